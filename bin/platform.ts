@@ -1,0 +1,134 @@
+#!/usr/bin/env node
+import { Command, CommanderError, Option } from 'commander'
+import { showConfig } from '../src/app/commands/config.ts'
+import type { CommandContext } from '../src/app/commands/context.ts'
+import { migrateDatabase, showDatabaseStatus } from '../src/app/commands/db.ts'
+import { serve } from '../src/app/commands/serve.ts'
+import { addUser, changePassword, disableUser, issueToken, listUsers } from '../src/app/commands/user.ts'
+import { showVersion } from '../src/app/commands/version.ts'
+import { ConfigError } from '../src/config/config-error.ts'
+import { processEnvironment } from '../src/config/env.ts'
+import { AppError } from '../src/kernel/errors.ts'
+import { ROLES } from '../src/kernel/identity.ts'
+
+// contract, section 1: Exit codes
+const DONE = 0
+const FAILED = 1
+const WRONG_USAGE = 2
+
+const context: CommandContext = {
+  env: processEnvironment(),
+  cwd: process.cwd(),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+}
+
+const configFile = () => new Option('--config <file>', 'configuration file (default: ./platform.toml)')
+
+function program(): Command {
+  const platform = new Command('platform')
+    .description(
+      'Backend platform: orders, messages, alerts and users, with an HTTP API and background work.',
+    )
+    .helpCommand('help [command]', 'show what a command does')
+    .showHelpAfterError('(platform help shows what there is)')
+    .exitOverride()
+
+  platform
+    .command('serve')
+    .description('run the modules until a signal ends them')
+    .addOption(configFile())
+    .option('--module <list>', 'api, worker, a list of them, or all')
+    .action((options) => serve(context, options))
+
+  platform
+    .command('config')
+    .description('print the effective configuration, each value with where it came from')
+    .addOption(configFile())
+    .action((options) => showConfig(context, options))
+
+  const database = platform.command('db').description('the database schema')
+  database
+    .command('migrate')
+    .description('bring the schema up to date; serve does it by itself')
+    .addOption(configFile())
+    .action((options) => migrateDatabase(context, options))
+  database
+    .command('status')
+    .description('show which steps of the schema are applied')
+    .addOption(configFile())
+    .action((options) => showDatabaseStatus(context, options))
+
+  const user = platform.command('user').description('administer users without the API')
+  user
+    .command('add')
+    .argument('<name>')
+    .description('make a user; the password comes from a prompt or standard input')
+    .addOption(new Option('--role <role...>', 'what the user may do').choices(ROLES).makeOptionMandatory())
+    .addOption(configFile())
+    .action((name, options) => addUser(context, name, options))
+  user
+    .command('list')
+    .description('show all users')
+    .addOption(configFile())
+    .action((options) => listUsers(context, options))
+  user
+    .command('passwd')
+    .argument('<name>')
+    .description('set a password, from a prompt or standard input; ends the tokens of the user')
+    .addOption(configFile())
+    .action((name, options) => changePassword(context, name, options))
+  user
+    .command('disable')
+    .argument('<name>')
+    .description('lock a user out, and end the tokens of the user')
+    .addOption(configFile())
+    .action((name, options) => disableUser(context, name, options))
+
+  const token = platform.command('token').description('access tokens')
+  token
+    .command('issue')
+    .argument('<name>')
+    .description('print a signed token for a user')
+    .option('--ttl <duration>', 'how long it is good, such as 30m or 8h (default: auth.token_ttl)')
+    .addOption(configFile())
+    .action((name, options) => issueToken(context, name, options))
+
+  platform
+    .command('version')
+    .description('print the release and the Node.js it runs on')
+    .action(() => showVersion(context))
+  return platform
+}
+
+/** The one place where an error becomes an exit code. A user's mistake gets its sentence, a fault of ours its stack. */
+function exitCodeOf(error: unknown): number {
+  // Its text has been printed by the library.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE
+  if (error instanceof ConfigError) {
+    context.stderr.write(`${error.message}\n`)
+    return WRONG_USAGE
+  }
+  if (error instanceof AppError && error.kind !== 'internal') {
+    context.stderr.write(`platform: ${error.message}\n`)
+    return error.kind === 'invalid' ? WRONG_USAGE : FAILED
+  }
+  context.stderr.write(`platform: ${failureText(error)}\n`)
+  return FAILED
+}
+
+function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // What the operating system refuses (a port in use, a directory that cannot be written) needs no stack.
+  return 'syscall' in error ? error.message : (error.stack ?? error.message)
+}
+
+try {
+  await program().parseAsync()
+  process.exitCode = DONE
+} catch (error) {
+  process.exitCode = exitCodeOf(error)
+}
+// Nothing that is left may keep a finished command alive: everything was closed, or refused to close in time.
+process.exit()

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { checkLayers } from './check-layers.ts'
+
+type Files = Readonly<Record<string, string>>
+
+// A small house in which everything is in its place; each case adds what it is about.
+const HOUSE: Files = {
+  'node_modules/pg/package.json': '{ "name": "pg", "type": "module", "exports": "./index.js" }',
+  'node_modules/pg/index.js': 'export const Client = 1',
+  'src/kernel/clock.ts': 'export const clock = 1\nexport interface Clock {}',
+  'src/domains/orders/tables.ts': 'export interface OrderRow {}',
+  'src/domains/orders/model.ts': "import { clock } from '../../kernel/clock.ts'\nexport const orders = clock",
+  'src/domains/orders/index.ts': "export { orders } from './model.ts'\nexport interface Orders {}",
+  'src/store/tables.ts':
+    "import type { OrderRow } from '../domains/orders/tables.ts'\nexport type Tables = OrderRow",
+  'src/app/platform.ts':
+    "import { orders } from '../domains/orders/index.ts'\nexport const platform = orders",
+}
+
+const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readonly rule: string }[] = [
+  {
+    what: 'the kernel importing a domain',
+    files: { 'src/kernel/a.ts': "import '../domains/orders/index.ts'" },
+    rule: 'room-kernel',
+  },
+  {
+    what: 'the kernel doing I/O',
+    files: { 'src/kernel/a.ts': "import 'node:fs'" },
+    rule: 'room-kernel',
+  },
+  {
+    what: 'the configuration importing the store',
+    files: { 'src/config/a.ts': "import '../store/tables.ts'" },
+    rule: 'room-config',
+  },
+  {
+    what: 'the wire importing an npm package that is not the schema library',
+    files: { 'src/wire/a.ts': "import 'pg'" },
+    rule: 'room-wire',
+  },
+  {
+    what: 'the store importing an adapter',
+    files: { 'src/store/a.ts': "import '../infra/a.ts'", 'src/infra/a.ts': '' },
+    rule: 'room-store',
+  },
+  {
+    what: 'the store importing something of a domain that runs',
+    files: {
+      'src/store/tables.ts': "import { orders } from '../domains/orders/tables.ts'\nexport { orders }",
+    },
+    rule: 'store-upward-edge',
+  },
+  {
+    what: "the store importing a domain's tables elsewhere than in its list",
+    files: { 'src/store/a.ts': "import type { OrderRow } from '../domains/orders/tables.ts'" },
+    rule: 'domain-front-door',
+  },
+  {
+    what: 'a domain importing an adapter',
+    files: { 'src/domains/orders/a.ts': "import '../../infra/a.ts'", 'src/infra/a.ts': '' },
+    rule: 'room-domains',
+  },
+  {
+    what: 'a domain calling another one',
+    files: { 'src/domains/alerts/a.ts': "import { orders } from '../orders/index.ts'" },
+    rule: 'domain-neighbour-types',
+  },
+  {
+    what: "a domain naming a type behind another one's front door",
+    files: { 'src/domains/alerts/a.ts': "import type { OrderRow } from '../orders/tables.ts'" },
+    rule: 'domain-neighbour-front-door',
+  },
+  {
+    what: "a domain's model importing its store",
+    files: { 'src/domains/alerts/model.ts': "import './store.ts'", 'src/domains/alerts/store.ts': '' },
+    rule: 'domain-model',
+  },
+  {
+    what: 'an adapter importing a domain',
+    files: { 'src/infra/http/a.ts': "import type { Orders } from '../../domains/orders/index.ts'" },
+    rule: 'room-infra',
+  },
+  {
+    what: 'app looking behind the front door of a domain',
+    files: { 'src/app/a.ts': "import '../domains/orders/model.ts'" },
+    rule: 'domain-front-door',
+  },
+  {
+    what: 'the executable importing the store',
+    files: { 'bin/a.ts': "import '../src/store/tables.ts'" },
+    rule: 'room-bin',
+  },
+  {
+    what: 'a program importing a domain',
+    files: { 'programs/backup/a.ts': "import '../../src/domains/orders/index.ts'" },
+    rule: 'room-programs',
+  },
+  {
+    what: 'the ticket notifier importing an npm package',
+    files: { 'programs/ticket-notify/a.ts': "import 'pg'" },
+    rule: 'ticket-notifier',
+  },
+  {
+    what: 'PostgreSQL outside its door',
+    files: { 'src/store/a.ts': "import { Client } from 'pg'" },
+    rule: 'door-pg',
+  },
+  {
+    what: 'SQLite outside its door',
+    files: { 'src/app/a.ts': "import { DatabaseSync } from 'node:sqlite'" },
+    rule: 'door-sqlite',
+  },
+  {
+    what: 'a cycle, even of types',
+    files: {
+      'src/app/a.ts': "import type { B } from './b.ts'\nexport type A = B",
+      'src/app/b.ts': "import type { A } from './a.ts'\nexport type B = A",
+    },
+    rule: 'no-cycle',
+  },
+  {
+    what: 'an import inside a declaration that is disposed of',
+    files: { 'src/app/a.ts': "async function a() { await using b = await import('pg') }" },
+    rule: 'door-pg',
+  },
+  {
+    what: 'production code needing a package that only development has',
+    files: {
+      'package.json': '{ "devDependencies": { "pg": "1.0.0" } }',
+      'src/store/dialects/a.ts': "import 'pg'",
+    },
+    rule: 'no-development-package',
+  },
+  {
+    what: 'an import that leads nowhere',
+    files: { 'src/app/a.ts': "import './absent.ts'" },
+    rule: 'resolvable',
+  },
+  {
+    what: 'production code importing a test support',
+    files: { 'src/app/a.ts': "import '../../test/support/a.ts'", 'test/support/a.ts': '' },
+    rule: 'no-test-in-product',
+  },
+]
+
+const ALLOWED: readonly { readonly what: string; readonly files: Files }[] = [
+  { what: 'a house in order', files: {} },
+  {
+    what: 'a domain naming a type of another one',
+    files: { 'src/domains/alerts/a.ts': "import type { Orders } from '../orders/index.ts'" },
+  },
+  {
+    what: 'the engines behind their door',
+    files: { 'src/store/dialects/a.ts': "import 'pg'\nimport 'node:sqlite'" },
+  },
+  {
+    what: 'a test looking anywhere',
+    files: { 'src/kernel/a.test.ts': "import '../domains/orders/model.ts'\nimport 'node:fs'" },
+  },
+]
+
+function build(t: TestContext, files: Files): string {
+  const root = mkdtempSync(join(tmpdir(), 'layers-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  return root
+}
+
+for (const { what, files, rule } of FORBIDDEN) {
+  test(`${what} is reported`, async (t) => {
+    const { problems } = await checkLayers(build(t, { ...HOUSE, ...files }), 1)
+    assert.ok(
+      problems.some((problem) => problem.includes(`: ${rule}. `)),
+      `expected ${rule} among: ${problems.join('\n')}`,
+    )
+  })
+}
+
+for (const { what, files } of ALLOWED) {
+  test(`${what} is fine`, async (t) => {
+    const report = await checkLayers(build(t, { ...HOUSE, ...files }), 1)
+    assert.deepEqual(report.problems, [])
+    assert.ok(report.modules >= 6)
+  })
+}
+
+test('a check that sees no modules fails', async (t) => {
+  const report = await checkLayers(build(t, {}))
+  assert.deepEqual(report, { modules: 0, problems: ['saw 0 modules where at least 10 were expected'] })
+})
+
+test('a check that sees fewer modules than a repository has fails', async (t) => {
+  const { problems } = await checkLayers(build(t, HOUSE))
+  assert.match(problems.join(), /saw \d modules where at least 10 were expected/)
+})

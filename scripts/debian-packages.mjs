@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { SetupError } from './setup-error.mjs'
+
+/**
+ * What the tests run besides Node.js. `directories` are looked at after PATH: Debian keeps servers out of the PATH of
+ * ordinary users, and PostgreSQL's one directory a version.
+ */
+const REQUIRED = [
+  { command: 'nats-server', package: 'nats-server', directories: ['/usr/sbin'], why: 'the message bus' },
+  {
+    command: 'initdb',
+    package: 'postgresql',
+    directories: postgresDirectories(),
+    why: 'the second database',
+  },
+  { command: 'strace', package: 'strace', directories: [], why: 'tests of what reaches the disk' },
+  { command: 'faketime', package: 'faketime', directories: [], why: 'tests with a clock that jumps' },
+]
+
+const APT_STEPS = [['update'], ['install', '-y', '--no-install-recommends']]
+
+/** Installs the missing packages when that is possible here, otherwise says in one line what to install. */
+export function ensureDebianPackages() {
+  const missing = REQUIRED.filter(({ command, directories }) => !isFound(command, directories))
+  if (missing.length === 0) return
+  const names = missing.map((each) => each.package)
+  if (process.getuid?.() !== 0 || !isFound('apt-get', [])) {
+    const reasons = missing.map((each) => `${each.package} (${each.why})`).join(', ')
+    throw new SetupError(`the tests need ${reasons}; install with: sudo apt-get install ${names.join(' ')}`)
+  }
+  installPackages(names)
+}
+
+/** @param {string[]} names */
+function installPackages(names) {
+  console.error(`setup: installing ${names.join(', ')} (apt-get) …`)
+  for (const [step = '', ...options] of APT_STEPS) {
+    const result = spawnSync('apt-get', [step, ...options, ...(step === 'install' ? names : [])], {
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      encoding: 'utf8',
+    })
+    if (result.status !== 0) {
+      throw new SetupError(`apt-get ${step} failed; it printed:\n${result.stdout}${result.stderr}`)
+    }
+  }
+}
+
+function postgresDirectories() {
+  const parent = '/usr/lib/postgresql'
+  try {
+    return readdirSync(parent).map((version) => join(parent, version, 'bin'))
+  } catch {
+    return []
+  }
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} directories
+ */
+function isFound(command, directories) {
+  const path = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)
+  return [...path, ...directories].some((directory) => isExecutable(join(directory, command)))
+}
+
+/** @param {string} path */
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

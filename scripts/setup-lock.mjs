@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { SetupError } from './setup-error.mjs'
+
+const POLL_MS = 200
+// Far longer than an installation takes: only for a process id that has been given to another program since.
+const STALE_MS = 15 * 60_000
+
+/**
+ * Runs `work` while no other process does so for the same checkout. The lock is a file outside the checkout, with the
+ * holder's process id; it appears complete or not at all.
+ *
+ * @param {string} directory
+ * @param {() => Promise<void>} work
+ */
+export async function withSetupLock(directory, work) {
+  const name = createHash('sha256').update(directory).digest('hex').slice(0, 16)
+  const lock = join(tmpdir(), `platform-setup-${name}.lock`)
+  await acquire(lock)
+  const release = () => rmSync(lock, { force: true })
+  process.once('exit', release)
+  try {
+    await work()
+  } finally {
+    process.off('exit', release)
+    release()
+  }
+}
+
+/** @param {string} lock */
+async function acquire(lock) {
+  let told = false
+  while (!tryAcquire(lock)) {
+    if (isStale(lock)) {
+      rmSync(lock, { force: true })
+      continue
+    }
+    if (!told) console.error(`setup: waiting for another set-up of this checkout (${lock}) …`)
+    told = true
+    await wait(POLL_MS)
+  }
+}
+
+/** @param {string} lock */
+function tryAcquire(lock) {
+  const own = `${lock}.${process.pid}`
+  writeFileSync(own, String(process.pid))
+  try {
+    linkSync(own, lock)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw new SetupError(`cannot create ${lock}: ${String(error)}`, { cause: error })
+  } finally {
+    rmSync(own, { force: true })
+  }
+}
+
+/** @param {string} lock */
+function isStale(lock) {
+  try {
+    return Date.now() - statSync(lock).mtimeMs > STALE_MS || !isAlive(Number(readFileSync(lock, 'utf8')))
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) !== 'ESRCH'
+  }
+}
+
+/** @param {unknown} error */
+function codeOf(error) {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}

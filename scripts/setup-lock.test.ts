@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { test } from 'node:test'
+import { withSetupLock } from './setup-lock.mjs'
+
+function lockFile(checkout: string): string {
+  const name = createHash('sha256').update(checkout).digest('hex').slice(0, 16)
+  return join(tmpdir(), `platform-setup-${name}.lock`)
+}
+
+test('two set-ups of one checkout come one after the other', async () => {
+  const checkout = `/checkout/${randomUUID()}`
+  const events: string[] = []
+  const setUp = (name: string) =>
+    withSetupLock(checkout, async () => {
+      events.push(`${name} begins`)
+      await nextTurn()
+      events.push(`${name} ends`)
+    })
+  await Promise.all([setUp('first'), setUp('second')])
+  assert.deepEqual(events, ['first begins', 'first ends', 'second begins', 'second ends'])
+})
+
+test('the lock of a process that died is taken over', async () => {
+  const checkout = `/checkout/${randomUUID()}`
+  const { pid } = spawnSync('true')
+  writeFileSync(lockFile(checkout), String(pid))
+  let ran = false
+  await withSetupLock(checkout, async () => {
+    ran = true
+  })
+  assert.ok(ran)
+})
+
+test('a set-up that fails leaves no lock behind', async () => {
+  const checkout = `/checkout/${randomUUID()}`
+  const failing = withSetupLock(checkout, () => Promise.reject(new Error('disk full')))
+  await assert.rejects(failing, /disk full/)
+  assert.equal(existsSync(lockFile(checkout)), false)
+})

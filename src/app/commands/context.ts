@@ -1,0 +1,61 @@
+import type { Readable, Writable } from 'node:stream'
+import { loadConfig, type LoadedConfig } from '../../config/config.ts'
+import type { Environment } from '../../config/env.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { migrate, requireCurrentSchema } from '../../store/migrate.ts'
+import { openStore } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+
+/** What a command has of the world. */
+export interface CommandContext {
+  readonly env: Environment
+  readonly cwd: string
+  readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
+  readonly stdout: Writable & { readonly isTTY?: boolean }
+  readonly stderr: Writable & { readonly isTTY?: boolean }
+}
+
+/** Options that every command which reads the configuration has. */
+export interface ConfigOptions {
+  readonly config?: string
+  readonly module?: string
+}
+
+export function configOf({ env, cwd, stdout }: CommandContext, options: ConfigOptions): LoadedConfig {
+  return loadConfig({
+    env,
+    cwd,
+    configPath: options.config,
+    moduleOverride: options.module,
+    terminal: stdout.isTTY === true,
+  })
+}
+
+/** Opens the configured database for the time of `use`, as it is. */
+export async function withDatabase<T>(
+  { config }: LoadedConfig,
+  use: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStore({
+    database: config.database,
+    clock: systemClock,
+    metrics: noMetrics,
+    logger: silentLogger,
+  })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Opens the configured database, with the current schema, for the time of `use`. */
+export async function withStore<T>(loaded: LoadedConfig, use: (store: Store) => Promise<T>): Promise<T> {
+  return withDatabase(loaded, async (store) => {
+    if (loaded.config.readOnly) await requireCurrentSchema(store)
+    else await migrate(store, systemClock)
+    return use(store)
+  })
+}

@@ -1,0 +1,24 @@
+import { systemClock } from '../../kernel/clock.ts'
+import { alignColumns } from '../../kernel/table.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
+import { migrate, schemaStatus } from '../../store/migrate.ts'
+import { configOf, withDatabase, type CommandContext, type ConfigOptions } from './context.ts'
+
+/** `platform db migrate`: brings the schema up to date. */
+export async function migrateDatabase(context: CommandContext, options: ConfigOptions): Promise<void> {
+  const done = await withDatabase(configOf(context, options), (store) => migrate(store, systemClock))
+  context.stdout.write(done.length > 0 ? `applied ${done.join(', ')}\n` : 'the schema is up to date\n')
+}
+
+/** `platform db status`: which steps of the schema are applied, and which are not. */
+export async function showDatabaseStatus(context: CommandContext, options: ConfigOptions): Promise<void> {
+  const { applied, pending, unknown } = await withDatabase(configOf(context, options), (store) =>
+    schemaStatus(store),
+  )
+  const rows = [
+    ...applied.map(({ name, appliedAt }) => [name, `applied ${toRfc3339(appliedAt)}`]),
+    ...unknown.map(({ name, appliedAt }) => [name, `applied ${toRfc3339(appliedAt)} by a newer release`]),
+    ...pending.map((name) => [name, 'pending']),
+  ]
+  context.stdout.write(alignColumns([['STEP', 'STATE'], ...rows]))
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { errorMessage } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { SECOND } from '../../kernel/time.ts'
+import { createLogger } from '../../infra/log/logger.ts'
+import { startPlatform, type FirstAdmin, type Platform } from '../platform.ts'
+import { VERSION } from '../version.ts'
+import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
+
+// contract, section 1: close within 10 s
+const STOP_PATIENCE_MS = 9 * SECOND
+const BUS_PATIENCE_MS = 2 * SECOND
+
+/** `platform serve`: runs the modules until a signal ends them. Resolves after an orderly stop. */
+export async function serve(context: CommandContext, options: ConfigOptions): Promise<void> {
+  const { config, file } = configOf(context, options)
+  const { logger, flush } = createLogger(config.log)
+  const stopped = stopSignal()
+  try {
+    logger.info({ version: VERSION, modules: config.modules, config: file ?? 'defaults' }, 'starting')
+    const platform = await startPlatform({
+      config,
+      logger,
+      onFirstAdmin: (admin) => announceAdmin(context, admin),
+    })
+    const hint = setTimeout(() => hintAtBus(context, platform), BUS_PATIENCE_MS)
+    logger.info({ signal: await stopped }, 'stopping')
+    clearTimeout(hint)
+    await stopInTime(platform, logger)
+  } finally {
+    flush()
+  }
+}
+
+function stopSignal(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
+  return promise
+}
+
+async function stopInTime(platform: Platform, logger: Logger): Promise<void> {
+  const inTime = await Promise.race([
+    platform.stop().then(
+      () => true,
+      (error: unknown) => {
+        logger.warn({ error: errorMessage(error) }, 'something did not close well')
+        return true
+      },
+    ),
+    sleep(STOP_PATIENCE_MS, false, { ref: false }),
+  ])
+  logger.info({}, inTime ? 'stopped' : 'stopped without waiting any longer for what was under way')
+}
+
+/** Once, on standard error: the log is kept, and a password has no business in it. */
+function announceAdmin({ stderr }: CommandContext, { name, password }: FirstAdmin): void {
+  stderr.write(
+    `\nFirst start: made the user "${name}" with the password ${password.reveal()}\n` +
+      `It is shown this once. To choose another: platform user passwd ${name}\n\n`,
+  )
+}
+
+function hintAtBus({ stderr }: CommandContext, { busServers, busState }: Platform): void {
+  if (busState() === 'connected' || stderr.isTTY !== true) return
+  stderr.write(
+    `\nNo message bus at ${busServers}: everything works, and events wait until there is one.\n` +
+      'To start one: nats-server -p 9996 -js\n\n',
+  )
+}

@@ -1,0 +1,102 @@
+import type { LoadedConfig } from '../../config/config.ts'
+import type { Auth, Users } from '../../domains/users/index.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { invalidField } from '../../kernel/errors.ts'
+import type { Role } from '../../kernel/identity.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { alignColumns } from '../../kernel/table.ts'
+import { parseDuration, toRfc3339 } from '../../kernel/time.ts'
+import { readOnly } from '../../store/open.ts'
+import { createIdentities, jwtSecret } from '../identities.ts'
+import { configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
+import { readSecret } from './secret-input.ts'
+
+const PAGE = 1_000
+
+/** `platform user add` */
+export async function addUser(
+  context: CommandContext,
+  name: string,
+  options: ConfigOptions & { readonly role: readonly Role[] },
+): Promise<void> {
+  const loaded = configOf(context, options)
+  const password = await readSecret(context, `Password for ${name}`)
+  await withUsers(loaded, ({ users }) =>
+    users.create({ name, password: password.reveal(), roles: options.role }),
+  )
+  context.stdout.write(`made the user ${name} with ${options.role.join(', ')}\n`)
+}
+
+/** `platform user list` */
+export async function listUsers(context: CommandContext, options: ConfigOptions): Promise<void> {
+  const rows = await withUsers(configOf(context, options), ({ users }) => userRows(users))
+  context.stdout.write(alignColumns([['NAME', 'ROLES', 'STATE', 'LAST LOGIN'], ...rows]))
+}
+
+async function userRows(users: Users): Promise<string[][]> {
+  const rows: string[][] = []
+  for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
+    const page: Awaited<ReturnType<Users['list']>> = await users.list({ limit: PAGE, before })
+    for (const { name, roles, enabled, lastLoginAt } of page.items) {
+      const login = lastLoginAt === null ? 'never' : toRfc3339(lastLoginAt)
+      rows.push([name, roles.join(','), enabled ? 'enabled' : 'disabled', login])
+    }
+    before = page.next
+  }
+  return rows.reverse()
+}
+
+/** `platform user passwd` */
+export async function changePassword(
+  context: CommandContext,
+  name: string,
+  options: ConfigOptions,
+): Promise<void> {
+  const loaded = configOf(context, options)
+  const password = await readSecret(context, `New password for ${name}`)
+  await withUsers(loaded, async ({ users }) => {
+    const { id } = await users.getByName(name)
+    await users.setPassword(id, password.reveal())
+  })
+  context.stdout.write(`changed the password of ${name}; older tokens have ended\n`)
+}
+
+/** `platform user disable` */
+export async function disableUser(
+  context: CommandContext,
+  name: string,
+  options: ConfigOptions,
+): Promise<void> {
+  await withUsers(configOf(context, options), async ({ users }) => {
+    const { id } = await users.getByName(name)
+    await users.change(id, { enabled: false })
+  })
+  context.stdout.write(`disabled ${name}\n`)
+}
+
+/** `platform token issue`: the token alone on standard output, so that a script can take it. */
+export async function issueToken(
+  context: CommandContext,
+  name: string,
+  options: ConfigOptions & { readonly ttl?: string },
+): Promise<void> {
+  const ttlMs = options.ttl === undefined ? undefined : parseDuration(options.ttl)
+  if (options.ttl !== undefined && !ttlMs) {
+    throw invalidField('--ttl', `must be a duration such as 30m or 8h, not ${JSON.stringify(options.ttl)}`)
+  }
+  const { token } = await withUsers(configOf(context, options), ({ auth }) => auth.issueToken(name, ttlMs))
+  context.stdout.write(`${token.reveal()}\n`)
+}
+
+async function withUsers<T>(
+  loaded: LoadedConfig,
+  use: (domain: { users: Users; auth: Auth }) => Promise<T>,
+): Promise<T> {
+  const { config } = loaded
+  return withStore(loaded, (opened) => {
+    const store = config.readOnly ? readOnly(opened) : opened
+    const parts = { store, clock: systemClock, logger: silentLogger, metrics: noMetrics }
+    return use(createIdentities({ ...parts, secret: jwtSecret(config), tokenTtlMs: config.auth.tokenTtlMs }))
+  })
+}

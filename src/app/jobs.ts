@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../kernel/clock.ts'
+import type { Job } from '../kernel/job.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+
+export interface JobRunner {
+  /** Asks the runs under way to stop and waits for them; may be called twice. */
+  stop(): Promise<void>
+}
+
+interface Surroundings {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+const SECONDS = [0.001, 0.01, 0.1, 1, 10, 60]
+// Up to a tenth later than asked, so that many processes do not all scan at the same moment.
+const JITTER = 0.1
+
+/**
+ * Runs each job at once and then again and again, `everyMs` after the end of its last run: a job never overlaps with
+ * itself. A run that fails is logged and counted, and the next one comes at its time.
+ */
+export function startJobs(jobs: readonly Job[], surroundings: Surroundings): JobRunner {
+  const abort = new AbortController()
+  const record = createRecord(surroundings)
+  const loops = jobs.map((job) => loop(job, record, abort.signal))
+  return {
+    async stop() {
+      abort.abort()
+      await Promise.all(loops)
+    },
+  }
+}
+
+async function loop(
+  job: Job,
+  record: (job: Job, run: () => Promise<void>) => Promise<void>,
+  signal: AbortSignal,
+) {
+  while (!signal.aborted) {
+    await record(job, () => job.run(signal))
+    const pause = job.everyMs * (1 + JITTER * Math.random())
+    await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined)
+  }
+}
+
+function createRecord({ clock, logger, metrics }: Surroundings) {
+  const runs = metrics.counter({
+    name: 'job_runs_total',
+    help: 'Runs of background jobs.',
+    labels: ['job', 'outcome'],
+  })
+  const seconds = metrics.histogram({
+    name: 'job_run_seconds',
+    help: 'Duration of the runs of background jobs.',
+    labels: ['job'],
+    buckets: SECONDS,
+  })
+  const lastSuccess = metrics.gauge({
+    name: 'job_last_success_timestamp_seconds',
+    help: 'When a background job last ended well.',
+    labels: ['job'],
+  })
+  return async ({ name }: Job, run: () => Promise<void>): Promise<void> => {
+    const start = clock.monotonic()
+    try {
+      await run()
+      runs.increment({ job: name, outcome: 'done' })
+      lastSuccess.set(clock.now() / 1_000, { job: name })
+    } catch (error) {
+      runs.increment({ job: name, outcome: 'failed' })
+      logger.warn({ job: name, error }, 'a job failed and will be tried again')
+    }
+    seconds.observe((clock.monotonic() - start) / 1_000, { job: name })
+  }
+}

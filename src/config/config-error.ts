@@ -1,0 +1,52 @@
+import { inspect } from 'node:util'
+
+/** One thing that is wrong with the configuration. */
+export interface Problem {
+  /** Where it stands: `file platform.toml:12`, `environment TOKEN_TTL`, `option --module`. */
+  readonly source: string
+  /** The dotted key, or empty when the problem is the file as a whole. */
+  readonly key: string
+  /** Completes the sentence "expected …". */
+  readonly expected: string
+  /** What stood there instead; left out where it may be a secret. */
+  readonly got?: string
+}
+
+/** The configuration cannot be used: every problem that was found, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(problemLine).join('\n'))
+    this.problems = problems
+  }
+}
+
+function problemLine({ source, key, expected, got }: Problem): string {
+  const place = key === '' ? source : `${source}: ${key}`
+  return printable(`${place}: expected ${expected}${got === undefined ? '' : `, got ${got}`}`)
+}
+
+/** The same text on one line: control and invisible characters are written as escapes. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (char) => {
+    const code = char.codePointAt(0) ?? 0
+    return `\\u{${code.toString(16)}}`
+  })
+}
+
+const LONGEST_FOUND = 80
+
+/** A value that was found, short enough for an error line and without the credentials of an address. */
+export function describeFound(value: unknown): string {
+  const text = foundText(value).replace(/\/\/.*@/s, '//**redacted**@')
+  return text.length > LONGEST_FOUND ? `${text.slice(0, LONGEST_FOUND)}…` : text
+}
+
+function foundText(value: unknown): string {
+  if (typeof value === 'string' || Array.isArray(value)) return JSON.stringify(value)
+  if (value instanceof Date) return `the date ${value.toISOString()}`
+  if (typeof value === 'object') return 'a table'
+  return inspect(value)
+}

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { ConfigError } from './config-error.ts'
+import { loadConfig } from './config.ts'
+import type { LoadedConfig, LoadOptions } from './config.ts'
+import type { Environment } from './env.ts'
+import { BACKUP_KEYS } from './schema.ts'
+import type { SettingKey } from './schema.ts'
+
+let cwd: string
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'config-'))
+})
+
+afterEach(() => {
+  rmSync(cwd, { recursive: true })
+})
+
+function load(
+  toml: string | Uint8Array,
+  env: Environment = {},
+  options: Partial<LoadOptions> = {},
+): LoadedConfig {
+  writeFileSync(join(cwd, 'platform.toml'), toml)
+  return loadConfig({ env, cwd, ...options })
+}
+
+function errorLines(read: () => unknown): readonly string[] {
+  try {
+    read()
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error))
+    return error.message.split('\n')
+  }
+  return assert.fail('the configuration was accepted')
+}
+
+function withoutFile(env: Environment = {}, options: Partial<LoadOptions> = {}): LoadedConfig {
+  return loadConfig({ env, cwd, systemConfigPath: join(cwd, 'none.toml'), ...options })
+}
+
+describe('the file', () => {
+  test('is the one of --config, then of PLATFORM_CONFIG, then of the working directory, then of the system', () => {
+    const names = ['option', 'variable', 'platform', 'system']
+    for (const name of names) writeFileSync(join(cwd, `${name}.toml`), `gateway.name = "${name}"`)
+    const found = (configPath: string | undefined, env: Environment): string =>
+      loadConfig({ configPath, env, cwd, systemConfigPath: join(cwd, 'system.toml') }).config.gateway.name
+    assert.equal(found('option.toml', { PLATFORM_CONFIG: 'variable.toml' }), 'option')
+    assert.equal(found(undefined, { PLATFORM_CONFIG: join(cwd, 'variable.toml') }), 'variable')
+    assert.equal(found(undefined, { PLATFORM_CONFIG: '' }), 'platform')
+    rmSync(join(cwd, 'platform.toml'))
+    assert.equal(found(undefined, {}), 'system')
+  })
+
+  test('must exist when it was named', () => {
+    const byOption = errorLines(() => withoutFile({}, { configPath: 'gone.toml' }))
+    assert.deepEqual(byOption, ['option --config: expected a file that exists, got "gone.toml"'])
+    const byVariable = errorLines(() => withoutFile({ PLATFORM_CONFIG: 'gone.toml' }))
+    assert.deepEqual(byVariable, [
+      'environment PLATFORM_CONFIG: expected a file that exists, got "gone.toml"',
+    ])
+  })
+
+  test('must be readable when it exists', () => {
+    mkdirSync(join(cwd, 'platform.toml'))
+    assert.deepEqual(
+      errorLines(() => withoutFile()),
+      ['file platform.toml: expected a readable file, got EISDIR'],
+    )
+  })
+
+  test('may begin with a byte order mark', () => {
+    assert.equal(load('\uFEFFread_only = true').config.readOnly, true)
+  })
+
+  test('is refused when it is not UTF-8 or very large', () => {
+    assert.deepEqual(
+      errorLines(() => load(Buffer.from([0x61, 0xff]))),
+      ['file platform.toml: expected text in UTF-8'],
+    )
+    assert.deepEqual(
+      errorLines(() => load('#'.repeat(1_048_577))),
+      ['file platform.toml: expected at most 1 MiB of TOML, got 1048577 bytes'],
+    )
+  })
+
+  test('with an error in its syntax is refused with line and column, without what stands there', () => {
+    const lines = errorLines(() => load('read_only = true\n\nauth.jwt_secret = "canary\n'))
+    assert.equal(lines.length, 1)
+    assert.match(lines[0] ?? '', /^file platform\.toml:3: expected valid TOML \(column \d+: .+\)$/)
+    assert.doesNotMatch(lines[0] ?? '', /canary/)
+  })
+})
+
+for (const wrong of ['', 'none', 'api,api', 'all,api', 'api,', 'api gateway']) {
+  test(`the modules ${JSON.stringify(wrong)} are refused`, () => {
+    const [line] = errorLines(() => load('', {}, { moduleOverride: wrong }))
+    assert.equal(
+      line,
+      `option --module: module: expected all, or a list without repetition of api, gateway, worker, got ${JSON.stringify(wrong)}`,
+    )
+  })
+}
+
+test('the table [backup] may hold its own keys, whatever their values, and no others', () => {
+  const everyKey = BACKUP_KEYS.map((key) => `${key} = ["x"]`).join('\n')
+  assert.ok(load(everyKey))
+  assert.deepEqual(
+    errorLines(() => load('[backup.drive]\npart_sice = "1"')),
+    [
+      'file platform.toml:2: backup.drive.part_sice: expected a known key, did you mean backup.drive.part_size?',
+    ],
+  )
+  assert.deepEqual(
+    errorLines(() => load('backup = true')),
+    ['file platform.toml:1: backup: expected a table [backup]'],
+  )
+})
+
+describe('an unknown key is an error', () => {
+  const cases: readonly (readonly [name: string, toml: string, line: string])[] = [
+    [
+      'with a hint at one that is close',
+      '[auth]\n\ntoken_tll = "1h"',
+      '3: auth.token_tll: expected a known key, did you mean auth.token_ttl?',
+    ],
+    [
+      'with a hint at the table it belongs to',
+      'jwt_secret = "x"',
+      '1: jwt_secret: expected a known key, did you mean auth.jwt_secret?',
+    ],
+    [
+      'with a hint at a table that is close',
+      '[gatway]\nlisten = "x"',
+      '1: gatway: expected a known key, did you mean gateway?',
+    ],
+    ['without a hint when none is close', '\nhttp = { body_limit = 1 }', '2: http: expected a known key'],
+    ['even when it is a table without keys', '[nothing_like_it]', '1: nothing_like_it: expected a known key'],
+    [
+      'when a dot in it is part of its name',
+      '"log.level" = "info"',
+      '1: "log.level": expected a known key, did you mean log.level?',
+    ],
+    ['when it is a name of every object', '__proto__ = 1', '1: __proto__: expected a known key'],
+  ]
+  for (const [name, toml, line] of cases) {
+    test(name, () => {
+      assert.deepEqual(
+        errorLines(() => load(toml)),
+        [`file platform.toml:${line}`],
+      )
+    })
+  }
+})
+
+describe('a wrong value is an error', () => {
+  const cases: readonly (readonly [key: SettingKey, ...toml: string[]])[] = [
+    ['read_only', '"true"', '1'],
+    ['data_dir', '""', '"a\\u0000b"', '1'],
+    [
+      'api.listen',
+      '""',
+      '"9600"',
+      '":9600"',
+      '"a:65536"',
+      '"127.0.0.256:1"',
+      '"::1:1"',
+      '"[a]:1"',
+      '"a b:1"',
+      '9600',
+    ],
+    ['api.rate_limit', '-1', '1.5', '"1"', 'nan', 'inf'],
+    ['gateway.api_url', '"ftp://a"', '"a:1"', '"http://"', '"http://me:x@a"', '"http://a?b"'],
+    ['gateway.name', '"a b"', '""'],
+    [
+      'database.url',
+      '"mysql://a"',
+      '":memory:"',
+      '"sqlite::memory:"',
+      '"sqlite:"',
+      '""',
+      '"postgres:a"',
+      '"file:x"',
+    ],
+    ['bus.server', '[]', '"http://a"', '"nats://a/x"', '[1]'],
+    ['auth.jwt_secret', '"short"', '""', '1'],
+    ['auth.token_ttl', '"0s"', '"1 hour"', '"h"', '3600', '02:00:00', '"999999999d"'],
+    [
+      'auth.trusted_proxies',
+      '["10.0.0.0/33"]',
+      '["::/129"]',
+      '["a"]',
+      '[""]',
+      '["10.0.0.0/8/8"]',
+      '["fe80::1%eth0"]',
+      '[["::1"]]',
+      '"1.2.3.4/-1"',
+    ],
+    [
+      'vpn.ip_pool',
+      '"10.0.0.0/31"',
+      '"10.0.0.0/11"',
+      '"10.0.0.1/30"',
+      '"fd00::/64"',
+      '"10.0.0.0"',
+      '"10.0.0/24"',
+    ],
+    ['vpn.heartbeat', '"0s"', '"25d"'],
+    ['vpn.connection_rate', '0'],
+    ['alerts.robot.kind', '"teams"', '""'],
+    ['log.level', '"INFO"', '"verbose"'],
+  ]
+  for (const [key, ...values] of cases) {
+    for (const value of values) {
+      test(`${key} = ${value}`, () => {
+        const lines = errorLines(() => load(`\n${key} = ${value}`))
+        assert.equal(lines.length, 1)
+        assert.ok(lines[0]?.startsWith(`file platform.toml:2: ${key}: expected `), String(lines[0]))
+      })
+    }
+  }
+
+  test('that says what was expected and what was found', () => {
+    assert.deepEqual(
+      errorLines(() => load('[vpn]\nheartbeat = "often"')),
+      [
+        'file platform.toml:2: vpn.heartbeat: expected a duration such as 30s, 15m, 2h or 7d, from 1ms to 24d, got "often"',
+      ],
+    )
+  })
+
+  test('that stays one line of a bearable length', () => {
+    const [line, ...others] = errorLines(() => load('', { LOG_LEVEL: `a\n\u2028${'b'.repeat(10_000)}` }))
+    assert.deepEqual(others, [])
+    assert.ok((line ?? '').length < 200)
+  })
+
+  test('that does not tell a secret', () => {
+    const lines = errorLines(() =>
+      load('auth.jwt_secret = "canary"\nalerts.robot.url = "canary"\n', {
+        DATABASE_URL: 'mysql://me:canary@db',
+        BUS_SERVER: 'http://me:canary@bus',
+        GATEWAY_API_URL: 'http://me:canary@api',
+        ALERT_ROBOT_KIND: 'generic',
+      }),
+    )
+    assert.equal(lines.length, 5)
+    assert.doesNotMatch(lines.join(), /canary/)
+  })
+})
+
+test('a robot needs its kind', () => {
+  assert.deepEqual(
+    errorLines(() => load('', { ALERT_ROBOT_URL: 'https://robot' })),
+    [
+      'environment ALERT_ROBOT_URL: alerts.robot.kind: expected one of feishu, dingtalk, wecom, slack, generic, ' +
+        'because alerts.robot.url is set, got nothing',
+    ],
+  )
+  assert.equal(load('alerts.robot.kind = "slack"').config.alerts.robot, undefined)
+})
+
+test('all problems are told at once', () => {
+  const toml = 'modul = "api"\n[log]\nlevel = "loud"\n'
+  const lines = errorLines(() => load(toml, { TOKEN_TTL: 'soon', MODULE: 'nothing' }, {}))
+  assert.deepEqual(
+    lines.map((line) => line.split(': expected', 1)[0]),
+    [
+      'file platform.toml:1: modul',
+      'environment MODULE: module',
+      'environment TOKEN_TTL: auth.token_ttl',
+      'file platform.toml:3: log.level',
+    ],
+  )
+})

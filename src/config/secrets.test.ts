@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { promisify } from 'node:util'
+import { ConfigError } from './config-error.ts'
+import { readOrCreateJwtSecret } from './secrets.ts'
+
+let dataDir: string
+let path: string
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'secrets-'))
+  path = join(dataDir, 'jwt-secret')
+})
+
+afterEach(() => {
+  rmSync(dataDir, { recursive: true })
+})
+
+function refusal(): string {
+  try {
+    readOrCreateJwtSecret(dataDir)
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error))
+    return error.message
+  }
+  return assert.fail('the secret was accepted')
+}
+
+test('a secret is made on first start, for its owner alone, and kept', () => {
+  const made = readOrCreateJwtSecret(dataDir).reveal()
+  assert.equal(Buffer.from(made, 'base64url').length, 48)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  assert.equal(readOrCreateJwtSecret(dataDir).reveal(), made)
+  assert.deepEqual(readdirSync(dataDir), ['jwt-secret'])
+})
+
+test('two data directories have two secrets', () => {
+  const other = readOrCreateJwtSecret(join(dataDir, 'other', 'inner')).reveal()
+  assert.notEqual(readOrCreateJwtSecret(dataDir).reveal(), other)
+})
+
+test('a mask that takes the owner everything does not hinder it', () => {
+  const before = process.umask(0o777)
+  try {
+    readOrCreateJwtSecret(dataDir)
+  } finally {
+    process.umask(before)
+  }
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+test('a secret of one’s own is read without the line end of an editor', () => {
+  writeFileSync(path, `${'k'.repeat(32)}\n`, { mode: 0o400 })
+  assert.equal(readOrCreateJwtSecret(dataDir).reveal(), 'k'.repeat(32))
+})
+
+for (const mode of [0o640, 0o604, 0o620, 0o601]) {
+  test(`a secret of mode ${mode.toString(8)} is refused, with the command that mends it`, () => {
+    writeFileSync(path, 'canary'.repeat(10))
+    chmodSync(path, mode)
+    assert.equal(
+      refusal(),
+      `file ${path}: auth.jwt_secret: expected mode 600, for its owner alone (run: chmod 600 ${path}), got mode ${mode.toString(8)}`,
+    )
+  })
+}
+
+for (const text of ['', 'canary\n', `canary${' '.repeat(40)}`]) {
+  test(`a secret that is too short is refused and kept as it is: ${JSON.stringify(text)}`, () => {
+    writeFileSync(path, text, { mode: 0o600 })
+    const message = refusal()
+    assert.match(message, /expected at least 32 bytes/)
+    assert.doesNotMatch(message, /canary/)
+    assert.equal(readFileSync(path, 'utf8'), text)
+  })
+}
+
+test('what is no file is refused', () => {
+  mkdirSync(path, { mode: 0o700 })
+  assert.match(refusal(), /got EISDIR$/)
+  rmSync(path, { recursive: true })
+  symlinkSync('nowhere', path)
+  assert.match(refusal(), /got a link to nothing$/)
+})
+
+test('a data directory that cannot be made is refused', () => {
+  writeFileSync(path, '')
+  assert.throws(() => readOrCreateJwtSecret(join(path, 'inner')), ConfigError)
+})
+
+test('processes that start at once agree on one secret', async () => {
+  const module = new URL('secrets.ts', import.meta.url).href
+  const script = `const { readOrCreateJwtSecret } = await import(${JSON.stringify(module)})
+    process.stdout.write(readOrCreateJwtSecret(process.argv[1]).reveal())`
+  const start = (): Promise<{ stdout: string }> =>
+    promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, dataDir])
+  const secrets = (await Promise.all(Array.from({ length: 6 }, start))).map(({ stdout }) => stdout)
+  assert.equal(new Set(secrets).size, 1)
+  assert.equal(`${secrets[0]}\n`, readFileSync(path, 'utf8'))
+  assert.deepEqual(readdirSync(dataDir), ['jwt-secret'])
+})

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Secret } from '../../kernel/secret.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { knownRoles, type Role } from '../../kernel/identity.ts'
+import { errorAnswer } from '../../infra/http/errors.ts'
+import { createHttpServer } from '../../infra/http/server.ts'
+import { createOnce } from '../../store/once.ts'
+import { fakeClock } from '../../../test/support/clock.ts'
+import { testStore } from '../../../test/support/store.ts'
+import { alertRoutes } from './routes.ts'
+import type { AlertWire } from './schemas.ts'
+import { createAlertService } from './service.ts'
+
+const REPORT = {
+  source: 'platform.backup.primary',
+  title: 'Backup failed',
+  body: 'No space left. weight=4 alarm_id=backup.failed',
+  level: 'ERROR',
+  server_addr: '192.0.2.10',
+}
+
+interface Reply<T> {
+  readonly status: number
+  readonly body: T
+}
+
+interface ErrorWire {
+  readonly code: string
+  readonly message: string
+  readonly details?: readonly { path: string; message: string }[]
+}
+
+async function startApi() {
+  const clock = fakeClock()
+  const { store, ...disposal } = await testStore('sqlite', clock)
+  const onceOnly = createOnce({ store, clock, secret: new Secret('a key'), toAnswer: errorAnswer })
+  const told: string[] = []
+  const alerts = createAlertService({
+    store: onceOnly.store,
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    events: { append: async (_tx, { type }) => void told.push(type) },
+  })
+  const server = await createHttpServer({
+    routes: alertRoutes(alerts),
+    identify: ({ headers }) => {
+      const roles = knownRoles([String(headers['x-user-roles'])])
+      return { id: 'anna', name: 'anna', roles, via: 'headers' }
+    },
+    onceOnly,
+    logger: silentLogger,
+    metrics: noMetrics,
+    version: '0',
+    readOnly: false,
+    rateLimitPerMinute: 0,
+  })
+  const address = await server.listen({ host: '127.0.0.1', port: 0 })
+
+  async function call<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    role: Role = 'admin',
+    key?: string,
+  ): Promise<Reply<T>> {
+    const response = await fetch(`http://${address}${path}`, {
+      method,
+      headers: {
+        'x-user-roles': role,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: (await response.json()) as T }
+  }
+
+  return {
+    call,
+    told,
+    report: <T = AlertWire>(body: object, key?: string) =>
+      call<T>('POST', '/alerts/report', body, 'admin', key),
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      await disposal[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe('POST /alerts/report', () => {
+  it('answers 201 with the new alert, then 200 with the known one', async () => {
+    await using api = await startApi()
+    const first = await api.report(REPORT)
+    assert.equal(first.status, 201)
+    const { id, first_at, last_at, ...rest } = first.body
+    assert.deepEqual(rest, {
+      alarm_id: 'backup.failed',
+      source: REPORT.source,
+      title: REPORT.title,
+      body: REPORT.body,
+      level: 3,
+      weight: 4,
+      severity: 'ERROR',
+      server_addr: '192.0.2.10',
+      status: 'firing',
+      count: 1,
+      recovered_at: null,
+    })
+    assert.equal(first_at, '2026-01-31T02:00:00.000Z')
+    assert.equal(last_at, first_at)
+    const again = await api.report(REPORT)
+    assert.deepEqual([again.status, again.body.id, again.body.count], [200, id, 2])
+  })
+
+  for (const level of ['critical', 'Critical', 'CRITICAL', 4]) {
+    it(`takes ${JSON.stringify(level)} as a level`, async () => {
+      await using api = await startApi()
+      const { body } = await api.report({ ...REPORT, body: '', level })
+      assert.deepEqual([body.level, body.weight, body.severity], [4, 6, 'CRITICAL'])
+    })
+  }
+
+  it('takes weight and alarm id from their fields first, then from the body, then from the level', async () => {
+    await using api = await startApi()
+    const byField = await api.report({ ...REPORT, weight: 6, alarm_id: 'other' })
+    const byBody = await api.report({ ...REPORT, body: 'alarm_id: named, weight: 2' })
+    const byLevel = await api.report({ source: 's', title: 't', level: 'high' })
+    assert.deepEqual([byField.body.weight, byField.body.alarm_id], [6, 'other'])
+    assert.deepEqual([byBody.body.weight, byBody.body.alarm_id], [2, 'named'])
+    assert.deepEqual([byLevel.body.weight, byLevel.body.alarm_id, byLevel.body.body], [5, null, ''])
+  })
+
+  const REFUSED: [what: string, change: object, path: string][] = [
+    ['an unknown level', { level: 'FATAL' }, 'level'],
+    ['a level that JavaScript knows', { level: 'constructor' }, 'level'],
+    ['a level as digits', { level: '4' }, 'level'],
+    ['an internal level above 5', { level: 6 }, 'level'],
+    ['a negative internal level', { level: -1 }, 'level'],
+    ['half a level', { level: 2.5 }, 'level'],
+    ['no level', { level: undefined }, 'level'],
+    ['no source', { source: undefined }, 'source'],
+    ['an empty title', { title: '' }, 'title'],
+    ['a weight above 6', { weight: 7 }, 'weight'],
+    ['a weight as text', { weight: '6' }, 'weight'],
+    ['a source that is too long', { source: 'x'.repeat(129) }, 'source'],
+    ['a title that is too long', { title: 'x'.repeat(257) }, 'title'],
+    ['an address that is too long', { server_addr: 'x'.repeat(257) }, 'server_addr'],
+    ['an alarm id that is too long', { alarm_id: 'x'.repeat(129) }, 'alarm_id'],
+    ['a body above 16 KiB', { body: 'x'.repeat(16_385) }, 'body'],
+    ['a body above 16 KiB in bytes', { body: 'é'.repeat(8_193) }, 'body'],
+    ['a NUL', { title: 'a\u0000b' }, 'title'],
+    ['an unknown field', { colour: 'red' }, 'colour'],
+  ]
+  for (const [what, change, path] of REFUSED) {
+    it(`refuses ${what}`, async () => {
+      await using api = await startApi()
+      const { status, body } = await api.report<ErrorWire>({ ...REPORT, ...change })
+      assert.deepEqual([status, body.code], [400, 'validation_failed'])
+      assert.ok(
+        body.details?.some((detail) => detail.path === path),
+        JSON.stringify(body),
+      )
+    })
+  }
+
+  it('takes a body of exactly 16 KiB', async () => {
+    await using api = await startApi()
+    assert.equal((await api.report({ ...REPORT, body: 'é'.repeat(8_192) })).status, 201)
+  })
+
+  for (const field of ['source', 'title', 'body', 'server_addr', 'alarm_id']) {
+    it(`refuses a forbidden variable in ${field}, and keeps nothing`, async () => {
+      await using api = await startApi()
+      const { status, body } = await api.report<ErrorWire>({ ...REPORT, [field]: 'see ${ Token }' })
+      assert.deepEqual([status, body.code], [400, 'forbidden_variable'])
+      assert.deepEqual(
+        body.details?.map(({ path }) => path),
+        [field],
+      )
+      assert.match(body.message, new RegExp(`^${field}:`))
+      const list = await api.call<{ items: unknown[] }>('GET', '/alerts')
+      assert.deepEqual(list.body.items, [])
+    })
+  }
+
+  it('counts a call under an Idempotency-Key once', async () => {
+    await using api = await startApi()
+    const first = await api.report(REPORT, 'key-1')
+    const replay = await api.report(REPORT, 'key-1')
+    assert.deepEqual(replay, first)
+    assert.equal((await api.report(REPORT)).body.count, 2)
+  })
+})
+
+describe('GET /alerts', () => {
+  it('filters by status, source and level, as a name or as a number', async () => {
+    await using api = await startApi()
+    await api.report({ source: 'a', title: '1', level: 'HIGH' })
+    await api.report({ source: 'a', title: '2', level: 'CRITICAL' })
+    await api.report({ source: 'b', title: '3', level: 'CLOSE' })
+    const titles = async (query: string) =>
+      (await api.call<{ items: AlertWire[] }>('GET', `/alerts?${query}`)).body.items
+        .map(({ title }) => title)
+        .join('')
+    assert.equal(await titles(''), '321')
+    assert.equal(await titles('level=4'), '21')
+    assert.equal(await titles('level=high'), '1')
+    assert.equal(await titles('level=CLOSE'), '3')
+    assert.equal(await titles('status=recovered'), '3')
+    assert.equal(await titles('source=a&level=critical'), '2')
+  })
+
+  it('goes from page to page', async () => {
+    await using api = await startApi()
+    for (const title of ['1', '2', '3']) await api.report({ source: 'a', title, level: 'INFO' })
+    type PageWire = { items: AlertWire[]; next_cursor: string | null }
+    const first = await api.call<PageWire>('GET', '/alerts?limit=2')
+    const second = await api.call<PageWire>('GET', `/alerts?limit=2&cursor=${first.body.next_cursor}`)
+    assert.deepEqual(
+      first.body.items.map(({ title }) => title),
+      ['3', '2'],
+    )
+    assert.deepEqual(
+      second.body.items.map(({ title }) => title),
+      ['1'],
+    )
+    assert.equal(second.body.next_cursor, null)
+  })
+
+  for (const query of [
+    'level=6',
+    'level=FATAL',
+    'level=',
+    'status=open',
+    'colour=red',
+    'cursor=x',
+    'limit=0',
+  ]) {
+    it(`refuses ?${query}`, async () => {
+      await using api = await startApi()
+      const { status, body } = await api.call<ErrorWire>('GET', `/alerts?${query}`)
+      assert.deepEqual([status, body.code], [400, 'validation_failed'])
+    })
+  }
+})
+
+describe('one alert', () => {
+  it('is read and recovered by its id, twice with the same answer and one event', async () => {
+    await using api = await startApi()
+    const { id } = (await api.report(REPORT)).body
+    const recovered = await api.call<AlertWire>('POST', `/alerts/${id}/recover`)
+    assert.deepEqual(
+      [
+        recovered.status,
+        recovered.body.status,
+        recovered.body.level,
+        recovered.body.severity,
+        recovered.body.recovered_at,
+      ],
+      [200, 'recovered', 5, 'CLOSE', '2026-01-31T02:00:00.000Z'],
+    )
+    assert.deepEqual(await api.call('POST', `/alerts/${id}/recover`), recovered)
+    assert.deepEqual(await api.call('GET', `/alerts/${id}`), recovered)
+    assert.deepEqual(api.told, ['alert.raised', 'alert.recovered'])
+  })
+
+  it('that is not there is 404', async () => {
+    await using api = await startApi()
+    for (const [method, path] of [
+      ['GET', '/alerts/x'],
+      ['POST', '/alerts/x/recover'],
+    ] as const) {
+      const { status, body } = await api.call<ErrorWire>(method, path)
+      assert.deepEqual([status, body.code], [404, 'alert_not_found'])
+    }
+  })
+})
+
+describe('the roles of the alert operations', () => {
+  const ALLOWED: [method: string, path: string, roles: Role[]][] = [
+    ['POST', '/alerts/report', ['admin', 'devops', 'service']],
+    ['GET', '/alerts', ['admin', 'devops', 'service', 'auditor']],
+    ['GET', '/alerts/x', ['admin', 'devops', 'service', 'auditor']],
+    ['POST', '/alerts/x/recover', ['admin', 'devops']],
+  ]
+  for (const [method, path, roles] of ALLOWED) {
+    it(`are ${roles.join(', ')} for ${method} ${path}`, async () => {
+      await using api = await startApi()
+      const body = path.endsWith('report') ? REPORT : undefined
+      const admitted: Role[] = []
+      for (const role of ['admin', 'devops', 'service', 'auditor'] as const) {
+        if ((await api.call(method, path, body, role)).status !== 403) admitted.push(role)
+      }
+      assert.deepEqual(admitted, roles)
+    })
+  }
+})

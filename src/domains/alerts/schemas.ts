@@ -1,0 +1,176 @@
+import { Type, type Static } from 'typebox'
+import { AppError, invalidField } from '../../kernel/errors.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
+import { PageOf, PageQuery } from '../../wire/page.ts'
+import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import {
+  ALERT_STATUSES,
+  isSeverity,
+  SEVERITIES,
+  severityOf,
+  type Alert,
+  type AlertLevel,
+  type AlertWeight,
+  type Report,
+  type Severity,
+} from './model.ts'
+import type { AlertFilter } from './store.ts'
+import { alarmIdIn, namesForbiddenVariable, weightIn } from './text.ts'
+
+export const TITLE_LENGTH = 256
+export const BODY_BYTES = 16 * 1024
+
+const LEVEL_WORDS = `one of ${SEVERITIES.join(', ')}, or an internal level from 0 to 5`
+
+const Status = OneOf(ALERT_STATUSES, 'Where the alert stands.')
+const Source = Text({
+  minLength: 1,
+  maxLength: 128,
+  description: 'Who reports.',
+  examples: ['platform.backup'],
+})
+const Title = Text({ minLength: 1, maxLength: TITLE_LENGTH, examples: ['Backup failed'] })
+const Body = Text({ maxLength: BODY_BYTES, description: 'At most 16 KiB of UTF-8.' })
+const ServerAddr = Text({ minLength: 1, maxLength: 256, examples: ['192.0.2.10'] })
+const AlarmId = Text({ minLength: 1, maxLength: 128, examples: ['backup.failed'] })
+const Level = Type.Unsafe<AlertLevel>({
+  type: 'integer',
+  minimum: 0,
+  maximum: 5,
+  description: 'Internal level: 4 is the highest, 5 a recovery, 0 below INFO.',
+})
+const Weight = Type.Unsafe<AlertWeight>({
+  type: 'integer',
+  minimum: 0,
+  maximum: 6,
+  description: 'The external standard: 6 is the gravest, 0 a recovery.',
+})
+// Names are compared without regard to case, which a list of values cannot say.
+const GivenLevel = Type.Unsafe<string | AlertLevel>({
+  type: ['string', 'integer'],
+  minimum: 0,
+  maximum: 5,
+  description: `In any case: ${LEVEL_WORDS}. CLOSE and 5 recover the alert.`,
+  examples: ['HIGH', 3],
+})
+
+export const AlertSchema = Fields(
+  {
+    id: Id,
+    alarm_id: Nullable<string>({ ...AlarmId }),
+    source: Source,
+    title: Title,
+    body: Body,
+    level: Level,
+    weight: Weight,
+    severity: OneOf(SEVERITIES, 'Name of the weight.'),
+    server_addr: Nullable<string>({ ...ServerAddr }),
+    status: Status,
+    count: Type.Integer({
+      minimum: 0,
+      description: 'How often it was reported as firing, over all its life.',
+    }),
+    first_at: Timestamp,
+    last_at: Timestamp,
+    recovered_at: NullableTimestamp,
+  },
+  { $id: 'Alert' },
+)
+export type AlertWire = Static<typeof AlertSchema>
+
+export const AlertPage = PageOf(AlertSchema)
+
+export const ReportBody = Fields({
+  source: Source,
+  title: Title,
+  body: Type.Optional(Body),
+  level: GivenLevel,
+  server_addr: Type.Optional(ServerAddr),
+  weight: Type.Optional(
+    Type.Unsafe<AlertWeight>({
+      ...Weight,
+      description:
+        'Left out: what the body says (`weight=6`, `weight: 6`), else that of the level. 0 recovers the alert.',
+    }),
+  ),
+  alarm_id: Type.Optional(
+    Type.Unsafe<string>({ ...AlarmId, description: 'Left out: what the body says (`alarm_id=…`).' }),
+  ),
+})
+
+export const AlertQuery = Fields({
+  status: Type.Optional(Status),
+  level: Type.Optional(
+    Type.String({ maxLength: 16, description: `In any case: ${LEVEL_WORDS}.`, examples: ['CRITICAL', '4'] }),
+  ),
+  source: Type.Optional(Source),
+  ...PageQuery,
+})
+
+/** Rejects with `forbidden_variable`, or with `validation_failed` for what the schema cannot say. */
+export function fromReportBody(report: Static<typeof ReportBody>): Report {
+  requireAllowedText(report)
+  const { source, title, body = '', server_addr, level } = report
+  if (Buffer.byteLength(body) > BODY_BYTES)
+    throw invalidField('body', 'must not have more than 16 KiB of UTF-8')
+  const weight = report.weight ?? weightIn(body)
+  return {
+    alarmId: report.alarm_id ?? alarmIdIn(body) ?? null,
+    source,
+    title,
+    body,
+    serverAddr: server_addr ?? null,
+    level: typeof level === 'number' ? level : parseSeverity(level),
+    ...(weight !== undefined && { weight }),
+  }
+}
+
+export function fromAlertQuery({ status, level, source }: Static<typeof AlertQuery>): AlertFilter {
+  return {
+    ...(status && { status }),
+    ...(source && { source }),
+    ...(level !== undefined && parseLevelFilter(level)),
+  }
+}
+
+export function toAlertWire(alert: Alert): AlertWire {
+  return {
+    id: alert.id,
+    alarm_id: alert.alarmId,
+    source: alert.source,
+    title: alert.title,
+    body: alert.body,
+    level: alert.level,
+    weight: alert.weight,
+    severity: severityOf(alert.weight),
+    server_addr: alert.serverAddr,
+    status: alert.status,
+    count: alert.count,
+    first_at: toRfc3339(alert.firstAt),
+    last_at: toRfc3339(alert.lastAt),
+    recovered_at: alert.recoveredAt === null ? null : toRfc3339(alert.recoveredAt),
+  }
+}
+
+function parseLevelFilter(text: string): Pick<AlertFilter, 'level' | 'severity'> {
+  return /^[0-5]$/.test(text) ? { level: Number(text) as AlertLevel } : { severity: parseSeverity(text) }
+}
+
+function parseSeverity(text: string): Severity {
+  const name = text.toUpperCase()
+  if (!isSeverity(name)) throw invalidField('level', `must be ${LEVEL_WORDS}`)
+  return name
+}
+
+const TEXT_FIELDS = ['source', 'title', 'body', 'server_addr', 'alarm_id'] as const
+
+function requireAllowedText(report: Static<typeof ReportBody>): void {
+  const fields = TEXT_FIELDS.filter((field) => namesForbiddenVariable(report[field] ?? ''))
+  if (fields.length === 0) return
+  throw new AppError(
+    'invalid',
+    'forbidden_variable',
+    `${fields.join(', ')}: no alert may name the variables token and password; take them out of the text.`,
+    { details: fields.map((path) => ({ path, message: 'names a variable that stands for a secret' })) },
+  )
+}

@@ -1,0 +1,504 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import fc from 'fast-check'
+import { AppError } from '../../kernel/errors.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics, type Labels, type Metrics } from '../../kernel/metrics.ts'
+import type { PageRequest } from '../../kernel/page.ts'
+import type { DialectName } from '../../store/dialects/capabilities.ts'
+import type { Store } from '../../store/store.ts'
+import { fakeClock } from '../../../test/support/clock.ts'
+import { onEveryDialect, testStore } from '../../../test/support/store.ts'
+import type { OrderDeps } from '../orders/index.ts'
+import type { AlertEvent } from './events.ts'
+import { SEVERITIES, type AlertStatus, type Report } from './model.ts'
+import { toAlertWire } from './schemas.ts'
+import { createAlertService, type AlertDeps, type Alerts, type PlatformAlert } from './service.ts'
+
+const FIRST_PAGE: PageRequest = { limit: 100, before: Number.MAX_SAFE_INTEGER }
+
+const FAILED: Report = {
+  alarmId: 'backup.failed',
+  source: 'platform.backup',
+  title: 'Backup failed',
+  body: 'No space left.',
+  serverAddr: '192.0.2.10',
+  level: 'ERROR',
+}
+
+async function createWorld(dialect: DialectName, overrides: Partial<AlertDeps> = {}) {
+  const clock = fakeClock()
+  const { store, ...disposal } = await testStore(dialect, clock)
+  const told: AlertEvent[] = []
+  const events: AlertDeps['events'] = { append: async (_tx, event) => void told.push(event) }
+  const alerts = createAlertService({
+    store,
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    events,
+    ...overrides,
+  })
+  return { ...disposal, alerts, clock, store, told, types: () => told.map(({ type }) => type) }
+}
+
+async function allOf(alerts: Alerts) {
+  return (await alerts.list({}, FIRST_PAGE)).items
+}
+
+async function putInto(store: Store, id: string, status: AlertStatus): Promise<void> {
+  await store.write(({ db }) => db.updateTable('alerts').set({ status }).where('id', '=', id).execute())
+}
+
+onEveryDialect('reporting an alert', (dialect) => {
+  it('makes a new one and tells of it', async () => {
+    await using world = await createWorld(dialect)
+    const { alert, outcome } = await world.alerts.report(FAILED)
+    const now = world.clock.now()
+    assert.equal(outcome, 'new')
+    assert.deepEqual(alert, {
+      id: alert.id,
+      alarmId: 'backup.failed',
+      source: 'platform.backup',
+      title: 'Backup failed',
+      body: 'No space left.',
+      level: 3,
+      weight: 4,
+      serverAddr: '192.0.2.10',
+      status: 'firing',
+      count: 1,
+      firstAt: now,
+      lastAt: now,
+      recoveredAt: null,
+    })
+    assert.deepEqual(await world.alerts.get(alert.id), alert)
+    assert.deepEqual(world.told, [{ type: 'alert.raised', subject: alert.id, data: toAlertWire(alert) }])
+  })
+
+  it('counts a repetition and tells nobody', async () => {
+    await using world = await createWorld(dialect)
+    const first = await world.alerts.report(FAILED)
+    world.clock.advance(1_000)
+    const again = await world.alerts.report(FAILED)
+    assert.equal(again.outcome, 'known')
+    assert.deepEqual(again.alert, { ...first.alert, count: 2, lastAt: first.alert.lastAt + 1_000 })
+    assert.deepEqual(await allOf(world.alerts), [again.alert])
+    assert.deepEqual(world.types(), ['alert.raised'])
+  })
+
+  it('tells of a rise in weight, not of a fall', async () => {
+    await using world = await createWorld(dialect)
+    for (const level of ['WARNING', 'HIGH', 'HIGH', 'WARNING'] as const)
+      await world.alerts.report({ ...FAILED, level })
+    assert.deepEqual(
+      world.told.map(({ data }) => data.severity),
+      ['WARNING', 'HIGH'],
+    )
+    assert.equal((await allOf(world.alerts))[0]?.level, 2)
+  })
+
+  it('knows HIGH as level 4 first and as level 3 when repeated', async () => {
+    await using world = await createWorld(dialect)
+    const levels: number[] = []
+    for (let i = 0; i < 3; i++)
+      levels.push((await world.alerts.report({ ...FAILED, level: 'HIGH' })).alert.level)
+    assert.deepEqual(levels, [4, 3, 3])
+  })
+
+  it('recovers with CLOSE, fires again after it, and goes on counting', async () => {
+    await using world = await createWorld(dialect)
+    const { alert: first } = await world.alerts.report(FAILED)
+    world.clock.advance(1_000)
+    const { alert: closed } = await world.alerts.report({
+      ...FAILED,
+      level: 'CLOSE',
+      title: 'Backup works again',
+    })
+    world.clock.advance(1_000)
+    const { alert: again } = await world.alerts.report(FAILED)
+    assert.deepEqual(
+      [closed.status, closed.recoveredAt, closed.count],
+      ['recovered', first.firstAt + 1_000, 1],
+    )
+    assert.deepEqual(again, { ...first, count: 2, lastAt: first.firstAt + 2_000 })
+    assert.deepEqual(world.types(), ['alert.raised', 'alert.recovered', 'alert.raised'])
+    assert.deepEqual(world.told[1]?.data, toAlertWire(closed))
+  })
+
+  it('keeps a recovery of something unknown as a recovered alert', async () => {
+    await using world = await createWorld(dialect)
+    const { alert, outcome } = await world.alerts.report({ ...FAILED, level: 5 })
+    assert.deepEqual([outcome, alert.status, alert.count], ['new', 'recovered', 0])
+    await world.alerts.report({ ...FAILED, level: 5 })
+    assert.deepEqual(world.types(), ['alert.recovered'])
+  })
+
+  it('leaves an acknowledged alert acknowledged, and a frozen one frozen and untold', async () => {
+    await using world = await createWorld(dialect)
+    const { alert } = await world.alerts.report(FAILED)
+    await putInto(world.store, alert.id, 'acknowledged')
+    assert.equal((await world.alerts.report(FAILED)).alert.status, 'acknowledged')
+    await putInto(world.store, alert.id, 'frozen')
+    assert.equal((await world.alerts.report({ ...FAILED, level: 'CRITICAL' })).alert.status, 'frozen')
+    assert.deepEqual(world.types(), ['alert.raised'])
+  })
+
+  it('counts every report in the metrics by its severity', async () => {
+    const counted: [string, Labels | undefined][] = []
+    const metrics: Metrics = {
+      ...noMetrics,
+      counter: ({ name }) => ({ increment: (labels) => void counted.push([name, labels]) }),
+    }
+    await using world = await createWorld(dialect, { metrics })
+    for (const level of ['ERROR', 'ERROR', 5] as const) await world.alerts.report({ ...FAILED, level })
+    assert.deepEqual(
+      counted,
+      ['ERROR', 'ERROR', 'CLOSE'].map((severity) => ['alerts_reported_total', { severity }]),
+    )
+  })
+})
+
+onEveryDialect('the identity of an alert', (dialect) => {
+  const UNNAMED: Report = { ...FAILED, alarmId: null }
+
+  it('is its alarm id, whoever reports it', async () => {
+    await using world = await createWorld(dialect)
+    await world.alerts.report(FAILED)
+    const other = { source: 'platform.backup.standby', title: 'Other', body: 'Other.', serverAddr: null }
+    const { alert, outcome } = await world.alerts.report({ ...FAILED, ...other })
+    assert.equal(outcome, 'known')
+    assert.deepEqual({ ...alert, ...other }, alert)
+    assert.deepEqual(await allOf(world.alerts), [alert])
+  })
+
+  it('is source, title and address where there is no alarm id; the body is no part of it', async () => {
+    await using world = await createWorld(dialect)
+    await world.alerts.report(UNNAMED)
+    assert.equal((await world.alerts.report({ ...UNNAMED, body: 'Other.' })).alert.count, 2)
+  })
+
+  it('never mixes up what is different', async () => {
+    await using world = await createWorld(dialect)
+    const different: Report[] = [
+      FAILED,
+      UNNAMED,
+      { ...UNNAMED, source: 'platform' },
+      { ...UNNAMED, title: 'Backup' },
+      { ...UNNAMED, serverAddr: null },
+      { ...UNNAMED, serverAddr: 'null' },
+      { ...UNNAMED, source: 'a', title: 'b","c' },
+      { ...UNNAMED, source: 'a","b', title: 'c' },
+      { ...UNNAMED, alarmId: 'sha256:x' },
+      { ...UNNAMED, alarmId: 'BACKUP.FAILED' },
+    ]
+    for (const report of different) assert.equal((await world.alerts.report(report)).outcome, 'new')
+    for (const report of different) assert.equal((await world.alerts.report(report)).alert.count, 2)
+  })
+
+  it('may be as long as the fields allow', async () => {
+    await using world = await createWorld(dialect)
+    // Four bytes each, and hardly anything that compresses: the most that an index may have to take.
+    const long = (length: number) =>
+      Array.from({ length }, (_, index) => String.fromCodePoint(0x20000 + ((index * 7_919) % 0xa000))).join(
+        '',
+      )
+    const report = {
+      ...UNNAMED,
+      source: long(128),
+      title: long(256),
+      serverAddr: long(256),
+      body: long(4_096),
+    }
+    const { alert } = await world.alerts.report(report)
+    assert.deepEqual(await world.alerts.get(alert.id), alert)
+    const named = await world.alerts.report({ ...report, alarmId: long(128) })
+    assert.equal(named.outcome, 'new')
+  })
+})
+
+onEveryDialect('recovering an alert by hand', (dialect) => {
+  it('closes it and tells of it', async () => {
+    await using world = await createWorld(dialect)
+    const { alert } = await world.alerts.report(FAILED)
+    world.clock.advance(1_000)
+    const next = await world.alerts.recover(alert.id, 'anna')
+    const closed = { level: 5, weight: 0, status: 'recovered', recoveredAt: alert.lastAt + 1_000 }
+    assert.deepEqual(next, { ...alert, ...closed })
+    assert.deepEqual(await world.alerts.get(alert.id), next)
+    assert.deepEqual(world.told[1], { type: 'alert.recovered', subject: alert.id, data: toAlertWire(next) })
+  })
+
+  it('changes nothing when it has recovered already', async () => {
+    await using world = await createWorld(dialect)
+    const { alert } = await world.alerts.report(FAILED)
+    const once = await world.alerts.recover(alert.id, 'anna')
+    world.clock.advance(1_000)
+    assert.deepEqual(await world.alerts.recover(alert.id, 'anna'), once)
+    assert.deepEqual(world.types(), ['alert.raised', 'alert.recovered'])
+  })
+
+  for (const status of ['acknowledged', 'frozen'] as const) {
+    it(`works on an ${status} alert`.replace('an frozen', 'a frozen'), async () => {
+      await using world = await createWorld(dialect)
+      const { alert } = await world.alerts.report(FAILED)
+      await putInto(world.store, alert.id, status)
+      assert.equal((await world.alerts.recover(alert.id, 'anna')).status, 'recovered')
+    })
+  }
+
+  it('finds no alert that is not there', async () => {
+    await using world = await createWorld(dialect)
+    const missing = (error: unknown) => error instanceof AppError && error.code === 'alert_not_found'
+    await assert.rejects(world.alerts.recover('nowhere', 'anna'), missing)
+    await assert.rejects(world.alerts.get('nowhere'), missing)
+  })
+})
+
+onEveryDialect('an event of an alert', (dialect) => {
+  const broken: AlertDeps['events'] = {
+    append: async () => {
+      throw new Error('no room for the event')
+    },
+  }
+
+  it('is written before anybody else sees the change', async () => {
+    const seen: { inside: number; outside: number }[] = []
+    const events: AlertDeps['events'] = {
+      async append(tx, { subject }) {
+        const count = async ({ db }: Pick<typeof tx, 'db'>) =>
+          (
+            await db
+              .selectFrom('alerts')
+              .select('id')
+              .where('id', '=', subject)
+              .where('status', '=', 'firing')
+              .execute()
+          ).length
+        seen.push({ inside: await count(tx), outside: await count(world.store.read) })
+      },
+    }
+    await using world = await createWorld(dialect, { events })
+    await world.alerts.report(FAILED)
+    assert.deepEqual(seen, [{ inside: 1, outside: 0 }])
+  })
+
+  it('takes the new alert with it when it cannot be written', async () => {
+    await using world = await createWorld(dialect, { events: broken })
+    await assert.rejects(world.alerts.report(FAILED), /no room/)
+    assert.deepEqual(await allOf(world.alerts), [])
+  })
+
+  it('takes the recovery with it when it cannot be written', async () => {
+    await using world = await createWorld(dialect)
+    const { alert } = await world.alerts.report(FAILED)
+    const { clock, store } = world
+    const failing = createAlertService({
+      store,
+      clock,
+      logger: silentLogger,
+      metrics: noMetrics,
+      events: broken,
+    })
+    await assert.rejects(failing.recover(alert.id, 'anna'), /no room/)
+    await assert.rejects(failing.report({ ...FAILED, level: 'CLOSE' }), /no room/)
+    assert.deepEqual(await world.alerts.get(alert.id), alert)
+  })
+})
+
+onEveryDialect('raising an alert of the platform', (dialect) => {
+  const EXPIRED: PlatformAlert = {
+    alarmId: 'order.timeout:order-1',
+    source: 'platform.orders',
+    title: 'Order order-1 was not paid in time',
+    body: 'It expired without a payment.',
+    severity: 'WARNING',
+  }
+
+  it('happens in the transaction of the caller', async () => {
+    await using world = await createWorld(dialect)
+    const failed = world.store.write(async (tx) => {
+      await world.alerts.raise(tx, EXPIRED)
+      throw new Error('the order did not expire')
+    })
+    await assert.rejects(failed, /did not expire/)
+    assert.deepEqual(await allOf(world.alerts), [])
+    await world.store.write((tx) => world.alerts.raise(tx, EXPIRED))
+    const [alert] = await allOf(world.alerts)
+    assert.deepEqual(
+      [alert?.alarmId, alert?.status, alert?.weight, alert?.serverAddr],
+      [EXPIRED.alarmId, 'firing', 3, null],
+    )
+  })
+
+  it('fits what the orders ask for', async () => {
+    await using world = await createWorld(dialect)
+    const port: OrderDeps['alerts'] = world.alerts
+    await world.store.write((tx) =>
+      port.raise(tx, { ...EXPIRED, source: 'platform.orders', severity: 'WARNING' }),
+    )
+    assert.equal((await allOf(world.alerts)).length, 1)
+  })
+
+  it('takes one statement beside the event while the alert is new', async () => {
+    await using world = await createWorld(dialect)
+    let statements = 0
+    await world.store.write(async (tx) => {
+      const counting: typeof tx = {
+        ...tx,
+        run: (statement, parameters) => {
+          statements++
+          return tx.run(statement, parameters)
+        },
+      }
+      for (let i = 0; i < 10; i++)
+        await world.alerts.raise(counting, { ...EXPIRED, alarmId: `order.timeout:${i}` })
+    })
+    assert.equal(statements, 10)
+    assert.equal((await allOf(world.alerts)).length, 10)
+  })
+
+  it('recovers with CLOSE', async () => {
+    await using world = await createWorld(dialect)
+    for (const severity of ['WARNING', 'CLOSE'] as const) {
+      await world.store.write((tx) => world.alerts.raise(tx, { ...EXPIRED, severity }))
+    }
+    assert.equal((await allOf(world.alerts))[0]?.status, 'recovered')
+  })
+
+  it('never fails for what its text quotes, and reads nothing out of it', async () => {
+    await using world = await createWorld(dialect)
+    const body = 'The order of platform ${token} weight=6 alarm_id=other expired.'
+    await world.store.write((tx) =>
+      world.alerts.raise(tx, { ...EXPIRED, body, title: `A${'\u0000'}${'b'.repeat(300)}` }),
+    )
+    const [alert] = await allOf(world.alerts)
+    assert.equal(alert?.body, 'The order of platform **redacted** weight=6 alarm_id=other expired.')
+    assert.equal(alert.title, `A${'b'.repeat(255)}`)
+    assert.deepEqual([alert.alarmId, alert.weight], [EXPIRED.alarmId, 3])
+  })
+})
+
+onEveryDialect('reports that arrive together', (dialect) => {
+  it('make one alert and lose no count', async () => {
+    await using world = await createWorld(dialect)
+    const results = await Promise.all(Array.from({ length: 24 }, () => world.alerts.report(FAILED)))
+    assert.equal(results.filter(({ outcome }) => outcome === 'new').length, 1)
+    assert.deepEqual(
+      results.map(({ alert }) => alert.count).sort((a, b) => a - b),
+      Array.from({ length: 24 }, (_, index) => index + 1),
+    )
+    const rows = await allOf(world.alerts)
+    assert.deepEqual(
+      rows.map(({ count }) => count),
+      [24],
+    )
+    assert.deepEqual(world.types(), ['alert.raised'])
+  })
+
+  it('tell of one recovery, however many declare it', async () => {
+    await using world = await createWorld(dialect)
+    const { alert } = await world.alerts.report(FAILED)
+    const byReport = () => world.alerts.report({ ...FAILED, level: 'CLOSE' })
+    await Promise.all([1, 2, 3, 4].flatMap(() => [byReport(), world.alerts.recover(alert.id, 'anna')]))
+    assert.deepEqual(world.types(), ['alert.raised', 'alert.recovered'])
+  })
+
+  it('do not lose an alert to transactions that raise the same ones in another order', async () => {
+    await using world = await createWorld(dialect)
+    const names = ['a', 'b', 'c', 'd']
+    const raiseAll = (order: readonly string[]) =>
+      world.store.write(async (tx) => {
+        for (const name of order) {
+          await world.alerts.raise(tx, {
+            alarmId: name,
+            source: 's',
+            title: name,
+            body: '',
+            severity: 'ERROR',
+          })
+        }
+      })
+    await Promise.all([
+      raiseAll(names),
+      raiseAll(names.toReversed()),
+      raiseAll(names),
+      raiseAll(names.toReversed()),
+    ])
+    const counts = new Map((await allOf(world.alerts)).map(({ alarmId, count }) => [alarmId, count]))
+    assert.deepEqual(counts, new Map(names.map((name) => [name, 4])))
+  })
+})
+
+onEveryDialect('the list of alerts', (dialect) => {
+  const named = (alarmId: string, report: Partial<Report> = {}): Report => ({ ...FAILED, alarmId, ...report })
+
+  async function withAlerts() {
+    const world = await createWorld(dialect)
+    await world.alerts.report(named('1', { level: 'CRITICAL' }))
+    await world.alerts.report(named('2', { level: 'HIGH', source: 'shop' }))
+    await world.alerts.report(named('3', { level: 'INFO', source: 'shop' }))
+    await world.alerts.report(named('4', { level: 0 }))
+    await world.alerts.report(named('5', { level: 'CLOSE' }))
+    const namesOf = async (filter: Parameters<Alerts['list']>[0], page = FIRST_PAGE) =>
+      (await world.alerts.list(filter, page)).items.map(({ alarmId }) => alarmId).join('')
+    return { world, namesOf, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
+  }
+
+  it('runs from the newest to the oldest, and a repetition moves nothing', async () => {
+    await using list = await withAlerts()
+    await list.world.alerts.report(named('1'))
+    assert.equal(await list.namesOf({}), '54321')
+  })
+
+  it('answers what its filters ask for', async () => {
+    await using list = await withAlerts()
+    assert.equal(await list.namesOf({ status: 'firing' }), '4321')
+    assert.equal(await list.namesOf({ status: 'recovered' }), '5')
+    assert.equal(await list.namesOf({ status: 'frozen' }), '')
+    assert.equal(await list.namesOf({ level: 4 }), '21')
+    assert.equal(await list.namesOf({ severity: 'HIGH' }), '2')
+    assert.equal(await list.namesOf({ severity: 'INFO' }), '43')
+    assert.equal(await list.namesOf({ source: 'shop' }), '32')
+    assert.equal(await list.namesOf({ source: 'shop', level: 4, status: 'firing' }), '2')
+  })
+
+  it('goes on behind a page without a repetition or a gap', async () => {
+    await using list = await withAlerts()
+    const pages: string[] = []
+    for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
+      const page = await list.world.alerts.list({}, { limit: 2, before })
+      pages.push(page.items.map(({ alarmId }) => alarmId).join(''))
+      if (pages.length === 1) await list.world.alerts.report(named('6'))
+      before = page.next
+    }
+    assert.deepEqual(pages, ['54', '32', '1'])
+  })
+})
+
+onEveryDialect('any run of reports and recoveries', (dialect) => {
+  const step = fc.oneof(
+    fc.constantFrom(...SEVERITIES),
+    fc.constantFrom(...([0, 1, 2, 3, 4, 5] as const)),
+    fc.constant('by hand'),
+  )
+
+  it('counts the firing reports, and leaves the state of the last step', async () => {
+    await using world = await createWorld(dialect)
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+        const report = { ...FAILED, alarmId: `run ${run++}` }
+        const { alert } = await world.alerts.report(report)
+        for (const level of steps) {
+          if (level === 'by hand') await world.alerts.recover(alert.id, 'anna')
+          else await world.alerts.report({ ...report, level })
+        }
+        const seen = await world.alerts.get(alert.id)
+        const closing = (each: (typeof steps)[number]) => each === 'by hand' || each === 'CLOSE' || each === 5
+        assert.equal(seen.count, 1 + steps.filter((each) => !closing(each)).length)
+        assert.equal(seen.status, closing(steps.at(-1) as (typeof steps)[number]) ? 'recovered' : 'firing')
+      }),
+      { numRuns: 40 },
+    )
+  })
+})

@@ -1,0 +1,67 @@
+import { Type, type Static } from 'typebox'
+import { toRfc3339 } from '../../kernel/time.ts'
+import { PageOf, PageQuery } from '../../wire/page.ts'
+import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
+
+// Tokens of visible characters parted by dots, without the wildcards of subscriptions; `$` is the server's own.
+const SUBJECT = '^(?!\\$)[^\\s.*>\\u0000-\\u0020\\u007f]+(?:\\.[^\\s.*>\\u0000-\\u0020\\u007f]+)*$'
+
+const Status = OneOf(MESSAGE_STATUSES, 'Whether the bus has confirmed it.')
+const Subject = Type.String({
+  pattern: SUBJECT,
+  maxLength: 255,
+  description: 'A subject to publish on: tokens parted by dots, no wildcards, not beginning with `$`.',
+  examples: ['shop.opened'],
+})
+// The bus carries headers as lines; what the server itself reads begins with `Nats-`.
+const Headers = Type.Record(
+  Type.String({ pattern: '^(?![Nn][Aa][Tt][Ss]-)[A-Za-z0-9_-]{1,64}$' }),
+  Type.String({ maxLength: 1_024, pattern: '^[\\t\\u0020-\\u007e]*$' }),
+  { maxProperties: 32, additionalProperties: false, description: 'Headers of the bus message.' },
+)
+const Payload = Type.Unknown({ description: 'Any JSON value.' })
+
+export const MessageSchema = Fields(
+  {
+    id: Id,
+    subject: Type.String(),
+    payload: Payload,
+    headers: Type.Record(Type.String(), Type.String()),
+    status: Status,
+    attempts: Type.Integer({ description: 'How often it was sent.' }),
+    last_error: Nullable<string>({ type: 'string', description: 'Why the last attempt failed.' }),
+    created_at: Timestamp,
+    delivered_at: NullableTimestamp,
+  },
+  { $id: 'Message' },
+)
+export type MessageWire = Static<typeof MessageSchema>
+
+export const MessagePage = PageOf(MessageSchema)
+
+export const PublishBody = Fields({ subject: Subject, payload: Payload, headers: Type.Optional(Headers) })
+
+export const MessageQuery = Fields({
+  status: Type.Optional(Status),
+  subject: Type.Optional(Text({ minLength: 1, maxLength: 255 })),
+  ...PageQuery,
+})
+
+export function fromPublishBody({ subject, payload, headers }: Static<typeof PublishBody>): NewMessage {
+  return { subject, payload, headers: headers ?? {} }
+}
+
+export function toMessageWire(message: Message): MessageWire {
+  return {
+    id: message.id,
+    subject: message.subject,
+    payload: JSON.parse(message.payload),
+    headers: message.headers,
+    status: message.status,
+    attempts: message.attempts,
+    last_error: message.lastError,
+    created_at: toRfc3339(message.createdAt),
+    delivered_at: message.deliveredAt === null ? null : toRfc3339(message.deliveredAt),
+  }
+}

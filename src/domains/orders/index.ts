@@ -1,0 +1,5 @@
+export type { OrderEvent } from './events.ts'
+export { orderCountJob, orderTimeoutJob } from './jobs.ts'
+export type { Order, OrderChange, OrderStatus } from './model.ts'
+export { orderRoutes } from './routes.ts'
+export { createOrderService, type OrderAlert, type OrderDeps, type Orders } from './service.ts'

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fakeClock, type FakeClock } from '../../../test/support/clock.ts'
+import { onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { MINUTE } from '../../kernel/time.ts'
+import type { DialectName } from '../../store/dialects/capabilities.ts'
+import type { OrderEvent } from './events.ts'
+import { ORDER_MOVES, ORDER_STATUSES, type OrderStatus } from './model.ts'
+import { createOrderService, type OrderAlert } from './service.ts'
+
+const EXPIRY_MS = 15 * MINUTE
+const FIRST_PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
+const WANTED = { orderId: 'o-1', platform: 'live', amountCents: 4_990 }
+
+/** How an order gets into a status from its creation. */
+const WAYS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+  pending: [],
+  paid: ['paid'],
+  shipped: ['paid', 'shipped'],
+  completed: ['paid', 'completed'],
+  expired: ['expired'],
+}
+
+async function world(dialect: DialectName, clock: FakeClock = fakeClock()) {
+  const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
+  const events: OrderEvent[] = []
+  const alerts: OrderAlert[] = []
+  const faults = { append: false }
+  const orders = createOrderService({
+    store,
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    expiryMs: EXPIRY_MS,
+    events: {
+      append: async (tx, event) => {
+        if (faults.append) throw new Error('the outbox is full')
+        tx.afterCommit(() => events.push(event))
+      },
+    },
+    alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
+  })
+  const orderIn = async (status: OrderStatus, orderId = `in-${status}`) => {
+    await orders.create({ ...WANTED, orderId }, 'client')
+    for (const next of WAYS[status]) await orders.move(orderId, next, 'client')
+    return orders.get(orderId)
+  }
+  return { clock, orders, events, alerts, faults, orderIn, [Symbol.asyncDispose]: dispose }
+}
+
+onEveryDialect('orders', (dialect) => {
+  test('a new order is pending, expires after the default time, and is told of once', async () => {
+    await using w = await world(dialect)
+    const { order, outcome } = await w.orders.create(WANTED, 'client')
+    assert.equal(outcome, 'created')
+    assert.equal(order.status, 'pending')
+    assert.equal(order.expiresAt, w.clock.now() + EXPIRY_MS)
+    assert.deepEqual(await w.orders.get('o-1'), order)
+    assert.deepEqual(
+      w.events.map(({ type, subject, data }) => [type, subject, data.status]),
+      [['order.created', 'o-1', 'pending']],
+    )
+  })
+
+  test('the same order again is the one that is there; a different one under its id is refused', async () => {
+    await using w = await world(dialect)
+    const { order } = await w.orders.create({ ...WANTED, expiresAt: 5_000 }, 'client')
+    w.clock.advance(MINUTE)
+    assert.deepEqual(await w.orders.create(WANTED, 'client'), { order, outcome: 'known' })
+    assert.deepEqual(await w.orders.create({ ...WANTED, expiresAt: 5_000 }, 'other'), {
+      order,
+      outcome: 'known',
+    })
+    for (const different of [{ platform: 'shop' }, { amountCents: 1 }, { expiresAt: 5_001 }]) {
+      await assert.rejects(w.orders.create({ ...WANTED, ...different }, 'client'), { code: 'order_exists' })
+    }
+    assert.equal(w.events.length, 1)
+  })
+
+  test('of twins that arrive at once one makes the order', async () => {
+    await using w = await world(dialect)
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => w.orders.create(WANTED, 'client')))
+    assert.equal(outcomes.filter(({ outcome }) => outcome === 'created').length, 1)
+    assert.equal(w.events.length, 1)
+  })
+
+  test('an event that cannot be written takes the order with it', async () => {
+    await using w = await world(dialect)
+    w.faults.append = true
+    await assert.rejects(w.orders.create(WANTED, 'client'), /outbox is full/)
+    await assert.rejects(w.orders.get('o-1'), { code: 'order_not_found' })
+  })
+
+  for (const from of ORDER_STATUSES) {
+    for (const to of ORDER_STATUSES) {
+      const allowed = ORDER_MOVES[from].includes(to)
+      const expectation = from === to ? 'stays as it is' : allowed ? `becomes ${to}` : `cannot become ${to}`
+      test(`asked to become ${to}, a ${from} order ${expectation}`, async () => {
+        await using w = await world(dialect)
+        const before = await w.orderIn(from)
+        const told = w.events.length
+        w.clock.advance(1_000)
+        if (from !== to && !allowed) {
+          await assert.rejects(w.orders.move(before.orderId, to, 'client'), (error: Error) => {
+            assert.equal('code' in error && error.code, 'invalid_transition')
+            for (const move of ORDER_MOVES[from]) assert.match(error.message, new RegExp(move))
+            return true
+          })
+          assert.deepEqual(await w.orders.get(before.orderId), before)
+          return
+        }
+        const after = await w.orders.move(before.orderId, to, 'client')
+        assert.equal(after.status, to)
+        assert.equal(after.version, before.version + (from === to ? 0 : 1))
+        assert.equal(w.events.length, told + (from === to ? 0 : 1))
+        assert.deepEqual(await w.orders.get(before.orderId), after)
+      })
+    }
+  }
+
+  test('the history tells every change with its time and its actor, oldest first', async () => {
+    await using w = await world(dialect)
+    const start = w.clock.now()
+    await w.orders.create(WANTED, 'client')
+    w.clock.advance(1_000)
+    await w.orders.move('o-1', 'paid', 'cashier')
+    w.clock.advance(1_000)
+    await w.orders.move('o-1', 'shipped', 'depot')
+    assert.deepEqual(await w.orders.history('o-1'), [
+      { at: start, from: null, to: 'pending', actor: 'client' },
+      { at: start + 1_000, from: 'pending', to: 'paid', actor: 'cashier' },
+      { at: start + 2_000, from: 'paid', to: 'shipped', actor: 'depot' },
+    ])
+    await assert.rejects(w.orders.history('none'), { code: 'order_not_found' })
+  })
+
+  test('a move with a version happens to that version alone', async () => {
+    await using w = await world(dialect)
+    await w.orders.create(WANTED, 'client')
+    await assert.rejects(w.orders.move('o-1', 'paid', 'client', [2]), { code: 'precondition_failed' })
+    assert.equal((await w.orders.move('o-1', 'paid', 'client', [7, 1])).status, 'paid')
+    await assert.rejects(w.orders.move('o-1', 'shipped', 'client', [1]), { code: 'precondition_failed' })
+  })
+
+  test('an order whose time is over expires once, with one event and one alert', async () => {
+    await using w = await world(dialect)
+    await w.orders.create(WANTED, 'client')
+    assert.deepEqual(await w.orders.expireDue(100), { found: 0, expired: 0 })
+    w.clock.advance(EXPIRY_MS)
+    const scans = await Promise.all([1, 2, 3, 4].map(() => w.orders.expireDue(100)))
+    assert.equal(
+      scans.reduce((sum, { expired }) => sum + expired, 0),
+      1,
+    )
+    const order = await w.orders.get('o-1')
+    assert.deepEqual([order.status, order.expiredAt], ['expired', w.clock.now()])
+    assert.deepEqual(
+      w.events.map(({ type }) => type),
+      ['order.created', 'order.timeout'],
+    )
+    assert.deepEqual(
+      w.alerts.map(({ alarmId }) => alarmId),
+      ['order.timeout:o-1'],
+    )
+  })
+
+  test('an order that is past its time when it is made is due at once', async () => {
+    await using w = await world(dialect)
+    await w.orders.create({ ...WANTED, expiresAt: 0 }, 'client')
+    assert.deepEqual(await w.orders.expireDue(100), { found: 1, expired: 1 })
+  })
+
+  test('a paid order never expires', async () => {
+    await using w = await world(dialect)
+    await w.orderIn('paid')
+    w.clock.advance(EXPIRY_MS * 2)
+    assert.deepEqual(await w.orders.expireDue(100), { found: 0, expired: 0 })
+  })
+
+  test('paying and expiring at the same moment has one winner and one story', async () => {
+    await using w = await world(dialect)
+    const ids = Array.from({ length: 40 }, (_, index) => `race-${index}`)
+    await Promise.all(ids.map((orderId) => w.orders.create({ ...WANTED, orderId, expiresAt: 0 }, 'client')))
+    const pays = ids.map((orderId) => w.orders.move(orderId, 'paid', 'client').catch((error: Error) => error))
+    await Promise.all([...pays, w.orders.expireDue(20), w.orders.expireDue(20), w.orders.expireDue(40)])
+    await w.orders.expireDue(40)
+    for (const orderId of ids) {
+      const { status } = await w.orders.get(orderId)
+      const story = (await w.orders.history(orderId)).map(({ to }) => to)
+      assert.deepEqual(story, ['pending', status])
+      assert.equal(
+        w.alerts.filter(({ alarmId }) => alarmId.endsWith(`:${orderId}`)).length,
+        status === 'expired' ? 1 : 0,
+      )
+    }
+  })
+
+  test('a scan takes the longest overdue first, and no more than it was asked to', async () => {
+    await using w = await world(dialect)
+    for (const [orderId, expiresAt] of [
+      ['late', 3],
+      ['latest', 1],
+      ['later', 2],
+    ] as const) {
+      await w.orders.create({ ...WANTED, orderId, expiresAt }, 'client')
+    }
+    assert.deepEqual(await w.orders.expireDue(2), { found: 2, expired: 2 })
+    assert.equal((await w.orders.get('late')).status, 'pending')
+  })
+
+  test('lists run newest first, in pages that neither skip nor repeat while orders arrive', async () => {
+    await using w = await world(dialect)
+    for (let n = 1; n <= 7; n++) await w.orders.create({ ...WANTED, orderId: `o-${n}` }, 'client')
+    const seen: string[] = []
+    let before: number | null = FIRST_PAGE.before
+    while (before !== null) {
+      const page = await w.orders.list({}, { limit: 3, before })
+      seen.push(...page.items.map(({ orderId }) => orderId))
+      await w.orders.create({ ...WANTED, orderId: `new-${seen.length}` }, 'client')
+      before = page.next
+    }
+    assert.deepEqual(seen, ['o-7', 'o-6', 'o-5', 'o-4', 'o-3', 'o-2', 'o-1'])
+  })
+
+  test('lists filter by status and by platform', async () => {
+    await using w = await world(dialect)
+    await w.orderIn('paid')
+    await w.orderIn('pending')
+    await w.orders.create({ ...WANTED, orderId: 'elsewhere', platform: 'shop' }, 'client')
+    const ids = async (filter: Parameters<typeof w.orders.list>[0]) =>
+      (await w.orders.list(filter, FIRST_PAGE)).items.map(({ orderId }) => orderId)
+    assert.deepEqual(await ids({ status: 'pending' }), ['elsewhere', 'in-pending'])
+    assert.deepEqual(await ids({ platform: 'shop' }), ['elsewhere'])
+    assert.deepEqual(await ids({ status: 'paid', platform: 'shop' }), [])
+  })
+
+  test('orders are counted by status', async () => {
+    await using w = await world(dialect)
+    await w.orderIn('paid')
+    await w.orderIn('pending')
+    await w.orderIn('pending', 'another')
+    const counts = new Map((await w.orders.countByStatus()).map(({ status, orders }) => [status, orders]))
+    assert.deepEqual([counts.get('paid'), counts.get('pending'), counts.get('expired')], [1, 2, undefined])
+  })
+})

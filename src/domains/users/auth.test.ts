@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { AppError } from '../../kernel/errors.ts'
+import type { LogFields, Logger } from '../../kernel/logger.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { Secret } from '../../kernel/secret.ts'
+import { createPasswords, type Passwords } from '../../infra/passwords/pbkdf2.ts'
+import { createTokens } from '../../infra/tokens/jwt.ts'
+import type { DialectName } from '../../store/dialects/capabilities.ts'
+import { readOnly } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+import { fakeClock, type FakeClock } from '../../../test/support/clock.ts'
+import { onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { createAuth } from './auth.ts'
+import { createUserService } from './service.ts'
+import { findAccount } from './store.ts'
+
+const PASSWORD = 'a heavy brass telescope'
+const HERE = '192.0.2.1'
+
+function recordingLogger() {
+  const lines: string[] = []
+  const write = (fields: LogFields, message: string) =>
+    void lines.push(`${message} ${JSON.stringify(fields)}`)
+  const logger: Logger = { error: write, warn: write, info: write, debug: write, child: () => logger }
+  return { logger, lines }
+}
+
+function authOn(store: Store, clock: FakeClock, passwords: Passwords, logger: Logger = silentLogger) {
+  const tokens = createTokens({
+    secret: new Secret('0123456789abcdef0123456789abcdef'),
+    clock,
+    ttlMs: 3_600_000,
+  })
+  const users = createUserService({ store, clock, logger: silentLogger, passwords })
+  return {
+    users,
+    tokens,
+    auth: createAuth({ store, clock, logger, metrics: noMetrics, users, passwords, tokens }),
+  }
+}
+
+async function world(dialect: DialectName) {
+  const clock = fakeClock()
+  const { logger, lines } = recordingLogger()
+  const { store, ...rest } = await testStore(dialect, clock)
+  const made = authOn(store, clock, createPasswords({ iterations: 1, queueLimit: 1_000 }), logger)
+  const user = await made.users.create({ name: 'Ada', password: PASSWORD, roles: ['devops'] })
+  await made.users.create({ name: 'root', password: PASSWORD, roles: ['admin'] })
+  return { ...made, clock, lines, store, user, [Symbol.asyncDispose]: rest[Symbol.asyncDispose] }
+}
+
+function hasCode(code: string) {
+  return (error: unknown) => error instanceof AppError && error.code === code
+}
+
+onEveryDialect('a login', (dialect) => {
+  test('with the right password gives a token of the user and notes the time', async () => {
+    await using w = await world(dialect)
+    w.clock.advance(5_000)
+    const issued = await w.auth.login({ username: 'aDA', password: PASSWORD }, HERE)
+    assert.equal(issued.expiresInSeconds, 3_600)
+    assert.equal(issued.user.lastLoginAt, w.clock.now())
+    assert.deepEqual(await w.users.get(w.user.id), issued.user)
+    const claims = await w.tokens.verify(issued.token.reveal())
+    assert.deepEqual([claims.userId, claims.roles, claims.generation], [w.user.id, ['devops'], 1])
+    assert.equal(claims.expiresAt, issued.expiresAt)
+  })
+
+  test('makes an outdated hash anew, and the password stays what it was', async () => {
+    await using w = await world(dialect)
+    const stronger = authOn(w.store, w.clock, createPasswords({ iterations: 2 }))
+    await stronger.auth.login({ username: 'ada', password: PASSWORD }, HERE)
+    const account = await findAccount(w.store.read, 'ada')
+    assert.match(account?.passwordHash.reveal() ?? '', /^pbkdf2-sha256\$2\$/)
+    assert.equal(account?.user.tokenGeneration, 1)
+    await stronger.auth.login({ username: 'ada', password: PASSWORD }, HERE)
+  })
+
+  test('works while the platform is read-only, without noting the time', async () => {
+    await using w = await world(dialect)
+    const { auth } = authOn(readOnly(w.store), w.clock, createPasswords({ iterations: 2 }))
+    const { user } = await auth.login({ username: 'ada', password: PASSWORD }, HERE)
+    assert.equal(user.lastLoginAt, null)
+  })
+
+  test('of a name that no user can have is a failed one', async () => {
+    await using w = await world(dialect)
+    for (const username of ["' or 1=1 --", '%', 'ada\n', 'ADA '.repeat(50)]) {
+      await assert.rejects(
+        w.auth.login({ username, password: PASSWORD }, HERE),
+        hasCode('invalid_credentials'),
+      )
+    }
+  })
+})
+
+describe('a failed login', () => {
+  test('says the same of an unknown name, a wrong password and a disabled user', async () => {
+    await using w = await world('sqlite')
+    await w.users.create({ name: 'gone', password: PASSWORD, roles: ['devops'] })
+    await w.users.change((await w.users.getByName('gone')).id, { enabled: false })
+    const told = []
+    for (const [username, password] of [
+      ['nobody', PASSWORD],
+      ['ada', 'a wrong password'],
+      ['gone', PASSWORD],
+    ] as const) {
+      const error = await w.auth.login({ username, password }, HERE).catch((thrown: AppError) => thrown)
+      assert.ok(error instanceof AppError)
+      told.push([error.kind, error.code, error.message, error.details, error.retryAfterSeconds])
+    }
+    assert.deepEqual(told[0]?.slice(0, 2), ['unauthenticated', 'invalid_credentials'])
+    assert.deepEqual(told[1], told[0])
+    assert.deepEqual(told[2], told[0])
+  })
+
+  test('costs one derivation, whoever it is for', async () => {
+    await using w = await world('sqlite')
+    // While the only slot is taken, whoever needs one is sent away.
+    const busy = createPasswords({ iterations: 1_000_000, concurrency: 1, queueLimit: 0 })
+    const { auth } = authOn(w.store, w.clock, busy)
+    const running = busy.waste('something')
+    for (const username of ['nobody', 'ada']) {
+      await assert.rejects(
+        auth.login({ username, password: 'a wrong password' }, HERE),
+        hasCode('rate_limited'),
+      )
+    }
+    await running
+  })
+
+  test('is not counted when the password was never looked at', async () => {
+    await using w = await world('sqlite')
+    const busy = createPasswords({ iterations: 1_000_000, concurrency: 1, queueLimit: 0 })
+    const { auth } = authOn(w.store, w.clock, busy)
+    const running = busy.waste('something')
+    for (let n = 0; n < 20; n++) {
+      const error = await auth
+        .login({ username: 'nobody', password: 'x' }, HERE)
+        .catch((thrown: AppError) => thrown)
+      assert.equal(error instanceof AppError && error.retryAfterSeconds, 1)
+    }
+    await running
+  })
+
+  test('is counted: after ten even the right password must wait', async () => {
+    await using w = await world('sqlite')
+    for (let n = 0; n < 10; n++) {
+      await assert.rejects(
+        w.auth.login({ username: 'ada', password: `wrong ${n}` }, HERE),
+        hasCode('invalid_credentials'),
+      )
+    }
+    await assert.rejects(w.auth.login({ username: 'ada', password: PASSWORD }, HERE), hasCode('rate_limited'))
+    await w.auth.login({ username: 'ada', password: PASSWORD }, '192.0.2.2')
+    w.clock.advance(300_000)
+    await w.auth.login({ username: 'ada', password: PASSWORD }, HERE)
+  })
+
+  test('of many tries at once is counted too', async () => {
+    await using w = await world('sqlite')
+    const tries = Array.from({ length: 50 }, (_, n) =>
+      w.auth.login({ username: 'ada', password: `wrong ${n}` }, HERE),
+    )
+    const codes = (await Promise.allSettled(tries)).map(
+      (each) => each.status === 'rejected' && (each.reason as AppError).code,
+    )
+    assert.equal(codes.filter((code) => code === 'invalid_credentials').length, 10)
+    assert.equal(codes.filter((code) => code === 'rate_limited').length, 40)
+  })
+
+  test('is logged with its address and never with what was typed', async () => {
+    await using w = await world('sqlite')
+    await w.auth.login({ username: 'typed-secret', password: 'typed-secret' }, HERE).catch(() => undefined)
+    await w.auth.login({ username: 'ada', password: 'typed-secret' }, HERE).catch(() => undefined)
+    await w.auth.login({ username: 'ada', password: PASSWORD }, HERE)
+    assert.deepEqual(w.lines, [
+      `login failed {"user_id":null,"remote_address":"${HERE}"}`,
+      `login failed {"user_id":"${w.user.id}","remote_address":"${HERE}"}`,
+      `login succeeded {"user_id":"${w.user.id}","remote_address":"${HERE}"}`,
+    ])
+  })
+})
+
+describe('one’s own password', () => {
+  const change = { oldPassword: PASSWORD, password: 'another brass telescope' }
+
+  test('is changed with the old one', async () => {
+    await using w = await world('sqlite')
+    await w.auth.changeOwnPassword(w.user.id, change, HERE)
+    await assert.rejects(
+      w.auth.login({ username: 'ada', password: PASSWORD }, HERE),
+      hasCode('invalid_credentials'),
+    )
+    await w.auth.login({ username: 'ada', password: change.password }, HERE)
+  })
+
+  test('stays when the old one is wrong, and guessing is throttled', async () => {
+    await using w = await world('sqlite')
+    for (let n = 0; n < 10; n++) {
+      const wrong = { ...change, oldPassword: `wrong ${n}` }
+      await assert.rejects(w.auth.changeOwnPassword(w.user.id, wrong, HERE), hasCode('invalid_credentials'))
+    }
+    await assert.rejects(w.auth.changeOwnPassword(w.user.id, change, HERE), hasCode('rate_limited'))
+    assert.equal((await w.users.get(w.user.id)).tokenGeneration, 1)
+  })
+
+  test('changes once when two use the same old one', async () => {
+    await using w = await world('sqlite')
+    const other = { ...change, password: 'a third brass telescope' }
+    const outcomes = await Promise.allSettled(
+      [change, other].map((each) => w.auth.changeOwnPassword(w.user.id, each, HERE)),
+    )
+    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  })
+})
+
+describe('a token of the operator', () => {
+  test('is issued by name and lives as long as asked', async () => {
+    await using w = await world('sqlite')
+    const { token, expiresInSeconds } = await w.auth.issueToken('ADA', 60_000)
+    assert.equal(expiresInSeconds, 60)
+    assert.equal((await w.tokens.verify(token.reveal())).userId, w.user.id)
+  })
+
+  test('is not issued for a disabled or unknown user', async () => {
+    await using w = await world('sqlite')
+    await w.users.change(w.user.id, { enabled: false })
+    await assert.rejects(w.auth.issueToken('ada'), hasCode('user_disabled'))
+    await assert.rejects(w.auth.issueToken('nobody'), hasCode('user_not_found'))
+  })
+})

@@ -1,0 +1,19 @@
+export {
+  createAuth,
+  type Auth,
+  type AuthDeps,
+  type Credentials,
+  type IssuedToken,
+  type PasswordChange,
+  type TokenSubject,
+} from './auth.ts'
+export {
+  createAuthenticator,
+  type Authenticator,
+  type AuthenticatorDeps,
+  type TokenClaims,
+  type TokenHolder,
+} from './authenticator.ts'
+export type { NewUser, User, UserChange } from './model.ts'
+export { userRoutes } from './routes.ts'
+export { createUserService, type UserDeps, type UserListener, type Users } from './service.ts'

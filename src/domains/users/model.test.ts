@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { acceptsToken, changed, parseName, parseRoles, withoutTokens, type User } from './model.ts'
+
+const USER: User = {
+  id: 'u1',
+  name: 'ada',
+  roles: ['devops'],
+  enabled: true,
+  createdAt: 1_000,
+  updatedAt: 1_000,
+  lastLoginAt: null,
+  tokenGeneration: 3,
+  tokensValidFrom: 5_500,
+}
+
+test('a name has 1 to 64 letters, digits, dots, underscores and hyphens', () => {
+  for (const name of ['a', 'A.b_c-9', 'x'.repeat(64)]) assert.equal(parseName(name), name)
+  for (const name of ['', 'x'.repeat(65), 'a b', 'ä', 'a\n', 'a/b'])
+    assert.throws(() => parseName(name), /name/)
+})
+
+test('roles are those of the whitelist, each once and in its order', () => {
+  assert.deepEqual(parseRoles(['auditor', 'admin', 'auditor']), ['admin', 'auditor'])
+  for (const roles of [[], ['root'], ['admin', 'Admin'], ['admin,devops']])
+    assert.throws(() => parseRoles(roles), /roles/)
+})
+
+test('a change to what is there already changes nothing', () => {
+  assert.equal(changed(USER, {}, 9_000), USER)
+  assert.equal(changed(USER, { roles: ['devops', 'devops'], enabled: true }, 9_000), USER)
+})
+
+test('other roles and disabling end the tokens, enabling does not', () => {
+  for (const change of [{ roles: ['devops', 'auditor'] }, { enabled: false }]) {
+    const next = changed(USER, change, 9_000)
+    assert.equal(next.tokenGeneration, 4)
+    assert.equal(next.tokensValidFrom, 9_000)
+    assert.equal(next.updatedAt, 9_000)
+  }
+  const enabled = changed({ ...USER, enabled: false }, { enabled: true }, 9_000)
+  assert.equal(enabled.enabled, true)
+  assert.equal(enabled.tokenGeneration, 3)
+})
+
+test('a token counts in its generation alone', () => {
+  for (const [generation, counts] of [
+    [2, false],
+    [3, true],
+    [4, false],
+  ] as const) {
+    assert.equal(acceptsToken(USER, { generation, issuedAt: 9_000 }), counts)
+  }
+  assert.equal(acceptsToken(withoutTokens(USER, 9_000), { generation: 3, issuedAt: 9_000 }), false)
+})
+
+test('a token without a generation counts when it was issued since the last change, to the second', () => {
+  for (const [issuedAt, counts] of [
+    [4_000, false],
+    [5_000, true],
+    [6_000, true],
+  ] as const) {
+    assert.equal(acceptsToken(USER, { generation: undefined, issuedAt }), counts)
+  }
+})
+
+test('no token of a disabled user counts', () => {
+  assert.equal(acceptsToken({ ...USER, enabled: false }, { generation: 3, issuedAt: 9_000 }), false)
+})

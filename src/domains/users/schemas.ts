@@ -1,0 +1,113 @@
+import { Type, type Static } from 'typebox'
+import { ROLES, type Identity } from '../../kernel/identity.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
+import { PageOf, PageQuery } from '../../wire/page.ts'
+import { Fields, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import type { IssuedToken } from './auth.ts'
+import type { User } from './model.ts'
+
+const UserId = Type.String({ description: 'UUIDv7 (RFC 9562).' })
+const Name = Type.String({
+  pattern: '^[A-Za-z0-9._-]{1,64}$',
+  description: '1 to 64 of `A-Z a-z 0-9 . _ -`; unique without regard to case.',
+  examples: ['ada'],
+})
+const Role = OneOf(ROLES, 'What the user may do.')
+const GivenRoles = Type.Array(Role, { minItems: 1, maxItems: 16 })
+const GivenPassword = Text({
+  minLength: 12,
+  maxLength: 256,
+  description:
+    '12 to 256 characters, at least 5 different ones, and none of the passwords that are guessed first.',
+})
+// What is compared may be anything of a bounded length: whether it could be a password of today says nothing.
+const ProvenPassword = Type.String({ minLength: 1, maxLength: 1_024 })
+
+const User = {
+  id: UserId,
+  name: Name,
+  roles: Type.Array(Role),
+  enabled: Type.Boolean(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  last_login_at: NullableTimestamp,
+}
+
+export const UserSchema = Fields(User, { $id: 'User' })
+export type UserWire = Static<typeof UserSchema>
+
+export const UserPage = PageOf(UserSchema)
+
+/** A caller may be a local tool, which is no user: then there is only what its headers say. */
+export const MeSchema = Fields(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    roles: User.roles,
+    enabled: Type.Optional(User.enabled),
+    created_at: Type.Optional(User.created_at),
+    updated_at: Type.Optional(User.updated_at),
+    last_login_at: Type.Optional(User.last_login_at),
+  },
+  { $id: 'Me', description: 'A user, or what a local tool says of itself in its headers.' },
+)
+export type MeWire = Static<typeof MeSchema>
+
+export const NewUserBody = Fields({ name: Name, password: GivenPassword, roles: GivenRoles })
+
+export const UserChangeBody = Fields({
+  roles: Type.Optional(GivenRoles),
+  enabled: Type.Optional(Type.Boolean()),
+})
+
+export const PasswordBody = Fields({
+  password: GivenPassword,
+  old_password: Type.Optional(
+    Type.Unsafe<string>({
+      ...ProvenPassword,
+      description: 'Needed for one’s own password, of no use for another one’s.',
+    }),
+  ),
+})
+
+export const LoginBody = Fields({
+  username: Text({ minLength: 1, maxLength: 256 }),
+  password: ProvenPassword,
+})
+
+export const LoginSchema = Fields(
+  {
+    access_token: Type.String({ description: 'JWT, for `Authorization: Bearer`.' }),
+    token_type: OneOf(['Bearer']),
+    expires_in: Type.Integer({ description: 'Seconds from now.' }),
+    user: UserSchema,
+  },
+  { $id: 'Login' },
+)
+
+export const UserQuery = Fields(PageQuery)
+
+export function toUserWire(user: User): UserWire {
+  return {
+    id: user.id,
+    name: user.name,
+    roles: [...user.roles],
+    enabled: user.enabled,
+    created_at: toRfc3339(user.createdAt),
+    updated_at: toRfc3339(user.updatedAt),
+    last_login_at: user.lastLoginAt === null ? null : toRfc3339(user.lastLoginAt),
+  }
+}
+
+export function toMeWire({ id, name, roles }: Identity, user: User | undefined): MeWire {
+  return user ? toUserWire(user) : { id, name, roles: [...roles] }
+}
+
+export function toLoginWire({ token, expiresInSeconds, user }: IssuedToken): Static<typeof LoginSchema> {
+  return {
+    access_token: token.reveal(),
+    token_type: 'Bearer',
+    expires_in: expiresInSeconds,
+    user: toUserWire(user),
+  }
+}

@@ -1,0 +1,71 @@
+import type { BusMessage, Delivery } from '../../kernel/bus.ts'
+
+export const DELIVERED: Delivery = { outcome: 'delivered' }
+
+export function failed(reason: string): Delivery {
+  return { outcome: 'failed', reason }
+}
+
+export function refused(reason: string): Delivery {
+  return { outcome: 'refused', reason }
+}
+
+/** What becomes of the messages of one call of `publish`; the first word about a message counts. */
+export class Batch {
+  readonly messages: readonly BusMessage[]
+  readonly #deliveries: (Delivery | undefined)[]
+  readonly #allSettled = Promise.withResolvers<void>()
+  #open: number
+
+  constructor(messages: readonly BusMessage[]) {
+    this.messages = messages
+    this.#deliveries = messages.map(() => undefined)
+    this.#open = messages.length
+    if (this.#open === 0) this.#allSettled.resolve()
+  }
+
+  /** Resolves as soon as each message has its answer. */
+  get settled(): Promise<void> {
+    return this.#allSettled.promise
+  }
+
+  isOpen(index: number): boolean {
+    return index < this.#deliveries.length && this.#deliveries[index] === undefined
+  }
+
+  settle(index: number, delivery: Delivery): void {
+    if (!this.isOpen(index)) return
+    this.#deliveries[index] = delivery
+    this.#open -= 1
+    if (this.#open === 0) this.#allSettled.resolve()
+  }
+
+  settleSubject(subject: string, delivery: Delivery): void {
+    this.messages.forEach((message, index) => {
+      if (message.subject === subject) this.settle(index, delivery)
+    })
+  }
+
+  settleRest(delivery: Delivery): void {
+    this.messages.forEach((_message, index) => this.settle(index, delivery))
+  }
+
+  async deliveries(): Promise<Delivery[]> {
+    await this.settled
+    return withOrderKept(this.messages, this.#deliveries as Delivery[])
+  }
+}
+
+/**
+ * Whatever follows a failed message on its subject counts as failed too: sent again together, the messages reach a
+ * receiver that drops repetitions in their first order.
+ */
+export function withOrderKept(messages: readonly BusMessage[], deliveries: readonly Delivery[]): Delivery[] {
+  const broken = new Set<string>()
+  return deliveries.map((delivery, index) => {
+    const { subject } = messages[index] as BusMessage
+    if (delivery.outcome === 'failed') broken.add(subject)
+    const isBehind = delivery.outcome === 'delivered' && broken.has(subject)
+    return isBehind ? failed('an earlier message on this subject failed') : delivery
+  })
+}

@@ -1,0 +1,63 @@
+import { AppError, type ErrorKind } from '../../kernel/errors.ts'
+import type { Answer } from '../../wire/route.ts'
+
+/** HTTP status of each kind of error (contract, section 3). */
+const STATUS: Readonly<Record<ErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  precondition_failed: 412,
+  too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+}
+
+/** Errors of the HTTP framework itself, by their code. */
+const FRAMEWORK_ERRORS: Readonly<Record<string, readonly [ErrorKind, code: string, message: string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'payload_too_large', 'The body is larger than 1 MiB.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'unsupported_media_type',
+    'The body must be sent as application/json.',
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'invalid',
+    'malformed_json',
+    'The body is not as long as Content-Length says.',
+  ],
+  FST_ERR_BAD_URL: ['invalid', 'validation_failed', 'The path is not a well-formed URL path.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'route_not_found', 'A part of the path is longer than any id.'],
+}
+
+/** Any error as the one that a caller is told of. What is not known is `internal`, and says nothing of its cause. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const known = FRAMEWORK_ERRORS[codeOf(error)]
+  if (known) return new AppError(known[0], known[1], known[2], { cause: error })
+  return new AppError(
+    'internal',
+    'internal',
+    'The platform failed to answer; its log has the cause under the request id.',
+    {
+      cause: error,
+    },
+  )
+}
+
+/** The error as an answer: status, headers and the body `{code, message, details?}`. */
+export function errorAnswer({ kind, code, message, details, retryAfterSeconds }: AppError): Answer {
+  const headers: Record<string, string> = {}
+  if (kind === 'unauthenticated') headers['www-authenticate'] = 'Bearer'
+  if (retryAfterSeconds !== undefined)
+    headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
+  return { status: STATUS[kind], body: details ? { code, message, details } : { code, message }, headers }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import { AppError } from '../../kernel/errors.ts'
+import { knownRoles, type Identity } from '../../kernel/identity.ts'
+import { countHeader, malformed } from './framing.ts'
+
+/** Knows the holder of a token, at once when it has seen the token before. Throws `unauthenticated`. */
+export interface Authenticator {
+  authenticate(token: string): Identity | Promise<Identity>
+}
+
+export interface IdentifyOptions {
+  readonly authenticator: Authenticator
+  /** The networks of the peers whose `X-User-*` headers count. */
+  readonly trustedProxies: readonly Network[]
+}
+
+export interface Network {
+  readonly address: string
+  readonly prefixLength: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
+/** Who is calling: undefined when nothing says so. Throws for a token or headers that are not to be believed. */
+export type Identify = (request: IncomingMessage) => Identity | Promise<Identity> | undefined
+
+const IDENTITY_HEADERS = ['x-user-id', 'x-user-name', 'x-user-roles'] as const
+// Any of these says that the request came through a proxy that passes on what its clients send.
+const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'] as const
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/
+const BEARER = /^bearer +([^ ]+)$/i
+// contract, section 5: a token is at most 8 KiB
+const TOKEN_LIMIT = 8 * 1_024
+
+/** The rules of the contract's "Identity": a token wins; headers count only from a trusted peer that is no proxy. */
+export function createIdentify({ authenticator, trustedProxies }: IdentifyOptions): Identify {
+  const isTrusted = peerCheck(trustedProxies)
+  return (request) => {
+    const { authorization } = request.headers
+    if (authorization !== undefined) return authenticator.authenticate(bearerToken(authorization))
+    if (
+      !isTrusted(request.socket.remoteAddress) ||
+      isForwarded(request) ||
+      !isLocalName(request.headers.host)
+    ) {
+      return undefined
+    }
+    return identityFromHeaders(request)
+  }
+}
+
+/** Why a caller is not known, in the words of RFC 6750. */
+export function unauthenticated(message: string): AppError {
+  return new AppError('unauthenticated', 'unauthenticated', message)
+}
+
+function bearerToken(authorization: string): string {
+  const token = BEARER.exec(authorization)?.[1]
+  if (token === undefined) throw unauthenticated('The Authorization header must be "Bearer" and a token.')
+  if (token.length > TOKEN_LIMIT) throw unauthenticated('The token is longer than 8 KiB.')
+  return token
+}
+
+function identityFromHeaders(request: IncomingMessage): Identity | undefined {
+  const id = request.headers['x-user-id']
+  const roles = request.headers['x-user-roles']
+  const name = request.headers['x-user-name']
+  for (const header of IDENTITY_HEADERS) {
+    // Node joins repetitions with a comma, which would add the second one's roles to the first one's.
+    if (countHeader(request, header) > 1) throw malformed(header, 'must stand once')
+  }
+  if (id === undefined) return undefined
+  if (typeof id !== 'string' || !VISIBLE_ASCII.test(id))
+    throw malformed('x-user-id', 'must be 1 to 128 visible ASCII characters')
+  return {
+    id,
+    name: typeof name === 'string' && VISIBLE_ASCII.test(name) ? name : id,
+    roles: knownRoles(typeof roles === 'string' ? roles.split(',').map((role) => role.trim()) : []),
+    via: 'headers',
+  }
+}
+
+function isForwarded({ headers }: IncomingMessage): boolean {
+  if (FORWARDING_HEADERS.some((name) => headers[name] !== undefined)) return true
+  for (const name in headers) if (name.startsWith('x-forwarded-')) return true
+  return false
+}
+
+/** A name in `Host` would let a web page reach the platform through its visitor's browser (DNS rebinding). */
+function isLocalName(host: string | undefined): boolean {
+  if (host === undefined) return false
+  const name = host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:\d*$/, '')
+  return isIP(name) !== 0 || name.toLowerCase() === 'localhost'
+}
+
+function peerCheck(networks: readonly Network[]): (address: string | undefined) => boolean {
+  const trusted = new BlockList()
+  for (const { address, prefixLength, family } of networks) trusted.addSubnet(address, prefixLength, family)
+  const known = new Map<string, boolean>()
+  return (address) => {
+    if (address === undefined) return false
+    let answer = known.get(address)
+    if (answer === undefined) {
+      answer = trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+      if (known.size >= ADDRESSES_REMEMBERED) known.clear()
+      known.set(address, answer)
+    }
+    return answer
+  }
+}
+
+const ADDRESSES_REMEMBERED = 10_000

@@ -1,0 +1,77 @@
+import { Type } from 'typebox'
+import type { Clock } from '../../kernel/clock.ts'
+import type { BusState } from '../../kernel/bus.ts'
+import { Fields, OneOf } from '../../wire/schemas.ts'
+import { ok, route, type Route } from '../../wire/route.ts'
+
+export interface OperationsOptions {
+  readonly version: string
+  /** The modules that run in this process. */
+  readonly modules: readonly string[]
+  readonly clock: Clock
+  /** Rejects when the store does not answer. */
+  readonly checkStore: () => Promise<void>
+  readonly busState: () => BusState
+  readonly exposeMetrics: () => Promise<{ contentType: string; body: string }>
+}
+
+const HealthSchema = Fields(
+  {
+    status: OneOf(['ok', 'degraded', 'failing'], '`degraded`: the bus is away, and events wait.'),
+    version: Type.String(),
+    modules: Type.Array(Type.String()),
+    uptime_seconds: Type.Number(),
+    checks: Fields({ store: OneOf(['ok', 'failing']), bus: OneOf(['ok', 'offline']) }),
+  },
+  { $id: 'Health' },
+)
+
+/** What whoever watches over a process asks it (spec: Observability). */
+export function operationsRoutes(options: OperationsOptions): Route[] {
+  const { clock, version, modules } = options
+  const startedAt = clock.monotonic()
+  return [
+    route({
+      method: 'GET',
+      path: '/health',
+      operation: 'getHealth',
+      tag: 'Operations',
+      summary: 'How the process is',
+      access: 'public',
+      answers: {
+        200: { description: 'It serves; `degraded` when the bus is away.', schema: HealthSchema },
+        503: { description: 'The store fails.', schema: HealthSchema },
+      },
+      handle: async () => {
+        const store = await options.checkStore().then(
+          () => 'ok' as const,
+          () => 'failing' as const,
+        )
+        const bus = options.busState() === 'connected' ? 'ok' : 'offline'
+        const status = store === 'failing' ? 'failing' : bus === 'ok' ? 'ok' : 'degraded'
+        const uptime = Math.round(clock.monotonic() - startedAt) / 1_000
+        const body = {
+          status,
+          version,
+          modules: [...modules],
+          uptime_seconds: uptime,
+          checks: { store, bus },
+        }
+        return { status: store === 'failing' ? 503 : 200, body }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/metrics',
+      operation: 'getMetrics',
+      tag: 'Operations',
+      summary: 'Measurements in the Prometheus text format',
+      access: 'public',
+      answers: { 200: { description: 'Text, version 0.0.4.' } },
+      handle: async () => {
+        const { contentType, body } = await options.exposeMetrics()
+        return ok(body, { 'content-type': contentType })
+      },
+    }),
+  ]
+}

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { text } from 'node:stream/consumers'
+import { eventually } from '../../../test/support/eventually.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { BufferedOutput, createLogger, type LoggerOptions } from './logger.ts'
+
+const AT = Date.UTC(2026, 0, 31, 2, 0, 0, 7)
+const clock: Clock = { now: () => AT, monotonic: () => 0 }
+
+function open(options: Partial<LoggerOptions> = {}) {
+  const lines: string[] = []
+  const destination = { write: (line: string) => void lines.push(line) }
+  const { logger } = createLogger({ level: 'debug', format: 'json', clock, destination, ...options })
+  return { logger, lines, objects: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
+}
+
+test('a line is one JSON object with time, level, message and fields', () => {
+  const { logger, lines, objects } = open()
+  logger.info({ order_id: 'o-1', amount_cents: 5, nested: { a: [1] } }, 'order created')
+  assert.deepEqual(objects(), [
+    {
+      ts: '2026-01-31T02:00:00.007Z',
+      level: 'info',
+      message: 'order created',
+      order_id: 'o-1',
+      amount_cents: 5,
+      nested: { a: [1] },
+    },
+  ])
+  assert.match(lines[0] ?? '', /^[^\n]+\n$/)
+})
+
+test('the time follows the clock', () => {
+  let now = AT
+  const { logger, objects } = open({ clock: { now: () => now, monotonic: () => 0 } })
+  logger.info({}, 'one')
+  now += 1_001
+  logger.info({}, 'two')
+  assert.deepEqual(
+    objects().map(({ ts }) => ts),
+    ['2026-01-31T02:00:00.007Z', '2026-01-31T02:00:01.008Z'],
+  )
+})
+
+for (const [level, expected] of [
+  ['error', ['error']],
+  ['warn', ['error', 'warn']],
+  ['info', ['error', 'warn', 'info']],
+  ['debug', ['error', 'warn', 'info', 'debug']],
+] as const) {
+  test(`at level ${level} the lines ${expected.join(', ')} are written, by children too`, () => {
+    const { logger, objects } = open({ level })
+    for (const each of [logger, logger.child({})]) {
+      each.error({}, 'm')
+      each.warn({}, 'm')
+      each.info({}, 'm')
+      each.debug({}, 'm')
+    }
+    assert.deepEqual(
+      objects().map((line) => line['level']),
+      [...expected, ...expected],
+    )
+  })
+}
+
+test('a child adds its fields, and those of its parents, to each of its lines only', () => {
+  const { logger, objects } = open()
+  const child = logger.child({ module: 'api' })
+  child.child({ part: 'bus' }).info({ a: 1 }, 'm')
+  child.info({}, 'm')
+  logger.info({}, 'm')
+  assert.deepEqual(
+    objects().map(({ module, part, a }) => ({ module, part, a })),
+    [
+      { module: 'api', part: 'bus', a: 1 },
+      { module: 'api', part: undefined, a: undefined },
+      { module: undefined, part: undefined, a: undefined },
+    ],
+  )
+})
+
+test('a name never stands twice in a line: the nearest value wins', () => {
+  const { logger, lines, objects } = open()
+  logger.child({ part: 'a', kept: 1 }).child({ part: 'b' }).info({}, 'm')
+  logger.child({ part: 'a', kept: 1 }).info({ part: 'c' }, 'm')
+  assert.deepEqual(
+    objects().map(({ part, kept }) => [part, kept]),
+    [
+      ['b', 1],
+      ['c', 1],
+    ],
+  )
+  for (const line of lines) assert.equal(line.split('"part"').length, 2)
+})
+
+test('a field cannot stand for the time, the level or the message', () => {
+  const { logger, lines, objects } = open()
+  const forged = { ts: 'then', level: 'error', message: 'forged', serializers: 1 }
+  logger.info(forged, 'true')
+  logger.child(forged).info({}, 'true')
+  for (const [index, line] of objects().entries()) {
+    assert.equal(line['ts'], '2026-01-31T02:00:00.007Z')
+    assert.equal(line['level'], 'info')
+    assert.equal(line['message'], 'true')
+    assert.equal(line['field_level'], 'error')
+    assert.equal(line['field_serializers'], 1)
+    assert.equal(lines[index]?.split('"level"').length, 2)
+  }
+})
+
+test('secrets in messages, fields and bound fields are not written', () => {
+  const { logger, lines } = open()
+  logger
+    .child({ api_key: 'CANARY' })
+    .error({ password: 'CANARY', e: new Error('token=CANARY') }, 'Bearer CANARY')
+  assert.equal(lines.length, 1)
+  assert.doesNotMatch(lines[0] ?? '', /CANARY/)
+})
+
+test('an error given as the fields is written as one', () => {
+  const { logger, objects } = open()
+  logger.error(new Error('boom') as unknown as Record<string, never>, 'failed')
+  const { error } = objects()[0] as { error: { type: string; message: string } }
+  assert.deepEqual([error.type, error.message], ['Error', 'boom'])
+})
+
+test('an error under any name keeps one shape', () => {
+  const { logger, objects } = open()
+  logger.error({ err: new TypeError('a'), error: new TypeError('a') }, 'failed')
+  const { err, error } = objects()[0] as Record<string, { stack: string }>
+  assert.deepEqual({ ...err, stack: '' }, { type: 'TypeError', message: 'a', stack: '' })
+  assert.deepEqual({ ...error, stack: '' }, { type: 'TypeError', message: 'a', stack: '' })
+})
+
+test('a message is no format', () => {
+  const { logger, objects } = open()
+  logger.info({}, '100 %s %d %j %%')
+  assert.equal(objects()[0]?.['message'], '100 %s %d %j %%')
+})
+
+const FORGERY =
+  'x\n{"level":"error","message":"forged"}\r\n02:00:00.007Z ERROR forged \u001b[2K\u009b2K\u2028'
+
+for (const format of ['json', 'pretty'] as const) {
+  test(`line feeds and terminal sequences cannot forge a ${format} line`, () => {
+    const { logger, lines } = open({ format })
+    const stack = Object.assign(new Error(FORGERY), {})
+    logger.child({ bound: FORGERY }).warn({ field: FORGERY, [FORGERY]: 1, nested: [FORGERY] }, FORGERY)
+    logger.warn({ error: stack }, FORGERY)
+    const written = lines.join('')
+    assert.doesNotMatch(written, /(?!\n)\p{Cc}|\u2028/u)
+    const own = format === 'json' ? /^\{"level":"warn","ts":"2026/ : /^02:00:00\.007Z WARN {2}x\\n|^ {4}\| /
+    for (const line of written.trimEnd().split('\n')) assert.match(line, own)
+  })
+}
+
+test('a pretty line shows time, level, message and fields, and the stack below', () => {
+  const { logger, lines } = open({ format: 'pretty' })
+  const error = new Error('boom')
+  error.stack = 'Error: boom\n    at here (file.ts:1:2)'
+  logger.error({ order_id: 'o-1', note: 'two words', list: [1], error }, 'it failed')
+  assert.equal(
+    lines.join(''),
+    '02:00:00.007Z ERROR it failed order_id=o-1 note="two words" list=[1] error={"type":"Error","message":"boom"}\n' +
+      '    | Error: boom\n' +
+      '    |     at here (file.ts:1:2)\n',
+  )
+})
+
+test('a pretty line has colours only when asked for', () => {
+  const plain = open({ format: 'pretty' })
+  plain.logger.info({ a: 1 }, 'm')
+  assert.ok(!plain.lines.join('').includes('\u001b'))
+  const coloured = open({ format: 'pretty', colours: true })
+  coloured.logger.info({ a: 1 }, 'm')
+  assert.equal(coloured.lines.join(''), '02:00:00.007Z \u001b[32mINFO \u001b[0m m \u001b[36ma\u001b[0m=1\n')
+})
+
+test('an error line is not left waiting, and flush writes what waits', () => {
+  const calls: string[] = []
+  const destination = {
+    write: (line: string) => void calls.push((JSON.parse(line) as { level: string }).level),
+    flush: () => void calls.push('flush'),
+    flushSync: () => void calls.push('flushSync'),
+  }
+  const { logger, flush } = createLogger({ level: 'info', format: 'json', destination })
+  logger.info({}, 'm')
+  logger.error({}, 'm')
+  logger.child({}).error({}, 'm')
+  flush()
+  assert.deepEqual(calls, ['info', 'error', 'flush', 'error', 'flush', 'flushSync'])
+})
+
+function openFile(t: TestContext): { fd: number; read(): string } {
+  const directory = mkdtempSync(join(tmpdir(), 'log-'))
+  const path = join(directory, 'out.log')
+  const fd = openSync(path, 'a')
+  t.after(() => {
+    closeSync(fd)
+    rmSync(directory, { recursive: true })
+  })
+  return { fd, read: () => readFileSync(path, 'utf8') }
+}
+
+test('lines wait for a batch, but not for long', async (t) => {
+  const file = openFile(t)
+  const output = new BufferedOutput(file.fd)
+  output.write('one\n')
+  output.write('two\n')
+  assert.equal(file.read(), '')
+  // The output's own timer lets a process end.
+  const alive = setInterval(() => {}, 1_000)
+  t.after(() => clearInterval(alive))
+  assert.equal(await eventually('the lines', () => file.read() || undefined), 'one\ntwo\n')
+})
+
+test('every line is written once and in order, whatever the pace', async (t) => {
+  const file = openFile(t)
+  const output = new BufferedOutput(file.fd)
+  const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`)
+  for (const [index, line] of lines.entries()) {
+    output.write(line)
+    if (index % 1_234 === 0) output.flush()
+    if (index % 997 === 0) await new Promise(setImmediate)
+  }
+  await eventually('all but the last batch', () => file.read().length > 200_000 || undefined)
+  output.flushSync()
+  await eventually('every line', () => file.read() === lines.join('') || undefined)
+})
+
+test('what comes faster than it is taken is lost within bounds, and the loss is told', async (t) => {
+  const file = openFile(t)
+  const lost: number[] = []
+  const output = new BufferedOutput(file.fd, { onLost: (count) => lost.push(count) })
+  const line = `${'x'.repeat(8_191)}\n`
+  for (let index = 0; index < 1_500; index += 1) output.write(line)
+  await eventually('the loss', () => lost.length > 0)
+  output.flushSync()
+  const [count = 0] = lost
+  assert.ok(count > 400 && count < 500, `${count} lost`)
+  await eventually('the rest', () => file.read().length === (1_500 - count) * line.length)
+})
+
+/** Runs a program that logs to its standard output; `script` sees `logger` and `flush`. */
+function run(script: string, stdout: 'pipe' | number = 'pipe') {
+  const source =
+    `import { createLogger } from ${JSON.stringify(new URL('./logger.ts', import.meta.url).href)}\n` +
+    `const { logger, flush } = createLogger({ level: 'info', format: 'json' })\n${script}`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    stdio: ['ignore', stdout, 'pipe'],
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  return { child, ended }
+}
+
+const MANY = 'for (let index = 0; index < 5000; index += 1) logger.info({ index }, "line")\n'
+
+for (const [ending, script, code] of [
+  ['ends by itself', '', 0],
+  ['exits at once', 'process.exit(3)', 3],
+  ['fails', 'throw new Error("x")', 1],
+] as const) {
+  test(`every line is on standard output, in order, when the process ${ending}`, async () => {
+    const { child, ended } = run(MANY + script)
+    assert.ok(child.stdout)
+    const [printed, exitCode] = await Promise.all([text(child.stdout), ended])
+    const indexes = printed
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { index: number }).index)
+    assert.deepEqual(
+      indexes,
+      Array.from({ length: 5_000 }, (_, index) => index),
+    )
+    assert.equal(exitCode, code)
+  })
+}
+
+test('a process whose reader has gone still ends', async () => {
+  const { child, ended } = run(`process.stdin.resume().on("end", () => logger.info({}, "never read"))`)
+  child.stdout?.destroy()
+  child.stdin?.end()
+  assert.equal(await ended, 0)
+})
+
+test('a process that cannot write its log still ends', async (t) => {
+  const full = openSync('/dev/full', 'w')
+  t.after(() => closeSync(full))
+  assert.equal(await run(`${MANY}flush()`, full).ended, 0)
+})

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Logger } from '../../kernel/logger.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { createMetrics, type MetricsOptions } from './metrics.ts'
+
+interface ParsedFamily {
+  type?: string
+  help?: string
+  readonly samples: Map<string, number>
+}
+
+const SAMPLE =
+  /^([a-z_][a-z0-9_]*)(\{(?:[a-z_][a-z0-9_]*="(?:[^"\\\n]|\\[\\n"])*",?)*\})? (NaN|[+-]Inf|-?\d\S*)$/
+const SUFFIX = /_(?:bucket|sum|count)$/
+
+/** Reads the text format strictly: one HELP and TYPE before the samples, lines of a family together, no series twice. */
+function parse(body: string): Map<string, ParsedFamily> {
+  assert.ok(body.endsWith('\n') && !body.includes('\r'))
+  const families = new Map<string, ParsedFamily>()
+  let current = ''
+  for (const line of body.trimEnd().split('\n')) {
+    const [, keyword, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? []
+    if (keyword === 'HELP') {
+      assert.ok(!families.has(name), `${name} twice`)
+      families.set(name, { help: rest, samples: new Map() })
+      current = name
+    } else if (keyword === 'TYPE') {
+      assert.equal(name, current)
+      familyOf(families, current).type = rest
+    } else if (line !== '# EOF') {
+      addSample(familyOf(families, current), current, line)
+    }
+  }
+  return families
+}
+
+function familyOf(families: Map<string, ParsedFamily>, name: string): ParsedFamily {
+  const family = families.get(name)
+  assert.ok(family, `no family ${name}`)
+  return family
+}
+
+function addSample(family: ParsedFamily, familyName: string, line: string): void {
+  const [, name = '', labels = '', value = ''] = SAMPLE.exec(line) ?? []
+  assert.notEqual(name, '', `no sample: ${line}`)
+  const base = family.type === 'histogram' ? name.replace(SUFFIX, '') : name
+  assert.ok(base === familyName || base === `${familyName}_total`, `${name} among ${familyName}`)
+  const series = `${name}${labels}`
+  assert.ok(!family.samples.has(series), `${series} twice`)
+  family.samples.set(series, Number(value.replace('Inf', 'Infinity')))
+}
+
+function open(t: TestContext, options: MetricsOptions = {}) {
+  const { metrics, expose, close } = createMetrics(options)
+  t.after(close)
+  return {
+    metrics,
+    expose,
+    close,
+    read: async () => parse((await expose()).body),
+    samples: async (name: string) => Object.fromEntries(familyOf(parse((await expose()).body), name).samples),
+  }
+}
+
+test('a counter counts, with and without labels', async (t) => {
+  const { metrics, read } = open(t)
+  const plain = metrics.counter({ name: 'starts_total', help: 'Starts.' })
+  const labelled = metrics.counter({ name: 'requests_total', help: 'Requests.', labels: ['route', 'status'] })
+  plain.increment()
+  plain.increment({}, 2.5)
+  labelled.increment({ route: '/a', status: '200' })
+  labelled.increment({ status: '200', route: '/a' }, 4)
+  labelled.increment({ route: '/a', status: '500' })
+  const families = await read()
+  assert.deepEqual(families.get('platform_starts_total'), {
+    type: 'counter',
+    help: 'Starts.',
+    samples: new Map([['platform_starts_total', 3.5]]),
+  })
+  assert.deepEqual(
+    families.get('platform_requests_total')?.samples,
+    new Map([
+      ['platform_requests_total{route="/a",status="200"}', 5],
+      ['platform_requests_total{route="/a",status="500"}', 1],
+    ]),
+  )
+})
+
+test('a metric without labels stands at 0 from the beginning, one with labels has no series yet', async (t) => {
+  const { metrics, samples } = open(t)
+  metrics.counter({ name: 'starts_total', help: 'h' })
+  metrics.counter({ name: 'requests_total', help: 'h', labels: ['route'] })
+  assert.deepEqual(await samples('platform_starts_total'), { platform_starts_total: 0 })
+  assert.deepEqual(await samples('platform_requests_total'), {})
+})
+
+test('a gauge keeps its last value', async (t) => {
+  const { metrics, samples } = open(t)
+  const gauge = metrics.gauge({ name: 'pool_free', help: 'h', labels: ['pool'] })
+  gauge.set(5, { pool: 'a' })
+  gauge.set(-2, { pool: 'a' })
+  gauge.set(Number.POSITIVE_INFINITY, { pool: 'b' })
+  gauge.set(Number.NaN, { pool: 'c' })
+  assert.deepEqual(await samples('platform_pool_free'), {
+    'platform_pool_free{pool="a"}': -2,
+    'platform_pool_free{pool="b"}': Infinity,
+    'platform_pool_free{pool="c"}': Number.NaN,
+  })
+})
+
+test('a histogram shows cumulative buckets, sum and count', async (t) => {
+  const { metrics, samples } = open(t)
+  const histogram = metrics.histogram({
+    name: 'wait_seconds',
+    help: 'h',
+    labels: ['queue'],
+    buckets: [0.1, 1, 10],
+  })
+  for (const value of [0, 0.1, 0.5, 1, 2, 11]) histogram.observe(value, { queue: 'w' })
+  assert.deepEqual(await samples('platform_wait_seconds'), {
+    'platform_wait_seconds_bucket{queue="w",le="0.1"}': 2,
+    'platform_wait_seconds_bucket{queue="w",le="1"}': 4,
+    'platform_wait_seconds_bucket{queue="w",le="10"}': 5,
+    'platform_wait_seconds_bucket{queue="w",le="+Inf"}': 6,
+    'platform_wait_seconds_sum{queue="w"}': 14.6,
+    'platform_wait_seconds_count{queue="w"}': 6,
+  })
+})
+
+test('asking twice for a name gives the same metric', async (t) => {
+  const { metrics, samples } = open(t)
+  const options = { name: 'starts_total', help: 'h' }
+  assert.equal(metrics.counter(options), metrics.counter({ ...options, help: 'other' }))
+  metrics.counter(options).increment()
+  metrics.counter(options).increment()
+  assert.deepEqual(await samples('platform_starts_total'), { platform_starts_total: 2 })
+})
+
+test('two registries share nothing', async (t) => {
+  const [one, two] = [open(t), open(t)]
+  one.metrics.counter({ name: 'starts_total', help: 'h' }).increment()
+  two.metrics.counter({ name: 'starts_total', help: 'h' })
+  assert.deepEqual(await two.samples('platform_starts_total'), { platform_starts_total: 0 })
+})
+
+test('a name that was another kind of metric, or one with other labels or buckets, is refused', (t) => {
+  const { metrics } = open(t)
+  metrics.gauge({ name: 'depth', help: 'h', labels: ['queue'] })
+  metrics.histogram({ name: 'wait_seconds', help: 'h', buckets: [1] })
+  assert.throws(() => metrics.histogram({ name: 'depth', help: 'h', buckets: [1] }), /depth is a gauge/)
+  assert.throws(() => metrics.gauge({ name: 'depth', help: 'h' }), /with labels \[queue\]/)
+  assert.throws(() => metrics.histogram({ name: 'wait_seconds', help: 'h', buckets: [2] }), /buckets \[1\]/)
+})
+
+test('names that break the rules of Prometheus are refused', (t) => {
+  const { metrics } = open(t)
+  assert.throws(() => metrics.counter({ name: 'starts', help: 'h' }), /ends in _total/)
+  assert.throws(() => metrics.gauge({ name: 'depth_total', help: 'h' }), /ends in _total/)
+  assert.throws(() => metrics.gauge({ name: 'Depth-1', help: 'h' }), /"Depth-1" is no name/)
+  assert.throws(() => metrics.gauge({ name: 'depth', help: 'h', labels: ['a b'] }), /"a b" is no name/)
+  assert.throws(() => metrics.gauge({ name: 'depth', help: 'h', labels: ['le'] }), /"le" is no name/)
+  assert.throws(() => metrics.gauge({ name: 'platform_depth', help: 'h' }), /prefix/)
+  for (const buckets of [[2, 1], [1, 1], [Number.NaN], [1, Infinity]]) {
+    assert.throws(() => metrics.histogram({ name: 'wait_seconds', help: 'h', buckets }), /buckets must/)
+  }
+})
+
+test('what cannot be recorded is counted and changes nothing', async (t) => {
+  const { metrics, samples } = open(t)
+  const counter = metrics.counter({ name: 'starts_total', help: 'h', labels: ['why'] })
+  counter.increment({ why: 'a' }, -1)
+  counter.increment({ why: 'a' }, Number.NaN)
+  counter.increment({ why: 'a' }, Infinity)
+  metrics.histogram({ name: 'wait_seconds', help: 'h', buckets: [1] }).observe(Number.NaN)
+  assert.deepEqual(await samples('platform_starts_total'), {})
+  assert.equal((await samples('platform_wait_seconds'))['platform_wait_seconds_count'], 0)
+  assert.deepEqual(await samples('platform_metrics_rejected_total'), { platform_metrics_rejected_total: 4 })
+  counter.increment({ other: 'x' })
+  assert.deepEqual(await samples('platform_starts_total'), { 'platform_starts_total{why=""}': 1 })
+  assert.deepEqual(await samples('platform_metrics_rejected_total'), { platform_metrics_rejected_total: 5 })
+})
+
+test('labels that clients invent do not fill the memory', async (t) => {
+  const { metrics, samples } = open(t)
+  const counter = metrics.counter({ name: 'requests_total', help: 'h', labels: ['path'] })
+  for (let index = 0; index < 5_000; index += 1) counter.increment({ path: `/${index}` })
+  counter.increment({ path: '/0' })
+  const all = await samples('platform_requests_total')
+  assert.equal(Object.keys(all).length, 1_001)
+  assert.equal(all['platform_requests_total{path="overflow"}'], 4_000)
+  assert.equal(all['platform_requests_total{path="/0"}'], 2)
+})
+
+const ODD = 'a\\b"c\nd{},= é'
+
+test('label values and help texts are escaped', async (t) => {
+  const { metrics, read, expose } = open(t)
+  metrics.gauge({ name: 'odd', help: ODD, labels: ['value'] }).set(1, { value: ODD })
+  const family = (await read()).get('platform_odd')
+  assert.equal(family?.help, 'a\\\\b"c\\nd{},= é')
+  assert.ok((await expose()).body.includes('platform_odd{value="a\\\\b\\"c\\nd{},= é"} 1\n'))
+})
+
+test('the page is Prometheus text unless OpenMetrics is asked for', async (t) => {
+  const { metrics, expose } = open(t)
+  metrics.counter({ name: 'starts_total', help: 'h' }).increment()
+  metrics.histogram({ name: 'wait_seconds', help: 'h', buckets: [0.5, 1] })
+  for (const accept of [undefined, '*/*', 'text/html', 'text/plain;version=0.0.4;q=0.3']) {
+    const { contentType, body } = await expose(accept)
+    assert.equal(contentType, 'text/plain; version=0.0.4; charset=utf-8')
+    assert.ok(body.includes('# TYPE platform_starts_total counter\nplatform_starts_total 1\n'))
+  }
+  const { contentType, body } = await expose(
+    'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.3',
+  )
+  assert.equal(contentType, 'application/openmetrics-text; version=1.0.0; charset=utf-8')
+  assert.ok(body.includes('# TYPE platform_starts counter\nplatform_starts_total 1\n'))
+  assert.ok(body.includes('platform_wait_seconds_bucket{le="1.0"} 0\n'))
+  assert.ok(body.endsWith('\n# EOF\n'))
+  assert.ok(!body.includes('\n\n'))
+  for (const [name, { type }] of parse(body)) assert.ok(!name.endsWith('_total'), `${type} ${name}`)
+})
+
+test('the process is measured, and every name has the prefix', async (t) => {
+  const { read } = open(t)
+  const families = await read()
+  for (const [name, { type, help }] of families) {
+    assert.match(name, /^platform_[a-z]/)
+    assert.ok(help)
+    assert.ok(['counter', 'gauge', 'histogram'].includes(type ?? ''), `${name} is a ${type}`)
+    assert.equal(type === 'counter', name.endsWith('_total'), name)
+  }
+  assert.ok(
+    (families.get('platform_process_resident_memory_bytes')?.samples.values().next().value ?? 0) > 1e6,
+  )
+  for (const quantile of ['p50', 'p99', 'max']) {
+    assert.ok(families.has(`platform_nodejs_eventloop_lag_${quantile}_seconds`))
+  }
+})
+
+test('values brought by hooks are those of this scrape', async (t) => {
+  const { metrics, samples } = open(t)
+  const depth = metrics.gauge({ name: 'depth', help: 'h' })
+  let rows = 1
+  metrics.onScrape(async () => {
+    await new Promise(setImmediate)
+    depth.set(rows)
+  })
+  assert.deepEqual(await samples('platform_depth'), { platform_depth: 1 })
+  rows = 2
+  assert.deepEqual(await samples('platform_depth'), { platform_depth: 2 })
+})
+
+test('a hook that fails breaks neither the scrape nor the other hooks, and is told of', async (t) => {
+  const warnings: unknown[] = []
+  const logger: Logger = { ...silentLogger, warn: (fields) => void warnings.push(fields) }
+  const { metrics, samples } = open(t, { logger })
+  const depth = metrics.gauge({ name: 'depth', help: 'h' })
+  metrics.onScrape(() => {
+    throw new Error('at once')
+  })
+  metrics.onScrape(() => Promise.reject(new Error('later')))
+  metrics.onScrape(() => depth.set(7))
+  assert.deepEqual(await samples('platform_depth'), { platform_depth: 7 })
+  assert.deepEqual(warnings, [{ error: 'at once' }, { error: 'later' }])
+  const failures = await samples('platform_scrape_hook_failures_total')
+  assert.deepEqual(failures, { platform_scrape_hook_failures_total: 4 })
+})
+
+test('a hook that never ends does not hold the scrape', async (t) => {
+  const { metrics, samples } = open(t)
+  // The hook's patience is a timer that lets a process end.
+  const alive = setInterval(() => {}, 1_000)
+  t.after(() => clearInterval(alive))
+  metrics.onScrape(() => new Promise<void>(() => {}))
+  const failures = await samples('platform_scrape_hook_failures_total')
+  assert.deepEqual(failures, { platform_scrape_hook_failures_total: 1 })
+})
+
+test('after close no hook runs any more, and closing twice is fine', async (t) => {
+  const { metrics, expose, close } = open(t)
+  let runs = 0
+  metrics.onScrape(() => void (runs += 1))
+  close()
+  close()
+  await expose()
+  assert.equal(runs, 0)
+})

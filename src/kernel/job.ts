@@ -1,0 +1,9 @@
+/** Something that the worker does again and again (spec, Modules: worker). */
+export interface Job {
+  /** Also the label of its metrics; kebab-case. */
+  readonly name: string
+  /** From the end of one run to the start of the next, in milliseconds. */
+  readonly everyMs: number
+  /** One run. It stops soon after `signal` is aborted, and leaves nothing half done. */
+  run(signal: AbortSignal): Promise<void>
+}

@@ -1,0 +1,41 @@
+export type Labels = Readonly<Record<string, string>>
+
+export interface Counter {
+  increment(labels?: Labels, by?: number): void
+}
+
+export interface Gauge {
+  set(value: number, labels?: Labels): void
+}
+
+export interface Histogram {
+  /** `value` in the unit that the metric's name ends with (`_seconds`, `_bytes`). */
+  observe(value: number, labels?: Labels): void
+}
+
+export interface MetricOptions {
+  /** Without the prefix `platform_`; a counter's name ends in `_total` (Prometheus naming). */
+  readonly name: string
+  readonly help: string
+  readonly labels?: readonly string[]
+}
+
+/**
+ * Where numbers are recorded. Label values must come from a small fixed set, never from what a client sent.
+ * Asking twice for the same name gives the same metric.
+ */
+export interface Metrics {
+  counter(options: MetricOptions): Counter
+  gauge(options: MetricOptions): Gauge
+  histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram
+  /** `collect` runs at each scrape, before the values are read; it must be quick. */
+  onScrape(collect: () => void | Promise<void>): void
+}
+
+/** Records nothing. */
+export const noMetrics: Metrics = {
+  counter: () => ({ increment() {} }),
+  gauge: () => ({ set() {} }),
+  histogram: () => ({ observe() {} }),
+  onScrape() {},
+}

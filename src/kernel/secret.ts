@@ -1,0 +1,31 @@
+import { inspect } from 'node:util'
+
+const REDACTED = '**redacted**'
+
+/**
+ * A value that must not be seen: every way of printing it (string, JSON, inspection) gives `**redacted**`.
+ * `reveal()` is called only where the value is used, so that a search for it lists every such place.
+ */
+export class Secret<T = string> {
+  readonly #value: T
+
+  constructor(value: T) {
+    this.#value = value
+  }
+
+  reveal(): T {
+    return this.#value
+  }
+
+  toString(): string {
+    return REDACTED
+  }
+
+  toJSON(): string {
+    return REDACTED
+  }
+
+  [inspect.custom](): string {
+    return REDACTED
+  }
+}

@@ -1,0 +1,60 @@
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+type Unit = keyof typeof UNITS
+
+export const SECOND = UNITS.s
+export const MINUTE = UNITS.m
+export const HOUR = UNITS.h
+export const DAY = UNITS.d
+
+const DURATION = /^(\d{1,9})(ms|s|m|h|d)$/
+
+/** Milliseconds of a duration as it is written in the configuration (`30s`, `15m`, `2h`, `7d`), else undefined. */
+export function parseDuration(text: string): number | undefined {
+  const match = DURATION.exec(text)
+  return match ? Number(match[1]) * UNITS[match[2] as Unit] : undefined
+}
+
+/** The shortest writing of a duration that {@link parseDuration} reads back: `900000` → `15m`. */
+export function formatDuration(milliseconds: number): string {
+  const unit = (['d', 'h', 'm', 's'] as const).find(
+    (each) => milliseconds > 0 && milliseconds % UNITS[each] === 0,
+  )
+  return unit ? `${milliseconds / UNITS[unit]}${unit}` : `${milliseconds}ms`
+}
+
+/** RFC 3339 in UTC with milliseconds, as every answer carries it: `2026-01-31T02:00:00.000Z`. */
+export function toRfc3339(epochMilliseconds: number): string {
+  return new Date(epochMilliseconds).toISOString()
+}
+
+const RFC3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+/**
+ * Milliseconds since the epoch of an RFC 3339 time with any offset, else undefined.
+ * A date that does not exist (`2026-02-30`) is none; a leap second counts as the second after it.
+ */
+export function parseRfc3339(text: string): number | undefined {
+  const match = RFC3339.exec(text)
+  if (!match) return undefined
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  if (hour > 23 || minute > 59 || second > 60) return undefined
+  const utc = new Date(0)
+  utc.setUTCFullYear(year, month - 1, day)
+  if (utc.getUTCMonth() !== month - 1 || utc.getUTCDate() !== day) return undefined
+  utc.setUTCHours(hour, minute, second, Math.trunc(Number(match[7] ?? 0) * 1_000))
+  return utc.getTime() - offsetMilliseconds(match[8] as string)
+}
+
+function offsetMilliseconds(offset: string): number {
+  if (offset === 'Z' || offset === 'z') return 0
+  const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4, 6))
+  return (offset.startsWith('-') ? -minutes : minutes) * MINUTE
+}

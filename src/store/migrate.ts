@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import type { Clock } from '../kernel/clock.ts'
+import { AppError } from '../kernel/errors.ts'
+import { foundation } from './migrations/0001-foundation.ts'
+import type { Migration } from './migrations/migration.ts'
+import type { Queries, Store } from './store.ts'
+
+export interface AppliedMigration {
+  readonly name: string
+  readonly breaking: boolean
+  /** Epoch milliseconds. */
+  readonly appliedAt: number
+}
+
+export interface SchemaStatus {
+  readonly applied: readonly AppliedMigration[]
+  readonly pending: readonly string[]
+  /** Steps that a newer program has made; harmless unless one is breaking. */
+  readonly unknown: readonly AppliedMigration[]
+}
+
+/** Every step of the schema, oldest first. */
+export const MIGRATIONS: readonly Migration[] = [foundation]
+
+// Any number will do that no other program takes for its own lock in the same database.
+const ADVISORY_LOCK = 7_205_759_403
+
+/** What is applied, what is not yet. Rejects with `schema_too_new` when a newer program has made a breaking step. */
+export async function schemaStatus(store: Store, migrations = MIGRATIONS): Promise<SchemaStatus> {
+  return statusOf(await applied(store.read), migrations)
+}
+
+/**
+ * Brings the schema up to date, all or nothing, in one transaction; several programs may do so at once.
+ * Answers the names of the steps that it applied.
+ */
+export async function migrate(store: Store, clock: Clock, migrations = MIGRATIONS): Promise<string[]> {
+  return store.write(async (tx) => {
+    if (tx.capabilities.concurrentWriters)
+      await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx.db)
+    await createLedger(tx)
+    const { pending } = statusOf(await applied(tx), migrations)
+    for (const migration of migrations.filter(({ name }) => pending.includes(name))) {
+      await migration.up(tx)
+      await record(tx, migration, clock.now())
+    }
+    return [...pending]
+  })
+}
+
+/** Rejects with `schema_outdated` unless every step is applied; for a program that may not change the schema. */
+export async function requireCurrentSchema(store: Store): Promise<void> {
+  const { pending } = await schemaStatus(store)
+  if (pending.length === 0) return
+  throw new AppError(
+    'unavailable',
+    'schema_outdated',
+    `The database lacks ${pending.join(', ')}, and a read-only program does not change it; run "platform db migrate".`,
+  )
+}
+
+function statusOf(ledger: readonly AppliedMigration[], migrations: readonly Migration[]): SchemaStatus {
+  const known = new Set(migrations.map(({ name }) => name))
+  const done = new Set(ledger.map(({ name }) => name))
+  const unknown = ledger.filter(({ name }) => !known.has(name))
+  const breaking = unknown.find((each) => each.breaking)
+  if (breaking) {
+    throw new AppError(
+      'unavailable',
+      'schema_too_new',
+      `The database was brought to ${breaking.name} by a newer release, which this one cannot work with; install that release.`,
+    )
+  }
+  return {
+    applied: ledger.filter(({ name }) => known.has(name)),
+    pending: migrations.filter(({ name }) => !done.has(name)).map(({ name }) => name),
+    unknown,
+  }
+}
+
+async function createLedger({ db, capabilities }: Queries): Promise<void> {
+  await db.schema
+    .createTable('schema_migrations')
+    .ifNotExists()
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('breaking', capabilities.integer, (column) => column.notNull())
+    .addColumn('applied_at', capabilities.integer, (column) => column.notNull())
+    .modifyEnd(capabilities.tableSuffix)
+    .execute()
+}
+
+async function applied({ db }: Queries): Promise<AppliedMigration[]> {
+  const tables = await db.introspection.getTables()
+  if (!tables.some(({ name }) => name === 'schema_migrations')) return []
+  const { rows } = await sql<{ name: string; breaking: number; applied_at: number }>`
+    select name, breaking, applied_at from schema_migrations order by name`.execute(db)
+  return rows.map((row) => ({ name: row.name, breaking: row.breaking === 1, appliedAt: row.applied_at }))
+}
+
+async function record({ db }: Queries, { name, breaking }: Migration, at: number): Promise<void> {
+  await sql`insert into schema_migrations (name, breaking, applied_at)
+    values (${name}, ${breaking ? 1 : 0}, ${at})`.execute(db)
+}

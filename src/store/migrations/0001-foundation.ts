@@ -1,0 +1,159 @@
+import { sql } from 'kysely'
+import type { Migration } from './migration.ts'
+
+export const foundation: Migration = {
+  name: '0001-foundation',
+  breaking: false,
+  async up({ db, capabilities }) {
+    const { integer, numbered, tableSuffix } = capabilities
+
+    await db.schema
+      .createTable('users')
+      .addColumn('seq', integer, numbered)
+      .addColumn('id', 'text', (column) => column.notNull().unique())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('name_key', 'text', (column) => column.notNull().unique())
+      .addColumn('password_hash', 'text', (column) => column.notNull())
+      .addColumn('roles', 'text', (column) => column.notNull())
+      .addColumn('enabled', integer, (column) => column.notNull())
+      .addColumn('token_generation', integer, (column) => column.notNull())
+      .addColumn('tokens_valid_from', integer, (column) => column.notNull())
+      .addColumn('created_at', integer, (column) => column.notNull())
+      .addColumn('updated_at', integer, (column) => column.notNull())
+      .addColumn('last_login_at', integer)
+      .modifyEnd(tableSuffix)
+      .execute()
+
+    await db.schema
+      .createTable('orders')
+      .addColumn('seq', integer, numbered)
+      .addColumn('order_id', 'text', (column) => column.notNull().unique())
+      .addColumn('platform', 'text', (column) => column.notNull())
+      .addColumn('amount_cents', integer, (column) => column.notNull())
+      .addColumn('status', 'text', (column) =>
+        column.notNull().check(sql`status in ('pending', 'paid', 'shipped', 'completed', 'expired')`),
+      )
+      .addColumn('expires_at', integer, (column) => column.notNull())
+      .addColumn('created_at', integer, (column) => column.notNull())
+      .addColumn('created_by', 'text', (column) => column.notNull())
+      .addColumn('updated_at', integer, (column) => column.notNull())
+      .addColumn('paid_at', integer)
+      .addColumn('shipped_at', integer)
+      .addColumn('completed_at', integer)
+      .addColumn('expired_at', integer)
+      .addColumn('version', integer, (column) => column.notNull())
+      .modifyEnd(tableSuffix)
+      .execute()
+    await db.schema.createIndex('orders_by_status').on('orders').columns(['status', 'seq']).execute()
+    await db.schema.createIndex('orders_by_platform').on('orders').columns(['platform', 'seq']).execute()
+    // What the timeout scan reads: only pending orders, so it stays small however many orders there are. The status
+    // leads although it never differs: without it SQLite prefers orders_by_status, and reads every pending order.
+    await db.schema
+      .createIndex('orders_due')
+      .on('orders')
+      .columns(['status', 'expires_at'])
+      .where('status', '=', sql.lit('pending'))
+      .execute()
+
+    await db.schema
+      .createTable('order_history')
+      .addColumn('order_id', 'text', (column) => column.notNull().references('orders.order_id'))
+      .addColumn('version', integer, (column) => column.notNull())
+      .addColumn('at', integer, (column) => column.notNull())
+      .addColumn('from_status', 'text', (column) => column.notNull())
+      .addColumn('to_status', 'text', (column) => column.notNull())
+      .addColumn('actor', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('order_history_key', ['order_id', 'version'])
+      .modifyEnd(tableSuffix)
+      .execute()
+
+    await db.schema
+      .createTable('messages')
+      .addColumn('seq', integer, numbered)
+      .addColumn('id', 'text', (column) => column.notNull().unique())
+      .addColumn('subject', 'text', (column) => column.notNull())
+      .addColumn('payload', 'text', (column) => column.notNull())
+      .addColumn('headers', 'text', (column) => column.notNull())
+      .addColumn('status', 'text', (column) =>
+        column.notNull().check(sql`status in ('pending', 'delivered', 'dead')`),
+      )
+      .addColumn('attempts', integer, (column) => column.notNull())
+      .addColumn('last_error', 'text')
+      .addColumn('created_at', integer, (column) => column.notNull())
+      .addColumn('delivered_at', integer)
+      .modifyEnd(tableSuffix)
+      .execute()
+    await db.schema.createIndex('messages_by_subject').on('messages').columns(['subject', 'seq']).execute()
+    // Rows that are done are most of the table; the two kinds that somebody looks for are few. One index for each,
+    // because SQLite uses a partial index only for a query that repeats its very condition.
+    await db.schema
+      .createIndex('messages_pending')
+      .on('messages')
+      .columns(['status', 'seq'])
+      .where('status', '=', sql.lit('pending'))
+      .execute()
+    await db.schema
+      .createIndex('messages_dead')
+      .on('messages')
+      .columns(['status', 'seq'])
+      .where('status', '=', sql.lit('dead'))
+      .execute()
+    await db.schema
+      .createIndex('messages_delivered')
+      .on('messages')
+      .column('delivered_at')
+      .where('delivered_at', 'is not', null)
+      .execute()
+
+    await db.schema
+      .createTable('alerts')
+      .addColumn('seq', integer, numbered)
+      .addColumn('id', 'text', (column) => column.notNull().unique())
+      .addColumn('identity', 'text', (column) => column.notNull().unique())
+      .addColumn('alarm_id', 'text')
+      .addColumn('source', 'text', (column) => column.notNull())
+      .addColumn('title', 'text', (column) => column.notNull())
+      .addColumn('body', 'text', (column) => column.notNull())
+      .addColumn('level', integer, (column) => column.notNull())
+      .addColumn('weight', integer, (column) => column.notNull())
+      .addColumn('server_addr', 'text')
+      .addColumn('status', 'text', (column) =>
+        column.notNull().check(sql`status in ('firing', 'acknowledged', 'recovered', 'frozen')`),
+      )
+      .addColumn('count', integer, (column) => column.notNull())
+      .addColumn('first_at', integer, (column) => column.notNull())
+      .addColumn('last_at', integer, (column) => column.notNull())
+      .addColumn('recovered_at', integer)
+      .modifyEnd(tableSuffix)
+      .execute()
+    await db.schema.createIndex('alerts_by_status').on('alerts').columns(['status', 'seq']).execute()
+    await db.schema.createIndex('alerts_by_source').on('alerts').columns(['source', 'seq']).execute()
+    await db.schema.createIndex('alerts_by_level').on('alerts').columns(['level', 'seq']).execute()
+    await db.schema.createIndex('alerts_by_weight').on('alerts').columns(['weight', 'seq']).execute()
+
+    await db.schema
+      .createTable('idempotency_keys')
+      .addColumn('caller', 'text', (column) => column.notNull())
+      .addColumn('key', 'text', (column) => column.notNull())
+      .addColumn('request_hash', 'text', (column) => column.notNull())
+      .addColumn('status', integer, (column) => column.notNull())
+      .addColumn('answer', 'text', (column) => column.notNull())
+      .addColumn('created_at', integer, (column) => column.notNull())
+      .addPrimaryKeyConstraint('idempotency_keys_key', ['caller', 'key'])
+      .modifyEnd(tableSuffix)
+      .execute()
+    await db.schema
+      .createIndex('idempotency_keys_by_age')
+      .on('idempotency_keys')
+      .column('created_at')
+      .execute()
+
+    await db.schema
+      .createTable('leases')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('holder', 'text', (column) => column.notNull())
+      .addColumn('expires_at', integer, (column) => column.notNull())
+      .modifyEnd(tableSuffix)
+      .execute()
+  },
+}

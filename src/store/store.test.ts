@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onEveryDialect, testStore } from '../../test/support/store.ts'
+import { AppError } from '../kernel/errors.ts'
+import { readOnly } from './open.ts'
+import { statement } from './statement.ts'
+import type { Queries, Store, Tx } from './store.ts'
+
+const put = statement<{ name: string; at: number }>((db, value) =>
+  db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: value('at') }),
+)
+
+const names = async ({ db }: Queries): Promise<string[]> => {
+  const rows = await db.selectFrom('leases').select('name').orderBy('name').execute()
+  return rows.map(({ name }) => name)
+}
+
+const putting = (name: string) => (tx: Tx) => tx.run(put, { name, at: 1 })
+
+onEveryDialect('the store', (dialect) => {
+  test('a write resolves with what its callback answered, and can be read then', async () => {
+    await using world = await testStore(dialect)
+    const answer = await world.store.write(async (tx) => {
+      await tx.run(put, { name: 'a', at: 2 ** 53 - 1 })
+      return 'done'
+    })
+    assert.equal(answer, 'done')
+    const rows = await world.store.read.db.selectFrom('leases').selectAll().execute()
+    assert.deepEqual({ ...rows[0] }, { name: 'a', holder: 'me', expires_at: 2 ** 53 - 1 })
+  })
+
+  test('a write that fails leaves nothing, and takes nothing of the writes beside it', async () => {
+    await using world = await testStore(dialect)
+    const { store } = world
+    const failing = store.write(async (tx) => {
+      await putting('lost')(tx)
+      throw new AppError('conflict', 'no', 'No.')
+    })
+    const outcomes = await Promise.allSettled([store.write(putting('a')), failing, store.write(putting('b'))])
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+    await assert.rejects(failing, { code: 'no' })
+    assert.deepEqual(await names(store.read), ['a', 'b'])
+  })
+
+  test('a reader sees nothing of a transaction that is under way', async () => {
+    await using world = await testStore(dialect)
+    const { store } = world
+    await store.write(async (tx) => {
+      await putting('a')(tx)
+      assert.deepEqual(await names(tx), ['a'])
+      assert.deepEqual(await names(store.read), [])
+    })
+    assert.deepEqual(await names(store.read), ['a'])
+  })
+
+  test('a listener hears of a commit once, and of a rollback never', async () => {
+    await using world = await testStore(dialect)
+    const heard: string[] = []
+    await world.store.write(async (tx) => {
+      tx.afterCommit(() => heard.push('kept'))
+      await putting('a')(tx)
+      assert.deepEqual(heard, [])
+    })
+    await assert.rejects(
+      world.store.write(async (tx) => {
+        tx.afterCommit(() => heard.push('lost'))
+        await putting('a')(tx)
+      }),
+    )
+    assert.deepEqual(heard, ['kept'])
+  })
+
+  test('of many writers that count up at once none is lost', async () => {
+    await using world = await testStore(dialect)
+    const { store } = world
+    await store.write((tx) => tx.run(put, { name: 'count', at: 0 }))
+    const increment = () =>
+      store.write(({ db }) =>
+        db
+          .updateTable('leases')
+          .set((row) => ({ expires_at: row('expires_at', '+', 1) }))
+          .where('name', '=', 'count')
+          .execute(),
+      )
+    await Promise.all(Array.from({ length: 200 }, increment))
+    const row = await store.read.db.selectFrom('leases').select('expires_at').executeTakeFirstOrThrow()
+    assert.equal(row.expires_at, 200)
+  })
+
+  test('a prepared statement takes new values each time', async () => {
+    await using world = await testStore(dialect)
+    await world.store.write(async (tx) => {
+      for (const name of ['a', "b'; drop table leases --", 'c']) await putting(name)(tx)
+    })
+    assert.deepEqual(await names(world.store.read), ['a', "b'; drop table leases --", 'c'])
+  })
+
+  test('a long read answers beside the event loop', async () => {
+    await using world = await testStore(dialect)
+    await world.store.write(putting('a'))
+    const rows = await world.store.readAside(
+      world.store.read.db.selectFrom('leases').select((row) => row.fn.countAll<number>().as('count')),
+    )
+    assert.equal(rows[0]?.count, 1)
+  })
+
+  test('closing lets the writes under way finish, and may be repeated', async () => {
+    const world = await testStore(dialect)
+    const writes = Promise.all([world.store.write(putting('a')), world.store.write(putting('b'))])
+    await Promise.all([world.store.close(), world.store.close(), writes])
+    await world[Symbol.asyncDispose]()
+  })
+
+  test('a read-only store refuses to write and goes on reading', async () => {
+    await using world = await testStore(dialect)
+    await world.store.write(putting('a'))
+    const store: Store = readOnly(world.store)
+    await assert.rejects(store.write(putting('b')), { code: 'read_only' })
+    assert.deepEqual(await names(store.read), ['a'])
+  })
+
+  test('a store that answers passes its check', async () => {
+    await using world = await testStore(dialect)
+    await world.store.check()
+  })
+})

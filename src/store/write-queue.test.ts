@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { testStore } from '../../test/support/store.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { noMetrics } from '../kernel/metrics.ts'
+import { WriteQueue, type GroupConnection } from './write-queue.ts'
+import { openSqlite } from './dialects/sqlite.ts'
+import { statement } from './statement.ts'
+import type { Tx } from './store.ts'
+
+const put = statement<{ name: string }>((db, value) =>
+  db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 1 }),
+)
+
+/** Writes down what the queue asks of its connection; `refuse` makes a step fail. */
+function recorder(refuse: { begin?: number; commit?: boolean; gone?: boolean } = {}) {
+  const steps: string[] = []
+  let busy = refuse.begin ?? 0
+  const connection: GroupConnection = {
+    begin() {
+      if (busy-- > 0) return false
+      steps.push('begin')
+      return true
+    },
+    savepoint: () => void steps.push('savepoint'),
+    release: () => void steps.push('release'),
+    undo() {
+      steps.push('undo')
+      return !refuse.gone
+    },
+    commit() {
+      if (refuse.commit) throw new Error('the disk is gone')
+      steps.push('commit')
+    },
+    rollback: () => void steps.push('rollback'),
+    transaction: () => ({}) as Tx,
+  }
+  const unavailable = (cause: unknown) => new Error('unavailable', { cause })
+  return { steps, queue: new WriteQueue({ connection, clock: systemClock, metrics: noMetrics, unavailable }) }
+}
+
+test('writes that arrive in one turn of the event loop share one commit', async () => {
+  const { steps, queue } = recorder()
+  await Promise.all([queue.write(async () => 1), queue.write(async () => 2)])
+  assert.deepEqual(steps, ['begin', 'savepoint', 'release', 'savepoint', 'release', 'commit'])
+  await queue.write(async () => 3)
+  assert.deepEqual(steps.slice(6), ['begin', 'savepoint', 'release', 'commit'])
+})
+
+test('nobody is told of success before the commit', async () => {
+  const { steps, queue } = recorder()
+  const first = queue.write(async () => {}).then(() => steps.push('told'))
+  await Promise.all([first, queue.write(async () => {})])
+  assert.deepEqual(steps.slice(-2), ['commit', 'told'])
+})
+
+test('a lock held elsewhere is waited for without holding the event loop', async () => {
+  const { queue } = recorder({ begin: 5 })
+  assert.equal(await queue.write(async () => 'through'), 'through')
+})
+
+test('a commit that fails is told to every write of its group', async () => {
+  const { steps, queue } = recorder({ commit: true })
+  const outcomes = await Promise.allSettled([queue.write(async () => 1), queue.write(async () => 2)])
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.status === 'rejected' && String(outcome.reason)),
+    ['Error: unavailable', 'Error: unavailable'],
+  )
+  assert.equal(steps.at(-1), 'rollback')
+})
+
+test('when the engine has dropped the transaction, the whole group is told', async () => {
+  const { queue } = recorder({ gone: true })
+  const outcomes = await Promise.allSettled([
+    queue.write(async () => 'first'),
+    queue.write(async () => {
+      throw new Error('disk full')
+    }),
+  ])
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+})
+
+test('a write waits for a lock of another process and then succeeds', async () => {
+  await using world = await testStore('sqlite')
+  assert.ok(world.address.kind === 'sqlite')
+  const other = new DatabaseSync(world.address.path)
+  other.exec('begin immediate')
+  const write = world.store.write((tx) => tx.run(put, { name: 'a' }))
+  let turns = 0
+  while (turns < 20) {
+    await new Promise((resolve) => setImmediate(resolve))
+    turns++
+  }
+  other.exec('commit')
+  other.close()
+  await write
+})
+
+test('the database is on disk in full durability, and readable by its owner alone', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'platform-'))
+  const path = join(directory, 'deep', 'platform.db')
+  const store = await openSqlite({ path, clock: systemClock, metrics: noMetrics })
+  try {
+    const pragma = async (name: string) => {
+      const { rows } = await store.read.db.executeQuery<Record<string, unknown>>({
+        ...store.read.db.selectNoFrom([]).compile(),
+        sql: `pragma ${name}`,
+      })
+      return Object.values(rows[0] ?? {})[0]
+    }
+    assert.equal(await pragma('journal_mode'), 'wal')
+    assert.equal(await pragma('synchronous'), 2)
+    assert.equal(statSync(path).mode & 0o777, 0o600)
+    assert.equal(statSync(`${path}-wal`).mode & 0o777, 0o600)
+  } finally {
+    await store.close()
+    rmSync(directory, { recursive: true })
+  }
+})
+
+test('a path that cannot be a database is refused in one sentence', async () => {
+  await assert.rejects(
+    openSqlite({ path: '/dev/null/platform.db', clock: systemClock, metrics: noMetrics }),
+    {
+      code: 'store_unavailable',
+      message: /\/dev\/null\/platform\.db cannot be opened/,
+    },
+  )
+})

@@ -1,0 +1,175 @@
+import type { Clock } from '../kernel/clock.ts'
+import { AppError } from '../kernel/errors.ts'
+import type { Histogram, Metrics } from '../kernel/metrics.ts'
+import { backoffMs } from '../kernel/retry.ts'
+import type { Tx, Work } from './store.ts'
+
+/** The transaction statements of an engine that has one writer, all of them synchronous. */
+export interface GroupConnection {
+  /** Answers `false` when another process holds the write lock. */
+  begin(): boolean
+  savepoint(): void
+  release(): void
+  /** Undoes the current savepoint; answers `false` when the engine has already rolled everything back. */
+  undo(): boolean
+  commit(): void
+  rollback(): void
+  transaction(onCommit: (listener: () => void) => void): Tx
+}
+
+interface Job {
+  readonly run: (tx: Tx) => Promise<void>
+  readonly succeed: () => void
+  readonly fail: (error: unknown) => void
+  listeners: (() => void)[]
+}
+
+export interface WriteQueueOptions {
+  readonly connection: GroupConnection
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly unavailable: (cause: unknown) => unknown
+}
+
+// A group is bounded so that one commit never holds the event loop for longer than a few milliseconds.
+const GROUP_LIMIT = 256
+// More than this waiting means that the disk has stopped; saying so beats letting every client time out.
+const QUEUE_LIMIT = 20_000
+// reliability R-25: requests wait up to 5 s for a lock held elsewhere.
+const LOCK_PATIENCE_MS = 5_000
+const LOCK_BACKOFF = { initialMs: 1, maximumMs: 50 }
+const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+const GROUP_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+
+/**
+ * Group commit: all writes that arrive in one turn of the event loop share one transaction and so one fsync, each in
+ * a savepoint of its own, so that one that fails takes nothing of the others with it. A slow disk makes the groups
+ * larger, not the queue longer.
+ */
+export class WriteQueue {
+  readonly #options: WriteQueueOptions
+  readonly #commitSeconds: Histogram
+  readonly #groupSize: Histogram
+  #waiting: Job[] = []
+  #running: Promise<void> | undefined
+
+  constructor(options: WriteQueueOptions) {
+    this.#options = options
+    const { metrics } = options
+    this.#commitSeconds = metrics.histogram({
+      name: 'store_commit_seconds',
+      help: 'Time from the start of a group of writes to the end of its durable commit.',
+      buckets: COMMIT_BUCKETS,
+    })
+    this.#groupSize = metrics.histogram({
+      name: 'store_commit_group_size',
+      help: 'Writes that shared one commit.',
+      buckets: GROUP_BUCKETS,
+    })
+    const length = metrics.gauge({ name: 'store_write_queue_length', help: 'Writes that wait for a commit.' })
+    metrics.onScrape(() => length.set(this.#waiting.length))
+  }
+
+  write<T>(work: Work<T>): Promise<T> {
+    if (this.#waiting.length >= QUEUE_LIMIT) {
+      return Promise.reject(this.#options.unavailable(new Error(`${QUEUE_LIMIT} writes are waiting already`)))
+    }
+    return new Promise<T>((resolve, reject) => {
+      let result: T
+      this.#waiting.push({
+        run: async (tx) => {
+          result = await work(tx)
+        },
+        succeed: () => resolve(result),
+        fail: reject,
+        listeners: [],
+      })
+      this.#running ??= this.#drain()
+    })
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // The turn ends first: whatever else arrives in it joins the group.
+      await nextTurn()
+      const group = this.#waiting.splice(0, GROUP_LIMIT)
+      await this.#runGroup(group)
+    }
+    this.#running = undefined
+  }
+
+  async #runGroup(group: readonly Job[]): Promise<void> {
+    const { clock } = this.#options
+    try {
+      await this.#begin()
+    } catch (error) {
+      for (const job of group) job.fail(error)
+      return
+    }
+    const start = clock.monotonic()
+    const outcome = await this.#commitGroup(group)
+    this.#commitSeconds.observe((clock.monotonic() - start) / 1_000)
+    this.#groupSize.observe(group.length)
+    for (const settle of outcome) settle()
+  }
+
+  async #begin(): Promise<void> {
+    const { clock, connection, unavailable } = this.#options
+    const deadline = clock.monotonic() + LOCK_PATIENCE_MS
+    for (let attempt = 0; ; attempt++) {
+      try {
+        if (connection.begin()) return
+      } catch (error) {
+        throw unavailable(error)
+      }
+      if (clock.monotonic() >= deadline) throw unavailable(new Error('another process holds the write lock'))
+      // Waiting inside the engine would stop the event loop, and with it every client.
+      await delay(backoffMs(LOCK_BACKOFF, attempt))
+    }
+  }
+
+  /** Runs the jobs and commits; answers what is to be told to whom once nothing can change any more. */
+  async #commitGroup(group: readonly Job[]): Promise<(() => void)[]> {
+    const { connection, unavailable } = this.#options
+    const outcome: (() => void)[] = []
+    try {
+      for (const job of group) outcome.push(await this.#runJob(job))
+      connection.commit()
+      return outcome
+    } catch (error) {
+      connection.rollback()
+      const failure = error instanceof AppError ? error : unavailable(error)
+      return group.map((job) => () => job.fail(failure))
+    }
+  }
+
+  async #runJob(job: Job): Promise<() => void> {
+    const { connection } = this.#options
+    connection.savepoint()
+    try {
+      await job.run(connection.transaction((listener) => job.listeners.push(listener)))
+      connection.release()
+    } catch (error) {
+      // A full disk or a failed write ends the whole transaction in the engine: nothing of the group is left then.
+      if (!connection.undo()) throw error
+      return () => job.fail(error)
+    }
+    return () => {
+      job.succeed()
+      for (const listener of job.listeners) listener()
+    }
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function delay(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

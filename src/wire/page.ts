@@ -1,0 +1,60 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { invalidField } from '../kernel/errors.ts'
+import type { Page, PageRequest } from '../kernel/page.ts'
+import { Fields, Nullable } from './schemas.ts'
+
+// contract, section 3: Lists
+const DEFAULT_LIMIT = 100
+const MAXIMUM_LIMIT = 1_000
+
+/** The query of every list. */
+export const PageQuery = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAXIMUM_LIMIT,
+      default: DEFAULT_LIMIT,
+      description: 'Items in one page.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: '`next_cursor` of the page before; opaque.' }),
+  ),
+}
+
+/** A page of items on the wire, newest first. */
+export function PageOf<T extends TSchema>(item: T) {
+  return Fields({
+    items: Type.Array(item),
+    next_cursor: Nullable<string>({ type: 'string', description: 'Null on the last page.' }),
+  })
+}
+
+const PageQuerySchema = Fields(PageQuery)
+
+/** Rejects a cursor that this program did not make. */
+export function parsePage(query: Static<typeof PageQuerySchema>): PageRequest {
+  return {
+    limit: query.limit ?? DEFAULT_LIMIT,
+    before: query.cursor === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(query.cursor),
+  }
+}
+
+export function toPage<T, W>(
+  page: Page<T>,
+  toWire: (item: T) => W,
+): { items: W[]; next_cursor: string | null } {
+  return { items: page.items.map(toWire), next_cursor: page.next === null ? null : toCursor(page.next) }
+}
+
+function toCursor(position: number): string {
+  return Buffer.from(`p${position}`).toString('base64url')
+}
+
+function parseCursor(cursor: string): number {
+  const match = /^p(\d{1,16})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))
+  const position = Number(match?.[1])
+  if (!Number.isSafeInteger(position))
+    throw invalidField('cursor', 'must be the next_cursor of an earlier page')
+  return position
+}

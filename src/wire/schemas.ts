@@ -1,0 +1,68 @@
+import { Type, type TProperties } from 'typebox'
+import { ERROR_CODES } from './error-codes.ts'
+
+/** An object on the wire: what is not named here is refused. */
+export function Fields<P extends TProperties>(
+  properties: P,
+  options: { description?: string; $id?: string } = {},
+) {
+  return Type.Object(properties, { additionalProperties: false, ...options })
+}
+
+/** One of a fixed set of words. */
+export function OneOf<const T extends readonly string[]>(values: T, description?: string) {
+  return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...(description && { description }) })
+}
+
+/** A value that may be null. */
+export function Nullable<T>(schema: { readonly type: string; readonly [keyword: string]: unknown }) {
+  return Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'] })
+}
+
+/** A time as it goes out: RFC 3339 in UTC with milliseconds. */
+export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T02:00:00.000Z'] })
+export const NullableTimestamp = Nullable<string>({ ...Timestamp })
+
+/** A time as it comes in: RFC 3339 with any offset; `parseRfc3339` of the kernel reads it. */
+export const GivenTime = Type.String({
+  maxLength: 64,
+  description: 'RFC 3339 with any offset.',
+  examples: ['2026-01-31T03:00:00+01:00'],
+})
+
+// NUL cannot be stored by PostgreSQL, and half a surrogate pair is not text.
+const TEXT = '^[^\\u0000\\uD800-\\uDFFF]*$'
+
+/** Free text for people. */
+export function Text(options: {
+  minLength?: number
+  maxLength: number
+  description?: string
+  examples?: string[]
+}) {
+  return Type.String({ pattern: TEXT, ...options })
+}
+
+/** Ids of the platform's own making. Anything of that length is looked up; what is not there is not found. */
+export const Id = Text({ minLength: 1, maxLength: 64, description: 'UUIDv7 (RFC 9562).' })
+
+export const IdParams = Fields({ id: Id })
+
+export const ErrorBody = Fields(
+  {
+    code: Type.String({
+      description: `One of: ${Object.keys(ERROR_CODES).join(', ')}.`,
+      examples: ['validation_failed'],
+    }),
+    message: Type.String({ description: 'One sentence.' }),
+    details: Type.Optional(
+      Type.Array(
+        Fields({
+          path: Type.String({ description: 'Where it stands: `amount_cents`, `items.0.title`.' }),
+          message: Type.String({ description: 'What was expected there.' }),
+        }),
+      ),
+    ),
+  },
+  { $id: 'Error' },
+)

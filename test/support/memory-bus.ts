@@ -1,0 +1,79 @@
+import type { Bus, BusMessage, BusState, Delivery } from '../../src/kernel/bus.ts'
+import { withOrderKept } from '../../src/infra/bus/batch.ts'
+import { subjectProblem } from '../../src/infra/bus/subjects.ts'
+
+const MAX_PAYLOAD_BYTES = 1_048_576
+
+/** What becomes of a message; undefined leaves it to the bus. */
+export type Rule = (message: BusMessage) => Delivery | undefined
+
+/**
+ * A bus in memory. `arrived` is every arrival in order, repetitions too, as a subscriber without JetStream sees them.
+ * A message that a rule makes fail does not arrive, unless `losesConfirmations` is set.
+ */
+export class MemoryBus implements Bus {
+  readonly arrived: BusMessage[] = []
+  /** Decides before the bus does; set it to refuse or fail messages. */
+  rule: Rule = () => undefined
+  /** Failed messages arrive all the same: only the word of it is lost. */
+  losesConfirmations = false
+  readonly #listeners = new Set<(state: BusState) => void>()
+  #state: BusState = 'connected'
+
+  get state(): BusState {
+    return this.#state
+  }
+
+  disconnect(): void {
+    this.#enter('disconnected')
+  }
+
+  connect(): void {
+    this.#enter('connected')
+  }
+
+  async publish(messages: readonly BusMessage[]): Promise<Delivery[]> {
+    return withOrderKept(
+      messages,
+      messages.map((message) => this.#take(message)),
+    )
+  }
+
+  onState(listener: (state: BusState) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#enter('closed')
+  }
+
+  #take(message: BusMessage): Delivery {
+    if (this.#state !== 'connected') return { outcome: 'failed', reason: `the bus is ${this.#state}` }
+    const delivery = this.rule(message) ?? judge(message)
+    const arrives = delivery.outcome === 'failed' ? this.losesConfirmations : delivery.outcome === 'delivered'
+    if (arrives) this.arrived.push(message)
+    return delivery
+  }
+
+  #enter(state: BusState): void {
+    if (this.#state === 'closed' || this.#state === state) return
+    this.#state = state
+    for (const listener of this.#listeners) listener(state)
+  }
+}
+
+function judge(message: BusMessage): Delivery {
+  const problem = subjectProblem(message.subject) ?? headerProblem(message.headers) ?? sizeProblem(message)
+  return problem ? { outcome: 'refused', reason: problem } : { outcome: 'delivered' }
+}
+
+function headerProblem(headers: BusMessage['headers']): string | undefined {
+  const isFine = ([name, value]: [string, string]) =>
+    /^[!-9;-~]+$/.test(name) && !/^nats-/i.test(name) && !/[\r\n]/.test(value)
+  return Object.entries(headers).every(isFine) ? undefined : 'a header is invalid or reserved'
+}
+
+function sizeProblem(message: BusMessage): string | undefined {
+  return Buffer.byteLength(message.payload) > MAX_PAYLOAD_BYTES ? 'the payload is too large' : undefined
+}

@@ -1,0 +1,124 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from './eventually.ts'
+
+export interface NatsOptions {
+  readonly jetstream: boolean
+  /** Default: one that the system chooses. */
+  readonly port?: number
+  /** Default: a temporary directory, removed by `stop`. */
+  readonly storeDir?: string
+  /** More lines for the server's configuration file. */
+  readonly config?: string
+}
+
+/** A real server in a process of its own. */
+export interface NatsServer {
+  readonly url: string
+  readonly port: number
+  /** Holds the process still (SIGSTOP): connections stay open, nothing answers. */
+  pause(): void
+  resume(): void
+  /** Ends it without a farewell (SIGKILL). */
+  kill(): Promise<void>
+  /** Starts it again after `kill`, on the same port and store. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+const COMMAND = '/usr/sbin/nats-server'
+
+export async function startNats(options: NatsOptions): Promise<NatsServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'nats-'))
+  let running = await launch(directory, options)
+  const { port } = running
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const { child } = running
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill(signal)
+    await gone
+  }
+
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    port,
+    pause: () => void running.child.kill('SIGSTOP'),
+    resume: () => void running.child.kill('SIGCONT'),
+    kill: () => end('SIGKILL'),
+    async restart() {
+      running = await launch(directory, { ...options, port })
+    },
+    async stop() {
+      await end('SIGKILL')
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A port that nothing listens on, for a server that is to come later. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+interface Running {
+  readonly child: ChildProcess
+  readonly port: number
+}
+
+async function launch(directory: string, options: NatsOptions): Promise<Running> {
+  const file = join(directory, 'nats.conf')
+  await writeFile(file, configuration(directory, options))
+  const child = spawn(COMMAND, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let output = ''
+  child.stderr.on('data', (chunk) => (output += String(chunk)))
+  await spawned(child)
+  killWithUs(child)
+  // Written once the server accepts connections.
+  const ports = join(directory, `nats-server_${child.pid}.ports`)
+  const url = await eventually('the nats-server to listen', async () => {
+    if (child.exitCode !== null) return `nats-server ended: ${output}`
+    return (JSON.parse(await readFile(ports, 'utf8')) as { nats: string[] }).nats[0]
+  })
+  if (!URL.canParse(url)) throw new Error(url)
+  return { child, port: Number(new URL(url).port) }
+}
+
+function configuration(
+  directory: string,
+  { jetstream, port = -1, storeDir, config = '' }: NatsOptions,
+): string {
+  const store = JSON.stringify(storeDir ?? join(directory, 'store'))
+  return [
+    `listen: "127.0.0.1:${port}"`,
+    `ports_file_dir: ${JSON.stringify(directory)}`,
+    jetstream ? `jetstream { store_dir: ${store} }` : '',
+    config,
+  ].join('\n')
+}
+
+async function spawned(child: ChildProcess): Promise<void> {
+  try {
+    await once(child, 'spawn')
+  } catch (cause) {
+    throw new Error(`${COMMAND} cannot be started; on Debian: apt-get install nats-server`, { cause })
+  }
+}
+
+/** No server outlives a test that crashed. */
+function killWithUs(child: ChildProcess): void {
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
+}

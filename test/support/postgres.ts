@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Client } from 'pg'
+
+/** A PostgreSQL server of our own, in a temporary directory. */
+export interface PostgresCluster {
+  /** Of its database `postgres`; any local connection is trusted. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** An empty database that nobody else uses. */
+export interface TestDatabase {
+  readonly url: string
+  /** Removes it, cutting what is still connected. */
+  drop(): Promise<void>
+}
+
+const START_DEADLINE_MS = 30_000
+const POLL_MS = 25
+
+// Nothing in here outlives the tests, so nothing needs to survive a power cut.
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'max_connections=200',
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'timezone=UTC',
+]
+
+// Standard input is the lifeline: `read` returns when the test process lets go of it, however that came about (done,
+// failed, interrupted, killed), and the server and its files go.
+const KEEPER = `
+  set -eu
+  bin=$1 directory=$2 port=$3
+  shift 3
+  trap 'rm -rf "$directory"' EXIT
+  exec >"$directory/log" 2>&1
+  "$bin/initdb" -D "$directory/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync --no-instructions
+  "$bin/postgres" -D "$directory/data" -p "$port" -k "$directory" "$@" &
+  server=$!
+  read -r _ || true
+  kill -QUIT $server
+  wait $server || true
+`
+
+/** A new database: on the server of the test run, or, in a file that is run by hand, on one for this process alone. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = await serverUrl()
+  const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
+  await administer(server, `CREATE DATABASE ${name} TEMPLATE template0`)
+  const url = new URL(server)
+  url.pathname = name
+  return { url: url.href, drop: () => administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+}
+
+let ownServer: Promise<PostgresCluster> | undefined
+
+async function serverUrl(): Promise<string> {
+  const shared = process.env['PLATFORM_TEST_POSTGRES']
+  if (shared) return shared
+  ownServer ??= startPostgres()
+  return (await ownServer).url
+}
+
+/** Starts a server that ends with this process at the latest, and doesn't keep it running. */
+export async function startPostgres(): Promise<PostgresCluster> {
+  const directory = mkdtempSync(join(tmpdir(), 'platform-postgres-'))
+  const port = await freePort()
+  const keeper = startKeeper(directory, port)
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  try {
+    await untilReady(url, keeper)
+  } catch (cause) {
+    const log = readLog(directory)
+    await stopKeeper(keeper)
+    rmSync(directory, { recursive: true, force: true })
+    throw new Error(`PostgreSQL did not start in ${directory}; its log:\n${log}`, { cause })
+  }
+  return { url, stop: () => stopKeeper(keeper) }
+}
+
+function startKeeper(directory: string, port: number): ChildProcess {
+  const owner = serverOwner()
+  if (owner) chownSync(directory, owner.uid, owner.gid)
+  const settings = SETTINGS.flatMap((setting) => ['-c', setting])
+  const keeper = spawn('sh', ['-c', KEEPER, 'sh', programs(), directory, String(port), ...settings], {
+    ...owner,
+    cwd: directory,
+    // Outside the process group, so that Ctrl-C reaches it through the lifeline only.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  keeper.unref()
+  return keeper
+}
+
+async function stopKeeper(keeper: ChildProcess): Promise<void> {
+  if (keeper.exitCode !== null || keeper.signalCode !== null) return
+  keeper.ref()
+  const exited = once(keeper, 'exit')
+  keeper.stdin?.end()
+  await exited
+}
+
+/** PostgreSQL refuses to run as root; Debian's package brings an account of its own. */
+function serverOwner(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const account = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
+  if (!account) throw new Error('There is no account "postgres" to run the server as; install postgresql.')
+  return { uid: Number(account[1]), gid: Number(account[2]) }
+}
+
+/** Debian keeps the programs of each version in a directory of its own; the newest is taken. */
+function programs(): string {
+  const directories = globSync('/usr/lib/postgresql/*/bin')
+  const newest = directories.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
+  if (!newest) throw new Error('There is no /usr/lib/postgresql/*/bin; install the package postgresql.')
+  return newest
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('The system gave no port.')
+  return address.port
+}
+
+async function untilReady(url: string, keeper: ChildProcess): Promise<void> {
+  const deadline = performance.now() + START_DEADLINE_MS
+  for (;;) {
+    try {
+      return await administer(url, 'SELECT 1')
+    } catch (error) {
+      if (keeper.exitCode !== null || performance.now() > deadline) throw error
+    }
+    await wait(POLL_MS)
+  }
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  try {
+    await client.connect()
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+function readLog(directory: string): string {
+  try {
+    return readFileSync(join(directory, 'log'), 'utf8')
+  } catch {
+    return '(none)'
+  }
+}

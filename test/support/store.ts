@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe } from 'node:test'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { noMetrics } from '../../src/kernel/metrics.ts'
+import { Secret } from '../../src/kernel/secret.ts'
+import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { openStore, type DatabaseAddress } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createTestDatabase } from './postgres.ts'
+
+const DIALECTS: readonly DialectName[] = ['sqlite', 'postgres']
+
+/** An empty database of that engine; `drop` removes it. */
+export async function emptyDatabase(
+  dialect: DialectName,
+): Promise<{ address: DatabaseAddress; drop(): Promise<void> }> {
+  if (dialect === 'postgres') {
+    const { url, drop } = await createTestDatabase()
+    return { address: { kind: 'postgres', url: new Secret(url) }, drop }
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'platform-store-'))
+  return {
+    address: { kind: 'sqlite', path: join(directory, 'platform.db') },
+    drop: async () => rmSync(directory, { recursive: true, force: true }),
+  }
+}
+
+export interface TestStore extends AsyncDisposable {
+  readonly store: Store
+  readonly address: DatabaseAddress
+}
+
+/** A database with the current schema, closed and dropped at the end of the scope: `await using world = …`. */
+export async function testStore(dialect: DialectName, clock: Clock = systemClock): Promise<TestStore> {
+  const { address, drop } = await emptyDatabase(dialect)
+  const store = await openStore({ database: address, clock, metrics: noMetrics, logger: silentLogger })
+  await migrate(store, clock)
+  return {
+    store,
+    address,
+    async [Symbol.asyncDispose]() {
+      await store.close()
+      await drop()
+    },
+  }
+}
+
+/** Runs one suite on every engine. */
+export function onEveryDialect(name: string, suite: (dialect: DialectName) => void): void {
+  for (const dialect of DIALECTS) describe(`${name} on ${dialect}`, () => suite(dialect))
+}
