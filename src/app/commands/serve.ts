@@ -23,6 +23,7 @@ export async function serve(context: CommandContext, options: ConfigOptions): Pr
       logger,
       onFirstAdmin: (admin) => announceAdmin(context, admin),
     })
+    logger.info({}, 'started')
     const hint = setTimeout(() => hintAtBus(context, platform), BUS_PATIENCE_MS)
     logger.info({ signal: await stopped }, 'stopping')
     clearTimeout(hint)

@@ -1,0 +1,161 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from './eventually.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../bin/platform.ts')
+// Nothing listens there: a program that is not given a bus must not find one that runs on this machine.
+const NO_BUS = 'nats://127.0.0.1:1'
+
+export interface LogLine {
+  readonly level: string
+  readonly message: string
+  readonly [field: string]: unknown
+}
+
+export interface CommandResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A directory of its own, removed at the end of the scope. */
+export function temporaryDirectory(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'platform-e2e-'))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Only what a program needs to start: nothing of the tester's own settings reaches it. */
+function environment(dataDir: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: dataDir, DATA_DIR: dataDir, BUS_SERVER: NO_BUS, ...env }
+}
+
+/** Runs a command of the program to its end. */
+export async function runPlatform(
+  args: readonly string[],
+  options: { dataDir: string; env?: Readonly<Record<string, string>>; input?: string },
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd: options.dataDir,
+    env: environment(options.dataDir, options.env ?? {}),
+    stdio: 'pipe',
+  })
+  const output = collect(child)
+  child.stdin.end(options.input ?? '')
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout: output.stdout(), stderr: output.stderr() }
+}
+
+export interface ServedPlatform extends AsyncDisposable {
+  /** Of the api: `http://127.0.0.1:port`; of the worker's own listener when it has one. */
+  readonly url: string
+  readonly workerUrl: string
+  readonly pid: number
+  logs(): LogLine[]
+  stderr(): string
+  /** Calls the api as a local tool with these roles. */
+  call(method: string, path: string, options?: CallOptions): Promise<Response>
+  /** SIGTERM; answers the exit code. */
+  stop(): Promise<number | null>
+  /** SIGKILL. */
+  kill(): Promise<void>
+  signal(signal: NodeJS.Signals): void
+  /** Resolves with the exit code when it has ended. */
+  readonly ended: Promise<number | null>
+}
+
+export interface CallOptions {
+  readonly body?: unknown
+  readonly roles?: string
+  readonly user?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface ServeOptions {
+  readonly dataDir: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Default: `all`. */
+  readonly modules?: string
+}
+
+/** Starts the program on free ports and waits until it serves. */
+export async function servePlatform({ dataDir, env = {}, modules = 'all' }: ServeOptions): Promise<ServedPlatform> {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--module', modules], {
+    cwd: dataDir,
+    env: environment(dataDir, { LISTEN_ADDR: '127.0.0.1:0', LOG_FORMAT: 'json', ...env }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const { stdout, stderr } = collect(child)
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  const logs = () => parseLines(stdout())
+  const addressOf = (module: string) => {
+    const line = logs().find((each) => each.message === 'listening' && each['module'] === module)
+    return line ? `http://${String(line['address'])}` : ''
+  }
+  const expected = modules === 'worker' ? [] : ['api']
+  await Promise.race([
+    eventually(
+      'the platform serves',
+      () => logs().some(({ message }) => message === 'started') && expected.every((module) => addressOf(module) !== ''),
+      { timeoutMs: 20_000 },
+    ),
+    ended.then((code) => {
+      throw new Error(`the platform ended with ${code} instead of serving:\n${stdout()}\n${stderr()}`)
+    }),
+  ])
+  const url = addressOf('api')
+  const signal = (name: NodeJS.Signals) => void child.kill(name)
+  const kill = async () => {
+    signal('SIGKILL')
+    await ended
+  }
+  return {
+    url,
+    workerUrl: addressOf('worker'),
+    pid: child.pid ?? 0,
+    logs,
+    stderr,
+    ended,
+    signal,
+    kill,
+    call: (method, path, options = {}) => callPlatform(url, method, path, options),
+    async stop() {
+      signal('SIGTERM')
+      return ended
+    },
+    [Symbol.asyncDispose]: kill,
+  }
+}
+
+/** Calls an api as a local tool. */
+export function callPlatform(url: string, method: string, path: string, options: CallOptions = {}): Promise<Response> {
+  const { body, roles = 'admin', user = 'tester', headers = {} } = options
+  return fetch(`${url}${path}`, {
+    method,
+    headers: {
+      'x-user-id': user,
+      'x-user-roles': roles,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+}
+
+function collect(child: ChildProcess): { stdout(): string; stderr(): string } {
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  return { stdout: () => stdout, stderr: () => stderr }
+}
+
+function parseLines(text: string): LogLine[] {
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as LogLine)
+}
