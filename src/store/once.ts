@@ -169,7 +169,10 @@ export function createOnce({ store, clock, secret, toAnswer }: OnceOptions): Onc
       ...store,
       write: (work) => {
         const scope = scopes.getStore()
-        return scope && !scope.commit ? writeInScope(scope, work) : store.write(work)
+        if (!scope) return store.write(work)
+        // It would wait for the first write, which waits for the answer.
+        if (scope.commit) throw new Error('A use case that is called once only writes once.')
+        return writeInScope(scope, work)
       },
     },
     async once(call, handle) {

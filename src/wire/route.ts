@@ -49,6 +49,11 @@ export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends
   /** Codes of its own, beside those that every operation has. */
   readonly errors?: readonly SpecificErrorCode[]
   readonly handle: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => Promise<Answer> | Answer
+  /**
+   * Brings a good answer up to date after what it tells of is committed, also when it is one that was kept under an
+   * `Idempotency-Key`: the place to wait for something outside the database.
+   */
+  readonly finish?: (answer: Answer) => Promise<Answer>
 }
 
 /** An operation of the API as data: the server, the OpenAPI document and the tests all read the same. */

@@ -24,7 +24,7 @@ export async function serve(context: CommandContext, options: ConfigOptions): Pr
       onFirstAdmin: (admin) => announceAdmin(context, admin),
     })
     logger.info({}, 'started')
-    const hint = setTimeout(() => hintAtBus(context, platform), BUS_PATIENCE_MS)
+    const hint = setTimeout(() => hintAtBus(platform, logger), BUS_PATIENCE_MS)
     logger.info({ signal: await stopped }, 'stopping')
     clearTimeout(hint)
     await stopInTime(platform, logger)
@@ -61,10 +61,10 @@ function announceAdmin({ stderr }: CommandContext, { name, password }: FirstAdmi
   )
 }
 
-function hintAtBus({ stderr }: CommandContext, { busServers, busState }: Platform): void {
-  if (busState() === 'connected' || stderr.isTTY !== true) return
-  stderr.write(
-    `\nNo message bus at ${busServers}: everything works, and events wait until there is one.\n` +
-      'To start one: nats-server -p 9996 -js\n\n',
+function hintAtBus({ busServers, busState }: Platform, logger: Logger): void {
+  if (busState() === 'connected') return
+  logger.warn(
+    { bus: busServers, hint: 'nats-server -p 9996 -js' },
+    'there is no message bus: everything works, and events wait until there is one; start one as the hint says',
   )
 }

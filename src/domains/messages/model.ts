@@ -3,7 +3,6 @@ export const MESSAGE_STATUSES = ['pending', 'delivered', 'dead'] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 
 export interface Message {
-  readonly seq: number
   readonly id: string
   readonly subject: string
   /** JSON text, as it goes out on the bus. */

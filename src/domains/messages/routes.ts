@@ -1,5 +1,5 @@
 import { parsePage, toPage } from '../../wire/page.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
+import { ok, route, type Answer, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import {
   fromPublishBody,
@@ -8,7 +8,9 @@ import {
   MessageSchema,
   PublishBody,
   toMessageWire,
+  type MessageWire,
 } from './schemas.ts'
+import type { Message } from './model.ts'
 import type { Messages } from './service.ts'
 
 const READERS = ['admin', 'devops', 'auditor', 'service'] as const
@@ -51,10 +53,8 @@ export function messageRoutes(messages: Messages): Route[] {
       body: PublishBody,
       answers: { 202: { description: 'The message as it is now.', schema: MessageSchema } },
       errors: ['idempotency_key_reused'],
-      handle: async ({ body }) => ({
-        status: 202,
-        body: toMessageWire(await messages.publish(fromPublishBody(body))),
-      }),
+      handle: async ({ body }) => accepted(await messages.publish(fromPublishBody(body))),
+      finish: async ({ body }) => accepted(await messages.awaitDelivery((body as MessageWire).id)),
     }),
     route({
       method: 'POST',
@@ -69,4 +69,8 @@ export function messageRoutes(messages: Messages): Route[] {
       handle: async ({ params }) => ok(toMessageWire(await messages.redrive(params.id))),
     }),
   ]
+}
+
+function accepted(message: Message): Answer {
+  return { status: 202, body: toMessageWire(message) }
 }

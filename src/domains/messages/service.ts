@@ -17,6 +17,7 @@ import {
   readBacklog,
   reviveMessage,
   type MessageFilter,
+  type PendingMessage,
 } from './store.ts'
 
 /** What the messages domain needs of the rest of the platform. */
@@ -59,8 +60,10 @@ export interface Settlement {
 export interface Messages {
   /** Writes an event in the caller's transaction; it goes out after the commit, at least once. */
   append(tx: Tx, event: DomainEvent): Promise<void>
-  /** Persists a message and answers it as it is after a short wait for the bus. */
+  /** Persists a message, which goes out after the commit; answers it pending. */
   publish(message: NewMessage): Promise<Message>
+  /** The message as it is after a short wait for the bus. Rejects with `message_not_found`. */
+  awaitDelivery(id: string): Promise<Message>
   /** Rejects with `message_not_found`. */
   get(id: string): Promise<Message>
   /** Newest first. */
@@ -68,7 +71,7 @@ export interface Messages {
   /** Sends a dead message once more. Rejects with `message_not_found`, or `invalid_transition` when it is not dead. */
   redrive(id: string): Promise<Message>
   /** The oldest pending messages in their order, leaving out those of some subjects. */
-  pending(limit: number, withoutSubjects: readonly string[]): Promise<Message[]>
+  pending(limit: number, withoutSubjects: readonly string[]): Promise<PendingMessage[]>
   settle(settlement: Settlement): Promise<void>
   /** How many wait, and since when the oldest does (epoch milliseconds). */
   backlog(): Promise<{ pending: number; oldest: number | null }>
@@ -110,18 +113,19 @@ export function createMessageService(deps: MessageDeps): Messages {
       tx.afterCommit(delivery.wake)
     },
 
-    async publish({ subject, payload, headers }) {
-      const id = newId()
-      const message = {
-        id,
-        subject,
-        payload: JSON.stringify(payload),
-        headers: JSON.stringify(headers),
-        createdAt: clock.now(),
-      }
-      await store.write((tx) => insertMessage(tx, message))
+    publish: ({ subject, payload, headers }) =>
+      store.write(async (tx) => {
+        const message = newMessage(subject, JSON.stringify(payload), headers, clock.now())
+        await insertMessage(tx, { ...message, headers: JSON.stringify(headers) })
+        tx.afterCommit(delivery.wake)
+        return message
+      }),
+
+    async awaitDelivery(id) {
+      // Asked for before the look, or a delivery between the two would be waited for in vain.
       const settled = delivery.settled(id, PUBLISH_PATIENCE_MS)
-      delivery.wake()
+      const message = await get(id)
+      if (message.status !== 'pending') return message
       await settled
       return get(id)
     },
@@ -163,6 +167,25 @@ export function createMessageService(deps: MessageDeps): Messages {
     backlog: () => readBacklog(store.read),
 
     prune: (before, limit) => store.write((tx) => deleteDelivered(tx, before, limit)),
+  }
+}
+
+function newMessage(
+  subject: string,
+  payload: string,
+  headers: NewMessage['headers'],
+  createdAt: number,
+): Message {
+  return {
+    id: newId(),
+    subject,
+    payload,
+    headers,
+    status: 'pending',
+    attempts: 0,
+    lastError: null,
+    createdAt,
+    deliveredAt: null,
   }
 }
 

@@ -110,12 +110,15 @@ export async function listMessages(
   return pageOf(rows, page.limit, fromRow)
 }
 
+/** A message with its place in the order of its subject. */
+export type PendingMessage = Message & { readonly seq: number }
+
 /** The oldest messages that wait, in the order in which they go out. */
 export async function listPending(
   { db }: Queries,
   limit: number,
   withoutSubjects: readonly string[],
-): Promise<Message[]> {
+): Promise<PendingMessage[]> {
   const rows = await db
     .selectFrom('messages')
     .selectAll()
@@ -124,7 +127,7 @@ export async function listPending(
     .orderBy('seq')
     .limit(limit)
     .execute()
-  return rows.map(fromRow)
+  return rows.map((row) => ({ seq: row.seq, ...fromRow(row) }))
 }
 
 export async function markDelivered({ db }: Tx, seqs: readonly number[], at: number): Promise<void> {
@@ -173,7 +176,6 @@ export async function deleteDelivered({ db }: Tx, before: number, limit: number)
 
 function fromRow(row: Row): Message {
   return {
-    seq: row.seq,
     id: row.id,
     subject: row.subject,
     payload: row.payload,

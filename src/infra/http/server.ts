@@ -201,7 +201,8 @@ function addRoute(
         onceOnly && identity && route.method === 'POST'
           ? keyedCall(headers['idempotency-key'], identity, request)
           : undefined
-      return send(reply, onceOnly && call ? await answerOnce(onceOnly, call, handle) : await handle())
+      const answer = onceOnly && call ? await answerOnce(onceOnly, call, handle) : await handle()
+      return send(reply, route.finish && answer.status < 400 ? await finished(route.finish, answer) : answer)
     },
   })
 }
@@ -214,6 +215,11 @@ async function answerOnce(
 ): Promise<Answer> {
   const { replayed, ...answer } = await onceOnly.once(call, handle)
   return replayed ? { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } } : answer
+}
+
+async function finished(finish: NonNullable<Route['finish']>, answer: Answer): Promise<Answer> {
+  const { status, body } = await finish(answer)
+  return { ...answer, status, body }
 }
 
 function routeRequest(request: FastifyRequest): Parameters<Route['handle']>[0] {

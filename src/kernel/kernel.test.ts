@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { hasRole, knownRoles, type Identity } from './identity.ts'
+import { newId } from './ids.ts'
+import { pageOf } from './page.ts'
+import { backoffMs } from './retry.ts'
+import { Secret } from './secret.ts'
+import { alignColumns } from './table.ts'
+
+test('a secret shows itself only when it is asked to', () => {
+  const secret = new Secret('hunter2')
+  const shown = [
+    String(secret),
+    `${secret}`,
+    JSON.stringify({ secret }),
+    inspect({ secret }),
+    inspect([secret]),
+  ]
+  for (const text of shown) assert.doesNotMatch(text, /hunter2/)
+  assert.equal(secret.reveal(), 'hunter2')
+})
+
+test('roles that the platform does not know do not count, and each counts once', () => {
+  assert.deepEqual(knownRoles(['root', 'service', 'admin', 'service', 'Admin', '']), ['admin', 'service'])
+})
+
+test('a caller has a role when it is one of theirs', () => {
+  const caller: Identity = { id: 'a', name: 'a', roles: ['auditor'], via: 'token' }
+  assert.equal(hasRole(caller, ['admin', 'auditor']), true)
+  assert.equal(hasRole(caller, ['admin']), false)
+  assert.equal(hasRole({ ...caller, roles: [] }, []), false)
+})
+
+test('ids are UUIDv7', () => {
+  assert.match(newId(), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+})
+
+test('waits double up to their maximum, and are spread over the upper half', () => {
+  const backoff = { initialMs: 100, maximumMs: 1_000 }
+  const highest = [0, 1, 2, 3, 4, 500].map((attempt) => backoffMs(backoff, attempt, () => 1))
+  const lowest = [0, 1, 2, 3, 4, 500].map((attempt) => backoffMs(backoff, attempt, () => 0))
+  assert.deepEqual(highest, [100, 200, 400, 800, 1_000, 1_000])
+  assert.deepEqual(lowest, [50, 100, 200, 400, 500, 500])
+})
+
+test('a page ends where the next one begins, and the last page has none behind it', () => {
+  const rows = [5, 4, 3].map((seq) => ({ seq }))
+  const numbers = ({ seq }: { seq: number }) => seq
+  assert.deepEqual(pageOf(rows, 2, numbers), { items: [5, 4], next: 4 })
+  assert.deepEqual(pageOf(rows, 3, numbers), { items: [5, 4, 3], next: null })
+  assert.deepEqual(pageOf([], 3, numbers), { items: [], next: null })
+})
+
+test('columns are aligned, without spaces at the end of a line', () => {
+  assert.equal(
+    alignColumns([
+      ['NAME', 'STATE'],
+      ['a', 'on'],
+      ['longer', ''],
+    ]),
+    'NAME    STATE\na       on\nlonger\n',
+  )
+})

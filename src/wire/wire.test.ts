@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseIfMatch } from './entity-tag.ts'
+import { ERROR_CODES } from './error-codes.ts'
+import { parsePage, toPage } from './page.ts'
+
+const TAGS: readonly (readonly [header: string | undefined, versions: readonly number[] | undefined])[] = [
+  [undefined, undefined],
+  ['*', undefined],
+  [' * ', undefined],
+  ['"3"', [3]],
+  ['"3", "4"', [3, 4]],
+  ['W/"3"', [0]],
+  ['"of another kind"', [0]],
+]
+
+for (const [header, versions] of TAGS) {
+  test(`If-Match ${header ?? 'left out'} names ${versions ? `the versions ${versions.join(', ')}` : 'any version'}`, () => {
+    assert.deepEqual(parseIfMatch(header), versions)
+  })
+}
+
+test('an If-Match that is no entity tag is refused', () => {
+  for (const header of ['3', '"3', '', '"3",', "'3'"]) {
+    assert.throws(() => parseIfMatch(header), { code: 'validation_failed' }, header)
+  }
+})
+
+test('the cursor of a page leads to the rows behind it', () => {
+  const page = toPage({ items: [7, 6], next: 6 }, String)
+  assert.deepEqual(page.items, ['7', '6'])
+  assert.ok(page.next_cursor)
+  assert.deepEqual(parsePage({ limit: 2, cursor: page.next_cursor }), { limit: 2, before: 6 })
+  assert.equal(toPage({ items: [], next: null }, String).next_cursor, null)
+})
+
+test('without a query a page is the first one, of 100 items', () => {
+  assert.deepEqual(parsePage({}), { limit: 100, before: Number.MAX_SAFE_INTEGER })
+})
+
+test('a cursor that no page gave out is refused', () => {
+  for (const text of ['x', 'p', 'p-1', 'p1.5', 'p99999999999999999', 'q7', '7']) {
+    const cursor = Buffer.from(text).toString('base64url')
+    assert.throws(() => parsePage({ cursor }), { code: 'validation_failed', message: /cursor/ }, text)
+  }
+  assert.throws(() => parsePage({ cursor: '%%%' }), { code: 'validation_failed' })
+})
+
+test('every error code says what it means, and has a status of an error', () => {
+  for (const [code, { status, meaning }] of Object.entries(ERROR_CODES)) {
+    assert.match(code, /^[a-z]+(_[a-z]+)*$/)
+    assert.ok(status >= 400 && status < 600)
+    assert.match(meaning, /\.$/)
+  }
+})
