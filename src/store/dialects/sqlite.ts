@@ -1,31 +1,16 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
-import {
-  Kysely,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  type QueryResult,
-} from 'kysely'
+import type { CompiledQuery } from 'kysely'
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Queries, Store, Tx } from '../store.ts'
-import type { Tables } from '../tables.ts'
 import { WriteQueue, type GroupConnection } from '../write-queue.ts'
 import { CAPABILITIES } from './capabilities.ts'
-
-// https://www.sqlite.org/rescode.html, primary codes
-const SQLITE_BUSY = 5
-const SQLITE_LOCKED = 6
-// The journal of a database that is away for good or for a while: I/O error, corrupt, full, cannot open, not a database.
-const STORE_FAILURES = new Set([10, 11, 13, 14, 26])
+import { queriesOn, SqliteConnection } from './sqlite-connection.ts'
+import { isBusy, storeUnavailable } from './sqlite-errors.ts'
 
 const PRAGMAS = [
   'journal_mode = wal',
@@ -102,7 +87,7 @@ async function opened(path: string): Promise<[writer: DatabaseSync, reader: Data
     throw new AppError(
       'unavailable',
       'store_unavailable',
-      `The database ${path} cannot be opened: ${reason(error)}.`,
+      `The database ${path} cannot be opened: ${errorMessage(error)}.`,
       {
         cause: error,
       },
@@ -118,85 +103,6 @@ function connect(path: string): DatabaseSync {
   } catch (error) {
     database.close()
     throw error
-  }
-}
-
-/** One connection with its prepared statements. */
-class SqliteConnection implements DatabaseConnection {
-  readonly #database: DatabaseSync
-  readonly #prepared = new Map<string, { statement: StatementSync; returnsRows: boolean }>()
-
-  constructor(database: DatabaseSync) {
-    this.#database = database
-  }
-
-  run(text: string, values: readonly unknown[]): { rows: unknown[]; changes: bigint } {
-    try {
-      const { statement, returnsRows } = this.#prepare(text)
-      if (returnsRows) return { rows: statement.all(...(values as SQLInputValue[])), changes: 0n }
-      return { rows: [], changes: BigInt(statement.run(...(values as SQLInputValue[])).changes) }
-    } catch (error) {
-      throw isStoreFailure(error) ? storeUnavailable(error) : error
-    }
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { rows, changes } = this.run(query.sql, query.parameters)
-    return { rows: rows as R[], numAffectedRows: changes }
-  }
-
-  // oxlint-disable-next-line require-yield
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('Streaming would hold the connection; read in pages instead.')
-  }
-
-  #prepare(text: string) {
-    const known = this.#prepared.get(text)
-    if (known) return known
-    const statement = this.#database.prepare(text)
-    const entry = { statement, returnsRows: statement.columns().length > 0 }
-    if (this.#prepared.size < STATEMENTS_KEPT) this.#prepared.set(text, entry)
-    return entry
-  }
-}
-
-// Texts are made by our own code, so they are few; the bound is for a query whose lists have many lengths.
-const STATEMENTS_KEPT = 500
-
-function queriesOn(connection: SqliteConnection): Queries {
-  const db = new Kysely<Tables>({ dialect: dialectOn(connection) })
-  return {
-    db,
-    capabilities: CAPABILITIES.sqlite,
-    async run(statement, parameters) {
-      const { text, values } = statement.bind('sqlite', db, parameters)
-      return connection.run(text, values).rows as never[]
-    },
-  }
-}
-
-function dialectOn(connection: SqliteConnection): Dialect {
-  return {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => driverOn(connection),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  }
-}
-
-/** The connection is opened, closed and put into transactions by the store, never by the query builder. */
-function driverOn(connection: SqliteConnection): Driver {
-  const refuse = async () => {
-    throw new Error('Transactions are opened by store.write() only.')
-  }
-  return {
-    init: async () => {},
-    acquireConnection: async () => connection,
-    releaseConnection: async () => {},
-    beginTransaction: refuse,
-    commitTransaction: refuse,
-    rollbackTransaction: refuse,
-    destroy: async () => {},
   }
 }
 
@@ -254,36 +160,4 @@ function readInWorker<R>(path: string, query: CompiledQuery<R>): Promise<R[]> {
       reject(storeUnavailable(new Error('the reading thread ended without an answer'))),
     )
   })
-}
-
-function primaryCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
-    return undefined
-  return error.errcode & 0xff
-}
-
-function isBusy(error: unknown): boolean {
-  const code = primaryCode(error)
-  return code === SQLITE_BUSY || code === SQLITE_LOCKED
-}
-
-function isStoreFailure(error: unknown): boolean {
-  const code = primaryCode(error)
-  return code !== undefined && STORE_FAILURES.has(code)
-}
-
-function storeUnavailable(cause: unknown): AppError {
-  return new AppError(
-    'unavailable',
-    'store_unavailable',
-    'The database cannot take this call now; try again.',
-    {
-      cause,
-      retryAfterSeconds: 1,
-    },
-  )
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { temporaryDirectory } from '../../../test/support/platform.ts'
+import { SqliteConnection } from './sqlite-connection.ts'
+
+test('a read waits for a lock of another process, while the event loop turns', async () => {
+  using directory = temporaryDirectory()
+  const path = join(directory.path, 'locked.db')
+  // Without a WAL a writer locks readers out, as its recovery does with one.
+  using other = new DatabaseSync(path)
+  other.exec("create table things (name text); insert into things values ('a'); begin exclusive")
+  using database = new DatabaseSync(path, { timeout: 0 })
+  const connection = new SqliteConnection(database)
+  const read = connection.run('select name from things', [])
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+  other.exec('commit')
+  assert.deepEqual(
+    (await read).rows.map((row) => ({ ...(row as object) })),
+    [{ name: 'a' }],
+  )
+})
+
+test('a file that is no database any more is told of as a store that is unavailable', async () => {
+  using directory = temporaryDirectory()
+  const path = join(directory.path, 'broken.db')
+  writeFileSync(path, 'this is no database, but it is long enough to be looked at as one'.repeat(20))
+  using broken = new DatabaseSync(path)
+  await assert.rejects(new SqliteConnection(broken).run('select * from sqlite_schema', []), {
+    code: 'store_unavailable',
+  })
+})
