@@ -105,7 +105,7 @@ function runnableModules(modules: readonly ModuleName[]): RunnableModule[] {
 }
 
 async function openBase({ config, logger }: PlatformOptions, opening: AsyncDisposableStack): Promise<Base> {
-  const { metrics, expose, close } = createMetrics()
+  const { metrics, expose, close } = createMetrics({ logger })
   opening.defer(close)
   const store = await openCurrentStore(config, logger, metrics, opening)
   const bus = createNatsBus({
