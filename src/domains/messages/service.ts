@@ -35,7 +35,7 @@ export interface MessageDeps {
 export interface Delivery {
   /** There is something to deliver. Cheap, and may be called for each message. */
   wake(): void
-  /** Resolves when that message was delivered by this process, or when it was not within the time. */
+  /** Resolves when that message was delivered or refused by way of this process, or when it was not within the time. */
   settled(id: string, withinMs: number): Promise<void>
 }
 
@@ -91,7 +91,7 @@ export function createMessageService(deps: MessageDeps): Messages {
   const source = `/platform/${deps.module}`
 
   const bury = async (tx: Tx, { seq, id, subject, reason }: Settlement['refused'][number]) => {
-    await markAttempt(tx, seq, shortened(reason), 'dead')
+    if (!(await markAttempt(tx, seq, shortened(reason), 'dead'))) return
     tx.afterCommit(() =>
       logger.error({ message_id: id, subject, reason }, 'the bus refused a message for good'),
     )

@@ -34,7 +34,7 @@ const revive = statement<{ id: string }, Row>((db, value) =>
     .returningAll(),
 )
 
-const fail = statement<{ seq: number; reason: string; status: MessageStatus }>((db, value) =>
+const fail = statement<{ seq: number; reason: string; status: MessageStatus }, { seq: number }>((db, value) =>
   db
     .updateTable('messages')
     .set((row) => ({
@@ -43,7 +43,8 @@ const fail = statement<{ seq: number; reason: string; status: MessageStatus }>((
       last_error: value('reason'),
     }))
     .where('seq', '=', value('seq'))
-    .where('status', '=', 'pending'),
+    .where('status', '=', 'pending')
+    .returning('seq'),
 )
 
 // Counting stops where the number says enough; an outage may leave millions.
@@ -144,13 +145,14 @@ export async function markDelivered({ db }: Tx, seqs: readonly number[], at: num
     .execute()
 }
 
+/** Answers `false`, and changes nothing, when the message does not wait any more. */
 export async function markAttempt(
   tx: Tx,
   seq: number,
   reason: string,
   status: 'pending' | 'dead',
-): Promise<void> {
-  await tx.run(fail, { seq, reason, status })
+): Promise<boolean> {
+  return (await tx.run(fail, { seq, reason, status })).length === 1
 }
 
 /** How many wait (at most 100,000 are counted) and since when the oldest does. */

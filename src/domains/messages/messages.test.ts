@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fakeClock } from '../../../test/support/clock.ts'
+import { onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { DAY, toRfc3339 } from '../../kernel/time.ts'
+import type { DialectName } from '../../store/dialects/capabilities.ts'
+import { messagePruneJob } from './jobs.ts'
+import { toMessageWire } from './schemas.ts'
+import { createMessageService, type MessageAlert } from './service.ts'
+
+const FIRST_PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
+const EVENT = { type: 'order.created', subject: 'o-1', data: { order_id: 'o-1' } }
+const USERS_OWN = { subject: 'shop.opened', payload: { door: [1, null, 'ü'] }, headers: { trace: 'a b' } }
+
+async function world(dialect: DialectName) {
+  const clock = fakeClock()
+  const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
+  const alerts: MessageAlert[] = []
+  let woken = 0
+  const messages = createMessageService({
+    store,
+    clock,
+    logger: silentLogger,
+    module: 'api',
+    delivery: { wake: () => void woken++, settled: async () => {} },
+    alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
+  })
+  const appended = async (event = EVENT) => {
+    await store.write((tx) => messages.append(tx, event))
+    const [newest] = (await messages.list({}, { ...FIRST_PAGE, limit: 1 })).items
+    assert.ok(newest)
+    return newest
+  }
+  const settled = async (id: string, outcome: 'delivered' | 'failed' | 'refused', reason = 'why not') => {
+    const waiting = (await messages.pending(100, [])).filter((message) => message.id === id)
+    const entries = waiting.map((message) => ({ ...message, reason }))
+    await messages.settle({ delivered: [], failed: [], refused: [], [outcome]: entries })
+    return messages.get(id)
+  }
+  return {
+    clock,
+    store,
+    messages,
+    alerts,
+    appended,
+    settled,
+    woken: () => woken,
+    [Symbol.asyncDispose]: dispose,
+  }
+}
+
+onEveryDialect('messages', (dialect) => {
+  test('an event is a CloudEvents envelope under the id of its message', async () => {
+    await using w = await world(dialect)
+    const message = await w.appended()
+    assert.deepEqual(JSON.parse(message.payload), {
+      specversion: '1.0',
+      id: message.id,
+      source: '/platform/api',
+      type: 'order.created',
+      subject: 'o-1',
+      time: toRfc3339(w.clock.now()),
+      datacontenttype: 'application/json',
+      data: { order_id: 'o-1' },
+    })
+    assert.equal(message.subject, 'order.created')
+    assert.match(message.headers['content-type'] ?? '', /^application\/cloudevents\+json/)
+    assert.equal(w.woken(), 1)
+  })
+
+  test('an event of a change that is rolled back was never there', async () => {
+    await using w = await world(dialect)
+    const change = w.store.write(async (tx) => {
+      await w.messages.append(tx, EVENT)
+      throw new Error('no')
+    })
+    await assert.rejects(change, /no/)
+    assert.deepEqual(await w.messages.pending(10, []), [])
+    assert.equal(w.woken(), 0)
+  })
+
+  test('what a user publishes is kept as it is, and waits for the bus', async () => {
+    await using w = await world(dialect)
+    const message = await w.messages.publish(USERS_OWN)
+    assert.deepEqual(await w.messages.get(message.id), message)
+    const wire = toMessageWire(message)
+    assert.deepEqual(
+      [wire.payload, wire.headers, wire.status],
+      [USERS_OWN.payload, USERS_OWN.headers, 'pending'],
+    )
+    assert.deepEqual(await w.messages.awaitDelivery(message.id), message)
+    assert.equal(w.woken(), 1)
+  })
+
+  test('messages wait in the order in which they were written', async () => {
+    await using w = await world(dialect)
+    for (const subject of ['a', 'b', 'a', 'c']) await w.messages.publish({ ...USERS_OWN, subject })
+    const waiting = await w.messages.pending(10, [])
+    assert.deepEqual(
+      waiting.map(({ subject }) => subject),
+      ['a', 'b', 'a', 'c'],
+    )
+    assert.deepEqual(
+      (await w.messages.pending(10, ['a', 'c'])).map(({ subject }) => subject),
+      ['b'],
+    )
+    assert.equal((await w.messages.pending(2, [])).length, 2)
+  })
+
+  test('a delivered message waits no longer, and being delivered twice is nothing new', async () => {
+    await using w = await world(dialect)
+    const { id } = await w.appended()
+    const entries = await w.messages.pending(10, [])
+    await w.messages.settle({ delivered: entries, failed: [], refused: [] })
+    const delivered = await w.messages.get(id)
+    assert.deepEqual([delivered.status, delivered.attempts], ['delivered', 1])
+    assert.equal(delivered.deliveredAt, w.clock.now())
+    w.clock.advance(1_000)
+    await w.messages.settle({ delivered: entries, failed: [], refused: [] })
+    assert.deepEqual(await w.messages.get(id), delivered)
+  })
+
+  test('a failed attempt is noted, and the message goes on waiting', async () => {
+    await using w = await world(dialect)
+    const { id } = await w.appended()
+    await w.settled(id, 'failed', 'no answer')
+    const { status, attempts, lastError } = await w.settled(id, 'failed', 'x'.repeat(10_000))
+    assert.deepEqual([status, attempts, lastError], ['pending', 2, 'x'.repeat(500)])
+    assert.deepEqual(w.alerts, [])
+  })
+
+  test('a refused message is dead, raises one alert, and can be sent once more', async () => {
+    await using w = await world(dialect)
+    const { id } = await w.appended()
+    const dead = await w.settled(id, 'refused', 'too large')
+    assert.deepEqual([dead.status, dead.lastError], ['dead', 'too large'])
+    assert.deepEqual(
+      w.alerts.map(({ alarmId }) => alarmId),
+      [`message.dead:${id}`],
+    )
+    assert.equal((await w.messages.redrive(id)).status, 'pending')
+    assert.equal((await w.messages.pending(10, [])).length, 1)
+  })
+
+  test('a dead alert raises no alert, or there would be no end to it', async () => {
+    await using w = await world(dialect)
+    const { id } = await w.appended({ type: 'alert.raised', subject: 'a-1', data: { order_id: '' } })
+    assert.equal((await w.settled(id, 'refused')).status, 'dead')
+    assert.deepEqual(w.alerts, [])
+  })
+
+  test('only a dead message can be sent once more', async () => {
+    await using w = await world(dialect)
+    const { id } = await w.appended()
+    await assert.rejects(w.messages.redrive(id), { code: 'invalid_transition', message: /pending/ })
+    await w.settled(id, 'delivered')
+    await assert.rejects(w.messages.redrive(id), { code: 'invalid_transition', message: /delivered/ })
+    await assert.rejects(w.messages.redrive('none'), { code: 'message_not_found' })
+  })
+
+  test('lists filter by status and subject, newest first', async () => {
+    await using w = await world(dialect)
+    const first = await w.messages.publish({ ...USERS_OWN, subject: 'a' })
+    const second = await w.messages.publish({ ...USERS_OWN, subject: 'b' })
+    const third = await w.messages.publish({ ...USERS_OWN, subject: 'a' })
+    await w.settled(second.id, 'refused')
+    await w.settled(third.id, 'delivered')
+    const ids = async (filter: Parameters<typeof w.messages.list>[0]) =>
+      (await w.messages.list(filter, FIRST_PAGE)).items.map(({ id }) => id)
+    assert.deepEqual(await ids({}), [third.id, second.id, first.id])
+    assert.deepEqual(await ids({ subject: 'a' }), [third.id, first.id])
+    assert.deepEqual(await ids({ status: 'dead' }), [second.id])
+    assert.deepEqual(await ids({ status: 'pending' }), [first.id])
+    assert.deepEqual(await ids({ status: 'delivered', subject: 'b' }), [])
+  })
+
+  test('the backlog tells how many wait, and since when', async () => {
+    await using w = await world(dialect)
+    assert.deepEqual({ ...(await w.messages.backlog()) }, { pending: 0, oldest: null })
+    const start = w.clock.now()
+    const { id } = await w.appended()
+    w.clock.advance(5_000)
+    await w.appended()
+    assert.deepEqual({ ...(await w.messages.backlog()) }, { pending: 2, oldest: start })
+    await w.settled(id, 'delivered')
+    assert.deepEqual({ ...(await w.messages.backlog()) }, { pending: 1, oldest: start + 5_000 })
+  })
+
+  test('delivered messages are removed when they are old enough, and no others', async () => {
+    await using w = await world(dialect)
+    const old = await w.appended()
+    await w.settled(old.id, 'delivered')
+    const waiting = await w.appended()
+    const dead = await w.appended()
+    await w.settled(dead.id, 'refused')
+    w.clock.advance(7 * DAY)
+    const young = await w.appended()
+    await w.settled(young.id, 'delivered')
+    w.clock.advance(1)
+    await messagePruneJob(w.messages, w.clock, 7 * DAY).run(new AbortController().signal)
+    assert.deepEqual(
+      (await w.messages.list({}, FIRST_PAGE)).items.map(({ id }) => id),
+      [young.id, dead.id, waiting.id],
+    )
+  })
+})
