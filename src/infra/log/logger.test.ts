@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
-import { text } from 'node:stream/consumers'
-import { eventually } from '../../../test/support/eventually.ts'
+import { test } from 'node:test'
 import type { Clock } from '../../kernel/clock.ts'
-import { BufferedOutput, createLogger, type LoggerOptions } from './logger.ts'
+import { createLogger, type LoggerOptions } from './logger.ts'
 
 const AT = Date.UTC(2026, 0, 31, 2, 0, 0, 7)
 const clock: Clock = { now: () => AT, monotonic: () => 0 }
@@ -100,7 +94,7 @@ test('a name never stands twice in a line: the nearest value wins', () => {
 
 test('a field cannot stand for the time, the level or the message', () => {
   const { logger, lines, objects } = open()
-  const forged = { ts: 'then', level: 'error', message: 'forged', serializers: 1 }
+  const forged = { ts: 'then', level: 'error', message: 'forged' }
   logger.info(forged, 'true')
   logger.child(forged).info({}, 'true')
   for (const [index, line] of objects().entries()) {
@@ -108,7 +102,6 @@ test('a field cannot stand for the time, the level or the message', () => {
     assert.equal(line['level'], 'info')
     assert.equal(line['message'], 'true')
     assert.equal(line['field_level'], 'error')
-    assert.equal(line['field_serializers'], 1)
     assert.equal(lines[index]?.split('"level"').length, 2)
   }
 })
@@ -159,28 +152,6 @@ for (const format of ['json', 'pretty'] as const) {
   })
 }
 
-test('a pretty line shows time, level, message and fields, and the stack below', () => {
-  const { logger, lines } = open({ format: 'pretty' })
-  const error = new Error('boom')
-  error.stack = 'Error: boom\n    at here (file.ts:1:2)'
-  logger.error({ order_id: 'o-1', note: 'two words', list: [1], error }, 'it failed')
-  assert.equal(
-    lines.join(''),
-    '02:00:00.007Z ERROR it failed order_id=o-1 note="two words" list=[1] error={"type":"Error","message":"boom"}\n' +
-      '    | Error: boom\n' +
-      '    |     at here (file.ts:1:2)\n',
-  )
-})
-
-test('a pretty line has colours only when asked for', () => {
-  const plain = open({ format: 'pretty' })
-  plain.logger.info({ a: 1 }, 'm')
-  assert.ok(!plain.lines.join('').includes('\u001b'))
-  const coloured = open({ format: 'pretty', colours: true })
-  coloured.logger.info({ a: 1 }, 'm')
-  assert.equal(coloured.lines.join(''), '02:00:00.007Z \u001b[32mINFO \u001b[0m m \u001b[36ma\u001b[0m=1\n')
-})
-
 test('an error line is not left waiting, and flush writes what waits', () => {
   const calls: string[] = []
   const destination = {
@@ -194,102 +165,4 @@ test('an error line is not left waiting, and flush writes what waits', () => {
   logger.child({}).error({}, 'm')
   flush()
   assert.deepEqual(calls, ['info', 'error', 'flush', 'error', 'flush', 'flushSync'])
-})
-
-function openFile(t: TestContext): { fd: number; read(): string } {
-  const directory = mkdtempSync(join(tmpdir(), 'log-'))
-  const path = join(directory, 'out.log')
-  const fd = openSync(path, 'a')
-  t.after(() => {
-    closeSync(fd)
-    rmSync(directory, { recursive: true })
-  })
-  return { fd, read: () => readFileSync(path, 'utf8') }
-}
-
-test('lines wait for a batch, but not for long', async (t) => {
-  const file = openFile(t)
-  const output = new BufferedOutput(file.fd)
-  output.write('one\n')
-  output.write('two\n')
-  assert.equal(file.read(), '')
-  // The output's own timer lets a process end.
-  const alive = setInterval(() => {}, 1_000)
-  t.after(() => clearInterval(alive))
-  assert.equal(await eventually('the lines', () => file.read() || undefined), 'one\ntwo\n')
-})
-
-test('every line is written once and in order, whatever the pace', async (t) => {
-  const file = openFile(t)
-  const output = new BufferedOutput(file.fd)
-  const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`)
-  for (const [index, line] of lines.entries()) {
-    output.write(line)
-    if (index % 1_234 === 0) output.flush()
-    if (index % 997 === 0) await new Promise(setImmediate)
-  }
-  await eventually('all but the last batch', () => file.read().length > 200_000 || undefined)
-  output.flushSync()
-  await eventually('every line', () => file.read() === lines.join('') || undefined)
-})
-
-test('what comes faster than it is taken is lost within bounds, and the loss is told', async (t) => {
-  const file = openFile(t)
-  const lost: number[] = []
-  const output = new BufferedOutput(file.fd, { onLost: (count) => lost.push(count) })
-  const line = `${'x'.repeat(8_191)}\n`
-  for (let index = 0; index < 1_500; index += 1) output.write(line)
-  await eventually('the loss', () => lost.length > 0)
-  output.flushSync()
-  const [count = 0] = lost
-  assert.ok(count > 400 && count < 500, `${count} lost`)
-  await eventually('the rest', () => file.read().length === (1_500 - count) * line.length)
-})
-
-/** Runs a program that logs to its standard output; `script` sees `logger` and `flush`. */
-function run(script: string, stdout: 'pipe' | number = 'pipe') {
-  const source =
-    `import { createLogger } from ${JSON.stringify(new URL('./logger.ts', import.meta.url).href)}\n` +
-    `const { logger, flush } = createLogger({ level: 'info', format: 'json' })\n${script}`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
-    stdio: ['ignore', stdout, 'pipe'],
-  })
-  const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
-  return { child, ended }
-}
-
-const MANY = 'for (let index = 0; index < 5000; index += 1) logger.info({ index }, "line")\n'
-
-for (const [ending, script, code] of [
-  ['ends by itself', '', 0],
-  ['exits at once', 'process.exit(3)', 3],
-  ['fails', 'throw new Error("x")', 1],
-] as const) {
-  test(`every line is on standard output, in order, when the process ${ending}`, async () => {
-    const { child, ended } = run(MANY + script)
-    assert.ok(child.stdout)
-    const [printed, exitCode] = await Promise.all([text(child.stdout), ended])
-    const indexes = printed
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { index: number }).index)
-    assert.deepEqual(
-      indexes,
-      Array.from({ length: 5_000 }, (_, index) => index),
-    )
-    assert.equal(exitCode, code)
-  })
-}
-
-test('a process whose reader has gone still ends', async () => {
-  const { child, ended } = run(`process.stdin.resume().on("end", () => logger.info({}, "never read"))`)
-  child.stdout?.destroy()
-  child.stdin?.end()
-  assert.equal(await ended, 0)
-})
-
-test('a process that cannot write its log still ends', async (t) => {
-  const full = openSync('/dev/full', 'w')
-  t.after(() => closeSync(full))
-  assert.equal(await run(`${MANY}flush()`, full).ended, 0)
 })

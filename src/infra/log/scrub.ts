@@ -1,0 +1,84 @@
+import { hideNamedValues, hideSchemeValues } from './named-values.ts'
+import { REDACTED } from './secret-names.ts'
+
+const MAX_TEXT = 8_192
+// A secret that starts before the cut must be seen whole, or its pattern does not match.
+const CUT_MARGIN = 1_024
+const MAX_REMEMBERED = 1_000
+const MAX_REMEMBERED_LENGTH = 200
+
+// Nearly every text of a log line has none of these and is passed on after this one look.
+const SUSPECT = /[^\w./-]|eyJ|LS0tLS1CRU|[Hh]ooks?\/|[Bb]earer|S[UAOCNX][A-Z2-7]{56}/
+const rememberedClean = new Set<string>()
+
+/**
+ * The text without the secrets that can be told by their shape or by the name in front of them, cut at 8 KiB,
+ * with terminal sequences removed and other control characters (but tab and line ends) made visible.
+ */
+export function scrubText(text: string): string {
+  if (text.length > MAX_TEXT) return scrubLong(text)
+  if (!SUSPECT.test(text) || rememberedClean.has(text)) return text
+  const scrubbed = hideSecrets(text)
+  if (scrubbed === text) rememberClean(text)
+  return scrubbed
+}
+
+function scrubLong(text: string): string {
+  const window = hideSecrets(text.slice(0, MAX_TEXT + CUT_MARGIN))
+  // The end of the window may hold half a secret; what was scrubbed before it made the window shorter.
+  const kept = window.slice(0, Math.min(MAX_TEXT, Math.max(0, window.length - CUT_MARGIN)))
+  return `${kept}… [${text.length} characters]`
+}
+
+// Only texts without a secret are remembered: routes, messages and user agents come again and again.
+function rememberClean(text: string): void {
+  if (text.length > MAX_REMEMBERED_LENGTH) return
+  if (rememberedClean.size >= MAX_REMEMBERED) rememberedClean.clear()
+  rememberedClean.add(text)
+}
+
+const TERMINAL_SEQUENCE = /(?![\t\n\r])\p{Cc}\[[\d;?]*[A-Za-z]/gu
+const PRIVATE_KEY_BLOCK = /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY[A-Z ]*)-----[\s\S]*?(?:-----END \1-----|$)/g
+const PRIVATE_KEY_BASE64 = /LS0tLS1CRUdJTi[\w+/=-]*/g
+const HOOK_PATH = /((?:\/|%2F)(?:hooks?|webhooks?|services\/T)(?:\/|%2F)?(?<=\/|%2F|\/T))[^\s"'<>?#]+/gi
+const BOT_PATH = /(\/bot\d+:)[\w-]+/g
+const URL_USER = /(:\/\/)(?:[^\s/?#"'<>]*|[^\s/:@"'<>]+:[^\s"'<>@]*)@/g
+const ENCODED_AT = /%(?:25){0,3}40/
+const ENCODED_URL_USER =
+  /(%(?:25){0,3}3A%(?:25){0,3}2F%(?:25){0,3}2F)(?:(?!%(?:25){0,3}40)[^\s"'<>&])*(?=%(?:25){0,3}40)/gi
+const BARE_USER = /(?<![\w.+/-])([\w.+-]+:)[^\s:@/"']+@(?=[\w[])/g
+const PASSWORD_HASH = /pbkdf2[\w-]*\$[^\s"',]+|\$(?:2[abxy]|argon2\w*|scrypt|[156y])\$[^\s"',]+/gi
+const HEADER_LINE =
+  /\b((?:set-)?cookie|(?:proxy-)?authorization)(\s*[:=]\s*|\\*["']\s*,\s*\\*["'])(?![\s"'`[{\\*])[^\r\n"']+/gi
+const JSON_WEB_TOKEN = /eyJ[\w+/=-]{8,}(?:\.[\w+/=-]*)*/g
+const NATS_SEED = /\bS[UAOCNX][A-Z2-7]{56}\b/g
+// What a terminal or a log viewer acts upon: C0 and C1 controls, line separators, changes of writing direction.
+const CONTROL = /(?![\t\n\r])[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
+
+// Terminal sequences go first, because a coloured name would not be known; a secret without a name goes after those with
+// one, which may reach beyond it (`Cookie: eyJ…; sid=…`); escaping goes last, because it adds letters.
+const STEPS: readonly ((text: string) => string)[] = [
+  (text) => text.replace(TERMINAL_SEQUENCE, ''),
+  (text) => text.replace(PRIVATE_KEY_BLOCK, REDACTED),
+  (text) => text.replace(PRIVATE_KEY_BASE64, REDACTED),
+  (text) => text.replace(HOOK_PATH, `$1${REDACTED}`),
+  (text) => text.replace(BOT_PATH, `$1${REDACTED}`),
+  (text) => text.replace(URL_USER, `$1${REDACTED}@`),
+  (text) => (ENCODED_AT.test(text) ? text.replace(ENCODED_URL_USER, `$1${REDACTED}`) : text),
+  (text) => (text.includes('@') ? text.replace(BARE_USER, `$1${REDACTED}@`) : text),
+  (text) => text.replace(PASSWORD_HASH, REDACTED),
+  (text) => text.replace(HEADER_LINE, `$1$2${REDACTED}`),
+  hideNamedValues,
+  hideSchemeValues,
+  (text) => text.replace(JSON_WEB_TOKEN, REDACTED),
+  (text) => text.replace(NATS_SEED, REDACTED),
+  (text) => text.replace(CONTROL, escapeCharacter),
+]
+
+function hideSecrets(text: string): string {
+  return STEPS.reduce((hidden, step) => step(hidden), text)
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
