@@ -6,11 +6,15 @@ import { ConfigError } from '../src/config/config-error.ts'
 import { processEnvironment } from '../src/config/env.ts'
 import { AppError } from '../src/kernel/errors.ts'
 import { ROLES } from '../src/kernel/identity.ts'
+import { ValueError } from '../programs/mock-oidc/value-error.ts'
 
 // contract, section 1: Exit codes
 const DONE = 0
 const FAILED = 1
 const WRONG_USAGE = 2
+
+// A command that ends by itself may name another one.
+let exitCode = DONE
 
 const context: CommandContext = {
   env: processEnvironment(),
@@ -31,8 +35,8 @@ function program(): Command {
     .description(
       'Backend platform: orders, messages, alerts and users, with an HTTP API and background work.',
     )
-    .helpCommand('help [command]', 'show what a command does')
-    .showHelpAfterError('(platform help shows what there is)')
+    .helpCommand(false)
+    .configureOutput({ outputError: (text, write) => write(usageError(text)) })
     .exitOverride()
 
   platform
@@ -48,7 +52,7 @@ function program(): Command {
     .addOption(configFile())
     .action(async (options) => (await import('../src/app/commands/config.ts')).showConfig(context, options))
 
-  const database = platform.command('db').description('the database schema')
+  const database = platform.command('db').description('the database schema').helpCommand(false)
   database
     .command('migrate')
     .description('bring the schema up to date; serve does it by itself')
@@ -60,7 +64,7 @@ function program(): Command {
     .addOption(configFile())
     .action(async (options) => (await databaseCommands()).showDatabaseStatus(context, options))
 
-  const user = platform.command('user').description('administer users without the API')
+  const user = platform.command('user').description('administer users without the API').helpCommand(false)
   user
     .command('add')
     .argument('<name>')
@@ -86,7 +90,7 @@ function program(): Command {
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).disableUser(context, name, options))
 
-  const token = platform.command('token').description('access tokens')
+  const token = platform.command('token').description('access tokens').helpCommand(false)
   token
     .command('issue')
     .argument('<name>')
@@ -96,10 +100,54 @@ function program(): Command {
     .action(async (name, options) => (await userCommands()).issueToken(context, name, options))
 
   platform
+    .command('mock-oidc')
+    .description(
+      'run a mock OAuth 2.0 / OIDC provider on this host; configured by environment variables only',
+    )
+    .action(async () => (await import('../programs/mock-oidc/index.ts')).runMockOidc(context))
+
+  platform
+    .command('ticket-notify')
+    .argument('[arguments...]')
+    .description('tell people by mail and robot of new and changed tickets; --help shows its arguments')
+    // The program reads its own arguments, as it does where it is installed alone.
+    .allowUnknownOption()
+    .helpOption(false)
+    .action(async (args: readonly string[]) => {
+      const { runTicketNotify } = await import('../programs/ticket-notify/index.ts')
+      exitCode = await runTicketNotify(args, context)
+    })
+
+  platform
     .command('version')
     .description('print the release and the Node.js it runs on')
     .action(async () => (await import('../src/app/commands/version.ts')).showVersion(context))
+
+  platform
+    .command('help')
+    .argument('[command...]')
+    .description('show what a command does')
+    .action((names: readonly string[]) => {
+      context.stdout.write(commandNamed(platform, names).helpInformation())
+    })
   return platform
+}
+
+/** The command that a path of names leads to: `user add`. */
+function commandNamed(platform: Command, names: readonly string[]): Command {
+  return names.reduce((group, name) => {
+    const found = group.commands.find((command) => command.name() === name)
+    return found ?? group.error(`error: unknown command '${name}'`)
+  }, platform)
+}
+
+/** The library's text on one line, as every other complaint of this program. */
+function usageError(text: string): string {
+  const reason = text
+    .trim()
+    .replace(/^error: /, '')
+    .replaceAll(/\s*\n\s*/g, ' ')
+  return `platform: ${reason} (platform help shows what there is)\n`
 }
 
 /** The one place where an error becomes an exit code. A user's mistake gets its sentence, a fault of ours its stack. */
@@ -109,6 +157,10 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof ConfigError) {
     context.stderr.write(`${error.message}\n`)
     return WRONG_USAGE
+  }
+  if (error instanceof ValueError) {
+    context.stderr.write(`ValueError: ${error.message}\n`)
+    return FAILED
   }
   if (error instanceof AppError && error.kind !== 'internal') {
     context.stderr.write(`platform: ${error.message}\n`)
@@ -129,7 +181,7 @@ enableCompileCache()
 
 try {
   await program().parseAsync()
-  process.exitCode = DONE
+  process.exitCode = exitCode
 } catch (error) {
   process.exitCode = exitCodeOf(error)
 }

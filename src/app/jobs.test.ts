@@ -50,9 +50,9 @@ test('a job that fails is told of, counted, and run again', async () => {
   await runner.stop()
   assert.deepEqual(world.warnings, ['a job failed and will be tried again'])
   assert.deepEqual(world.recorded.slice(0, 3), [
-    { job: 'sweep', outcome: 'failed' },
-    { job: 'sweep', outcome: 'done' },
-    { job: 'sweep' },
+    { name: 'sweep', outcome: 'failed' },
+    { name: 'sweep', outcome: 'done' },
+    { name: 'sweep' },
   ])
 })
 

@@ -47,33 +47,34 @@ async function loop(
   }
 }
 
+// The label is not `job`: Prometheus gives that name to what it scrapes.
 function createRecord({ clock, logger, metrics }: Surroundings) {
   const runs = metrics.counter({
     name: 'job_runs_total',
     help: 'Runs of background jobs.',
-    labels: ['job', 'outcome'],
+    labels: ['name', 'outcome'],
   })
   const seconds = metrics.histogram({
     name: 'job_run_seconds',
     help: 'Duration of the runs of background jobs.',
-    labels: ['job'],
+    labels: ['name'],
     buckets: SECONDS,
   })
   const lastSuccess = metrics.gauge({
     name: 'job_last_success_timestamp_seconds',
     help: 'When a background job last ended well.',
-    labels: ['job'],
+    labels: ['name'],
   })
   return async ({ name }: Job, run: () => Promise<void>): Promise<void> => {
     const start = clock.monotonic()
     try {
       await run()
-      runs.increment({ job: name, outcome: 'done' })
-      lastSuccess.set(clock.now() / 1_000, { job: name })
+      runs.increment({ name, outcome: 'done' })
+      lastSuccess.set(clock.now() / 1_000, { name })
     } catch (error) {
-      runs.increment({ job: name, outcome: 'failed' })
+      runs.increment({ name, outcome: 'failed' })
       logger.warn({ job: name, error }, 'a job failed and will be tried again')
     }
-    seconds.observe((clock.monotonic() - start) / 1_000, { job: name })
+    seconds.observe((clock.monotonic() - start) / 1_000, { name })
   }
 }

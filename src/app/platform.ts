@@ -26,10 +26,10 @@ import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { HOUR, SECOND } from '../kernel/time.ts'
 import { createLease } from '../store/lease.ts'
-import { migrate, requireCurrentSchema } from '../store/migrate.ts'
 import { createOnce, type Once } from '../store/once.ts'
-import { openStore, readOnly } from '../store/open.ts'
+import { readOnly } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { openCurrentDatabase } from './database.ts'
 import { createIdentities, jwtSecret } from './identities.ts'
 import { startJobs } from './jobs.ts'
 import { VERSION } from './version.ts'
@@ -107,7 +107,9 @@ function runnableModules(modules: readonly ModuleName[]): RunnableModule[] {
 async function openBase({ config, logger }: PlatformOptions, opening: AsyncDisposableStack): Promise<Base> {
   const { metrics, expose, close } = createMetrics({ logger })
   opening.defer(close)
-  const store = await openCurrentStore(config, logger, metrics, opening)
+  const database = await openCurrentDatabase({ config, logger, metrics })
+  opening.defer(() => database.close())
+  const store = config.readOnly ? readOnly(database) : database
   const bus = createNatsBus({
     servers: config.bus.urls.reveal(),
     name: `platform ${VERSION} on ${hostname()}`,
@@ -125,23 +127,6 @@ async function openBase({ config, logger }: PlatformOptions, opening: AsyncDispo
     exposeMetrics: () => expose(),
   })
   return { config, logger, metrics, store, bus, delivery, operations }
-}
-
-async function openCurrentStore(
-  config: Config,
-  logger: Logger,
-  metrics: Metrics,
-  opening: AsyncDisposableStack,
-): Promise<Store> {
-  const store = await openStore({ database: config.database, clock: systemClock, metrics, logger })
-  opening.defer(() => store.close())
-  if (config.readOnly) {
-    await requireCurrentSchema(store)
-    return readOnly(store)
-  }
-  const steps = await migrate(store, systemClock)
-  if (steps.length > 0) logger.info({ steps }, 'brought the schema up to date')
-  return store
 }
 
 /** Delivery reads and settles the outbox, which needs no delivery itself: hence a service of its own. */

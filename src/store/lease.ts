@@ -1,3 +1,4 @@
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
@@ -7,8 +8,8 @@ import { first, type Store } from './store.ts'
 /** A thing that one process at a time does, on whatever database and however many hosts. */
 export interface Lease {
   /**
-   * Takes or prolongs the lease; answers whether this process holds it now. It lasts `ttlMs` from here. Writes only
-   * when the lease is free or past a third of its time.
+   * Takes or prolongs the lease; answers whether this process holds it now. It lasts two thirds of `ttlMs` from here
+   * at least. Writes only when the lease is free or past a third of its time.
    */
   hold(): Promise<boolean>
   /** Lets the next one take it at once. */
@@ -45,7 +46,12 @@ const take = statement<Parameters, { holder: string }>((db, value) =>
     .returning('holder'),
 )
 
-const read = statement<{ name: string }, { holder: string; expires_at: number }>((db, value) =>
+interface Row {
+  readonly holder: string
+  readonly expires_at: number
+}
+
+const read = statement<{ name: string }, Row>((db, value) =>
   db.selectFrom('leases').select(['holder', 'expires_at']).where('name', '=', value('name')),
 )
 
@@ -54,14 +60,22 @@ const drop = statement<{ name: string; holder: string }>((db, value) =>
 )
 
 export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease {
-  const holder = `${hostname()}/${process.pid}/${newId()}`
+  const holder = `${HERE}/${process.pid}/${newId()}`
   // Judged by the clock that never steps back: the process itself must not believe in a lease that others took.
   let renewAt = Number.NEGATIVE_INFINITY
+  let lastSign = { text: '', at: 0 }
+
+  /** A holder that lives renews its lease: one that does not is gone, however far ahead its clock was. */
+  const isSilent = (row: Row) => {
+    const text = `${row.holder} ${row.expires_at}`
+    if (lastSign.text !== text) lastSign = { text, at: clock.monotonic() }
+    return clock.monotonic() - lastSign.at >= ttlMs
+  }
 
   const isFree = async () => {
     const row = await first(store.read, read, { name })
     if (!row || row.holder === holder || row.expires_at <= clock.now()) return true
-    if (!isGone(row.holder)) return false
+    if (!isSilent(row) && !isGone(row.holder)) return false
     await store.write((tx) => tx.run(drop, { name, holder: row.holder }))
     return true
   }
@@ -86,8 +100,8 @@ export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease 
 
 /** A holder on this host whose process has ended will not come back; its lease need not be waited for. */
 function isGone(holder: string): boolean {
-  const [host, processId] = holder.split('/')
-  if (host !== hostname() || !Number(processId)) return false
+  const [where, processId] = holder.split('/')
+  if (where !== HERE || !Number(processId)) return false
   if (Number(processId) === process.pid) return false
   try {
     process.kill(Number(processId), 0)
@@ -96,3 +110,19 @@ function isGone(holder: string): boolean {
     return error instanceof Error && 'code' in error && error.code === 'ESRCH'
   }
 }
+
+/**
+ * Where a process number means the same process: one start of one machine, and there one container. Names do not
+ * tell: machines and containers may share one.
+ */
+function numberingOfProcesses(): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return `${hostname()},${boot},${readlinkSync('/proc/self/ns/pid')}`
+  } catch {
+    // Not Linux: there a machine's name has to do.
+    return hostname()
+  }
+}
+
+const HERE = numberingOfProcesses()

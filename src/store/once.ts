@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
-import { AppError } from '../kernel/errors.ts'
+import { AppError, type ErrorKind } from '../kernel/errors.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { HOUR } from '../kernel/time.ts'
 import { first, type Store, type Tx, type Work } from './store.ts'
@@ -214,9 +214,12 @@ async function keepAnswer(
   await tx.run(keep, { caller, key, status, answer: JSON.stringify({ body, headers }) })
 }
 
-/** The caller's own mistake: sending the same again gets the same answer. Everything else may go better next time. */
+// The same call may go better another time.
+const PASSING: readonly ErrorKind[] = ['unavailable', 'internal', 'rate_limited']
+
+/** The caller's own mistake: sending the same again gets the same answer. */
 function isRefusal(error: unknown): error is AppError {
-  return error instanceof AppError && error.kind !== 'unavailable' && error.kind !== 'internal'
+  return error instanceof AppError && !PASSING.includes(error.kind)
 }
 
 function lostTwin(): AppError {

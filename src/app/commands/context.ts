@@ -1,12 +1,10 @@
 import type { Readable, Writable } from 'node:stream'
 import { loadConfig, type LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
-import { systemClock } from '../../kernel/clock.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import { migrate, requireCurrentSchema } from '../../store/migrate.ts'
-import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
+import { openCurrentDatabase, openDatabase } from '../database.ts'
 
 /** What a command has of the world. */
 export interface CommandContext {
@@ -33,29 +31,25 @@ export function configOf({ env, cwd, stdout }: CommandContext, options: ConfigOp
   })
 }
 
+const SILENT = { logger: silentLogger, metrics: noMetrics }
+
 /** Opens the configured database for the time of `use`, as it is. */
 export async function withDatabase<T>(
   { config }: LoadedConfig,
   use: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore({
-    database: config.database,
-    clock: systemClock,
-    metrics: noMetrics,
-    logger: silentLogger,
-  })
+  return closing(await openDatabase({ config, ...SILENT }), use)
+}
+
+/** Opens the configured database, with the current schema, for the time of `use`. */
+export async function withStore<T>({ config }: LoadedConfig, use: (store: Store) => Promise<T>): Promise<T> {
+  return closing(await openCurrentDatabase({ config, ...SILENT }), use)
+}
+
+async function closing<T>(store: Store, use: (store: Store) => Promise<T>): Promise<T> {
   try {
     return await use(store)
   } finally {
     await store.close()
   }
-}
-
-/** Opens the configured database, with the current schema, for the time of `use`. */
-export async function withStore<T>(loaded: LoadedConfig, use: (store: Store) => Promise<T>): Promise<T> {
-  return withDatabase(loaded, async (store) => {
-    if (loaded.config.readOnly) await requireCurrentSchema(store)
-    else await migrate(store, systemClock)
-    return use(store)
-  })
 }

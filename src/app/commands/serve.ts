@@ -35,7 +35,7 @@ export async function serve(context: CommandContext, options: ConfigOptions): Pr
 
 function stopSignal(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))
   return promise
 }
 

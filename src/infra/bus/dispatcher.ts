@@ -40,7 +40,7 @@ export interface Dispatcher {
   start(): void
   /** There is something to deliver. */
   wake(): void
-  /** Resolves when that message was delivered by this process, or when it was not within the time. */
+  /** Resolves when that message was delivered or refused by way of this process, or when it was not within the time. */
   settled(id: string, withinMs: number): Promise<void>
   /** Lets the batch under way finish and gives the lease away; may be called twice. */
   close(): Promise<void>
@@ -115,7 +115,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   const drain = async () => {
-    while (!closing && bus.state === 'connected' && (await lease.hold())) {
+    while (!closing && bus.state === 'connected' && (leading = await lease.hold())) {
       const batch = await outbox.pending(BATCH, subjectsToLeave())
       if (batch.length === 0) return
       await deliver(batch)
@@ -129,9 +129,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     await outbox.settle({ ...settlement, failed: firstOfEachSubject(settlement.failed) })
     for (const [outcome, messages] of Object.entries(settlement))
       outcomes.increment({ outcome }, messages.length)
-    for (const { subject } of settlement.delivered) blocked.delete(subject)
+    const answered = [...settlement.delivered, ...settlement.refused]
+    for (const { subject } of answered) blocked.delete(subject)
     for (const { subject } of firstOfEachSubject(settlement.failed)) block(subject)
-    for (const { id } of settlement.delivered) waiters.get(id)?.()
+    for (const { id } of answered) waiters.get(id)?.()
   }
 
   const block = (subject: string) => {
