@@ -27,7 +27,10 @@ export interface Answer {
 
 export interface AnswerSchema {
   readonly description: string
+  /** Left out where there is no body. */
   readonly schema?: TSchema
+  /** Of the body; `application/json` when left out. */
+  readonly contentType?: string
 }
 
 export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends TSchema> {

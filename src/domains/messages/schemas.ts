@@ -5,7 +5,8 @@ import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from 
 import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
 
 // Tokens of visible characters parted by dots, without the wildcards of subscriptions; `$` is the server's own.
-const SUBJECT = '^(?!\\$)[^\\s.*>\\u0000-\\u0020\\u007f\\uD800-\\uDFFF]+(?:\\.[^\\s.*>\\u0000-\\u0020\\u007f\\uD800-\\uDFFF]+)*$'
+const TOKEN = '[^\\s.*>\\u0000-\\u0020\\u007f\\uD800-\\uDFFF]+'
+const SUBJECT = `^(?!\\$)${TOKEN}(?:\\.${TOKEN})*$`
 
 const Status = OneOf(MESSAGE_STATUSES, 'Whether the bus has confirmed it.')
 const Subject = Type.String({

@@ -30,8 +30,13 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, readonly [ErrorKind, code: strin
     'malformed_json',
     'The body is not as long as Content-Length says.',
   ],
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: [
+    'unsupported_media_type',
+    'unsupported_media_type',
+    'The body must be sent as application/json.',
+  ],
+  FST_STATIC_FORBIDDEN_PATH: ['not_found', 'route_not_found', 'There is no such path.'],
   FST_ERR_BAD_URL: ['invalid', 'validation_failed', 'The path is not a well-formed URL path.'],
-  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'route_not_found', 'A part of the path is longer than any id.'],
 }
 
 /** Any error as the one that a caller is told of. What is not known is `internal`, and says nothing of its cause. */

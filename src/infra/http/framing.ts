@@ -2,14 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
 
 /**
- * What a proxy and a server may read differently, and which Node.js lets through: more than one `Host`, and a
- * request target that is not a path (reliability, section 4, check 18).
+ * What a proxy and a server may read differently, and which Node.js lets through: more than one `Host`, a request
+ * target that is not a path, and a transfer coding that would be left in the body (reliability, section 4, check 18).
  */
 export function framingFault(request: IncomingMessage): AppError | undefined {
   if (request.url?.charCodeAt(0) !== SLASH) {
     return malformed('the request target', 'must be a path that begins with "/"')
   }
-  if (countHeader(request, 'host') > 1) return malformed('Host', 'must stand once')
+  const hosts = countHeader(request, 'host')
+  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return malformed('Host', 'must stand once')
+  const coding = request.headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    return malformed('Transfer-Encoding', 'must be chunked')
+  }
   return undefined
 }
 

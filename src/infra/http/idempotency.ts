@@ -20,6 +20,43 @@ export interface OnceOnly {
   once(call: KeyedCall, handle: () => Promise<Answer>): Promise<Answer & { readonly replayed: boolean }>
 }
 
+/** Answers a call: what `handle` answered the first time, brought up to date by `finish`. */
+export type AnswerOnce = (
+  call: KeyedCall,
+  handle: () => Promise<Answer>,
+  finish: (answer: Answer) => Promise<Answer>,
+) => Promise<Answer>
+
+/** A refusal of the first call is its answer too, and comes again; a failure of ours is tried anew. */
+export function answeringOnce(onceOnly: OnceOnly): AnswerOnce {
+  const inTurn = takingTurns()
+  return (call, handle, finish) =>
+    inTurn(call, async () => {
+      const { replayed, ...answer } = await onceOnly.once(call, handle)
+      return finish(
+        replayed ? { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } } : answer,
+      )
+    })
+}
+
+/**
+ * Twins that arrive together go one after the other: at once, each would do the whole work only to find at its end
+ * that another has done it, and what the work holds few of (places to check a password) would run out.
+ */
+function takingTurns(): <T>(call: KeyedCall, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>()
+  return async ({ caller, key }, work) => {
+    const name = JSON.stringify([caller, key])
+    const turn = (last.get(name) ?? Promise.resolve()).then(work, work)
+    last.set(name, turn)
+    try {
+      return await turn
+    } finally {
+      if (last.get(name) === turn) last.delete(name)
+    }
+  }
+}
+
 const PRINTABLE_ASCII = /^[\x20-\x7e]{1,128}$/
 
 /** The call under its key, or undefined when the request carries none. */

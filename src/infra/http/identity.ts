@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
@@ -26,7 +26,14 @@ export type Identify = (request: IncomingMessage) => Identity | Promise<Identity
 
 const IDENTITY_HEADERS = ['x-user-id', 'x-user-name', 'x-user-roles'] as const
 // Any of these says that the request came through a proxy that passes on what its clients send.
-const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'] as const
+const FORWARDING_HEADERS = [
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'cf-connecting-ip',
+  'true-client-ip',
+] as const
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/
 const BEARER = /^bearer +([^ ]+)$/i
 // contract, section 5: a token is at most 8 KiB
@@ -36,16 +43,12 @@ const TOKEN_LIMIT = 8 * 1_024
 export function createIdentify({ authenticator, trustedProxies }: IdentifyOptions): Identify {
   const isTrusted = peerCheck(trustedProxies)
   return (request) => {
+    const fromTrustedPeer = isTrusted(request.socket.remoteAddress)
+    if (fromTrustedPeer) requireSingleHeaders(request)
     const { authorization } = request.headers
     if (authorization !== undefined) return authenticator.authenticate(bearerToken(authorization))
-    if (
-      !isTrusted(request.socket.remoteAddress) ||
-      isForwarded(request) ||
-      !isLocalName(request.headers.host)
-    ) {
-      return undefined
-    }
-    return identityFromHeaders(request)
+    if (!fromTrustedPeer || isForwarded(request) || !isLocalName(request.headers.host)) return undefined
+    return identityFromHeaders(request.headers)
   }
 }
 
@@ -61,14 +64,18 @@ function bearerToken(authorization: string): string {
   return token
 }
 
-function identityFromHeaders(request: IncomingMessage): Identity | undefined {
-  const id = request.headers['x-user-id']
-  const roles = request.headers['x-user-roles']
-  const name = request.headers['x-user-name']
+/** Node joins repetitions with a comma, which would add the second one's roles to the first one's. */
+function requireSingleHeaders(request: IncomingMessage): void {
   for (const header of IDENTITY_HEADERS) {
-    // Node joins repetitions with a comma, which would add the second one's roles to the first one's.
-    if (countHeader(request, header) > 1) throw malformed(header, 'must stand once')
+    if (request.headers[header]?.includes(',') && countHeader(request, header) > 1)
+      throw malformed(header, 'must stand once')
   }
+}
+
+function identityFromHeaders(headers: IncomingHttpHeaders): Identity | undefined {
+  const id = headers['x-user-id']
+  const roles = headers['x-user-roles']
+  const name = headers['x-user-name']
   if (id === undefined) return undefined
   if (typeof id !== 'string' || !VISIBLE_ASCII.test(id))
     throw malformed('x-user-id', 'must be 1 to 128 visible ASCII characters')
@@ -89,8 +96,9 @@ function isForwarded({ headers }: IncomingMessage): boolean {
 /** A name in `Host` would let a web page reach the platform through its visitor's browser (DNS rebinding). */
 function isLocalName(host: string | undefined): boolean {
   if (host === undefined) return false
-  const name = host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:\d*$/, '')
-  return isIP(name) !== 0 || name.toLowerCase() === 'localhost'
+  const name = host.replace(/:\d*$/, '')
+  if (name.startsWith('[') && name.endsWith(']')) return isIP(name.slice(1, -1)) === 6
+  return isIP(name) === 4 || name.toLowerCase() === 'localhost'
 }
 
 function peerCheck(networks: readonly Network[]): (address: string | undefined) => boolean {

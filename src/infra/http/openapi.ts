@@ -1,6 +1,5 @@
-import type { TSchema } from 'typebox'
 import { COMMON_ERRORS, ERROR_CODES, type ErrorCode } from '../../wire/error-codes.ts'
-import type { Route } from '../../wire/route.ts'
+import { isMutation, type AnswerSchema, type Route } from '../../wire/route.ts'
 import { ErrorBody } from '../../wire/schemas.ts'
 
 /** What the OpenAPI document says before its operations. */
@@ -22,7 +21,7 @@ export function openApiInfo(version: string) {
           type: 'apiKey',
           in: 'header',
           name: 'X-User-ID',
-          description: 'With X-User-Roles; only from a trusted peer on the same host (contract, Identity).',
+          description: 'With X-User-Roles; only from a trusted peer on the same host.',
         } as const,
       },
     },
@@ -46,24 +45,70 @@ export function routeSchema(route: Route): Record<string, unknown> {
   }
 }
 
+/** The schemas of answers that have a name, each once; others refer to them. */
+export function namedSchemas(routes: readonly Route[]): NamedSchema[] {
+  const byName = new Map<string, NamedSchema>()
+  const collect = (schema: unknown): void => {
+    if (typeof schema !== 'object' || schema === null) return
+    if (isNamed(schema)) byName.set(schema.$id, { ...Object(membersReferring(schema)), $id: schema.$id })
+    Object.values(schema).forEach(collect)
+  }
+  for (const { answers } of routes) for (const { schema } of Object.values(answers)) collect(schema)
+  collect(ErrorBody)
+  return [...byName.values()]
+}
+
+interface NamedSchema {
+  readonly $id: string
+}
+
+function isNamed(schema: object): schema is NamedSchema {
+  return '$id' in schema && typeof schema.$id === 'string'
+}
+
+/** The schema with a reference in the place of each one that has a name. */
+function referring(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema
+  return isNamed(schema) ? { $ref: `${schema.$id}#` } : membersReferring(schema)
+}
+
+function membersReferring(schema: object): unknown {
+  if (Array.isArray(schema)) return schema.map(referring)
+  return Object.fromEntries(Object.entries(schema).map(([name, member]) => [name, referring(member)]))
+}
+
 function accessSentence({ access }: Route): string {
   if (access === 'public') return 'Public.'
   if (access === 'authenticated') return 'For every caller who is known.'
   return `For the roles ${access.join(', ')}.`
 }
 
-function responses(route: Route): Record<number, { description: string } & TSchema> {
-  const answers: Record<number, { description: string } & TSchema> = {}
+interface DescribedAnswer {
+  readonly description: string
+  readonly content?: Readonly<Record<string, { readonly schema: unknown }>>
+  /** To the framework an answer without content is of this type. */
+  readonly type?: 'null'
+}
+
+function responses(route: Route): Record<number, DescribedAnswer> {
+  const answers: Record<number, DescribedAnswer> = {}
   for (const [status, codes] of errorsByStatus(route)) {
-    answers[status] = {
-      ...ErrorBody,
-      description: codes.map(([code, { meaning }]) => `\`${code}\`: ${meaning}`).join('\n\n'),
-    }
+    const description = codes.map(([code, { meaning }]) => `\`${code}\`: ${meaning}`).join('\n\n')
+    answers[status] = describedAnswer({ description, schema: ErrorBody })
   }
-  for (const [status, { description, schema }] of Object.entries(route.answers)) {
-    answers[Number(status)] = { ...(schema ?? { type: 'null' }), description }
+  for (const [status, answer] of Object.entries(route.answers)) {
+    answers[Number(status)] = describedAnswer(answer)
   }
   return answers
+}
+
+function describedAnswer({
+  description,
+  schema,
+  contentType = 'application/json',
+}: AnswerSchema): DescribedAnswer {
+  if (!schema) return { description, type: 'null' }
+  return { description, content: { [contentType]: { schema: referring(schema) } } }
 }
 
 function errorsByStatus(route: Route): Map<number, [string, ErrorCode][]> {
@@ -76,15 +121,15 @@ function errorsByStatus(route: Route): Map<number, [string, ErrorCode][]> {
 }
 
 /** Which of the errors that any operation may have this one can have. */
-function commonErrors({ access, body, method, params, query }: Route): string[] {
+function commonErrors(route: Route): string[] {
+  const takesBody = route.method !== 'GET'
   const applies: Partial<Record<keyof typeof COMMON_ERRORS, boolean>> = {
-    malformed_json: body !== undefined,
-    payload_too_large: body !== undefined,
-    unsupported_media_type: body !== undefined,
-    validation_failed: Boolean(body ?? params ?? query),
-    unauthenticated: access !== 'public',
-    forbidden: Array.isArray(access),
-    read_only: method !== 'GET',
+    malformed_json: takesBody,
+    payload_too_large: takesBody,
+    unsupported_media_type: takesBody,
+    unauthenticated: route.access !== 'public',
+    forbidden: Array.isArray(route.access),
+    read_only: isMutation(route),
     route_not_found: false,
     method_not_allowed: false,
   }

@@ -67,7 +67,9 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
       tag: 'Operations',
       summary: 'Measurements in the Prometheus text format',
       access: 'public',
-      answers: { 200: { description: 'Text, version 0.0.4.' } },
+      answers: {
+        200: { description: 'Text, version 0.0.4.', schema: Type.String(), contentType: 'text/plain' },
+      },
       handle: async () => {
         const { contentType, body } = await options.exposeMetrics()
         return ok(body, { 'content-type': contentType })

@@ -1,7 +1,5 @@
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import rateLimit from '@fastify/rate-limit'
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -9,13 +7,16 @@ import { hasRole, type Identity } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { ANONYMOUS, isMutation, type Answer, type Route } from '../../wire/route.ts'
+import { answerBrokenRequest, answerStrayRequests } from './broken-requests.ts'
+import { describeRoutes, OPENAPI_DOCUMENT } from './docs-page.ts'
 import { errorAnswer, toAppError } from './errors.ts'
 import { framingFault } from './framing.ts'
-import { keyedCall, type KeyedCall, type OnceOnly } from './idempotency.ts'
+import { answeringOnce, keyedCall, type AnswerOnce, type OnceOnly } from './idempotency.ts'
 import { unauthenticated, type Identify } from './identity.ts'
-import { openApiInfo, routeSchema } from './openapi.ts'
+import { acceptJsonOnly } from './json-body.ts'
+import { namedSchemas, routeSchema } from './openapi.ts'
 import { recordRequests } from './request-log.ts'
-import { compileValidation } from './validation.ts'
+import { compileValidation, refuseFields } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -46,8 +47,8 @@ export interface HttpServer {
 
 // contract, section 3: 413 above 1 MiB
 const BODY_LIMIT = 1_048_576
+const SWEEP_MS = 50
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /** What a browser that was led here must not do with an answer; the documentation page sets its own policy. */
 const SECURITY_HEADERS = {
@@ -64,14 +65,26 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     requestTimeout: 15_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
-    http: { headersTimeout: 5_000, maxHeaderSize: 16_384, connectionsCheckingInterval: 1_000 },
-    routerOptions: { maxParamLength: 1_024 },
+    http: {
+      headersTimeout: 5_000,
+      maxHeaderSize: 16_384,
+      connectionsCheckingInterval: 1_000,
+      // Node.js would answer without a body; the framing check asks for the header itself.
+      requireHostHeader: false,
+    },
+    // The schema of a parameter says how long it may be; this is longer than any request target.
+    routerOptions: { maxParamLength: 16_384 },
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     requestIdHeader: false,
     clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => {
+      void send(withCommonHeaders(reply, request), errorAnswer(toAppError(error)))
+    },
     logger: false,
   })
+  answerStrayRequests(app.server)
   app.decorateRequest('identity', null)
+  for (const schema of namedSchemas(options.routes)) app.addSchema(schema)
   app.setValidatorCompiler(({ schema, httpPart }) => {
     const validate = compileValidation(
       schema,
@@ -87,7 +100,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   })
   acceptJsonOnly(app)
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).headers(SECURITY_HEADERS)
+    withCommonHeaders(reply, request)
     done(framingFault(request.raw))
   })
   recordRequests(app, options)
@@ -104,11 +117,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       errorAnswer(new AppError('not_found', 'route_not_found', `There is no path ${JSON.stringify(path)}.`)),
     )
   })
-  await describe(app, options.version)
+  await describeRoutes(app, options.version)
   if (options.rateLimitPerMinute > 0) await limitRate(app, options.rateLimitPerMinute)
   await app.register(async (scope) => {
-    for (const route of options.routes) addRoute(scope, route, options)
-    refuseOtherMethods(scope, options.routes)
+    const answerOnce = options.onceOnly && answeringOnce(options.onceOnly)
+    for (const route of options.routes) addRoute(scope, route, options, answerOnce)
+    refuseOtherMethods(scope, [...options.routes, OPENAPI_DOCUMENT])
   })
   return {
     async listen(address) {
@@ -117,38 +131,26 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       const bound = app.server.address() as AddressInfo
       return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
     },
-    close: () => app.close(),
+    close: () => closeWholly(app),
   }
+}
+
+/** A connection that was busy when the closing began would be kept alive after its answer for as long as a minute. */
+async function closeWholly(app: FastifyInstance): Promise<void> {
+  const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
+  try {
+    await app.close()
+  } finally {
+    clearInterval(sweep)
+  }
+}
+
+function withCommonHeaders(reply: FastifyReply, { id }: FastifyRequest): FastifyReply {
+  return reply.header('x-request-id', id).headers(SECURITY_HEADERS)
 }
 
 function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
-}
-
-/** A body is JSON or nothing; no body at all is left to the route's schema. */
-function acceptJsonOnly(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) return done(null, undefined)
-    void parse(request, body as string, (error, value) => {
-      if (!error) return done(null, value)
-      done(new AppError('invalid', 'malformed_json', 'The body is not JSON.', { cause: error }))
-    })
-  })
-}
-
-async function describe(app: FastifyInstance, version: string): Promise<void> {
-  await app.register(swagger, {
-    openapi: openApiInfo(version),
-    refResolver: { buildLocalReference: ({ $id }) => $id as string },
-  })
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: true,
-    uiConfig: { docExpansion: 'list', tryItOutEnabled: true },
-  })
-  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
 }
 
 async function limitRate(app: FastifyInstance, perMinute: number): Promise<void> {
@@ -173,7 +175,8 @@ async function limitRate(app: FastifyInstance, perMinute: number): Promise<void>
 function addRoute(
   app: FastifyInstance,
   route: Route,
-  { identify, onceOnly, readOnly }: HttpServerOptions,
+  { identify, readOnly }: HttpServerOptions,
+  answerOnce: AnswerOnce | undefined,
 ): void {
   const refuseChange = readOnly && isMutation(route)
   app.route({
@@ -195,26 +198,21 @@ function addRoute(
       }
     },
     handler: async (request, reply) => {
+      if (!route.body) refuseFields(request.body)
       const handle = async () => route.handle(routeRequest(request))
+      const finish = async (answer: Answer) =>
+        route.finish && answer.status < 400 ? finished(route.finish, answer) : answer
       const { identity, headers } = request
       const call =
-        onceOnly && identity && route.method === 'POST'
+        answerOnce && identity && route.method === 'POST'
           ? keyedCall(headers['idempotency-key'], identity, request)
           : undefined
-      const answer = onceOnly && call ? await answerOnce(onceOnly, call, handle) : await handle()
-      return send(reply, route.finish && answer.status < 400 ? await finished(route.finish, answer) : answer)
+      return send(
+        reply,
+        answerOnce && call ? await answerOnce(call, handle, finish) : await finish(await handle()),
+      )
     },
   })
-}
-
-/** A refusal of the first call is its answer too, and comes again; a failure of ours is tried anew. */
-async function answerOnce(
-  onceOnly: OnceOnly,
-  call: KeyedCall,
-  handle: () => Promise<Answer>,
-): Promise<Answer> {
-  const { replayed, ...answer } = await onceOnly.once(call, handle)
-  return replayed ? { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } } : answer
 }
 
 async function finished(finish: NonNullable<Route['finish']>, answer: Answer): Promise<Answer> {
@@ -249,12 +247,13 @@ function readOnlyError(): AppError {
 }
 
 /** A path that exists answers 405 to the methods that it does not have. */
-function refuseOtherMethods(app: FastifyInstance, routes: readonly Route[]): void {
+function refuseOtherMethods(app: FastifyInstance, routes: readonly Pick<Route, 'method' | 'path'>[]): void {
   for (const [path, known] of Map.groupBy(routes, (route) => route.path)) {
-    const allowed = known.map(({ method }) => method)
-    const others = METHODS.filter((method) => !(allowed as readonly string[]).includes(method))
+    const methods = known.map(({ method }) => method)
+    // The framework answers HEAD wherever there is GET.
+    const allowed: string[] = methods.includes('GET') ? [...methods, 'HEAD'] : methods
     app.route({
-      method: others,
+      method: app.supportedMethods.filter((method) => !allowed.includes(method)),
       url: path,
       schema: { hide: true },
       onRequest: (request, reply, done) => {
@@ -272,23 +271,4 @@ function send(reply: FastifyReply, { status, body, headers }: Answer): FastifyRe
   reply.code(status)
   if (headers) reply.headers(headers)
   return reply.send(body)
-}
-
-const BROKEN_REQUESTS: Readonly<Record<string, readonly [status: string, message: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are larger than 16 KiB.'],
-}
-
-/** What is no HTTP never becomes a request; the connection gets one answer and ends. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const [status, message] = BROKEN_REQUESTS[error.code ?? ''] ?? [
-    '400 Bad Request',
-    'The request is not well-formed HTTP.',
-  ]
-  const body = JSON.stringify({ code: 'validation_failed', message })
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\n` +
-      `X-Request-Id: ${newId()}\r\nConnection: close\r\n\r\n${body}`,
-  )
 }

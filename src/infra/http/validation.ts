@@ -12,8 +12,18 @@ export function compileValidation(schema: TSchema, part: 'body' | 'query' | 'par
   return (given) => {
     const value = part === 'body' ? given : converted(given as Record<string, unknown>, types)
     if (check.Check(value)) return value
-    throw validationFailed(part, check.Errors(value))
+    throw validationFailed(part, distinct(check.Errors(value).flatMap(detailsOf)))
   }
+}
+
+/** An operation that takes no body may get an empty object, but nothing that it would silently ignore. */
+export function refuseFields(body: unknown): void {
+  if (body === undefined) return
+  const names =
+    typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.keys(body) : undefined
+  if (names?.length === 0) return
+  const details = names?.map((path) => ({ path, message: 'is not a known field' }))
+  throw validationFailed('body', details ?? [{ path: '', message: 'must be left out' }])
 }
 
 function memberTypes(schema: TSchema): ReadonlyMap<string, string> {
@@ -26,9 +36,10 @@ function converted(
   given: Record<string, unknown>,
   types: ReadonlyMap<string, string>,
 ): Record<string, unknown> {
-  const value: Record<string, unknown> = {}
-  for (const name of Object.keys(given)) value[name] = convertedText(given[name], types.get(name))
-  return value
+  // By entries: assigning a member that is named __proto__ would lose it.
+  return Object.fromEntries(
+    Object.entries(given).map(([name, text]) => [name, convertedText(text, types.get(name))]),
+  )
 }
 
 function convertedText(text: unknown, type: string | undefined): unknown {
@@ -47,8 +58,8 @@ interface SchemaError {
 // More than this tells nobody anything.
 const DETAIL_LIMIT = 20
 
-function validationFailed(part: string, errors: readonly SchemaError[]): AppError {
-  const details = distinct(errors.flatMap((error) => detailsOf(error))).slice(0, DETAIL_LIMIT)
+function validationFailed(part: string, faults: readonly ErrorDetail[]): AppError {
+  const details = faults.slice(0, DETAIL_LIMIT)
   const [main] = details
   const message = main
     ? `${main.path === '' ? `The ${part}` : main.path} ${main.message}.`
@@ -58,7 +69,7 @@ function validationFailed(part: string, errors: readonly SchemaError[]): AppErro
 
 /** The error of a whole object names its members; each of them becomes a detail of its own. */
 function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError): ErrorDetail[] {
-  const path = instancePath.slice(1).replaceAll('/', '.')
+  const path = memberPath(instancePath)
   const members = (names: unknown, text: string) =>
     (Array.isArray(names) ? names : []).map((name) => ({
       path: path ? `${path}.${name}` : String(name),
@@ -67,13 +78,10 @@ function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError)
   switch (keyword) {
     case 'required':
       return members('requiredProperties' in params ? params.requiredProperties : [], 'is required')
-    case 'additionalProperties':
-      return members(
-        'additionalProperties' in params ? params.additionalProperties : [],
-        'is not a known field',
-      )
-    // Repeats what additionalProperties says, in the words of the checker.
+    // The checker gives no more than a few errors, and names each unknown field before it sums them up.
     case 'boolean':
+      return [{ path, message: 'is not a known field' }]
+    case 'additionalProperties':
     case '~guard':
       return []
     case 'enum':
@@ -90,6 +98,12 @@ function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError)
     default:
       return [{ path, message }]
   }
+}
+
+/** `/headers/x~1y` (RFC 6901) → `headers.x/y` */
+function memberPath(pointer: string): string {
+  const steps = pointer.split('/').slice(1)
+  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }
 
 function allowed(params: object): unknown[] {
