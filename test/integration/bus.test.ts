@@ -387,16 +387,25 @@ describe('streams', () => {
     assert.deepEqual(outcomes(await bus.publish([sent])), ['delivered'])
   })
 
-  it('is not misled by a subscriber that answers, nor by a stream that never does', async (t) => {
+  it('does not take the answer of a subscriber for that of a stream', async (t) => {
     const nats = await server(t, { jetstream: true })
     const connection = await client(t, nats.url)
     connection.subscribe('order.created', { callback: (_error, msg) => void msg.respond('{"thanks":true}') })
-    await (
-      await jetstreamManager(connection)
-    ).streams.add({ name: 'SILENT', subjects: ['quiet.>'], no_ack: true })
+    await connection.flush()
     const bus = await connected(openBus(t, [nats.url]))
-    const sent = [message('order.created', 'x'), message('quiet.one', 'y')]
-    assert.deepEqual(outcomes(await bus.publish(sent)), ['delivered', 'delivered'])
+    const sent = message('order.created', 'x')
+    assert.deepEqual(outcomes(await bus.publish([sent])), ['delivered'])
+    await (await jetstreamManager(connection)).streams.delete('PLATFORM')
+    assert.deepEqual(outcomes(await bus.publish([sent])), ['failed'])
+    assert.deepEqual(outcomes(await bus.publish([sent])), ['delivered'])
+  })
+
+  it('does not wait for a stream that never acknowledges', async (t) => {
+    const nats = await server(t, { jetstream: true })
+    const manager = await jetstreamManager(await client(t, nats.url))
+    await manager.streams.add({ name: 'SILENT', subjects: ['quiet.>'], no_ack: true })
+    const bus = await connected(openBus(t, [nats.url]))
+    assert.deepEqual(outcomes(await bus.publish([message('quiet.one', 'x')])), ['delivered'])
   })
 
   it('refuses what the stream will never take', async (t) => {

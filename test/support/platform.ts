@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './eventually.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../bin/platform.ts')
+export const PROGRAM = join(import.meta.dirname, '../../bin/platform.ts')
 // Nothing listens there: a program that is not given a bus must not find one that runs on this machine.
 const NO_BUS = 'nats://127.0.0.1:1'
+// A command that should have refused and serves instead must not run for ever.
+const COMMAND_LIMIT_MS = 30_000
 
 export interface LogLine {
   readonly level: string
@@ -28,7 +30,7 @@ export function temporaryDirectory(): Disposable & { readonly path: string } {
 }
 
 /** Only what a program needs to start: nothing of the tester's own settings reaches it. */
-function environment(dataDir: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+export function testEnvironment(dataDir: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], HOME: dataDir, DATA_DIR: dataDir, BUS_SERVER: NO_BUS, ...env }
 }
 
@@ -39,12 +41,15 @@ export async function runPlatform(
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: options.dataDir,
-    env: environment(options.dataDir, options.env ?? {}),
+    env: testEnvironment(options.dataDir, options.env ?? {}),
     stdio: 'pipe',
   })
   const output = collect(child)
+  killWithUs(child)
+  const limit = setTimeout(() => child.kill('SIGKILL'), COMMAND_LIMIT_MS)
   child.stdin.end(options.input ?? '')
   const [code] = (await once(child, 'close')) as [number | null]
+  clearTimeout(limit)
   return { code, stdout: output.stdout(), stderr: output.stderr() }
 }
 
@@ -81,13 +86,18 @@ export interface ServeOptions {
 }
 
 /** Starts the program on free ports and waits until it serves. */
-export async function servePlatform({ dataDir, env = {}, modules = 'all' }: ServeOptions): Promise<ServedPlatform> {
+export async function servePlatform({
+  dataDir,
+  env = {},
+  modules = 'all',
+}: ServeOptions): Promise<ServedPlatform> {
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--module', modules], {
     cwd: dataDir,
-    env: environment(dataDir, { LISTEN_ADDR: '127.0.0.1:0', LOG_FORMAT: 'json', ...env }),
+    env: testEnvironment(dataDir, { LISTEN_ADDR: '127.0.0.1:0', LOG_FORMAT: 'json', ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const { stdout, stderr } = collect(child)
+  killWithUs(child)
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const logs = () => parseLines(stdout())
   const addressOf = (module: string) => {
@@ -98,7 +108,9 @@ export async function servePlatform({ dataDir, env = {}, modules = 'all' }: Serv
   await Promise.race([
     eventually(
       'the platform serves',
-      () => logs().some(({ message }) => message === 'started') && expected.every((module) => addressOf(module) !== ''),
+      () =>
+        logs().some(({ message }) => message === 'started') &&
+        expected.every((module) => addressOf(module) !== ''),
       { timeoutMs: 20_000 },
     ),
     ended.then((code) => {
@@ -130,7 +142,12 @@ export async function servePlatform({ dataDir, env = {}, modules = 'all' }: Serv
 }
 
 /** Calls an api as a local tool. */
-export function callPlatform(url: string, method: string, path: string, options: CallOptions = {}): Promise<Response> {
+export function callPlatform(
+  url: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Response> {
   const { body, roles = 'admin', user = 'tester', headers = {} } = options
   return fetch(`${url}${path}`, {
     method,
@@ -142,6 +159,13 @@ export function callPlatform(url: string, method: string, path: string, options:
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
+}
+
+/** No program outlives a test that crashed. */
+function killWithUs(child: ChildProcess): void {
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
 }
 
 function collect(child: ChildProcess): { stdout(): string; stderr(): string } {

@@ -1,0 +1,426 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test, type TestContext } from 'node:test'
+import { Client } from 'pg'
+import { eventually } from '../support/eventually.ts'
+import { runPlatform, servePlatform, temporaryDirectory, type CommandResult } from '../support/platform.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+const PASSWORD = 'correct horse battery'
+const OTHER_PASSWORD = 'staple battery horse'
+const NEWER_STEP = "insert into schema_migrations (name, breaking, applied_at) values ('9999-newer', 1, 0)"
+
+type Environment = Readonly<Record<string, string>>
+
+/** A directory that is also the data directory, and the commands that run in it. */
+function world(t: TestContext, env: Environment = {}) {
+  const directory = temporaryDirectory()
+  t.after(() => directory[Symbol.dispose]())
+  const dataDir = directory.path
+  return {
+    dataDir,
+    database: join(dataDir, 'platform.db'),
+    files: () => readdirSync(dataDir).sort(),
+    run: (args: readonly string[], more: { env?: Environment; input?: string } = {}) =>
+      runPlatform(args, { dataDir, ...more, env: { LISTEN_ADDR: '127.0.0.1:0', ...env, ...more.env } }),
+    async serve(more: Environment = {}, modules = 'all') {
+      const served = await servePlatform({ dataDir, modules, env: { ...env, ...more } })
+      t.after(() => served.kill())
+      return served
+    },
+  }
+}
+
+async function postgresUrl(t: TestContext): Promise<string> {
+  const { url, drop } = await createTestDatabase()
+  t.after(drop)
+  return url
+}
+
+/** The command ended well; answers what it printed. */
+function done({ code, stdout, stderr }: CommandResult): string {
+  assert.equal(code, 0, `${stdout}\n${stderr}`)
+  assert.equal(stderr, '')
+  return stdout
+}
+
+/** The command ended with this code and one line that says why. */
+function refused({ code, stderr }: CommandResult, expectedCode: 1 | 2, reason: RegExp): void {
+  assert.equal(code, expectedCode, stderr)
+  assert.match(stderr, reason)
+  assert.match(stderr, /^[^\n]+\n$/, 'one line')
+}
+
+/** The names in the list of a help text. */
+function listed(help: string): string[] {
+  const lines = help.slice(help.indexOf('\nCommands:\n')).split('\n')
+  return lines.flatMap((line) => /^ {2}([a-z-]+)/.exec(line)?.[1] ?? [])
+}
+
+function hashOf(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
+}
+
+describe('the command line', { concurrency: 4 }, () => {
+  test('help lists every command, and describes each one that it lists', async (t) => {
+    const { run, files } = world(t)
+    const commands = listed(done(await run(['help'])))
+    for (const name of ['serve', 'config', 'db', 'user', 'token', 'version', 'help']) {
+      assert.ok(commands.includes(name), `${name} is missing`)
+    }
+    await Promise.all(
+      commands.map(async (name) => {
+        const help = done(await run(['help', name]))
+        assert.match(help, new RegExp(`^Usage: platform ${name}`))
+      }),
+    )
+    assert.deepEqual(files(), [])
+  })
+
+  test('help describes the commands of a group', async (t) => {
+    const { run } = world(t)
+    assert.deepEqual(listed(done(await run(['help', 'user']))), ['add', 'list', 'passwd', 'disable'])
+    assert.deepEqual(listed(done(await run(['help', 'db']))), ['migrate', 'status'])
+    assert.deepEqual(listed(done(await run(['help', 'token']))), ['issue'])
+    assert.match(done(await run(['help', 'user', 'add'])), /^Usage: platform user add .*<name>/)
+  })
+
+  test('version tells the release and the Node.js', async (t) => {
+    const { run } = world(t)
+    assert.match(done(await run(['version'])), /^platform \d+\.\d+\.\d+ \(Node\.js v\d+\.\d+\.\d+\)\n$/)
+  })
+
+  const WRONG_USAGE: readonly (readonly [args: readonly string[], named: RegExp])[] = [
+    [['bogus'], /'bogus'/],
+    [['help', 'bogus'], /'bogus'/],
+    [['help', 'user', 'bogus'], /'bogus'/],
+    [['serve', '--bogus'], /'--bogus'/],
+    [['serve', 'extra'], /extra/],
+    [['serve', '--config'], /--config/],
+    [['serve', '--config', 'none.toml'], /--config.*"none\.toml"/],
+    [['serve', '--module', 'api,gatway'], /--module.*api,gatway/],
+    [['serve', '--module', 'gateway'], /gateway/],
+    [['config', 'extra'], /extra/],
+    [['db', 'bogus'], /'bogus'/],
+    [['user', 'add', '--role', 'admin'], /'name'/],
+    [['user', 'add', 'ann'], /--role/],
+    [['user', 'add', 'ann', '--role', 'king'], /'king'/],
+    [['user', 'add', 'ann', '--role', 'admin', '--password', PASSWORD], /--password/],
+    [['token', 'issue', 'ann', '--ttl', 'soon'], /--ttl.*"soon"/],
+    [['token', 'issue', 'ann', '--ttl', '0s'], /--ttl.*"0s"/],
+  ]
+  for (const [args, named] of WRONG_USAGE) {
+    test(`"platform ${args.join(' ')}" is refused with the reason, and makes nothing`, async (t) => {
+      const { run, files } = world(t)
+      const result = await run(args, { input: `${PASSWORD}\n` })
+      refused(result, 2, named)
+      assert.doesNotMatch(result.stdout, /"level":"(?!info)/)
+      assert.deepEqual(files(), [])
+    })
+  }
+})
+
+describe('the configuration', { concurrency: 4 }, () => {
+  test('config shows each value with where it came from, and no secret', async (t) => {
+    const { run, dataDir, files } = world(t)
+    const file = join(dataDir, 'platform.toml')
+    writeFileSync(
+      file,
+      '[orders]\nexpiry = "30m"\n[auth]\njwt_secret = "from-the-file-0123456789-0123456789"\n',
+    )
+    const env = {
+      ORDER_EXPIRY: '45m',
+      TOKEN_TTL: '2h',
+      DATABASE_URL: 'postgres://shop:geheim@db.example/shop',
+      BUS_SERVER: 'nats://bus:geheim@bus.example:4222',
+    }
+    const table = done(await run(['config'], { env }))
+    const rows = new Map(table.split('\n').map((line) => [line.split(/\s{2,}/)[0] ?? '', line]))
+    assert.match(rows.get('KEY') ?? '', /VALUE +SOURCE/)
+    assert.match(rows.get('orders.expiry') ?? '', /45m +environment ORDER_EXPIRY$/)
+    assert.match(rows.get('auth.token_ttl') ?? '', /2h +environment TOKEN_TTL$/)
+    assert.match(rows.get('worker.order_scan') ?? '', /5s +default$/)
+    assert.match(rows.get('auth.jwt_secret') ?? '', /\*\*redacted\*\* +file .*platform\.toml:4$/)
+    assert.match(rows.get('database.url') ?? '', /db\.example\/shop +environment DATABASE_URL$/)
+    assert.doesNotMatch(table, /geheim|from-the-file/)
+    assert.deepEqual(files(), ['platform.toml'])
+  })
+
+  test('a bad file is refused with every problem and its line', async (t) => {
+    const { run, dataDir, files } = world(t)
+    writeFileSync(
+      join(dataDir, 'bad.toml'),
+      'modul = "api"\n[orders]\nexpiry = "soon"\n[auth]\njwt_secret = "short-secret"\ntoken_ttl = 5\n',
+    )
+    const { code, stdout, stderr } = await run(['serve', '--config', 'bad.toml'])
+    assert.equal(code, 2)
+    assert.equal(stdout, '')
+    const lines = stderr.trimEnd().split('\n')
+    const places = lines.map((line) =>
+      /^file bad\.toml:(\d+): ([a-z_.]+): expected /.exec(line)?.slice(1).join(' '),
+    )
+    assert.deepEqual(places.sort(), ['1 modul', '3 orders.expiry', '5 auth.jwt_secret', '6 auth.token_ttl'])
+    assert.match(stderr, /did you mean module/)
+    assert.doesNotMatch(stderr, /short-secret/)
+    assert.deepEqual(files(), ['bad.toml'])
+  })
+
+  test('the file of the working directory is used without being named', async (t) => {
+    const { run, dataDir } = world(t)
+    writeFileSync(join(dataDir, 'platform.toml'), 'read_only = "perhaps"\n')
+    refused(await run(['config']), 2, /file .*platform\.toml:1: read_only: expected .*, got "perhaps"/)
+  })
+})
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  describe(`the schema on ${engine}`, { concurrency: 2 }, () => {
+    const databaseEnvironment = async (t: TestContext): Promise<Environment> =>
+      engine === 'postgres' ? { DATABASE_URL: await postgresUrl(t) } : {}
+
+    test('db migrate brings it up to date, and db status shows that', async (t) => {
+      const { run } = world(t, await databaseEnvironment(t))
+      assert.match(done(await run(['db', 'status'])), /^STEP +STATE\n0001-foundation +pending\n/)
+      assert.match(done(await run(['db', 'migrate'])), /^applied 0001-foundation/)
+      assert.equal(done(await run(['db', 'migrate'])), 'the schema is up to date\n')
+      const status = done(await run(['db', 'status']))
+      assert.match(status, /0001-foundation +applied \d{4}-\d\d-\d\dT[\d:.]+Z\n/)
+      assert.doesNotMatch(status, /pending/)
+    })
+
+    test('a database that a newer release has changed for good is refused', async (t) => {
+      const env = await databaseEnvironment(t)
+      const { run, database } = world(t, env)
+      done(await run(['db', 'migrate']))
+      if (env['DATABASE_URL']) await onPostgres(env['DATABASE_URL'], NEWER_STEP)
+      else onSqlite(database, NEWER_STEP)
+      const commands = [['serve'], ['db', 'migrate'], ['user', 'list']]
+      for (const result of await Promise.all(commands.map((args) => run(args)))) {
+        refused(result, 1, /9999-newer.*newer release/)
+      }
+    })
+  })
+}
+
+async function onPostgres(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
+
+function onSqlite(path: string, statement: string): void {
+  const database = new DatabaseSync(path)
+  database.exec(statement)
+  database.close()
+}
+
+describe('users and tokens without the API', { concurrency: 4 }, () => {
+  const add = (name: string, role = 'admin') => ['user', 'add', name, '--role', role]
+  const input = `${PASSWORD}\n`
+
+  test('a user is added, listed, given another password and disabled', async (t) => {
+    const { run, serve } = world(t)
+    const added = done(await run(add('Ann'), { input }))
+    assert.match(added, /made the user Ann with admin/)
+    done(await run(['user', 'add', 'ben', '--role', 'service', 'auditor'], { input }))
+    const platform = await serve()
+    assert.doesNotMatch(platform.stderr(), /First start/, 'there are users already')
+    const login = (username: string, password: string) =>
+      platform.call('POST', '/auth/login', { body: { username, password } })
+    assert.equal((await login('ann', PASSWORD)).status, 200)
+    assert.equal((await login('ben', PASSWORD)).status, 200)
+
+    assert.match(
+      done(await run(['user', 'passwd', 'ben'], { input: `${OTHER_PASSWORD}\n` })),
+      /password of ben/,
+    )
+    assert.equal((await login('ben', PASSWORD)).status, 401)
+    assert.equal((await login('ben', OTHER_PASSWORD)).status, 200)
+
+    assert.match(done(await run(['user', 'disable', 'BEN'])), /disabled/)
+    assert.equal((await login('ben', OTHER_PASSWORD)).status, 401)
+    const list = done(await run(['user', 'list'])).split('\n')
+    assert.match(list[0] ?? '', /^NAME +ROLES +STATE +LAST LOGIN$/)
+    assert.match(list[1] ?? '', /^Ann +admin +enabled +\d{4}-/)
+    assert.match(list[2] ?? '', /^ben +service,auditor +disabled +\d{4}-/)
+  })
+
+  test('a weak password, a missing one, a bad name and one that is taken are refused', async (t) => {
+    const { run } = world(t)
+    refused(await run(add('ann b'), { input }), 2, /name/)
+    refused(await run(add('ann'), { input: 'short\n' }), 2, /password.*12/)
+    refused(await run(add('ann'), { input: 'password1234\n' }), 2, /password/)
+    refused(await run(add('ann'), { input: '' }), 2, /standard input/)
+    done(await run(add('ann'), { input }))
+    refused(await run(add('ANN', 'service'), { input }), 1, /ANN.*already/)
+    refused(await run(['user', 'passwd', 'ann'], { input: 'short\n' }), 2, /password.*12/)
+  })
+
+  test('the last admin cannot be disabled', async (t) => {
+    const { run } = world(t)
+    done(await run(add('ann'), { input }))
+    refused(await run(['user', 'disable', 'ann']), 1, /ann is the last enabled admin/)
+    done(await run(add('ben'), { input }))
+    done(await run(['user', 'disable', 'ann']))
+    refused(await run(['user', 'disable', 'ben']), 1, /ben is the last enabled admin/)
+  })
+
+  test('a user who is not there is named', async (t) => {
+    const { run } = world(t)
+    for (const args of [
+      ['user', 'passwd', 'nobody'],
+      ['user', 'disable', 'nobody'],
+      ['token', 'issue', 'nobody'],
+    ]) {
+      refused(await run(args, { input }), 1, /no user "nobody"/)
+    }
+  })
+
+  test('a token works at a server that runs, for as long as was asked and until its user is disabled', async (t) => {
+    const { run, serve } = world(t)
+    done(await run(add('ann'), { input }))
+    done(await run(add('ben', 'devops'), { input }))
+    const platform = await serve()
+    const token = done(await run(['token', 'issue', 'ben', '--ttl', '5m'])).trimEnd()
+    const me = () => fetch(`${platform.url}/auth/me`, { headers: { authorization: `Bearer ${token}` } })
+    const answer = await me()
+    assert.equal(answer.status, 200)
+    assert.match(await answer.text(), /"ben"/)
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<
+      string,
+      number
+    >
+    const seconds = Number(claims['exp']) - Number(claims['iat'])
+    assert.ok(
+      seconds === 300 || seconds === 301,
+      `${seconds} s: whole seconds, and not less than was asked for`,
+    )
+
+    done(await run(['user', 'disable', 'ben']))
+    // contract, Identity: a disabled user's tokens stop working within 10 s
+    await eventually('the token to stop working', async () => (await me()).status === 401, {
+      timeoutMs: 11_000,
+    })
+    refused(await run(['token', 'issue', 'ben']), 1, /ben is disabled/)
+  })
+})
+
+describe('a start that cannot succeed', { concurrency: 4 }, () => {
+  test('ends with one line when the port is taken', async (t) => {
+    const { run } = world(t)
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    t.after(() => other.close())
+    const { port } = other.address() as AddressInfo
+    done(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
+    refused(
+      await run(['serve'], { env: { LISTEN_ADDR: `127.0.0.1:${port}` } }),
+      1,
+      new RegExp(`EADDRINUSE.*127\\.0\\.0\\.1:${port}`),
+    )
+  })
+
+  const COMMANDS = [['serve'], ['db', 'status'], ['user', 'list']]
+
+  test('ends with one line that names a PostgreSQL which does not answer', async (t) => {
+    const { run } = world(t, { DATABASE_URL: 'postgres://shop:geheim@127.0.0.1:1/orders' })
+    for (const result of await Promise.all(COMMANDS.map((args) => run(args)))) {
+      refused(result, 1, /127\.0\.0\.1:1\/orders.*ECONNREFUSED/)
+      assert.doesNotMatch(result.stdout + result.stderr, /geheim/)
+    }
+  })
+
+  test('ends with one line that names a PostgreSQL database which is not there', async (t) => {
+    const url = new URL(await postgresUrl(t))
+    url.pathname = '/nowhere'
+    const { run } = world(t, { DATABASE_URL: url.href })
+    for (const result of await Promise.all(COMMANDS.map((args) => run(args)))) {
+      refused(result, 1, /\/nowhere.*does not exist/)
+    }
+  })
+
+  test('ends with one line when the SQLite file is no database', async (t) => {
+    const { run, database } = world(t)
+    writeFileSync(database, 'not a database, but long enough for a header that could be one.'.repeat(20))
+    refused(await run(['serve']), 1, /platform\.db.*not a database/)
+  })
+})
+
+describe('a read-only platform', { concurrency: 2 }, () => {
+  const READ_ONLY = { READ_ONLY: 'true' }
+
+  test('does not start without a database, and makes none', async (t) => {
+    const { run, files } = world(t)
+    refused(await run(['serve'], { env: READ_ONLY }), 1, /platform\.db.*db migrate/)
+    refused(await run(['user', 'list'], { env: READ_ONLY }), 1, /platform\.db.*db migrate/)
+    assert.deepEqual(files(), [])
+  })
+
+  test('does not start on an outdated schema, and leaves it as it is', async (t) => {
+    const { run, database } = world(t)
+    done(await run(['db', 'migrate']))
+    onSqlite(database, 'delete from schema_migrations')
+    const before = hashOf(database)
+    refused(await run(['serve'], { env: READ_ONLY }), 1, /0001-foundation.*db migrate/)
+    assert.equal(hashOf(database), before)
+  })
+
+  test('reads, lets people log in, refuses every change, and writes nothing', async (t) => {
+    const { run, serve, database } = world(t)
+    done(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
+    const before = await serve({}, 'api')
+    const overdue = { order_id: 'o-1', platform: 'live', amount_cents: 1, expires_at: '2026-01-01T00:00:00Z' }
+    assert.equal((await before.call('POST', '/orders', { body: overdue })).status, 201)
+    assert.equal(await before.stop(), 0)
+    const hash = hashOf(database)
+
+    const platform = await serve({ ...READ_ONLY, WORKER_ORDER_SCAN: '10ms' })
+    const login = await platform.call('POST', '/auth/login', {
+      body: { username: 'ann', password: PASSWORD },
+    })
+    assert.equal(login.status, 200)
+    for (const [method, path] of await mutations(platform.url)) {
+      const answer = await platform.call(method, path, { body: {} })
+      assert.deepEqual([answer.status, codeOf(await answer.text())], [503, 'read_only'], `${method} ${path}`)
+    }
+    const health = (await (await platform.call('GET', '/health')).json()) as { status: string }
+    assert.equal(health.status, 'degraded')
+    const metrics = await (await platform.call('GET', '/metrics')).text()
+    assert.doesNotMatch(metrics, /^platform_job_runs_total\{/m, 'the worker has nothing to do')
+    const order = (await (await platform.call('GET', '/orders/o-1')).json()) as { status: string }
+    assert.equal(order.status, 'pending', 'though it was due long ago')
+    assert.equal(await platform.stop(), 0)
+    assert.equal(hashOf(database), hash)
+    assert.equal(existsSync(`${database}-wal`), false)
+
+    const after = await serve({ WORKER_ORDER_SCAN: '10ms' })
+    await eventually('the order to expire', async () => {
+      return (await (await after.call('GET', '/orders/o-1')).text()).includes('"expired"')
+    })
+  })
+
+  /** Every operation that changes something, as the API itself describes it. */
+  async function mutations(url: string): Promise<[method: string, path: string][]> {
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, unknown>>
+    }
+    const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method): [string, string] => [
+        method.toUpperCase(),
+        path.replace(/\{\w+\}/g, 'x'),
+      ]),
+    )
+    const changing = all.filter(([method, path]) => method !== 'GET' && path !== '/auth/login')
+    assert.ok(changing.length >= 10, `only ${changing.length} operations change something`)
+    return changing
+  }
+
+  function codeOf(body: string): unknown {
+    return (JSON.parse(body) as { code: unknown }).code
+  }
+})

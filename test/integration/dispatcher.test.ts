@@ -1,0 +1,513 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { hostname } from 'node:os'
+import { test } from 'node:test'
+import { createAlertService, type Alerts } from '../../src/domains/alerts/index.ts'
+import { createMessageService, type Messages } from '../../src/domains/messages/index.ts'
+import { createDispatcher, type Dispatcher, type Outbox } from '../../src/infra/bus/dispatcher.ts'
+import type { BusMessage } from '../../src/kernel/bus.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { noMetrics } from '../../src/kernel/metrics.ts'
+import { SECOND } from '../../src/kernel/time.ts'
+import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import { createLease, type Lease } from '../../src/store/lease.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { fakeClock } from '../support/clock.ts'
+import { eventually } from '../support/eventually.ts'
+import { MemoryBus } from '../support/memory-bus.ts'
+import { chanceOf } from '../support/random.ts'
+import { onEveryDialect, testStore, type TestStore } from '../support/store.ts'
+
+const LEASE_MS = 10 * SECOND
+const FIRST_PAGE = { limit: 1_000, before: Number.MAX_SAFE_INTEGER }
+const FAILED = { outcome: 'failed', reason: 'the bus is tired' } as const
+const REFUSED = { outcome: 'refused', reason: 'nobody may say that' } as const
+
+/** What one process has: a connection to the database, and the services that stand on it. */
+interface Site {
+  readonly store: Store
+  readonly messages: Messages
+  readonly alerts: Alerts
+  readonly lease: Lease
+  readonly dispatcher: Dispatcher
+  /** A crash: everything stops without a farewell, and the lease stays where it is. */
+  close(): Promise<void>
+}
+
+interface SiteOptions {
+  readonly clock?: Clock
+  /** Puts faults before the outbox. */
+  readonly faulty?: (outbox: Outbox) => Outbox
+}
+
+interface World extends AsyncDisposable {
+  readonly bus: MemoryBus
+  readonly first: Site
+  /** One more process on the same database and bus. */
+  another(): Promise<Site>
+}
+
+async function openWorld(dialect: DialectName, options: SiteOptions = {}): Promise<World> {
+  await using opening = new AsyncDisposableStack()
+  const database: TestStore = opening.use(await testStore(dialect, options.clock))
+  const bus = new MemoryBus()
+  const open = (store: Store) => {
+    const site = openSite(store, bus, options)
+    opening.defer(() => site.close())
+    return site
+  }
+  const first = open(database.store)
+  const opened = opening.move()
+  return {
+    bus,
+    first,
+    async another() {
+      const parts = { clock: options.clock ?? systemClock, metrics: noMetrics, logger: silentLogger }
+      const store = await openStore({ database: database.address, ...parts })
+      opened.defer(() => store.close())
+      const site = openSite(store, bus, options)
+      opened.defer(() => site.close())
+      return site
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+function openSite(
+  store: Store,
+  bus: MemoryBus,
+  { clock = systemClock, faulty = (same) => same }: SiteOptions,
+): Site {
+  const parts = { store, clock, logger: silentLogger, metrics: noMetrics, module: 'test' }
+  const messages: Messages = createMessageService({
+    ...parts,
+    delivery: {
+      wake: () => dispatcher.wake(),
+      settled: (id, withinMs) => dispatcher.settled(id, withinMs),
+    },
+    alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
+  })
+  const alerts = createAlertService({ ...parts, events: messages })
+  const lease = createLease({ store, clock, name: 'delivery', ttlMs: LEASE_MS })
+  const dispatcher: Dispatcher = createDispatcher({ ...parts, bus, lease, outbox: faulty(messages) })
+  return { store, messages, alerts, lease, dispatcher, close: () => dispatcher.close() }
+}
+
+/** Writes numbered messages, one transaction after the other, as one producer does. */
+async function write({ messages, store }: Site, subjects: readonly string[], count: number): Promise<void> {
+  for (let number = 1; number <= count; number++) {
+    await store.write(async (tx) => {
+      for (const type of subjects) await messages.append(tx, { type, subject: 'thing', data: number })
+    })
+  }
+}
+
+function numberIn({ payload }: BusMessage): number {
+  return (JSON.parse(payload) as { data: number }).data
+}
+
+/** The numbers that arrived on a subject, without repetitions. */
+function numbersOn(subject: string, arrived: readonly BusMessage[]): number[] {
+  const ofSubject = arrived.filter((message) => message.subject === subject)
+  return [...new Map(ofSubject.map((message) => [message.id, numberIn(message)])).values()]
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1)
+}
+
+async function statuses({ messages }: Site): Promise<Record<string, number>> {
+  const { items } = await messages.list({}, FIRST_PAGE)
+  return Object.fromEntries(
+    [...Map.groupBy(items, ({ status }) => status)].map(([status, some]) => [status, some.length]),
+  )
+}
+
+const allDelivered = (site: Site, count: number) =>
+  eventually(`${count} messages to be delivered`, async () => (await statuses(site))['delivered'] === count)
+
+onEveryDialect('the dispatcher', (dialect) => {
+  test('what waits goes out at once after the start, each subject in its order', async () => {
+    await using world = await openWorld(dialect)
+    const { bus, first } = world
+    await write(first, ['order.created', 'order.paid'], 30)
+    first.dispatcher.start()
+    await allDelivered(first, 60)
+    assert.equal(bus.arrived.length, 60)
+    assert.deepEqual(numbersOn('order.created', bus.arrived), upTo(30))
+    assert.deepEqual(numbersOn('order.paid', bus.arrived), upTo(30))
+  })
+
+  test('what was written while the bus was away goes out as soon as it is back', async () => {
+    await using world = await openWorld(dialect, { clock: fakeClock() })
+    const { bus, first } = world
+    bus.disconnect()
+    first.dispatcher.start()
+    await write(first, ['order.created'], 5)
+    assert.deepEqual(await statuses(first), { pending: 5 })
+    bus.connect()
+    await allDelivered(first, 5)
+  })
+
+  test('failures and lost confirmations change nothing in the order of a subject', async (t) => {
+    const chance = chanceOf(t)
+    const clock = fakeClock()
+    await using world = await openWorld(dialect, { clock })
+    const { bus, first } = world
+    const subjects = ['a', 'b', 'c', 'd']
+    bus.losesConfirmations = true
+    bus.rule = () => (chance.number() < 0.2 ? FAILED : undefined)
+    first.dispatcher.start()
+    await write(first, subjects, 40)
+    await eventually('all messages to be delivered', async () => {
+      clock.advance(200)
+      first.dispatcher.wake()
+      return (await statuses(first))['delivered'] === 160
+    })
+    for (const subject of subjects) assert.deepEqual(numbersOn(subject, bus.arrived), upTo(40), subject)
+    assert.ok(bus.arrived.length > 160, 'nothing was ever sent twice, so nothing was tested')
+  })
+
+  test('a subject that fails holds back no other, and waits longer after each failure', async () => {
+    const clock = fakeClock()
+    await using world = await openWorld(dialect, { clock })
+    const { bus, first } = world
+    const isBad = ({ subject }: { subject: string }) => subject === 'bad'
+    let tries = 0
+    bus.rule = (message) => {
+      if (!isBad(message)) return undefined
+      tries += 1
+      return FAILED
+    }
+    first.dispatcher.start()
+    await write(first, ['bad'], 2)
+    await eventually('the first try', () => tries > 0)
+    /** A message that comes through shows that the dispatcher has looked, and left the bad subject alone. */
+    let marks = 0
+    const look = async () => {
+      marks += 1
+      await write(first, ['good'], 1)
+      await allDelivered(first, marks)
+    }
+    await look()
+    // 100 ms, doubled each time up to 30 s; half of it is chance.
+    for (const [retry, pause] of [
+      100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000,
+    ].entries()) {
+      const before = tries
+      clock.advance(pause / 2 - 1)
+      await look()
+      assert.equal(tries, before, `retry ${retry + 1} came in less than ${pause / 2} ms`)
+      clock.advance(pause / 2 + 1)
+      await eventually(`retry ${retry + 1} within ${pause} ms`, () => tries > before)
+      await look()
+    }
+    const { items } = await first.messages.list({ subject: 'bad' }, FIRST_PAGE)
+    assert.deepEqual(
+      items.map(({ attempts, lastError }) => [attempts, lastError]),
+      [
+        [0, null],
+        [12, FAILED.reason],
+      ],
+      'only the message in front is at fault',
+    )
+    bus.rule = () => undefined
+    clock.advance(30_000)
+    await allDelivered(first, marks + 2)
+    assert.deepEqual(numbersOn('bad', bus.arrived), [1, 2])
+  })
+
+  test('a bus that comes back is not made to wait for subjects that failed before', async () => {
+    await using world = await openWorld(dialect, { clock: fakeClock() })
+    const { bus, first } = world
+    let tries = 0
+    bus.rule = () => {
+      tries += 1
+      return FAILED
+    }
+    first.dispatcher.start()
+    await write(first, ['order.created'], 1)
+    await eventually('a failure', () => tries > 0)
+    bus.rule = () => undefined
+    bus.disconnect()
+    bus.connect()
+    await allDelivered(first, 1)
+  })
+
+  test('what the bus refuses is dead with one alert, and goes out when it is redriven', async () => {
+    await using world = await openWorld(dialect)
+    const { bus, first } = world
+    bus.rule = ({ subject }) => (subject === 'order.created' ? REFUSED : undefined)
+    first.dispatcher.start()
+    await write(first, ['order.created', 'order.paid'], 1)
+    const dead = await eventually(
+      'the message to be dead',
+      async () => (await first.messages.list({ status: 'dead' }, FIRST_PAGE)).items[0],
+    )
+    assert.equal(dead.lastError, REFUSED.reason)
+    const { items: alerts } = await first.alerts.list({}, FIRST_PAGE)
+    assert.deepEqual(
+      alerts.map(({ alarmId, count, status }) => [alarmId, count, status]),
+      [[`message.dead:${dead.id}`, 1, 'firing']],
+    )
+    // order.paid, and alert.raised of the alert
+    await allDelivered(first, 2)
+    bus.rule = () => undefined
+    await first.messages.redrive(dead.id)
+    await allDelivered(first, 3)
+  })
+
+  test('an event of an alert that the bus refuses raises no alert', async () => {
+    await using world = await openWorld(dialect)
+    const { bus, first } = world
+    bus.rule = () => REFUSED
+    first.dispatcher.start()
+    await write(first, ['order.created'], 1)
+    await eventually('both messages to be dead', async () => (await statuses(first))['dead'] === 2)
+    await write(first, ['order.paid'], 1)
+    await eventually('both messages to be dead', async () => (await statuses(first))['dead'] === 4)
+    assert.equal((await first.alerts.list({}, FIRST_PAGE)).items.length, 2)
+  })
+
+  test('a refusal that two processes settle raises its alert once', async () => {
+    await using world = await openWorld(dialect)
+    const { first } = world
+    await write(first, ['order.created'], 1)
+    const refused = (await first.messages.pending(1, [])).map((message) => ({ ...message, reason: 'no' }))
+    await first.messages.settle({ delivered: [], failed: [], refused })
+    await (await world.another()).messages.settle({ delivered: [], failed: [], refused })
+    const { items } = await first.alerts.list({}, FIRST_PAGE)
+    assert.deepEqual(
+      items.map(({ count }) => count),
+      [1],
+    )
+  })
+
+  test('three processes under concurrent writers deliver each message once and in order', async () => {
+    await using world = await openWorld(dialect)
+    const sites = [world.first, await world.another(), await world.another()]
+    for (const { dispatcher } of sites) dispatcher.start()
+    await Promise.all(sites.map((site, index) => write(site, [`s${index}`, `t${index}`], 60)))
+    await allDelivered(world.first, 360)
+    assert.equal(world.bus.arrived.length, 360, 'with one process that delivers nothing is sent twice')
+    for (const subject of ['s0', 't0', 's1', 't1', 's2', 't2']) {
+      assert.deepEqual(numbersOn(subject, world.bus.arrived), upTo(60), subject)
+    }
+  })
+
+  test('a process that is closed hands the delivery over at once', async () => {
+    // The clock stands still, so no lease ever runs out.
+    await using world = await openWorld(dialect, { clock: fakeClock() })
+    const { first } = world
+    first.dispatcher.start()
+    await write(first, ['a'], 1)
+    await allDelivered(first, 1)
+    const second = await world.another()
+    second.dispatcher.start()
+    await first.dispatcher.close()
+    await first.dispatcher.close()
+    await write(second, ['a'], 1)
+    await allDelivered(second, 2)
+  })
+
+  test('a process without a bus hands the delivery to one that has it', async () => {
+    await using world = await openWorld(dialect, { clock: fakeClock() })
+    const { bus, first } = world
+    first.dispatcher.start()
+    await write(first, ['a'], 1)
+    await allDelivered(first, 1)
+    const second = createLease({ store: first.store, clock: fakeClock(), name: 'delivery', ttlMs: LEASE_MS })
+    assert.equal(await second.hold(), false)
+    bus.disconnect()
+    await eventually('the lease to be free', () => second.hold())
+  })
+
+  test('a store that fails delays the messages, and nothing is lost or out of order', async () => {
+    let faults = 0
+    const failing = async () => {
+      faults -= 1
+      throw new Error('the disk is gone for a moment')
+    }
+    await using world = await openWorld(dialect, {
+      faulty: (outbox) => ({
+        pending: (...asked) => (faults > 2 ? failing() : outbox.pending(...asked)),
+        settle: (settlement) => (faults > 0 ? failing() : outbox.settle(settlement)),
+      }),
+    })
+    const { bus, first } = world
+    await write(first, ['a'], 20)
+    faults = 4
+    first.dispatcher.start()
+    await allDelivered(first, 20)
+    assert.deepEqual(numbersOn('a', bus.arrived), upTo(20))
+    assert.equal(bus.arrived.length, 60, 'two settlements failed, so the batch was sent three times')
+  })
+
+  test('publish answers what became of the message', async () => {
+    await using world = await openWorld(dialect)
+    const { bus, first } = world
+    const publish = async () => {
+      const { id } = await first.messages.publish({ subject: 'free.speech', payload: { a: 1 }, headers: {} })
+      return first.messages.awaitDelivery(id)
+    }
+    bus.disconnect()
+    assert.equal((await publish()).status, 'pending')
+    first.dispatcher.start()
+    bus.connect()
+    await allDelivered(first, 1)
+    assert.equal((await publish()).status, 'delivered')
+    bus.rule = () => REFUSED
+    const start = performance.now()
+    assert.equal((await publish()).status, 'dead')
+    assert.ok(
+      performance.now() - start < 900,
+      'a refusal is an answer too: nobody waits for the time to run out',
+    )
+  })
+
+  test('publish does not wait where another process delivers', async () => {
+    await using world = await openWorld(dialect)
+    const { first } = world
+    first.dispatcher.start()
+    await write(first, ['a'], 1)
+    await allDelivered(first, 1)
+    const second = await world.another()
+    second.dispatcher.start()
+    const start = performance.now()
+    const { id } = await second.messages.publish({ subject: 'a', payload: 2, headers: {} })
+    await second.messages.awaitDelivery(id)
+    assert.ok(performance.now() - start < 900)
+    await eventually('the message to be delivered', async () => {
+      return (await second.messages.get(id)).status === 'delivered'
+    })
+  })
+
+  test('settled gives up after its time', async () => {
+    await using world = await openWorld(dialect)
+    const { first } = world
+    first.dispatcher.start()
+    await write(first, ['a'], 1)
+    await allDelivered(first, 1)
+    const start = performance.now()
+    await first.dispatcher.settled('not-there', 60)
+    assert.ok(performance.now() - start >= 55)
+  })
+})
+
+onEveryDialect('the lease', (dialect) => {
+  const leaseOn = (store: Store, clock: Clock) =>
+    createLease({ store, clock, name: 'delivery', ttlMs: LEASE_MS })
+  const putHolder = (store: Store, holder: string, expires_at: number) =>
+    store.write(({ db }) =>
+      db.insertInto('leases').values({ name: 'delivery', holder, expires_at }).execute(),
+    )
+
+  test('one of many takes it, keeps it by using it, and gives it away', async () => {
+    const clock = fakeClock()
+    await using world = await testStore(dialect, clock)
+    const [a, b] = [leaseOn(world.store, clock), leaseOn(world.store, clock)]
+    assert.deepEqual([await a.hold(), await b.hold()], [true, false])
+    for (let turn = 0; turn < 10; turn++) {
+      clock.advance(LEASE_MS / 2)
+      assert.deepEqual([await a.hold(), await b.hold()], [true, false])
+    }
+    await b.release()
+    assert.equal(await b.hold(), false, 'only its holder can give it away')
+    await a.release()
+    assert.deepEqual([await b.hold(), await a.hold()], [true, false])
+  })
+
+  test('a holder that was silent for too long finds that it has lost it', async () => {
+    const clock = fakeClock()
+    await using world = await testStore(dialect, clock)
+    const [a, b] = [leaseOn(world.store, clock), leaseOn(world.store, clock)]
+    assert.equal(await a.hold(), true)
+    clock.advance(LEASE_MS)
+    assert.deepEqual([await b.hold(), await a.hold()], [true, false])
+  })
+
+  test('what a process on another host held is free when its time is over', async () => {
+    const clock = fakeClock()
+    await using world = await testStore(dialect, clock)
+    await putHolder(world.store, 'elsewhere/1/x', clock.now() + LEASE_MS)
+    const lease = leaseOn(world.store, clock)
+    clock.advance(LEASE_MS - 1)
+    assert.equal(await lease.hold(), false)
+    clock.advance(1)
+    assert.equal(await lease.hold(), true)
+  })
+
+  test('a process of the same number on another machine of the same name is not taken for dead', async () => {
+    const clock = fakeClock()
+    await using world = await testStore(dialect, clock)
+    await putHolder(world.store, `${hostname()}/2147483646/x`, clock.now() + LEASE_MS)
+    assert.equal(await leaseOn(world.store, clock).hold(), false)
+  })
+
+  test('a holder whose clock was ahead is not waited for longer than it is silent', async () => {
+    const clock = fakeClock()
+    await using world = await testStore(dialect, clock)
+    await putHolder(world.store, 'elsewhere/1/x', clock.now() + 365 * 86_400_000)
+    const lease = leaseOn(world.store, clock)
+    assert.equal(await lease.hold(), false)
+    clock.advance(LEASE_MS - 1)
+    assert.equal(await lease.hold(), false)
+    clock.advance(1)
+    assert.equal(await lease.hold(), true)
+  })
+
+  test('a holder whose clock is ahead keeps it as long as it gives signs of life', async () => {
+    const [ahead, here] = [fakeClock(Date.UTC(2038, 0, 19)), fakeClock(Date.UTC(2026, 0, 31))]
+    await using world = await testStore(dialect, here)
+    const [holder, other] = [leaseOn(world.store, ahead), leaseOn(world.store, here)]
+    for (let turn = 0; turn < 10; turn++) {
+      assert.deepEqual([await holder.hold(), await other.hold()], [true, false])
+      ahead.advance(LEASE_MS / 2)
+      here.advance(LEASE_MS / 2)
+    }
+  })
+
+  test('what a process held that was killed on this host is free at once', async () => {
+    // The clock stands still: nothing runs out.
+    const clock = fakeClock()
+    await using world = await testStore(dialect, clock)
+    const text = JSON.stringify(
+      world.address.kind === 'sqlite'
+        ? { kind: 'sqlite', path: world.address.path }
+        : { kind: 'postgres', url: world.address.url.reveal() },
+    )
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, text, String(clock.now())], {
+      cwd: import.meta.dirname,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [told] = (await once(holder.stdout, 'data')) as [Buffer]
+    assert.equal(told.toString(), 'held')
+    const lease = leaseOn(world.store, clock)
+    assert.equal(await lease.hold(), false, 'its holder is alive')
+    const gone = once(holder, 'exit')
+    holder.kill('SIGKILL')
+    await gone
+    assert.equal(await lease.hold(), true)
+  })
+})
+
+/** A process that takes the lease and does nothing more. */
+const HOLDER = `
+  import { Secret } from '../../src/kernel/secret.ts'
+  import { silentLogger } from '../../src/kernel/logger.ts'
+  import { noMetrics } from '../../src/kernel/metrics.ts'
+  import { createLease } from '../../src/store/lease.ts'
+  import { openStore } from '../../src/store/open.ts'
+  const [text, now] = process.argv.slice(1)
+  const { kind, path, url } = JSON.parse(text)
+  const clock = { now: () => Number(now), monotonic: () => 0 }
+  const database = kind === 'sqlite' ? { kind, path } : { kind, url: new Secret(url) }
+  const store = await openStore({ database, clock, metrics: noMetrics, logger: silentLogger })
+  const lease = createLease({ store, clock, name: 'delivery', ttlMs: ${LEASE_MS} })
+  if (await lease.hold()) process.stdout.write('held')
+  setInterval(() => {}, 1_000)
+`

@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+
+export const SMTP_USER = 'notifier'
+export const SMTP_PASSWORD = 'canary-mail-password'
+
+/** A real mail server of one's own, with STARTTLS by a certificate that signs itself, and a password. */
+export interface SmtpServer extends AsyncDisposable {
+  /** With user and password; the certificate is trusted by nobody. */
+  url(parameters?: string): string
+  /** The certificate, for those who shall trust it. */
+  readonly certificateFile: string
+  readonly mails: readonly ReceivedMail[]
+  /** Passwords that arrived, whether right or wrong. */
+  readonly passwords: readonly string[]
+  /** The error that this step answers with from now on; undefined: none. */
+  fail(step: SmtpStep | undefined, code?: number, message?: string): void
+}
+
+export type SmtpStep = 'connect' | 'auth' | 'mail' | 'rcpt' | 'data'
+
+export interface ReceivedMail {
+  readonly from: string
+  readonly to: readonly string[]
+  readonly encrypted: boolean
+  /** As it came over the wire: headers, empty line, body. */
+  readonly source: string
+}
+
+interface Fault {
+  readonly step: SmtpStep
+  readonly code: number
+  readonly message: string
+}
+
+export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'platform-smtp-'))
+  const certificate = makeCertificate(directory)
+  const mails: ReceivedMail[] = []
+  const passwords: string[] = []
+  let fault: Fault | undefined
+  const at = (step: SmtpStep, then: () => void, refuse: (error: Error) => void) => {
+    if (fault?.step === step) refuse(Object.assign(new Error(fault.message), { responseCode: fault.code }))
+    else then()
+  }
+  const server = new SMTPServer({
+    key: certificate.key,
+    cert: certificate.cert,
+    allowInsecureAuth: false,
+    disableReverseLookup: true,
+    closeTimeout: 100,
+    onConnect: (_session, done) => at('connect', done, done),
+    onAuth(auth, _session, done) {
+      passwords.push(auth.password ?? '')
+      const isRight = auth.username === SMTP_USER && auth.password === SMTP_PASSWORD
+      const accept = () => (isRight ? done(null, { user: auth.username }) : done(new Error('wrong password')))
+      at('auth', accept, done)
+    },
+    onMailFrom: (_address, _session, done) => at('mail', done, done),
+    onRcptTo(address, _session, done) {
+      if (address.address.startsWith('nobody@')) {
+        done(Object.assign(new Error('no such mailbox'), { responseCode: 550 }))
+      } else at('rcpt', done, done)
+    },
+    onData(stream, session, done) {
+      void text(stream).then((source) => {
+        const { mailFrom, rcptTo } = session.envelope
+        const accept = () => {
+          const from = mailFrom === false ? '' : mailFrom.address
+          mails.push({ from, to: rcptTo.map(({ address }) => address), encrypted: session.secure, source })
+          done()
+        }
+        at('data', accept, done)
+      })
+    },
+    ...options,
+  })
+  // A client that goes away in the middle is what some tests are about.
+  server.on('error', () => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.server.address() as AddressInfo
+  return {
+    url: (parameters = '') =>
+      `smtp://${SMTP_USER}:${encodeURIComponent(SMTP_PASSWORD)}@localhost:${port}/${parameters}`,
+    certificateFile: certificate.file,
+    mails,
+    passwords,
+    fail(step, code = 451, message = 'try again later') {
+      fault = step && { step, code, message }
+    },
+    async [Symbol.asyncDispose]() {
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function makeCertificate(directory: string): { key: string; cert: string; file: string } {
+  const [key, file] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', file, '-days', '2', ...names], {
+    stdio: 'pipe',
+  })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(file, 'utf8'), file }
+}
