@@ -17,6 +17,7 @@ const TARGETS = {
   check: { run: ['scripts/check.ts'] },
   format: { run: ['node_modules/oxfmt/bin/oxfmt'] },
   bench: { run: ['bench/run.ts'], needsDebianPackages: true },
+  'build:ticket-notify': { run: ['scripts/build-ticket-notify.ts'] },
   chaos: { run: ['test/chaos/run.ts'], needsDebianPackages: true },
 }
 

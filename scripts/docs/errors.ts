@@ -1,0 +1,25 @@
+import { COMMON_ERRORS, SPECIFIC_ERRORS, type ErrorCode } from '../../src/wire/error-codes.ts'
+import { code, page, table } from './markdown.ts'
+
+const BODY = `An error is answered with its HTTP status and a body of \`code\`, \`message\` and, where several fields
+are wrong, \`details\`. Programs go by the code, people by the message; messages may change.`
+
+export function errorsPage(): string {
+  return page(
+    'Errors',
+    BODY,
+    '## Of any operation',
+    codeTable(COMMON_ERRORS),
+    '## Of particular operations',
+    codeTable(SPECIFIC_ERRORS),
+  )
+}
+
+function codeTable(codes: Readonly<Record<string, ErrorCode>>): string {
+  const rows = Object.entries(codes).map(([name, { status, meaning }]) => [
+    code(name),
+    String(status),
+    meaning,
+  ])
+  return table(['Code', 'Status', 'Meaning'], rows)
+}

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPlatform } from '../../src/app/platform.ts'
+import { loadConfig, type Config } from '../../src/config/config.ts'
+import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
+import type { OpenApiDocument } from './operations.ts'
+
+/** What a running platform says of itself. */
+export interface Observations {
+  readonly openApi: OpenApiDocument
+  /** In the Prometheus text format. */
+  readonly metrics: string
+}
+
+/** Starts the whole platform on an empty database and a free port, asks it, and stops it. */
+export async function observePlatform(): Promise<Observations> {
+  const directory = mkdtempSync(join(tmpdir(), 'platform-docs-'))
+  try {
+    const listening = createListeningLogger()
+    const platform = await startPlatform({
+      config: configIn(directory),
+      logger: listening.logger,
+      onFirstAdmin: () => undefined,
+    })
+    try {
+      return await observe(`http://${listening.address()}`)
+    } finally {
+      await platform.stop()
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function observe(url: string): Promise<Observations> {
+  const [openApi, metrics] = await Promise.all([fetch(`${url}/openapi.json`), fetch(`${url}/metrics`)])
+  return { openApi: (await openApi.json()) as OpenApiDocument, metrics: await metrics.text() }
+}
+
+function configIn(directory: string): Config {
+  // Nothing listens on that port of the bus: a server that runs on this machine is left alone.
+  const env = { DATA_DIR: directory, LISTEN_ADDR: '127.0.0.1:0', BUS_SERVER: 'nats://127.0.0.1:1' }
+  return loadConfig({ env, cwd: directory, systemConfigPath: join(directory, 'none.toml') }).config
+}
+
+/** A logger that remembers where the api listens and says nothing. */
+function createListeningLogger(): { logger: Logger; address(): string } {
+  let found: unknown
+  const logger: Logger = {
+    ...silentLogger,
+    info(fields, message) {
+      if (message === 'listening' && fields['module'] === 'api') found = fields['address']
+    },
+    child: () => logger,
+  }
+  return { logger, address: () => String(found) }
+}

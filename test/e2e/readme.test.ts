@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { eventually } from '../support/eventually.ts'
+import { freePort, startNats } from '../support/nats.ts'
+import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const TOUR = '## A five-minute tour'
+// What the tour starts in a terminal of its own; here the bus listens on a port that nobody else has.
+const START_BUS = 'nats-server -p 9996 -js'
+const STEP_MS = 30_000
+
+interface Block {
+  readonly language: string
+  readonly text: string
+}
+
+interface Step {
+  readonly command: string
+  /** What is printed; `…` stands for anything on a line, and one id, time or token is as good as another. */
+  readonly output: string
+}
+
+describe('the commands that the documents show', () => {
+  it('take a reader through the tour of the README, from the first call to Ctrl-C', async () => {
+    const busPort = await freePort()
+    await using world = await startWorld({ BUS_SERVER: `nats://127.0.0.1:${busPort}` })
+    await using bus = lateBus(busPort)
+    const blocks = blocksOf(tour())
+    assert.ok(blocks.length > 5, 'the tour is there')
+
+    for (const block of blocks) {
+      if (block.text === START_BUS) await bus.start()
+      else await followSteps(world, block)
+    }
+
+    world.platform.signal('SIGINT')
+    assert.equal(await world.platform.ended, 0)
+  })
+
+  for (const guide of ['docs/guide/users.md', 'docs/guide/operating.md']) {
+    it(`print in ${guide} what it says`, async () => {
+      await using world = await startWorld({})
+      const shown = blocksOf(read(guide)).filter(({ language }) => language === 'console')
+      assert.ok(shown.length > 0, 'there are some')
+      for (const block of shown) await followSteps(world, block)
+    })
+  }
+})
+
+interface World extends AsyncDisposable {
+  readonly platform: ServedPlatform
+  readonly shell: Shell
+}
+
+async function startWorld(env: Readonly<Record<string, string>>): Promise<World> {
+  await using opening = new AsyncDisposableStack()
+  const data = opening.use(temporaryDirectory())
+  const platform = opening.use(
+    await servePlatform({ dataDir: data.path, env: { ...env, WORKER_ORDER_SCAN: '200ms' } }),
+  )
+  const shell = opening.use(startShell({ ...env, DATA_DIR: data.path, HOME: data.path }))
+  const opened = opening.move()
+  return { platform, shell, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+function tour(): string {
+  return (read('README.md').split(TOUR)[1] ?? '').split('\n## ')[0] ?? ''
+}
+
+function blocksOf(text: string): Block[] {
+  const fences = text.matchAll(/^```(\w+)\n(.*?)\n```$/gms)
+  return [...fences].map(([, language = '', content = '']) => ({ language, text: content }))
+}
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+async function followSteps({ platform, shell }: World, { language, text }: Block) {
+  assert.equal(language, 'console', `a block that is run shows what it prints:\n${text}`)
+  const values = { API: platform.url, PASSWORD: firstPassword(platform.stderr()) }
+  for (const { command, output } of stepsOf(text)) {
+    assert.match(plain(await shell.run(withValues(command, values))), patternOf(output), command)
+  }
+}
+
+function stepsOf(text: string): Step[] {
+  return text
+    .split(/^\$ /m)
+    .slice(1)
+    .map((step) => {
+      const [command = '', ...output] = step.trimEnd().split('\n')
+      return { command, output: output.join('\n') }
+    })
+}
+
+/** The reader fills in some variables; so does the test. */
+function withValues(command: string, values: Readonly<Record<string, string>>): string {
+  const name = /^([A-Z]+)=/.exec(command)?.[1] ?? ''
+  return name in values ? `${name}='${values[name]}'` : command
+}
+
+function patternOf(output: string): RegExp {
+  return new RegExp(`^${plain(output).split('…').map(RegExp.escape).join('.*')}$`)
+}
+
+/** Ids and times by their kind. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<id>')
+    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g, '<time>')
+}
+
+function firstPassword(stderr: string): string {
+  const password = /with the password (\S+)/.exec(stderr)?.[1]
+  assert.ok(password, 'the first start tells the password')
+  return password
+}
+
+function lateBus(port: number) {
+  let server: Awaited<ReturnType<typeof startNats>> | undefined
+  return {
+    async start() {
+      server = await startNats({ jetstream: true, port })
+    },
+    [Symbol.asyncDispose]: async () => server?.stop(),
+  }
+}
+
+interface Shell extends AsyncDisposable {
+  /** Runs a command to its end, which must be a good one, and answers what it printed. */
+  run(command: string): Promise<string>
+}
+
+/** One bash for all steps, so that variables and functions last, in the checkout. */
+function startShell(env: Readonly<Record<string, string>>): Shell {
+  const child = spawn('bash', ['--noprofile', '--norc'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: 'pipe',
+    // A group of its own, so that a step that hangs goes with it.
+    detached: true,
+  })
+  const closed = once(child, 'close')
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  return {
+    async run(command) {
+      const mark = `end-${randomBytes(6).toString('hex')}`
+      const end = new RegExp(`\\n${mark} (\\d+)\\n$`)
+      stdout = ''
+      child.stdin.write(`{ ${command}\n} </dev/null; printf '\\n${mark} %s\\n' $?\n`)
+      const [whole, status] = await eventually(`the end of: ${command}`, () => end.exec(stdout), {
+        timeoutMs: STEP_MS,
+      })
+      assert.equal(status, '0', `${command}\n${stdout}${stderr}`)
+      return stdout.slice(0, -whole.length).trimEnd()
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+      await closed
+    },
+  }
+}
