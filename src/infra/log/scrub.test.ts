@@ -53,3 +53,9 @@ test('control characters and changes of direction become visible', () => {
   )
   assert.equal(scrubText('two\n\tlines, 中文 and 👩‍👧'), 'two\n\tlines, 中文 and 👩‍👧')
 })
+
+test('a cookie line is hidden whole, also when a part of it was hidden before', () => {
+  const text = scrubText('Cookie: $2b$12$abcdefghijklmnopqrstuv; sid=CANARY')
+  assert.doesNotMatch(text, /CANARY/)
+  assert.equal(scrubText(text), text)
+})

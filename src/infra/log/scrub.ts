@@ -45,11 +45,11 @@ const BOT_PATH = /(\/bot\d+:)[\w-]+/g
 const URL_USER = /(:\/\/)(?:[^\s/?#"'<>]*|[^\s/:@"'<>]+:[^\s"'<>@]*)@/g
 const ENCODED_AT = /%(?:25){0,3}40/
 const ENCODED_URL_USER =
-  /(%(?:25){0,3}3A%(?:25){0,3}2F%(?:25){0,3}2F)(?:(?!%(?:25){0,3}40)[^\s"'<>&])*(?=%(?:25){0,3}40)/gi
+  /(%(?:25){0,3}3A%(?:25){0,3}2F%(?:25){0,3}2F)(?:(?!%(?:25){0,3}40)[^\s"'<>&]){0,512}(?=%(?:25){0,3}40)/gi
 const BARE_USER = /(?<![\w.+/-])([\w.+-]+:)[^\s:@/"']+@(?=[\w[])/g
 const PASSWORD_HASH = /pbkdf2[\w-]*\$[^\s"',]+|\$(?:2[abxy]|argon2\w*|scrypt|[156y])\$[^\s"',]+/gi
 const HEADER_LINE =
-  /\b((?:set-)?cookie|(?:proxy-)?authorization)(\s*[:=]\s*|\\*["']\s*,\s*\\*["'])(?![\s"'`[{\\*])[^\r\n"']+/gi
+  /\b((?:set-)?cookie|(?:proxy-)?authorization)(\s*[:=]\s*|\\*["']\s*,\s*\\*["'])(?![\s"'`[{\\])[^\r\n"']+/gi
 const JSON_WEB_TOKEN = /eyJ[\w+/=-]{8,}(?:\.[\w+/=-]*)*/g
 const NATS_SEED = /\bS[UAOCNX][A-Z2-7]{56}\b/g
 // What a terminal or a log viewer acts upon: C0 and C1 controls, line separators, changes of writing direction.
