@@ -6,6 +6,9 @@ const TESTS = ['[.]test[.]ts$', '^test/', '^bench/']
 const KERNEL = '^src/kernel/'
 const WIRE = '^src/wire/'
 const CONFIG = '^src/config/'
+const PROGRAM_INDEX = '^programs/[^/]+/(index|value-error)[.]ts$'
+const NOTIFICATION_MODULE = '^programs/ticket-notify/(notify[.]ts$|notification/)'
+const NOTIFIER_INDEX = '^programs/ticket-notify/index[.]ts$'
 const DOMAIN_INDEX = '^src/domains/[^/]+/index[.]ts$'
 
 /** @param {string[]} names */
@@ -59,7 +62,7 @@ const ROOMS = [
     name: 'bin',
     comment: 'The executable only maps arguments to commands and errors to exit codes.',
     path: '^bin/',
-    mayImport: ['^bin/', '^src/app/', CONFIG, KERNEL, WIRE, DOMAIN_INDEX, '^node_modules/'],
+    mayImport: ['^bin/', '^src/app/', CONFIG, KERNEL, WIRE, DOMAIN_INDEX, PROGRAM_INDEX, '^node_modules/'],
   },
   {
     name: 'programs',
@@ -113,8 +116,14 @@ const DOMAINS = [
   {
     name: 'ticket-notifier',
     comment: 'Installed as two files: Node, the neighbour, and no more (specification, ticket notifier).',
-    from: { path: '^programs/ticket-notify/', pathNot: TESTS },
+    from: { path: '^programs/ticket-notify/', pathNot: [NOTIFICATION_MODULE, NOTIFIER_INDEX, ...TESTS] },
     to: { pathNot: '^programs/ticket-notify/', dependencyTypesNot: ['core'] },
+  },
+  {
+    name: 'ticket-notifier-neighbour',
+    comment: 'The notification module is the other file: it is loaded when it is needed, by its name.',
+    from: { path: '^programs/ticket-notify/', pathNot: [NOTIFICATION_MODULE, NOTIFIER_INDEX, ...TESTS] },
+    to: { path: [NOTIFICATION_MODULE, NOTIFIER_INDEX] },
   },
 ]
 

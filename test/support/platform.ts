@@ -116,7 +116,10 @@ export async function servePlatform({
     ended.then((code) => {
       throw new Error(`the platform ended with ${code} instead of serving:\n${stdout()}\n${stderr()}`)
     }),
-  ])
+  ]).catch((error: unknown) => {
+    child.kill('SIGKILL')
+    throw error
+  })
   const url = addressOf('api')
   const signal = (name: NodeJS.Signals) => void child.kill(name)
   const kill = async () => {

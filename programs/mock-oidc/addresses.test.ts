@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { isRedirectAddress, withQuery, withRealPort } from './addresses.ts'
+
+test('parameters join whatever query the address has', () => {
+  const parameters = [
+    ['code', 'c'],
+    ['none', undefined],
+    ['state', 'a&b=c d/ü'],
+  ] as const
+  const added = 'code=c&state=a%26b%3Dc%20d%2F%C3%BC'
+  assert.equal(withQuery('http://a/b', parameters), `http://a/b?${added}`)
+  assert.equal(withQuery('http://a/b?', parameters), `http://a/b?${added}`)
+  assert.equal(withQuery('http://a/b?x=1', parameters), `http://a/b?x=1&${added}`)
+  assert.equal(withQuery('http://a/b?x=1&', parameters), `http://a/b?x=1&${added}`)
+})
+
+test('port 0 becomes the real port, any other stays', () => {
+  assert.equal(withRealPort('http://127.0.0.1:0', 81), 'http://127.0.0.1:81')
+  assert.equal(withRealPort('http://[::1]:0/a:0/', 81), 'http://[::1]:81/a:0/')
+  assert.equal(withRealPort('http://127.0.0.1:80', 81), 'http://127.0.0.1:80')
+  assert.equal(withRealPort('http://127.0.0.1', 81), 'http://127.0.0.1')
+})
+
+test('what passes as a redirect address can stand in a header and is the address of a host', () => {
+  const text = fc.oneof(
+    fc.webUrl({ withFragments: true }),
+    fc.string({ unit: 'binary' }).map((tail) => `http://a${tail}`),
+  )
+  fc.assert(
+    fc.property(text, (address) => {
+      fc.pre(isRedirectAddress(address))
+      assert.match(address, /^[!-~]+$/)
+      assert.notEqual(new URL(address).host, '')
+      assert.equal(new URL(address).hash, '')
+    }),
+  )
+})

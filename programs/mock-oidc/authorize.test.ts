@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CLIENT_ID, queryOf, REDIRECT_URI, startTestProvider } from '../../test/support/mock-oidc.ts'
+
+test('the code and the state go to the address that the client names', async () => {
+  await using provider = await startTestProvider()
+  const state = 'a&b=ü %2F+"\n'
+  const answer = await provider.authorize({ redirect_uri: 'https://client.example/cb?x=1', state })
+  assert.equal(answer.status, 302)
+  assert.match(
+    answer.headers.location ?? '',
+    /^https:\/\/client\.example\/cb\?x=1&code=[\w-]{36}&state=[!-~]+$/,
+  )
+  assert.equal(queryOf(answer).get('state'), state)
+  assert.equal(answer.headers['cache-control'], 'no-store')
+})
+
+test('without an address they go to MOCK_REDIRECT_URI, and without a state there is none', async () => {
+  await using provider = await startTestProvider({ MOCK_REDIRECT_URI: 'http://127.0.0.1:7/cb' })
+  for (const path of ['/authorize', '/authorize?', '/authorize?redirect_uri=&state=']) {
+    const { status, headers } = await provider.request('GET', path)
+    assert.equal(status, 302)
+    assert.match(headers.location ?? '', /^http:\/\/127\.0\.0\.1:7\/cb\?code=[\w-]{36}$/)
+  }
+})
+
+const NEVER_REDIRECTED = [
+  ['redirect_uri', 'redirect_uri=/callback'],
+  ['redirect_uri', 'redirect_uri=javascript:alert(1)'],
+  ['redirect_uri', 'redirect_uri=http://a/%23fragment'],
+  ['redirect_uri', 'redirect_uri=http://a/%0d%0aSet-Cookie:x=1'],
+  ['redirect_uri', 'redirect_uri=http://a/%C3%BC'],
+  ['redirect_uri', 'redirect_uri=http://'],
+  ['redirect_uri', 'redirect_uri=http://a&redirect_uri=http://a'],
+  ['client_id', 'client_id=a&client_id=b'],
+  ['query', 'redirect_uri=http://a&state=%ff'],
+  ['query', 'redirect_uri=http://a&state=%zz'],
+] as const
+
+for (const [check, query] of NEVER_REDIRECTED) {
+  test(`${query} is refused by ${check} and redirects nowhere`, async () => {
+    await using provider = await startTestProvider()
+    const answer = await provider.request('GET', `/authorize?${query}`)
+    assert.equal(answer.status, 400)
+    assert.equal(answer.headers.location, undefined)
+    assert.equal(answer.json()['error'], 'invalid_request')
+    assert.match(String(answer.json()['error_description']), new RegExp(`^${check}: `))
+  })
+}
+
+const TOLD_BY_REDIRECT = [
+  ['invalid_request', 'nonce=1&nonce=2&state=s', 's'],
+  ['invalid_request', 'state=1&state=2', null],
+  ['unsupported_response_type', 'response_type=token&state=s', 's'],
+  ['invalid_request', 'response_mode=form_post&state=s', 's'],
+  ['invalid_scope', 'scope=%22a%22&state=s', 's'],
+  ['invalid_scope', 'scope=a%20%20b&state=s', 's'],
+] as const
+
+for (const [error, query, state] of TOLD_BY_REDIRECT) {
+  test(`${query} is told to the client as ${error}`, async () => {
+    await using provider = await startTestProvider()
+    const answer = await provider.request('GET', `/authorize?client_id=${CLIENT_ID}&${query}`)
+    assert.equal(answer.status, 302)
+    assert.ok(answer.headers.location?.startsWith(`${REDIRECT_URI}?error=`))
+    const told = queryOf(answer)
+    assert.deepEqual([told.get('error'), told.get('state'), told.get('code')], [error, state, null])
+  })
+}

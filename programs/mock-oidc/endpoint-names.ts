@@ -1,0 +1,12 @@
+/** Where each endpoint is, below the issuer. */
+export const PATHS = {
+  discovery: '/.well-known/openid-configuration',
+  authorize: '/authorize',
+  token: '/token',
+  userinfo: '/userinfo',
+  jwks: '/jwks',
+} as const
+
+export type EndpointName = keyof typeof PATHS
+
+export const ENDPOINT_NAMES = Object.keys(PATHS) as EndpointName[]

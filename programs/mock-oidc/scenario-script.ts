@@ -1,0 +1,62 @@
+import { ENDPOINT_NAMES, type EndpointName } from './endpoint-names.ts'
+import { SCENARIO_NAMES, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts'
+import { ValueError } from './value-error.ts'
+
+/** One piece of trouble, for one request to that endpoint. */
+export interface ScriptedScenario {
+  readonly endpoint: EndpointName
+  readonly scenario: ScenarioName
+  readonly option: number
+}
+
+/** Reads `MOCK_SCENARIOS`: `[{"endpoint": "token", "scenario": "delay", "delay_ms": 500}, …]`. */
+export function parseScenarios(text: string): ScriptedScenario[] | undefined {
+  const items = parseJson(text)
+  return Array.isArray(items) ? items.map(parseScenario) : undefined
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function parseScenario(item: unknown, index: number): ScriptedScenario {
+  const refuse = (expected: string, got: unknown) => {
+    const where = `${expected} in item ${index}`
+    return new ValueError(`expected ${where}, got ${JSON.stringify(got) ?? 'nothing'}`)
+  }
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) throw refuse('an object', item)
+  const fields = item as Readonly<Record<string, unknown>>
+  const scenario = SCENARIO_NAMES.find((name) => name === fields['scenario'])
+  if (!scenario) throw refuse(`"scenario" to be one of ${SCENARIO_NAMES.join(', ')}`, fields['scenario'])
+  const { on, option }: Scenario = SCENARIOS[scenario]
+  const endpoint = on.find((name) => name === fields['endpoint'])
+  if (!endpoint) throw refuse(`"endpoint" of ${scenario} to be one of ${on.join(', ')}`, fields['endpoint'])
+  const known = ['endpoint', 'scenario', ...(option ? [option.name] : [])]
+  const unknown = Object.keys(fields).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw refuse(`only ${known.join(', ')} for ${scenario}`, unknown)
+  if (!option) return { endpoint, scenario, option: 0 }
+  const { name, default: fallback, minimum, maximum } = option
+  const value = fields[name] ?? fallback
+  const isGood = typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
+  if (!isGood) throw refuse(`"${name}" to be an integer from ${minimum} to ${maximum}`, value)
+  return { endpoint, scenario, option: value }
+}
+
+/** What is still to happen. */
+export interface ScenarioQueue {
+  /** The next piece of trouble for that endpoint, which then has happened. */
+  take(endpoint: EndpointName): ScriptedScenario | undefined
+}
+
+export function createScenarioQueue(script: readonly ScriptedScenario[]): ScenarioQueue {
+  const queues = new Map<EndpointName, ScriptedScenario[]>()
+  for (const name of ENDPOINT_NAMES) {
+    const ofEndpoint = script.filter(({ endpoint }) => endpoint === name)
+    if (ofEndpoint.length > 0) queues.set(name, ofEndpoint)
+  }
+  return { take: (endpoint) => queues.get(endpoint)?.shift() }
+}

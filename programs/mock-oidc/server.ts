@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { SECOND } from '../../src/kernel/time.ts'
+import { withRealPort } from './addresses.ts'
+import type { MockConfig } from './env.ts'
+import { createGrants } from './grants.ts'
+import { createSigningKeys } from './keys.ts'
+import { createRequestLog } from './request-log.ts'
+import { createRouter } from './router.ts'
+import { createScenarioQueue } from './scenario-script.ts'
+import { serve, type Desk } from './serve.ts'
+
+// contract, section 1: what is in flight is finished, within 10 s
+const STOP_PATIENCE_MS = 9 * SECOND
+
+export interface MockOidc {
+  /** The real one. */
+  readonly port: number
+  readonly issuer: string
+  /** How many codes and tokens are remembered. */
+  readonly remembered: number
+  /** Finishes what is in flight, and cuts what takes longer than that; may be called twice. */
+  close(patienceMs?: number): Promise<void>
+}
+
+export interface MockOidcDeps {
+  readonly clock: Clock
+  /** Takes the lines of the request log. */
+  readonly write: (line: string) => void
+}
+
+/** Listens, and answers until it is closed. Rejects when the port cannot be had. */
+export async function startMockOidc(config: MockConfig, { clock, write }: MockOidcDeps): Promise<MockOidc> {
+  const server = createServer()
+  const port = await listen(server, config)
+  const issuer = withRealPort(config.issuer, port)
+  const grants = createGrants(clock)
+  const cutting = new AbortController()
+  const desk: Desk = {
+    provider: {
+      config,
+      issuer,
+      clock,
+      grants,
+      keys: createSigningKeys(),
+      userJson: JSON.stringify(config.user),
+    },
+    route: createRouter(issuer),
+    scenarios: createScenarioQueue(config.scenarios),
+    cut: cutting.signal,
+    isClosing: () => !server.listening,
+    log: config.log ? createRequestLog(clock, write) : undefined,
+  }
+  server.on('request', (request, response) => serve(desk, request, response))
+  const closed = once(server, 'close')
+  return {
+    port,
+    issuer,
+    get remembered() {
+      return grants.size
+    },
+    async close(patienceMs = STOP_PATIENCE_MS) {
+      if (server.listening) closeWithin(patienceMs, server, cutting)
+      await closed
+    },
+  }
+}
+
+async function listen(server: Server, { bind, port }: MockConfig): Promise<number> {
+  server.listen(port, bind)
+  await once(server, 'listening')
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : port
+}
+
+function closeWithin(patienceMs: number, server: Server, cutting: AbortController): void {
+  const timer = setTimeout(() => {
+    cutting.abort()
+    server.closeAllConnections()
+  }, patienceMs)
+  server.close(() => clearTimeout(timer))
+}

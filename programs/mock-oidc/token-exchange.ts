@@ -1,0 +1,83 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isUtf8 } from 'node:buffer'
+import { readClientCredentials, type ClientCredentials } from './client-credentials.ts'
+import type { MockConfig } from './env.ts'
+import type { Grant, Grants } from './grants.ts'
+import { parseForm, parseJsonObject, unreadable, type Parameters } from './parameters.ts'
+
+/** One request to `/token`, read but not yet judged. */
+export interface TokenExchange {
+  readonly config: MockConfig
+  readonly grants: Grants
+  readonly contentType: string
+  readonly contentEncoding: string
+  readonly parameters: Parameters
+  readonly client: ClientCredentials
+  /** What the client presents, when it was issued here: a code, or for that grant type a refresh token. */
+  readonly grant: Grant | undefined
+  parameter(name: TokenParameter): string | undefined
+}
+
+export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const
+export type GrantType = (typeof GRANT_TYPES)[number]
+
+export function isGrantType(text: string | undefined): text is GrantType {
+  return GRANT_TYPES.some((type) => type === text)
+}
+
+const TOKEN_PARAMETERS = [
+  'grant_type',
+  'code',
+  'client_id',
+  'client_secret',
+  'redirect_uri',
+  'code_verifier',
+  'refresh_token',
+  'scope',
+] as const
+type TokenParameter = (typeof TOKEN_PARAMETERS)[number]
+
+const KNOWN: ReadonlySet<string> = new Set(TOKEN_PARAMETERS)
+
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+export const JSON_TYPE = 'application/json'
+
+export function readTokenExchange(
+  { headers, body }: { headers: IncomingHttpHeaders; body: Buffer },
+  { config, grants }: { config: MockConfig; grants: Grants },
+): TokenExchange {
+  const contentType = mediaType(headers['content-type'])
+  const parameters = readParameters(contentType, body)
+  const { values } = parameters
+  return {
+    config,
+    grants,
+    contentType,
+    contentEncoding: headers['content-encoding'] ?? 'identity',
+    parameters,
+    client: readClientCredentials(headers.authorization, {
+      id: values.get('client_id'),
+      secret: values.get('client_secret'),
+    }),
+    grant: findGrant(values, grants),
+    parameter: (name) => values.get(name),
+  }
+}
+
+/** Without its parameters, which mean nothing here: `application/json; charset=utf-8`. */
+function mediaType(contentType = ''): string {
+  const semicolon = contentType.indexOf(';')
+  return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase()
+}
+
+function readParameters(contentType: string, body: Buffer): Parameters {
+  if (!isUtf8(body)) return unreadable('the body is not UTF-8')
+  const text = body.toString('utf8')
+  return contentType === JSON_TYPE ? parseJsonObject(text, KNOWN) : parseForm(text, KNOWN)
+}
+
+function findGrant(values: ReadonlyMap<string, string>, grants: Grants): Grant | undefined {
+  return values.get('grant_type') === 'refresh_token'
+    ? grants.findRefreshToken(values.get('refresh_token') ?? '')
+    : grants.findCode(values.get('code') ?? '')
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { eventually } from '../support/eventually.ts'
+import { runPlatform, temporaryDirectory } from '../support/platform.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../bin/platform.ts')
+const LINE = /^mock oidc listening on 127\.0\.0\.1:(\d+) \(token_mode=ok require_form=0\)\n/
+
+interface RunningMock extends AsyncDisposable {
+  readonly url: string
+  stdout(): string
+  stderr(): string
+  /** Resolves with the exit code. */
+  end(signal: NodeJS.Signals): Promise<number | null>
+}
+
+async function startMock(cwd: string, env: Readonly<Record<string, string>> = {}): Promise<RunningMock> {
+  const child = spawn(process.execPath, [PROGRAM, 'mock-oidc'], {
+    cwd,
+    env: { PATH: process.env['PATH'], MOCK_PORT: '0', MOCK_ISSUER: 'http://127.0.0.1:0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return ended
+  }
+  await eventually('the mock listens', () => output.stderr.includes('\n') || child.exitCode !== null)
+  const port = LINE.exec(output.stderr)?.[1]
+  assert.ok(port, output.stderr)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    end,
+    async [Symbol.asyncDispose]() {
+      await end('SIGKILL')
+    },
+  }
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`the mock provider says one line, serves, writes no file, and ends with 0 on ${signal}`, async () => {
+    using directory = temporaryDirectory()
+    await using mock = await startMock(directory.path)
+    const document = (await (await fetch(`${mock.url}/.well-known/openid-configuration`)).json()) as {
+      issuer: string
+    }
+    assert.equal(document.issuer, mock.url)
+    assert.equal((await fetch(`${mock.url}/userinfo`)).status, 401)
+    assert.equal(await mock.end(signal), 0)
+    assert.match(mock.stderr(), new RegExp(`${LINE.source}$`))
+    assert.equal(mock.stdout(), '')
+    assert.deepEqual(readdirSync(directory.path), [])
+  })
+}
+
+test('with MOCK_LOG=1 the mock provider writes one JSON line for each request', async () => {
+  using directory = temporaryDirectory()
+  await using mock = await startMock(directory.path, { MOCK_LOG: '1' })
+  await fetch(`${mock.url}/token`, { method: 'POST' })
+  await mock.end('SIGTERM')
+  const [, line = ''] = mock.stderr().split('\n')
+  const { endpoint, status, check } = JSON.parse(line) as Record<string, unknown>
+  assert.deepEqual({ endpoint, status, check }, { endpoint: 'token', status: 415, check: 'content_type' })
+})
+
+const WRONG = [
+  ['MOCK_PORT', 'abc'],
+  ['MOCK_BIND', '0.0.0.0'],
+  ['MOCK_USER_JSON', '{'],
+  ['MOCK_TOKEN_MODE', 'broken'],
+  ['MOCK_SCENARIOS', '[{}]'],
+] as const
+
+for (const [variable, value] of WRONG) {
+  test(`${variable}=${value} is one ValueError line and exit code 1`, async () => {
+    using directory = temporaryDirectory()
+    const { code, stdout, stderr } = await runPlatform(['mock-oidc'], {
+      dataDir: directory.path,
+      env: { [variable]: value },
+    })
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, new RegExp(`^ValueError: ${variable}: [^\n]+\n$`))
+    assert.ok(variable === 'MOCK_SCENARIOS' || stderr.includes(JSON.stringify(value)), stderr)
+  })
+}
+
+test('a port that is in use is told on one line, exit code 1', async () => {
+  using directory = temporaryDirectory()
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { code, stderr } = await runPlatform(['mock-oidc'], {
+    dataDir: directory.path,
+    env: { MOCK_PORT: String(port) },
+  })
+  server.close()
+  assert.equal(code, 1)
+  assert.match(stderr, new RegExp(`^platform: [^\n]*EADDRINUSE[^\n]*:${port}\n$`))
+})
+
+test('an argument is wrong usage', async () => {
+  using directory = temporaryDirectory()
+  const { code } = await runPlatform(['mock-oidc', '--port', '1'], { dataDir: directory.path })
+  assert.equal(code, 2)
+})
