@@ -50,7 +50,7 @@ export function namedSchemas(routes: readonly Route[]): NamedSchema[] {
   const byName = new Map<string, NamedSchema>()
   const collect = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return
-    if (isNamed(schema)) byName.set(schema.$id, { ...Object(membersReferring(schema)), $id: schema.$id })
+    if (isNamed(schema)) byName.set(schema.$id, { ...membersReferring(schema), $id: schema.$id })
     Object.values(schema).forEach(collect)
   }
   for (const { answers } of routes) for (const { schema } of Object.values(answers)) collect(schema)
@@ -68,12 +68,12 @@ function isNamed(schema: object): schema is NamedSchema {
 
 /** The schema with a reference in the place of each one that has a name. */
 function referring(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(referring)
   if (typeof schema !== 'object' || schema === null) return schema
   return isNamed(schema) ? { $ref: `${schema.$id}#` } : membersReferring(schema)
 }
 
-function membersReferring(schema: object): unknown {
-  if (Array.isArray(schema)) return schema.map(referring)
+function membersReferring(schema: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(schema).map(([name, member]) => [name, referring(member)]))
 }
 

@@ -1,0 +1,184 @@
+import { after, describe, test } from 'node:test'
+import { bodySchema, type Parameter, type Place, type Schema } from './document.ts'
+import { assertAccepted, assertRefused, openApi } from './client.ts'
+import type { Sent } from './traffic.ts'
+import { bodyCases, fitsIntoTarget, queryCases, textCases, type FieldCase } from './field-cases.ts'
+import { sampleOf, toRequest } from './samples.ts'
+
+// What is compared with a password may be any text.
+const ANY_TEXT = ['login.password', 'setPassword.old_password']
+
+/** Fields whose text must mean something, which their schema cannot say. */
+const MEANINGS: readonly {
+  readonly field: RegExp
+  readonly good: readonly unknown[]
+  readonly bad: readonly unknown[]
+}[] = [
+  {
+    field: /\.expires_at$/,
+    good: ['2026-01-31T02:00:00Z', '1970-01-01T00:00:00.001z', '2096-02-29T23:59:60.123456789+23:59'],
+    bad: [
+      '',
+      'now',
+      '2026-01-31',
+      '2026-02-30T00:00:00Z',
+      '2026-01-31T24:00:00Z',
+      '2026-01-31T02:00:00',
+      '1769824800',
+    ],
+  },
+  {
+    field: /^reportAlert\.level$/,
+    good: ['CRITICAL', 'critical', 'Info', 'CLOSE', 0, 5],
+    bad: ['', 'FATAL', '4', 'HIGH ', -1, 6],
+  },
+  {
+    field: /^listAlerts\.level$/,
+    good: ['CRITICAL', 'close', '0', '5'],
+    bad: ['', 'FATAL', '6', '-1', '04'],
+  },
+  { field: /\.cursor$/, good: ['cDE'], bad: ['', 'x', 'cA', '1', 'a'.repeat(128)] },
+]
+
+const UNKNOWN_FIELDS = [
+  'surprise',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'id',
+  'seq',
+  'created_at',
+  'Status',
+]
+
+const api = await openApi()
+after(() => api[Symbol.asyncDispose]())
+
+for (const place of api.places) {
+  const { operationId, parameters = [] } = place.operation
+  const body = bodySchema(place.operation)
+  describe(operationId, () => {
+    test('takes a request as it should be', async () => {
+      assertAccepted(await api.send(toRequest(place, sampleOf(place))))
+    })
+    if (body) suiteOfBody(place, body)
+    else if (place.method !== 'GET') suiteWithoutBody(place)
+    suiteOfQuery(place, parameters)
+    suiteOfPath(place, parameters)
+  })
+}
+
+function suiteOfBody(place: Place, schema: Schema): void {
+  const { properties = {}, required = [] } = schema
+  const withBody = (change: Readonly<Record<string, unknown>>): Sent => {
+    const sample = sampleOf(place)
+    return toRequest(place, { ...sample, body: { ...sample.body, ...change } })
+  }
+
+  test('refuses a body that is no object', async () => {
+    for (const body of [[], [{}], 'text', 7, true, null]) {
+      const sent = { ...toRequest(place, sampleOf(place)), body: JSON.stringify(body), headers: JSON_HEADERS }
+      assertRefused(await api.send(sent), 400, 'validation_failed', '', JSON.stringify(body))
+    }
+  })
+
+  test('refuses fields that it does not know, and names them', async () => {
+    for (const name of UNKNOWN_FIELDS.filter((each) => !Object.hasOwn(properties, each))) {
+      assertRefused(await api.send(withBody({ [name]: 1 })), 400, 'validation_failed', name)
+    }
+  })
+
+  for (const [field, fieldSchema] of Object.entries(properties)) {
+    test(`takes every ${field} that is one, and refuses and names every other`, async () => {
+      const cases = bodyCases(fieldSchema, { anyText: isAnyText(place, field) })
+      for (const each of casesOf(place, field, cases))
+        await judge(withBody({ [field]: each.value }), field, each)
+    })
+
+    test(`${required.includes(field) ? 'needs' : 'does not need'} ${field}`, async () => {
+      const answer = await api.send(withBody({ [field]: undefined }))
+      if (required.includes(field)) assertRefused(answer, 400, 'validation_failed', field)
+      else assertAccepted(answer, `without ${field}`)
+    })
+  }
+}
+
+function suiteWithoutBody(place: Place): void {
+  const send = (body: unknown) =>
+    api.send({ ...toRequest(place, sampleOf(place)), headers: JSON_HEADERS, body: JSON.stringify(body) })
+
+  test('takes no body, or an empty one', async () => {
+    assertAccepted(await send({}))
+  })
+
+  test('refuses a body that it would ignore', async () => {
+    assertRefused(await send({ surprise: 1 }), 400, 'validation_failed', 'surprise')
+    for (const body of [[], 'text', 7, null]) assertRefused(await send(body), 400, 'validation_failed', '')
+  })
+}
+
+function suiteOfQuery(place: Place, parameters: readonly Parameter[]): void {
+  const known = parameters.filter((parameter) => parameter.in === 'query')
+  if (known.length === 0) return
+  const withQuery = (query: string): Sent => ({ method: place.method, path: `${place.path}?${query}` })
+
+  test('refuses a query that it does not know, and names it', async () => {
+    for (const name of [...UNKNOWN_FIELDS, '__proto__', 'limit[]', 'LIMIT']) {
+      const query = `${encodeURIComponent(name)}=1`
+      assertRefused(await api.send(withQuery(query)), 400, 'validation_failed', name, query)
+    }
+  })
+
+  for (const { name, schema } of known) {
+    test(`takes every ${name} that is one, and refuses and names every other`, async () => {
+      for (const each of casesOf(place, name, queryCases(schema)))
+        await judge(withQuery(`${name}=${encodeURIComponent(String(each.value))}`), name, each)
+    })
+
+    test(`refuses ${name} twice`, async () => {
+      const good = `${name}=${encodeURIComponent(sampleOf(place).query?.[name] ?? 'cDE')}`
+      assertAccepted(await api.send(withQuery(good)), good)
+      assertRefused(await api.send(withQuery(`${good}&${good}`)), 400, 'validation_failed', name)
+    })
+  }
+}
+
+function suiteOfPath(place: Place, parameters: readonly Parameter[]): void {
+  for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'path')) {
+    const withParam = (value: unknown) => {
+      const sample = sampleOf(place)
+      return toRequest(place, { ...sample, params: { ...sample.params, [name]: String(value) } })
+    }
+
+    test(`takes every ${name} that may be one, and refuses and names every other`, async () => {
+      for (const each of textCases(schema, { anyText: false }).filter(fitsIntoTarget))
+        await judge(withParam(each.value), name, each)
+    })
+  }
+}
+
+const JSON_HEADERS = { 'x-user-id': 'tester', 'x-user-roles': 'admin', 'content-type': 'application/json' }
+
+function isAnyText({ operation }: Place, field: string): boolean {
+  return ANY_TEXT.includes(`${operation.operationId}.${field}`)
+}
+
+/** The cases of a field; where its text must mean something, by what it means. */
+function casesOf({ operation }: Place, field: string, cases: readonly FieldCase[]): readonly FieldCase[] {
+  const meaning = MEANINGS.find((each) => each.field.test(`${operation.operationId}.${field}`))
+  if (!meaning) return cases
+  const judged = (values: readonly unknown[], accepted: boolean) =>
+    values.map((value) => ({ name: JSON.stringify(value), value, accepted }))
+  return [
+    ...cases.filter(({ accepted }) => !accepted),
+    ...judged(meaning.good, true),
+    ...judged(meaning.bad, false),
+  ]
+}
+
+async function judge(sent: Sent, field: string, { name, accepted, below = '' }: FieldCase): Promise<void> {
+  const answer = await api.send(sent)
+  const what = `${sent.method} ${sent.path.slice(0, 100)} with ${name} as ${field}`
+  if (accepted) assertAccepted(answer, what)
+  else assertRefused(answer, 400, 'validation_failed', `${field}${below}`, what)
+}

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { ROLES } from '../../../src/kernel/identity.ts'
+import { ERROR_CODES } from '../../../src/wire/error-codes.ts'
+import { bodySchema, resolved, type Place, type Schema } from './document.ts'
+import { assertAccepted, openApi } from './client.ts'
+import { EXPECTED_ACCESS } from './expected-access.ts'
+import { sampleOf, toRequest } from './samples.ts'
+
+const api = await openApi()
+after(() => api[Symbol.asyncDispose]())
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+const PAGES = ['/docs', '/openapi.json']
+
+describe('the document', () => {
+  test('is served as OpenAPI 3.1, with the version of the program', async () => {
+    const answer = await api.send({ method: 'GET', path: '/openapi.json', headers: {} })
+    assert.match(String(answer.headers['content-type']), /^application\/json/)
+    assert.match(api.document.openapi, /^3\.1\.\d$/)
+    const health = await api.send({ method: 'GET', path: '/health', headers: {} })
+    assert.equal(api.document.info.version, (health.json() as { version: string }).version)
+    assert.notEqual(api.document.info.title, '')
+  })
+
+  test('has nothing but what OpenAPI 3.1 knows at its top', () => {
+    const known = [
+      'openapi',
+      'info',
+      'servers',
+      'paths',
+      'webhooks',
+      'components',
+      'security',
+      'tags',
+      'externalDocs',
+    ]
+    for (const name of Object.keys(api.document)) assert.ok(known.includes(name), name)
+  })
+
+  test('refers only to what is in it', () => {
+    // Fails for a reference that leads nowhere.
+    assert.ok(resolved(api.document, api.document.paths))
+    assert.ok(resolved(api.document, api.document.components.schemas))
+  })
+
+  test('writes each named schema once', () => {
+    const written = JSON.stringify(api.document.paths)
+    for (const [name, schema] of Object.entries(api.document.components.schemas))
+      assert.ok(!written.includes(JSON.stringify(schema)), name)
+    assert.ok(Object.hasOwn(api.document.components.schemas, 'Order'))
+  })
+
+  test('tells operations apart by their id', () => {
+    const ids = api.places.map(({ operation }) => operation.operationId)
+    assert.deepEqual(
+      ids.filter((id, index) => ids.indexOf(id) !== index),
+      [],
+    )
+    for (const id of ids) assert.match(id, /^[a-z]+([A-Z][a-z]*)*$/)
+  })
+
+  test('lists every operation that the server has, and nothing more', async () => {
+    for (const name of Object.keys(EXPECTED_ACCESS)) {
+      const [method = '', path = ''] = name.split(' ')
+      const { status } = await api.send({ method, path: path.replace(/\{.*?\}/g, 'x'), headers: {} })
+      const listed = api.document.paths[path]?.[method.toLowerCase()] !== undefined
+      assert.equal(listed, ![404, 405].includes(status), `${name} answers ${status}`)
+    }
+  })
+
+  test('leaves no method of a path unsaid', async () => {
+    for (const [path, operations] of Object.entries(api.document.paths)) {
+      for (const method of METHODS.filter((each) => !Object.hasOwn(operations, each))) {
+        const answer = await api.send({
+          method: method.toUpperCase(),
+          path: path.replace(/\{.*?\}/g, 'x'),
+          headers: {},
+        })
+        assert.equal(answer.status, 405, `${method} ${path}`)
+        assert.deepEqual(
+          String(answer.headers['allow'])
+            .split(', ')
+            .filter((each) => each !== 'HEAD')
+            .sort(),
+          Object.keys(operations)
+            .map((each) => each.toUpperCase())
+            .sort(),
+        )
+      }
+    }
+  })
+
+  test('tells nothing of the pages that show it', () => {
+    for (const path of Object.keys(api.document.paths))
+      assert.ok(!PAGES.some((page) => path.startsWith(page)), path)
+  })
+})
+
+/** Bounds that the contract names (section 3), written down from it by hand. */
+const BOUNDS: Readonly<Record<string, Partial<Schema>>> = {
+  'createOrder.order_id': { pattern: '^[A-Za-z0-9._:-]{1,64}$' },
+  'createOrder.platform': { minLength: 1, maxLength: 64 },
+  'createOrder.amount_cents': { minimum: 0, maximum: 2 ** 53 - 1 },
+  'moveOrder.status': { enum: ['pending', 'paid', 'shipped', 'completed', 'expired'] },
+  'createUser.name': { pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  'createUser.password': { minLength: 12, maxLength: 256 },
+  'setPassword.password': { minLength: 12, maxLength: 256 },
+  'reportAlert.level': { minimum: 0, maximum: 5 },
+  'reportAlert.weight': { minimum: 0, maximum: 6 },
+  'listMessages.status': { enum: ['pending', 'delivered', 'dead'] },
+  'listAlerts.status': { enum: ['firing', 'acknowledged', 'recovered', 'frozen'] },
+}
+
+test('the bounds of the contract are those of the document', () => {
+  for (const [name, bounds] of Object.entries(BOUNDS)) assertBounds(name, bounds)
+  for (const { operation } of api.places.filter((place) => fieldOf(place, 'cursor')))
+    assertBounds(`${operation.operationId}.limit`, { minimum: 1, maximum: 1_000 })
+})
+
+function assertBounds(name: string, bounds: Partial<Schema>): void {
+  const [id, field = ''] = name.split('.')
+  const place = api.places.find(({ operation }) => operation.operationId === id)
+  const schema = place && fieldOf(place, field)
+  assert.ok(schema, `${name} is missing`)
+  assert.deepEqual({ ...schema, ...bounds }, schema, name)
+}
+
+/** A field of the body or of the query. */
+function fieldOf({ operation }: Place, field: string): Schema | undefined {
+  return (
+    bodySchema(operation)?.properties?.[field] ??
+    operation.parameters?.find(({ name }) => name === field)?.schema
+  )
+}
+
+for (const place of api.places) {
+  const { method, path, operation } = place
+
+  describe(`${method} ${path} in the document`, () => {
+    test('says what it does, in a summary and a description, under a tag', () => {
+      assert.match(operation.summary ?? '', /^[A-Z].*[^.]$/)
+      assert.match(operation.description ?? '', /\.$/)
+      assert.equal(operation.tags?.length, 1)
+    })
+
+    test('says who may call it', () => {
+      const expected = EXPECTED_ACCESS[`${method} ${path}`]
+      const roles = operation['x-roles']
+      if (expected === 'public') assert.deepEqual([roles, operation.security], ['public', []])
+      else assert.notDeepEqual(operation.security, [])
+      if (Array.isArray(roles)) {
+        for (const role of roles) assert.ok((ROLES as readonly unknown[]).includes(role), String(role))
+        assert.deepEqual(new Set(roles), new Set(expected))
+        for (const role of roles) assert.ok(operation.description?.includes(String(role)))
+      }
+    })
+
+    test('names every parameter of its path', () => {
+      const named = (operation.parameters ?? []).filter((each) => each.in === 'path')
+      assert.deepEqual(
+        named.map(({ name }) => name),
+        [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name),
+      )
+      assert.ok(named.every(({ required }) => required))
+    })
+
+    test('declares a good answer, and each refusal that it may give', () => {
+      const declared = Object.keys(operation.responses).map(Number)
+      assert.ok(declared.some((status) => status >= 200 && status < 300))
+      for (const status of expectedRefusals(place))
+        assert.ok(declared.includes(status), `${status} is not declared`)
+    })
+
+    test('describes every answer, and the refusals by their codes', () => {
+      for (const [status, { description = '', content }] of Object.entries(operation.responses)) {
+        assert.match(description, /\.$/)
+        if (!content?.['application/json'] || !refers(content['application/json'].schema, 'Error')) continue
+        const codes = [...description.matchAll(/`([a-z_]+)`:/g)].map(([, code]) => code as string)
+        assert.notEqual(codes.length, 0, `${status}: ${description}`)
+        for (const code of codes) assert.equal(ERROR_CODES[code]?.status, Number(status), code)
+      }
+    })
+
+    test('keeps its request closed, bounded and explained', () => {
+      const body = bodySchema(operation)
+      if (body) assertClosed(body, 'the body')
+      for (const { name, schema } of operation.parameters ?? []) assertBounded(schema, name)
+    })
+
+    test('takes the examples that it gives', async () => {
+      const body = bodySchema(operation)
+      for (const [field, schema] of Object.entries(body?.properties ?? {})) {
+        for (const example of schema.examples ?? []) {
+          const sample = sampleOf(place)
+          assertAccepted(
+            await api.send(toRequest(place, { ...sample, body: { ...sample.body, [field]: example } })),
+            field,
+          )
+        }
+      }
+    })
+
+    test('explains in words what it only takes in one form', () => {
+      for (const [field, schema] of Object.entries(bodySchema(operation)?.properties ?? {})) {
+        const isFreeText = schema.pattern?.startsWith('^[^') ?? true
+        assert.ok(isFreeText || (schema.description && schema.examples), field)
+      }
+    })
+  })
+}
+
+function expectedRefusals({ method, operation }: Place): number[] {
+  const takesBody = method !== 'GET'
+  const isPublic = operation['x-roles'] === 'public'
+  return [
+    400,
+    429,
+    500,
+    503,
+    ...(isPublic ? [] : [401]),
+    ...(Array.isArray(operation['x-roles']) ? [403] : []),
+    ...(operation.parameters?.some((each) => each.in === 'path') ? [404] : []),
+    ...(takesBody ? [413, 415] : []),
+    ...(method === 'POST' && !isPublic ? [409] : []),
+  ]
+}
+
+function refers(schema: object, name: string): boolean {
+  return '$ref' in schema && schema.$ref === `#/components/schemas/${name}`
+}
+
+function assertClosed(schema: Schema, what: string): void {
+  assert.deepEqual([schema.type, schema.additionalProperties], ['object', false], what)
+  for (const [name, field] of Object.entries(schema.properties ?? {})) assertBounded(field, name)
+}
+
+/** Text, lists and numbers that have no end would let one call cost as much as it likes. */
+function assertBounded(schema: Schema, what: string): void {
+  if (schema.type === 'array') {
+    assert.ok(schema.maxItems !== undefined && schema.items, what)
+    return assertBounded(schema.items, what)
+  }
+  if (schema.type === 'object') return assert.ok(schema.maxProperties !== undefined, what)
+  if (schema.type === 'integer')
+    return assert.ok(schema.minimum !== undefined && schema.maximum !== undefined, what)
+  if (schema.type !== 'string' || schema.enum) return
+  assert.ok(schema.maxLength !== undefined || /\{\d+,\d+\}\$$/.test(schema.pattern ?? ''), what)
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import type { Place } from './document.ts'
+import type { Sent } from './traffic.ts'
+
+/** The parts of a request that its operation accepts. */
+export interface Sample {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: Readonly<Record<string, unknown>>
+}
+
+export const PASSWORD = 'a heavy brass telescope'
+
+const unknownId = () => ({ id: randomUUID() })
+const fresh = (word: string) => `${word}-${randomUUID()}`
+const page = { limit: '10' }
+
+/** A request of every operation that is well-formed and new: what it names is not there, what it makes is not yet. */
+const SAMPLES: Readonly<Record<string, () => Sample>> = {
+  createOrder: () => ({
+    body: {
+      order_id: fresh('order'),
+      platform: 'live',
+      amount_cents: 4_990,
+      expires_at: '2026-01-31T03:00:00+01:00',
+    },
+  }),
+  listOrders: () => ({ query: { ...page, status: 'pending', platform: 'live' } }),
+  getOrder: () => ({ params: { order_id: fresh('order') } }),
+  getOrderHistory: () => ({ params: { order_id: fresh('order') } }),
+  moveOrder: () => ({ params: { order_id: fresh('order') }, body: { status: 'paid' } }),
+  listMessages: () => ({ query: { ...page, status: 'pending', subject: 'shop.opened' } }),
+  getMessage: () => ({ params: unknownId() }),
+  publishMessage: () => ({
+    body: { subject: 'shop.opened', payload: { shop: 7 }, headers: { 'x-shop': 'seven' } },
+  }),
+  redriveMessage: () => ({ params: unknownId() }),
+  reportAlert: () => ({
+    body: {
+      source: 'platform.backup',
+      title: fresh('Backup failed'),
+      body: 'The disk is full.',
+      level: 'HIGH',
+      server_addr: '192.0.2.10',
+      weight: 5,
+      alarm_id: fresh('backup'),
+    },
+  }),
+  listAlerts: () => ({ query: { ...page, status: 'firing', level: 'HIGH', source: 'platform.backup' } }),
+  getAlert: () => ({ params: unknownId() }),
+  recoverAlert: () => ({ params: unknownId() }),
+  login: () => ({ body: { username: fresh('nobody'), password: PASSWORD } }),
+  getMe: () => ({}),
+  listUsers: () => ({ query: page }),
+  createUser: () => ({ body: { name: fresh('user'), password: PASSWORD, roles: ['devops'] } }),
+  getUser: () => ({ params: unknownId() }),
+  changeUser: () => ({ params: unknownId(), body: { roles: ['devops'], enabled: true } }),
+  deleteUser: () => ({ params: unknownId() }),
+  setPassword: () => ({ params: unknownId(), body: { password: PASSWORD, old_password: PASSWORD } }),
+  getHealth: () => ({}),
+  getMetrics: () => ({}),
+}
+
+/** Fails for an operation that nobody has written a sample for: it would go untested. */
+export function sampleOf({ operation }: Place): Sample {
+  const sample = SAMPLES[operation.operationId]
+  if (!sample) throw new Error(`${operation.operationId} has no sample request: add one to samples.ts`)
+  return sample()
+}
+
+/** The sample as a request. */
+export function toRequest({ method, path }: Place, { params = {}, query = {}, body }: Sample): Sent {
+  const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  const search = new URLSearchParams(query).toString()
+  return { method, path: search ? `${filled}?${search}` : filled, ...(body && { body }) }
+}
