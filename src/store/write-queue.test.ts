@@ -51,6 +51,32 @@ test('writes that arrive in one turn of the event loop share one commit', async 
   assert.deepEqual(steps.slice(6), ['begin', 'savepoint', 'release', 'commit'])
 })
 
+/** One write in each of so many turns of the event loop; resolves when all are done. */
+function burst(queue: WriteQueue, turns: number): Promise<unknown> {
+  if (turns === 0) return Promise.resolve()
+  const rest = new Promise((resolve) => setImmediate(() => resolve(burst(queue, turns - 1))))
+  return Promise.all([queue.write(async () => turns), rest])
+}
+
+test('writes that follow each other turn by turn share one commit', async () => {
+  const { steps, queue } = recorder()
+  await burst(queue, 3)
+  assert.deepEqual(
+    steps.filter((step) => step !== 'savepoint' && step !== 'release'),
+    ['begin', 'commit'],
+  )
+})
+
+test('a write does not wait for the end of a burst that has none', async () => {
+  const { steps, queue } = recorder()
+  let ended = false
+  const all = burst(queue, 50).then(() => (ended = true))
+  await queue.write(async () => 'first')
+  assert.ok(!ended)
+  await all
+  assert.ok(steps.filter((step) => step === 'commit').length > 1)
+})
+
 test('nobody is told of success before the commit', async () => {
   const { steps, queue } = recorder()
   const first = queue.write(async () => {}).then(() => steps.push('told'))

@@ -33,6 +33,9 @@ export interface WriteQueueOptions {
 
 // A group is bounded so that one commit never holds the event loop for longer than a few milliseconds.
 const GROUP_LIMIT = 256
+// The clients that one commit has answered come back within a few turns. Under load without end there is always one
+// more, and the first of them shall not wait for it.
+const BURST_TURNS = 4
 // More than this waiting means that the disk has stopped; saying so beats letting every client time out.
 const QUEUE_LIMIT = 20_000
 // reliability R-25: requests wait up to 5 s for a lock held elsewhere.
@@ -42,9 +45,9 @@ const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const GROUP_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
 /**
- * Group commit: all writes that arrive in one turn of the event loop share one transaction and so one fsync, each in
- * a savepoint of its own, so that one that fails takes nothing of the others with it. A slow disk makes the groups
- * larger, not the queue longer.
+ * Group commit: all writes that arrive in one burst share one transaction and so one fsync, each in a savepoint of its
+ * own, so that one that fails takes nothing of the others with it. A slow disk makes the groups larger, not the queue
+ * longer.
  */
 export class WriteQueue {
   readonly #options: WriteQueueOptions
@@ -95,12 +98,19 @@ export class WriteQueue {
 
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // The turn ends first: whatever else arrives in it joins the group.
-      await nextTurn()
+      await this.#gather()
       const group = this.#waiting.splice(0, GROUP_LIMIT)
       await this.#runGroup(group)
     }
     this.#running = undefined
+  }
+
+  /** Ends with the first turn in which nothing has arrived: the writes of a burst share one commit. */
+  async #gather(): Promise<void> {
+    for (let turn = 0, seen = 0; turn < BURST_TURNS && seen < this.#waiting.length; turn++) {
+      seen = this.#waiting.length
+      await nextTurn()
+    }
   }
 
   async #runGroup(group: readonly Job[]): Promise<void> {

@@ -12,6 +12,7 @@ import {
   insertMessage,
   listMessages,
   listPending,
+  lockPending,
   markAttempt,
   markDelivered,
   readBacklog,
@@ -72,7 +73,8 @@ export interface Messages {
   redrive(id: string): Promise<Message>
   /** The oldest pending messages in their order, leaving out those of some subjects. */
   pending(limit: number, withoutSubjects: readonly string[]): Promise<PendingMessage[]>
-  settle(settlement: Settlement): Promise<void>
+  /** Answers the numbers of those that it left alone: another transaction holds them now, or has settled them. */
+  settle(settlement: Settlement): Promise<number[]>
   /** How many wait, and since when the oldest does (epoch milliseconds). */
   backlog(): Promise<{ pending: number; oldest: number | null }>
   /** Removes one batch of messages delivered before that time; answers how many. */
@@ -153,15 +155,16 @@ export function createMessageService(deps: MessageDeps): Messages {
 
     settle: ({ delivered, failed, refused }) =>
       store.write(async (tx) => {
-        if (delivered.length > 0) {
-          await markDelivered(
-            tx,
-            delivered.map(({ seq }) => seq),
-            clock.now(),
-          )
+        const seqs = [...delivered, ...failed, ...refused].map(({ seq }) => seq)
+        const free = await lockPending(tx, seqs)
+        const isFree = ({ seq }: { seq: number }) => free.has(seq)
+        const arrived = delivered.filter(isFree).map(({ seq }) => seq)
+        await markDelivered(tx, arrived, clock.now())
+        for (const { seq, reason } of failed.filter(isFree)) {
+          await markAttempt(tx, seq, shortened(reason), 'pending')
         }
-        for (const { seq, reason } of failed) await markAttempt(tx, seq, shortened(reason), 'pending')
-        for (const message of refused) await bury(tx, message)
+        for (const message of refused.filter(isFree)) await bury(tx, message)
+        return seqs.filter((seq) => !free.has(seq))
       }),
 
     backlog: () => readBacklog(store.read),

@@ -131,7 +131,26 @@ export async function listPending(
   return rows.map((row) => ({ seq: row.seq, ...fromRow(row) }))
 }
 
+/**
+ * Which of these messages this transaction may settle: those that wait, and that no other transaction holds. A
+ * process that was stopped in the middle of a settlement may hold some for as long as the engine lets it.
+ */
+export async function lockPending({ db, capabilities }: Tx, seqs: readonly number[]): Promise<Set<number>> {
+  if (!capabilities.concurrentWriters || seqs.length === 0) return new Set(seqs)
+  const rows = await db
+    .selectFrom('messages')
+    .select('seq')
+    .where('seq', 'in', seqs)
+    .where('status', '=', 'pending')
+    .orderBy('seq')
+    .forUpdate()
+    .skipLocked()
+    .execute()
+  return new Set(rows.map(({ seq }) => seq))
+}
+
 export async function markDelivered({ db }: Tx, seqs: readonly number[], at: number): Promise<void> {
+  if (seqs.length === 0) return
   await db
     .updateTable('messages')
     .set((row) => ({

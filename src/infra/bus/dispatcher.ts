@@ -13,12 +13,15 @@ export interface OutboxMessage extends BusMessage {
 export interface Outbox {
   /** The oldest pending messages in their order, without those of some subjects. */
   pending(limit: number, withoutSubjects: readonly string[]): Promise<OutboxMessage[]>
-  /** Records what became of messages. May happen twice for the same one. */
+  /**
+   * Records what became of messages. May happen twice for the same one. Answers the numbers of those that it left
+   * alone, because another process is settling them or has done so.
+   */
   settle(settlement: {
     delivered: readonly OutboxMessage[]
     failed: readonly (OutboxMessage & { reason: string })[]
     refused: readonly (OutboxMessage & { reason: string })[]
-  }): Promise<void>
+  }): Promise<readonly number[]>
 }
 
 /** Makes sure that of all processes on one database one delivers, since two could overtake each other. */
@@ -126,12 +129,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const deliver = async (batch: readonly OutboxMessage[]) => {
     const deliveries = await bus.publish(batch)
     const settlement = sorted(batch, deliveries)
-    await outbox.settle({ ...settlement, failed: firstOfEachSubject(settlement.failed) })
+    const leftAlone = new Set(
+      await outbox.settle({ ...settlement, failed: firstOfEachSubject(settlement.failed) }),
+    )
     for (const [outcome, messages] of Object.entries(settlement))
       outcomes.increment({ outcome }, messages.length)
-    const answered = [...settlement.delivered, ...settlement.refused]
+    const isLeft = ({ seq }: OutboxMessage) => leftAlone.has(seq)
+    const answered = [...settlement.delivered, ...settlement.refused].filter((message) => !isLeft(message))
     for (const { subject } of answered) blocked.delete(subject)
-    for (const { subject } of firstOfEachSubject(settlement.failed)) block(subject)
+    const waiting = [...settlement.failed, ...batch.filter(isLeft)]
+    for (const { subject } of firstOfEachSubject(waiting)) block(subject)
     for (const { id } of answered) waiters.get(id)?.()
   }
 
