@@ -9,6 +9,7 @@ import { ORDER_WAY, startOrderClients } from '../support/order-clients.ts'
 import { callPlatform, servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { chanceOf } from '../support/random.ts'
+import { scopeOf } from '../support/scope.ts'
 
 const ENGINES = ['sqlite', 'postgres'] as const
 const DUE = { order_id: 'due', platform: 'live', amount_cents: 4_990, expires_at: '2026-01-01T00:00:00Z' }
@@ -21,20 +22,19 @@ interface OrderAnswer {
 
 /** A data directory and a database for as many processes as a test starts. */
 async function world(t: TestContext, engine: (typeof ENGINES)[number] = 'sqlite') {
-  const directory = temporaryDirectory()
-  t.after(() => directory[Symbol.dispose]())
+  const scope = scopeOf(t)
+  const directory = scope.use(temporaryDirectory())
   const env: Record<string, string> = {}
   if (engine === 'postgres') {
     const { url, drop } = await createTestDatabase()
-    t.after(drop)
+    scope.defer(drop)
     env['DATABASE_URL'] = url
   }
   return {
     dataDir: directory.path,
     async serve(modules: string, more: Readonly<Record<string, string>> = {}): Promise<ServedPlatform> {
       const served = await servePlatform({ dataDir: directory.path, modules, env: { ...env, ...more } })
-      t.after(() => served.kill())
-      return served
+      return scope.use(served)
     },
   }
 }
@@ -112,7 +112,7 @@ for (const engine of ENGINES) {
       const started = await Promise.all([serve('api'), serve('api'), serve('worker')])
       const passwords = started.flatMap(({ stderr }) => /password (\S+)/.exec(stderr())?.[1] ?? [])
       assert.equal(passwords.length, 1, 'one of them made the admin')
-      const [first, second] = started as [ServedPlatform, ServedPlatform, ServedPlatform]
+      const [first, second] = started
       const body = { username: 'admin', password: passwords[0] }
       const { access_token: token } = await json<{ access_token: string }>(
         first.call('POST', '/auth/login', { body }),

@@ -13,7 +13,7 @@ import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
-import { createLease, type Lease } from '../../src/store/lease.ts'
+import { createLease } from '../../src/store/lease.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -32,10 +32,7 @@ interface Site {
   readonly store: Store
   readonly messages: Messages
   readonly alerts: Alerts
-  readonly lease: Lease
   readonly dispatcher: Dispatcher
-  /** A crash: everything stops without a farewell, and the lease stays where it is. */
-  close(): Promise<void>
 }
 
 interface SiteOptions {
@@ -57,7 +54,7 @@ async function openWorld(dialect: DialectName, options: SiteOptions = {}): Promi
   const bus = new MemoryBus()
   const open = (store: Store) => {
     const site = openSite(store, bus, options)
-    opening.defer(() => site.close())
+    opening.defer(() => site.dispatcher.close())
     return site
   }
   const first = open(database.store)
@@ -70,7 +67,7 @@ async function openWorld(dialect: DialectName, options: SiteOptions = {}): Promi
       const store = await openStore({ database: database.address, ...parts })
       opened.defer(() => store.close())
       const site = openSite(store, bus, options)
-      opened.defer(() => site.close())
+      opened.defer(() => site.dispatcher.close())
       return site
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -94,7 +91,7 @@ function openSite(
   const alerts = createAlertService({ ...parts, events: messages })
   const lease = createLease({ store, clock, name: 'delivery', ttlMs: LEASE_MS })
   const dispatcher: Dispatcher = createDispatcher({ ...parts, bus, lease, outbox: faulty(messages) })
-  return { store, messages, alerts, lease, dispatcher, close: () => dispatcher.close() }
+  return { store, messages, alerts, dispatcher }
 }
 
 /** Writes numbered messages, one transaction after the other, as one producer does. */
@@ -396,6 +393,31 @@ onEveryDialect('the dispatcher', (dialect) => {
     await first.dispatcher.settled('not-there', 60)
     assert.ok(performance.now() - start >= 55)
   })
+})
+
+test('a message that another transaction holds on postgres holds back no other subject', async () => {
+  await using world = await openWorld('postgres')
+  const { bus, first } = world
+  await write(first, ['held'], 2)
+  await write(first, ['free'], 3)
+  const { promise: letGo, resolve: release } = Promise.withResolvers<void>()
+  const { promise: taken, resolve: take } = Promise.withResolvers<void>()
+  const holding = first.store.write(async ({ db }) => {
+    await db.selectFrom('messages').select('seq').where('subject', '=', 'held').limit(1).forUpdate().execute()
+    take()
+    await letGo
+  })
+  await taken
+  first.dispatcher.start()
+  try {
+    await eventually('the others to be delivered', async () => (await statuses(first))['delivered'] === 4)
+    assert.ok(bus.arrived.length < 50, 'the one that is held is not sent again and again')
+  } finally {
+    release()
+    await holding
+  }
+  await allDelivered(first, 5)
+  assert.deepEqual(numbersOn('held', bus.arrived), [1, 2])
 })
 
 onEveryDialect('the lease', (dialect) => {

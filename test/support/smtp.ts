@@ -3,10 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-export const SMTP_USER = 'notifier'
+const SMTP_USER = 'notifier'
 export const SMTP_PASSWORD = 'canary-mail-password'
 
 /** A real mail server of one's own, with STARTTLS by a certificate that signs itself, and a password. */
@@ -68,15 +67,16 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpSe
       } else at('rcpt', done, done)
     },
     onData(stream, session, done) {
-      void text(stream).then((source) => {
-        const { mailFrom, rcptTo } = session.envelope
-        const accept = () => {
-          const from = mailFrom === false ? '' : mailFrom.address
-          mails.push({ from, to: rcptTo.map(({ address }) => address), encrypted: session.secure, source })
-          done()
-        }
-        at('data', accept, done)
-      })
+      const { mailFrom, rcptTo } = session.envelope
+      const chunks: Buffer[] = []
+      const accept = () => {
+        const source = Buffer.concat(chunks).toString('utf8')
+        const from = mailFrom === false ? '' : mailFrom.address
+        mails.push({ from, to: rcptTo.map(({ address }) => address), encrypted: session.secure, source })
+        done()
+      }
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => at('data', accept, done))
     },
     ...options,
   })

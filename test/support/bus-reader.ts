@@ -1,0 +1,94 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { connect, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
+
+/** A message as a receiver sees it. */
+export interface Arrival {
+  readonly id: string
+  readonly subject: string
+  readonly payload: string
+}
+
+const toArrival = (message: {
+  subject: string
+  headers?: MsgHdrs | undefined
+  string(): string
+}): Arrival => ({
+  id: message.headers?.get('Nats-Msg-Id') ?? '',
+  subject: message.subject,
+  payload: message.string(),
+})
+
+/** Somebody who listens to subjects without a stream, and comes back whenever the server does. */
+export interface Listener extends AsyncDisposable {
+  /** What arrived in each of its connections, in order, repetitions too. */
+  readonly lives: readonly (readonly Arrival[])[]
+  readonly isConnected: boolean
+}
+
+export async function listenTo(url: string, subjects: readonly string[]): Promise<Listener> {
+  const lives: Arrival[][] = []
+  let connection: NatsConnection | undefined
+  let closing = false
+
+  const live = async () => {
+    const opened = await connect({ servers: url, reconnect: false, timeout: 1_000 })
+    const arrived: Arrival[] = []
+    for (const subject of subjects) {
+      opened.subscribe(subject, {
+        callback: (error, message) => void (error ?? arrived.push(toArrival(message))),
+      })
+    }
+    await opened.flush()
+    lives.push(arrived)
+    connection = opened
+    await opened.closed()
+    connection = undefined
+  }
+
+  const run = async () => {
+    while (!closing) {
+      await live().catch(() => undefined)
+      await pause(10)
+    }
+  }
+
+  const running = run()
+  while (!connection) await pause(10)
+  return {
+    lives,
+    get isConnected() {
+      return connection !== undefined
+    },
+    async [Symbol.asyncDispose]() {
+      closing = true
+      await connection?.close()
+      await running
+    },
+  }
+}
+
+/** Everything that a stream has stored, in its order. */
+export async function readStream(url: string, stream: string): Promise<Arrival[]> {
+  const connection = await connect({ servers: url })
+  try {
+    const { state } = await (await jetstreamManager(connection)).streams.info(stream)
+    const stored: Arrival[] = []
+    if (state.messages === 0) return stored
+    const consumer = await jetstream(connection).consumers.get(stream)
+    for await (const message of await consumer.consume({ max_messages: 1_000 })) {
+      stored.push(toArrival(message))
+      if (message.seq === state.last_seq) return stored
+    }
+    return stored
+  } finally {
+    await connection.close()
+  }
+}
+
+/** The first occurrence of each message. */
+export function withoutRepetitions(arrivals: readonly Arrival[]): Arrival[] {
+  const firsts = new Map<string, Arrival>()
+  for (const arrival of arrivals) if (!firsts.has(arrival.id)) firsts.set(arrival.id, arrival)
+  return [...firsts.values()]
+}

@@ -1,0 +1,60 @@
+import { createLedger, parseLedger } from '../../programs/ticket-notify/ledger.ts'
+import { bufferSource, parseSnapshot } from '../../programs/ticket-notify/snapshot.ts'
+import type { StateStore } from '../../programs/ticket-notify/state-store.ts'
+
+/** What is on the disk of a notifier: whole files, as atomic writing leaves them. */
+export interface NotifierDisk {
+  state: string | undefined
+  ledger: string | undefined
+  readonly aside: string[]
+}
+
+/** The process is gone: nothing that comes after it happens. */
+export class Killed extends Error {}
+
+/**
+ * The notifier's files in memory. `beforeWrite` and `afterWrite` are the moments at which a kill leaves something
+ * behind; they may throw.
+ */
+export function memoryStateStore(
+  disk: NotifierDisk,
+  { beforeWrite, afterWrite }: { beforeWrite(): void; afterWrite(): void } = {
+    beforeWrite() {},
+    afterWrite() {},
+  },
+): StateStore {
+  const writing = <T>(write: () => T): T => {
+    beforeWrite()
+    const result = write()
+    afterWrite()
+    return result
+  }
+  return {
+    open(options) {
+      if (disk.state === undefined) return { situation: 'absent' }
+      try {
+        return { situation: 'known', ...parseSnapshot(bufferSource(Buffer.from(disk.state)), options) }
+      } catch (error) {
+        return { situation: 'unreadable', reason: String(error) }
+      }
+    },
+    setAside: () =>
+      writing(() => {
+        disk.aside.push(disk.state ?? '')
+        disk.state = undefined
+        return 'aside'
+      }),
+    save: (snapshot) =>
+      writing(() => {
+        disk.state = Buffer.concat([...snapshot.pieces()]).toString('utf8')
+      }),
+    openLedger: (today) =>
+      createLedger(today, disk.ledger === undefined ? undefined : parseLedger(disk.ledger)),
+    saveLedger: (ledger) =>
+      writing(() => {
+        disk.ledger = JSON.stringify(ledger.data())
+        ledger.markSaved()
+      }),
+    close() {},
+  }
+}
