@@ -1,0 +1,80 @@
+import type { ServerResponse } from 'node:http'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startTicketApi, ticket, TICKET_API_FAULTS } from '../../test/support/ticket-api.ts'
+import { FetchError, type FetchOptions, fetchTickets } from './api.ts'
+
+const optionsFor = (api: string, options: Partial<FetchOptions> = {}): FetchOptions => ({
+  api,
+  limit: 500,
+  identity: { name: 'ops-1', roles: 'service,devops' },
+  signal: new AbortController().signal,
+  timeoutMs: 5_000,
+  ...options,
+})
+
+test('the newest tickets are asked for by a local tool that holds no secret', async () => {
+  await using api = await startTicketApi()
+  await fetchTickets(optionsFor(`${api.url}/base`, { limit: 7 }))
+  const { method, url, headers } = api.requests[0] ?? assert.fail()
+  assert.deepEqual([method, url], ['GET', '/base/tickets?limit=7'])
+  assert.deepEqual(
+    [headers['x-user-id'], headers['x-user-name'], headers['x-user-roles']],
+    ['ops-1', 'ops-1', 'service,devops'],
+  )
+  assert.deepEqual([headers.authorization, headers.cookie], [undefined, undefined])
+})
+
+test('500 tickets with long descriptions are read', async () => {
+  await using api = await startTicketApi()
+  api.tickets = Array.from({ length: 500 }, (_, n) => ticket(`t${n}`, { description: '磁'.repeat(5_000) }))
+  const { fetched, tickets } = await fetchTickets(optionsFor(api.url))
+  assert.deepEqual([fetched, tickets.length], [500, 500])
+})
+
+for (const [fault, behaviour] of Object.entries(TICKET_API_FAULTS)) {
+  test(`a platform that ${fault} is a failed fetch`, async () => {
+    await using api = await startTicketApi()
+    api.tickets = [ticket('a')]
+    api.behave(behaviour)
+    await assert.rejects(fetchTickets(optionsFor(api.url)), FetchError)
+    assert.equal(api.requests.length, 1)
+  })
+}
+
+test('a platform that is not there is a failed fetch', async () => {
+  const api = await startTicketApi()
+  await api[Symbol.asyncDispose]()
+  await assert.rejects(fetchTickets(optionsFor(api.url)), { name: 'FetchError', message: /ECONNREFUSED/ })
+})
+
+const SLOW = {
+  'accepts and says nothing': () => {},
+  'sends a byte now and then': (response: ServerResponse) => {
+    response.writeHead(200)
+    const timer = setInterval(() => response.write(' '), 30)
+    response.on('close', () => clearInterval(timer))
+  },
+}
+
+for (const [fault, behaviour] of Object.entries(SLOW)) {
+  test(`a platform that ${fault} fails when the time is over`, async () => {
+    await using api = await startTicketApi()
+    api.behave(behaviour)
+    const fetching = fetchTickets(optionsFor(api.url, { timeoutMs: 200 }))
+    await assert.rejects(fetching, { name: 'FetchError', message: 'no answer within 0.2 s' })
+  })
+}
+
+test('an endless answer is cut off', async () => {
+  await using api = await startTicketApi()
+  api.behave((response) => {
+    const chunk = Buffer.alloc(1_048_576, ' ')
+    const pour = () => {
+      while (!response.destroyed && response.write(chunk));
+      response.once('drain', pour)
+    }
+    pour()
+  })
+  await assert.rejects(fetchTickets(optionsFor(api.url)), { name: 'FetchError', message: /larger than/ })
+})

@@ -1,0 +1,89 @@
+import type { Options } from './options.ts'
+import { parseTicketList, type TicketList } from './tickets.ts'
+
+// contract, section 7
+const FETCH_TIMEOUT_MS = 30_000
+// 500 tickets with long descriptions are a fraction of this.
+const MAX_ANSWER_BYTES = 32 * 1_048_576
+
+/** The platform could not be asked, or its answer was none. */
+export class FetchError extends Error {
+  override readonly name = 'FetchError'
+}
+
+export interface FetchOptions extends Pick<Options, 'api' | 'limit' | 'identity'> {
+  readonly signal: AbortSignal
+  readonly timeoutMs?: number
+}
+
+/** The newest tickets. Throws a FetchError that says why there are none. */
+export async function fetchTickets(options: FetchOptions): Promise<TicketList> {
+  const text = await answerOf(options)
+  const list = parseTicketList(parseJson(text))
+  if (!list) throw new FetchError('the answer holds no list of tickets')
+  return list
+}
+
+async function answerOf({
+  api,
+  limit,
+  identity,
+  signal,
+  timeoutMs = FETCH_TIMEOUT_MS,
+}: FetchOptions): Promise<string> {
+  const control = new AbortController()
+  const timer = setTimeout(() => control.abort(`no answer within ${timeoutMs / 1_000} s`), timeoutMs)
+  const stop = () => control.abort('interrupted')
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    const response = await fetch(`${api}/tickets?limit=${limit}`, {
+      headers: {
+        accept: 'application/json',
+        // spec, rule 3: a local tool, which holds no secret
+        'x-user-id': identity.name,
+        'x-user-name': identity.name,
+        'x-user-roles': identity.roles,
+      },
+      redirect: 'manual',
+      signal: control.signal,
+    })
+    if (response.status !== 200) {
+      await response.body?.cancel()
+      throw new FetchError(`HTTP status ${response.status}`)
+    }
+    return await limitedText(response)
+  } catch (error) {
+    if (error instanceof FetchError) throw error
+    const reason = control.signal.aborted ? String(control.signal.reason) : networkFailure(error)
+    throw new FetchError(reason, { cause: error })
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+async function limitedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const body: ReadableStream<Uint8Array> | null = response.body
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) throw new FetchError(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new FetchError('the answer is not valid JSON', { cause: error })
+  }
+}
+
+function networkFailure(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error ? cause.message || cause.name : String(cause)
+}

@@ -1,0 +1,18 @@
+type Fields = Readonly<Record<string, unknown>>
+
+/** One JSON line per event. INFO: what happened; WARN: something may be missed; ERROR: a person must act. */
+export interface Log {
+  info(message: string, fields?: Fields): void
+  warn(message: string, fields?: Fields): void
+  error(message: string, fields?: Fields): void
+}
+
+export function createLog(output: { write(text: string): unknown }, now: () => number): Log {
+  const at =
+    (level: string) =>
+    (message: string, fields: Fields = {}) => {
+      const line = { ts: new Date(now()).toISOString(), level, module: 'ticket-notify', message, ...fields }
+      output.write(`${JSON.stringify(line)}\n`)
+    }
+  return { info: at('INFO'), warn: at('WARN'), error: at('ERROR') }
+}

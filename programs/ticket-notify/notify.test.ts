@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ROBOT_TOKEN, startRobots, type RobotDoubles } from '../../test/support/robots.ts'
+import { SMTP_PASSWORD, startSmtp, type SmtpServer } from '../../test/support/smtp.ts'
+import type { Notification, NotifyOptions } from './notification.ts'
+import { notify } from './notify.ts'
+
+const NOTICE: Notification = {
+  category: 'ticket',
+  title: '[HIGH] New ticket: Disk',
+  text: 'Ticket: t-1',
+  level: 'high',
+  key: 'ticket:t-1:new:',
+}
+
+async function world() {
+  const [smtp, robots] = await Promise.all([startSmtp(), startRobots()])
+  const directory = mkdtempSync(join(tmpdir(), 'platform-notify-'))
+  const secretsFile = join(directory, 'notify.env')
+  const options: NotifyOptions = { secretsFile, memoryFile: join(directory, 'state.memory') }
+  return {
+    smtp,
+    robots,
+    options,
+    configure: (keys: Readonly<Record<string, string>>, mode = 0o600) => {
+      const lines = Object.entries(keys).map(([key, value]) => `${key}=${value}\n`)
+      rmSync(secretsFile, { force: true })
+      writeFileSync(secretsFile, lines.join(''), { mode })
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([smtp[Symbol.asyncDispose](), robots[Symbol.asyncDispose]()])
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+const mailKeys = (smtp: SmtpServer) => ({
+  MAIL_SMTP_URL: smtp.url('?tls.rejectUnauthorized=false'),
+  MAIL_FROM: 'p@example.com',
+  MAIL_TO: 'a@example.com, b@example.com',
+})
+
+const robotKeys = (robots: RobotDoubles) => ({ ROBOT_URL: robots.url('dingtalk'), ROBOT_KIND: 'dingtalk' })
+
+test('both channels are told', async () => {
+  await using w = await world()
+  w.configure({ ...mailKeys(w.smtp), ...robotKeys(w.robots) })
+  assert.deepEqual(await notify(NOTICE, w.options), { mail: 'sent', robot: 'sent', reasons: {} })
+  assert.deepEqual(w.smtp.mails[0]?.to, ['a@example.com', 'b@example.com'])
+  assert.deepEqual(w.robots.shown, [`${NOTICE.title}\n${NOTICE.text}`])
+})
+
+test('mail of tickets goes out once in a while, the robot each time; a self-test is not held back', async () => {
+  await using w = await world()
+  w.configure({ ...mailKeys(w.smtp), ...robotKeys(w.robots) })
+  await notify(NOTICE, w.options)
+  const { mail, robot, reasons } = await notify(NOTICE, w.options)
+  assert.deepEqual([mail, robot], ['skipped', 'sent'])
+  assert.match(reasons.mail ?? '', /throttled for (900|899) s/)
+  const selfTest = { ...NOTICE, category: 'self-test' } as const
+  assert.equal((await notify(selfTest, { ...w.options, ignoreThrottle: true })).mail, 'sent')
+  assert.deepEqual([w.smtp.mails.length, w.robots.shown.length], [2, 3])
+})
+
+test('a mail that failed holds none back', async () => {
+  await using w = await world()
+  w.configure(mailKeys(w.smtp))
+  w.smtp.fail('data')
+  assert.equal((await notify(NOTICE, w.options)).mail, 'failed')
+  w.smtp.fail(undefined)
+  assert.equal((await notify(NOTICE, w.options)).mail, 'sent')
+})
+
+test('a channel without its keys is not configured, and the missing ones are named', async () => {
+  await using w = await world()
+  w.configure({ MAIL_FROM: 'p@example.com', ROBOT_URL: w.robots.url('slack') })
+  const { mail, robot, reasons } = await notify(NOTICE, w.options)
+  assert.deepEqual([mail, robot], ['skipped', 'skipped'])
+  assert.match(reasons.mail ?? '', /MAIL_SMTP_URL, MAIL_TO missing/)
+  assert.match(reasons.robot ?? '', /ROBOT_KIND missing/)
+})
+
+test('without a secrets file nothing is configured', async () => {
+  await using w = await world()
+  const result = await notify(NOTICE, w.options)
+  assert.deepEqual(result, {
+    mail: 'skipped',
+    robot: 'skipped',
+    reasons: { mail: 'not configured', robot: 'not configured' },
+  })
+})
+
+test('a secrets file that others can read is used for nothing', async () => {
+  await using w = await world()
+  w.configure({ ...mailKeys(w.smtp), ...robotKeys(w.robots) }, 0o644)
+  const { mail, robot, reasons } = await notify(NOTICE, w.options)
+  assert.deepEqual([mail, robot], ['failed', 'failed'])
+  assert.match(reasons.mail ?? '', /chmod 600/)
+  assert.deepEqual([w.smtp.passwords, w.robots.requests], [[], []])
+})
+
+test('what stands wrongly in the secrets file fails without being shown', async () => {
+  await using w = await world()
+  w.configure({
+    ...mailKeys(w.smtp),
+    MAIL_SMTP_URL: 'http://canary/',
+    ROBOT_URL: 'canary',
+    ROBOT_KIND: 'slack',
+  })
+  const result = await notify(NOTICE, w.options)
+  assert.deepEqual([result.mail, result.robot], ['failed', 'failed'])
+  assert.ok(!JSON.stringify(result).includes('canary'))
+  w.configure({ ROBOT_URL: w.robots.url('slack'), ROBOT_KIND: 'teams-canary' })
+  const unknownKind = await notify(NOTICE, w.options)
+  assert.equal(unknownKind.robot, 'failed')
+  assert.ok(!JSON.stringify(unknownKind).includes('canary'))
+})
+
+test('one channel that fails does not keep the other', async () => {
+  await using w = await world()
+  w.configure({ ...mailKeys(w.smtp), ...robotKeys(w.robots) })
+  w.robots.behave((response) => void response.writeHead(500).end(`${ROBOT_TOKEN} is broken`))
+  w.smtp.fail('auth', 535, `bad password ${SMTP_PASSWORD}`)
+  const bothFail = await notify(NOTICE, w.options)
+  assert.deepEqual([bothFail.mail, bothFail.robot], ['failed', 'failed'])
+  for (const word of [ROBOT_TOKEN, SMTP_PASSWORD]) assert.ok(!JSON.stringify(bothFail).includes(word))
+  w.smtp.fail(undefined)
+  assert.deepEqual(outcomes(await notify(NOTICE, w.options)), ['sent', 'failed'])
+})
+
+const outcomes = ({ mail, robot }: Awaited<ReturnType<typeof notify>>) => [mail, robot]

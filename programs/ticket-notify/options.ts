@@ -1,0 +1,135 @@
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Environment, variable } from './env.ts'
+
+const DEFAULT_API = 'http://127.0.0.1:9990'
+const DEFAULT_STATE_DIRECTORY = '/var/lib/platform-ticket-notify'
+const STATE_NAME = 'ticket-notify-state.json'
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+export interface Options {
+  /** Without a slash at its end. */
+  readonly api: string
+  readonly stateFile: string
+  readonly limit: number
+  readonly dryRun: boolean
+  readonly seedOnly: boolean
+  readonly selfTest: boolean
+  readonly help: boolean
+  readonly identity: { readonly name: string; readonly roles: string }
+  readonly freshMs: number
+  readonly maxNotify: number
+  readonly keepMs: number
+  readonly digest: boolean
+}
+
+/** What was asked for makes no sense; the message names it, what was expected and where it stood. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export const USAGE = `usage: ticket-notify [options]
+
+Reads the tickets of the platform once, and tells people by mail and robot of new tickets and of changes.
+
+  --api URL      the platform's API (default: PLATFORM_API, else ${DEFAULT_API})
+  --state FILE   what has been told (default: ${STATE_NAME} in OPS_DIR, else in ${DEFAULT_STATE_DIRECTORY})
+  --limit N      tickets read per round (default: 500)
+  --dry-run      print what would be sent; send nothing, write nothing
+  --seed-only    take all tickets as known; send nothing
+  --self-test    send one notification to each channel
+  --help         show this
+
+TICKET_NOTIFY_IDENT, TICKET_NOTIFY_ROLES          who reads the tickets (ticket-notify, service)
+TICKET_NOTIFY_FRESH_MINUTES                       what is older is not told (60)
+TICKET_NOTIFY_MAX_NOTIFY                          notifications per round (20)
+TICKET_NOTIFY_STATE_KEEP_DAYS                     how long a ticket without updates is remembered (30)
+TICKET_NOTIFY_DIGEST=0                            no daily digest of what was not told
+NOTIFY_ENV_FILE                                   credentials of the channels (/etc/platform/notify.env)
+`
+
+const ARGUMENTS = {
+  api: { type: 'string' },
+  state: { type: 'string' },
+  limit: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  'seed-only': { type: 'boolean' },
+  'self-test': { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+export function parseOptions(argv: readonly string[], env: Environment): Options {
+  const given = parseArguments(argv)
+  return {
+    api: apiOf(given.api, env),
+    stateFile: given.state === undefined ? defaultStateFile(env) : resolve(notEmpty('--state', given.state)),
+    limit: positiveInteger('--limit: limit', given.limit ?? '500'),
+    dryRun: given['dry-run'] === true,
+    seedOnly: given['seed-only'] === true,
+    selfTest: given['self-test'] === true,
+    help: given.help === true,
+    identity: {
+      name: headerValue(env, 'TICKET_NOTIFY_IDENT', 'ticket-notify'),
+      roles: headerValue(env, 'TICKET_NOTIFY_ROLES', 'service'),
+    },
+    // spec, Limits
+    freshMs: variableNumber(env, 'TICKET_NOTIFY_FRESH_MINUTES', 60) * MINUTE,
+    maxNotify: variableNumber(env, 'TICKET_NOTIFY_MAX_NOTIFY', 20),
+    keepMs: variableNumber(env, 'TICKET_NOTIFY_STATE_KEEP_DAYS', 30) * DAY,
+    digest: env['TICKET_NOTIFY_DIGEST'] !== '0',
+  }
+}
+
+export function defaultStateFile(env: Environment): string {
+  return join(resolve(variable(env, 'OPS_DIR') ?? DEFAULT_STATE_DIRECTORY), STATE_NAME)
+}
+
+function parseArguments(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: joinNegativeNumbers(argv), options: ARGUMENTS }).values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error), {
+      cause: error,
+    })
+  }
+}
+
+/** `--limit -1` reads as an option without a value otherwise, and would be refused for the wrong reason. */
+function joinNegativeNumbers(argv: readonly string[]): string[] {
+  return argv.flatMap((argument, index) => {
+    const next = argv[index + 1]
+    if (argument === '--limit' && next?.startsWith('-')) return [`--limit=${next}`]
+    return argv[index - 1] === '--limit' && argument.startsWith('-') ? [] : [argument]
+  })
+}
+
+function apiOf(given: string | undefined, env: Environment): string {
+  const name = given === undefined ? 'environment PLATFORM_API' : '--api'
+  const text = given ?? variable(env, 'PLATFORM_API') ?? DEFAULT_API
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isBase = url && /^https?:$/.test(url.protocol) && url.username === '' && url.search + url.hash === ''
+  if (!isBase) throw new UsageError(`${name}: expected an http or https address without user and query`)
+  return url.href.replace(/\/+$/, '')
+}
+
+function variableNumber(env: Environment, name: string, otherwise: number): number {
+  return positiveInteger(`environment ${name}: it`, variable(env, name) ?? String(otherwise))
+}
+
+function positiveInteger(what: string, text: string): number {
+  const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0
+  if (value > 0) return value
+  throw new UsageError(`${what} must be a positive integer, got ${JSON.stringify(text)}`)
+}
+
+function notEmpty(name: string, text: string): string {
+  if (text !== '' && !text.includes('\0')) return text
+  throw new UsageError(`${name}: expected a path, got ${JSON.stringify(text)}`)
+}
+
+function headerValue(env: Environment, name: string, otherwise: string): string {
+  const value = variable(env, name) ?? otherwise
+  if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) return value
+  throw new UsageError(`environment ${name}: expected printable ASCII, got ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// Works with Node.js alone: everything but the notification module, which is the other file in its directory
+// (specification, ticket notifier, rule 1).
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { presentTime, processEnvironment } from './env.ts'
+import { ticketNotify } from './main.ts'
+import type { NotifyModule } from './notification.ts'
+
+// notify.ts beside ticket-notify.ts, notify.mjs beside ticket-notify.mjs; a name that no bundler can follow.
+const neighbour = new URL(`notify${extname(fileURLToPath(import.meta.url))}`, import.meta.url).href
+
+process.exitCode = await ticketNotify(process.argv.slice(2), {
+  env: processEnvironment(),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  now: presentTime,
+  loadNotify: (): Promise<NotifyModule> => import(neighbour),
+})

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { parseTicketList } from './tickets.ts'
+
+const AT = '2026-11-21T02:00:00.000Z'
+const WHOLE = { id: 't-1', status: 'open', level: 'HIGH', title: 'Disk', created_at: AT, updated_at: AT }
+
+const only = (value: unknown) => parseTicketList([value])?.tickets[0]
+
+test('a list may come bare, or under items, tickets or data', () => {
+  for (const answer of [
+    [WHOLE],
+    { items: [WHOLE], next_cursor: null },
+    { tickets: [WHOLE] },
+    { data: [WHOLE] },
+  ]) {
+    const list = parseTicketList(answer)
+    assert.deepEqual([list?.fetched, list?.malformed, list?.tickets[0]?.id], [1, 0, 't-1'])
+  }
+})
+
+test('an answer without a list is none', () => {
+  for (const answer of [null, 'x', 7, {}, { items: {} }, { error: 'no' }]) {
+    assert.equal(parseTicketList(answer), undefined)
+  }
+})
+
+test('a ticket without a usable id is counted and skipped, and spoils no other', () => {
+  const bad = [
+    null,
+    7,
+    'x',
+    [],
+    {},
+    { id: '' },
+    { id: '  ' },
+    { id: {} },
+    { id: null },
+    { id: 'x'.repeat(257) },
+  ]
+  const list = parseTicketList([...bad, WHOLE])
+  assert.deepEqual([list?.fetched, list?.malformed, list?.tickets.length], [11, 10, 1])
+})
+
+test('what is missing or of a wrong type is unknown', () => {
+  assert.deepEqual(
+    only({ id: 7, status: 3, level: null, title: {}, created_at: 'yesterday', updated_at: 12 }),
+    {
+      id: '7',
+      status: '',
+      level: '',
+      title: '',
+      createdAt: undefined,
+      updatedAt: undefined,
+      updatedAtText: '',
+    },
+  )
+})
+
+test('a title is one line of limited length, whatever was written', () => {
+  assert.equal(only({ ...WHOLE, title: ' a\r\nBcc: x\u2028\u0000\u001b[31m b\t' })?.title, 'a Bcc: x [31m b')
+  const long = only({ ...WHOLE, title: '🔥'.repeat(5_000) })?.title ?? ''
+  assert.ok(long.isWellFormed())
+  assert.equal([...long].length, 300)
+})
+
+test('a ticket that comes twice counts once, as it came first', () => {
+  const list = parseTicketList([{ ...WHOLE, status: 'closed' }, WHOLE])
+  assert.deepEqual(
+    list?.tickets.map(({ status }) => status),
+    ['closed'],
+  )
+})
+
+test('the longest unchanged comes first', () => {
+  const at = (minute: number) => `2026-11-21T02:${minute}:00+00:00`
+  const list = parseTicketList([30, 10, 20].map((minute) => ({ id: `at-${minute}`, updated_at: at(minute) })))
+  assert.deepEqual(
+    list?.tickets.map(({ id }) => id),
+    ['at-10', 'at-20', 'at-30'],
+  )
+})
+
+test('nothing that an answer can hold makes the reading fail', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.jsonValue(), fc.object({ key: fc.constantFrom(...Object.keys(WHOLE)) }))),
+      (list) => {
+        const parsed = parseTicketList(list)
+        assert.equal(parsed?.fetched, list.length)
+      },
+    ),
+  )
+})

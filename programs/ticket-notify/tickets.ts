@@ -1,0 +1,91 @@
+/** A ticket as far as it can be read. Times in milliseconds since the epoch, undefined when there is none. */
+export interface Ticket {
+  readonly id: string
+  /** Empty when it is unknown. */
+  readonly status: string
+  readonly level: string
+  readonly title: string
+  readonly createdAt: number | undefined
+  readonly updatedAt: number | undefined
+  /** As the platform wrote it. */
+  readonly updatedAtText: string
+}
+
+export interface TicketList {
+  /** How many things the platform answered with. */
+  readonly fetched: number
+  /** Each ticket once, the longest unchanged first, so that what waits longest is told first. */
+  readonly tickets: readonly Ticket[]
+  /** How many had no usable id. */
+  readonly malformed: number
+}
+
+const MAX_ID_CHARACTERS = 256
+const MAX_TITLE_CHARACTERS = 300
+const LIST_NAMES = ['items', 'tickets', 'data'] as const
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The tickets in an answer of the platform, undefined when there is no list in it. */
+export function parseTicketList(answer: unknown): TicketList | undefined {
+  const list = listIn(answer)
+  if (!list) return undefined
+  const tickets = new Map<string, Ticket>()
+  let malformed = 0
+  for (const each of list) {
+    const ticket = toTicket(each)
+    if (!ticket) malformed += 1
+    // Twice in one answer: the first one is the newer, lists run newest first.
+    else if (!tickets.has(ticket.id)) tickets.set(ticket.id, ticket)
+  }
+  return { fetched: list.length, tickets: [...tickets.values()].sort(byLastChange), malformed }
+}
+
+function listIn(answer: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(answer)) return answer
+  if (typeof answer !== 'object' || answer === null) return undefined
+  const fields: Fields = { ...answer }
+  return LIST_NAMES.map((name) => fields[name]).find((value) => Array.isArray(value))
+}
+
+function toTicket(value: unknown): Ticket | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { id, status, level, title, created_at, updated_at }: Fields = { ...value }
+  const usableId = toId(id)
+  return usableId === undefined
+    ? undefined
+    : {
+        id: usableId,
+        status: toLine(status),
+        level: toLine(level).toLowerCase(),
+        title: toLine(title),
+        createdAt: toTime(created_at),
+        updatedAt: toTime(updated_at),
+        updatedAtText: typeof updated_at === 'string' ? toLine(updated_at) : '',
+      }
+}
+
+function toId(value: unknown): string | undefined {
+  const id = typeof value === 'number' && Number.isFinite(value) ? String(value) : value
+  return typeof id === 'string' && id.trim() !== '' && id.length <= MAX_ID_CHARACTERS ? id : undefined
+}
+
+/** Text for one line: strangers write titles, and a line break in one must not make two. */
+function toLine(value: unknown): string {
+  if (typeof value !== 'string') return ''
+  const line = value.replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  const characters = Array.from(line.slice(0, 2 * (MAX_TITLE_CHARACTERS + 1)))
+  return characters.length > MAX_TITLE_CHARACTERS
+    ? `${characters.slice(0, MAX_TITLE_CHARACTERS - 1).join('')}…`
+    : line
+}
+
+function toTime(value: unknown): number | undefined {
+  const time = typeof value === 'string' && RFC3339.test(value) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(time) ? undefined : time
+}
+
+const lastChange = ({ createdAt, updatedAt }: Ticket): number => updatedAt ?? createdAt ?? 0
+
+const byLastChange = (one: Ticket, other: Ticket): number => lastChange(one) - lastChange(other)

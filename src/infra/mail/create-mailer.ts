@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { AppError } from '../../kernel/errors.ts'
+import type { Secret } from '../../kernel/secret.ts'
+import { toHtml } from './html.ts'
+import type { Mail, Mailer, MailOutcome } from './mail.ts'
+import { failureOf } from './smtp-failure.ts'
+
+// contract, section 7: each send has a 10 s limit
+const SEND_TIMEOUT_MS = 10_000
+
+export interface MailerOptions {
+  /**
+   * `smtps://user:password@host:465` speaks TLS from the start, `smtp://…:587` changes to it with STARTTLS. With a
+   * password STARTTLS is demanded, unless `?requireTLS=false` is written; other options of nodemailer go there too.
+   */
+  readonly url: Secret
+  readonly from: string
+  readonly to: readonly string[]
+  readonly timeoutMs?: number
+}
+
+/** A mailer for that server. An address that is none is refused with an AppError that does not repeat it. */
+export function createMailer({ url, from, to, timeoutMs = SEND_TIMEOUT_MS }: MailerOptions): Mailer {
+  const server = serverUrl(url.reveal())
+
+  async function send(mail: Mail, signal?: AbortSignal): Promise<MailOutcome> {
+    const control = new AbortController()
+    const timer = setTimeout(() => control.abort(`not taken within ${timeoutMs / 1_000} s`), timeoutMs)
+    const stop = () => control.abort('interrupted')
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      return await deliver(mail, control.signal)
+    } catch (error) {
+      return control.signal.aborted
+        ? { outcome: 'failed', reason: String(control.signal.reason), retryable: true }
+        : failureOf(error, server)
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+
+  async function deliver({ subject, text, key }: Mail, signal: AbortSignal): Promise<MailOutcome> {
+    // Most rounds of the notifier have nothing to send, and need not load it.
+    const { createTransport } = await import('nodemailer')
+    const transport = createTransport({
+      url: server.href,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+    })
+    const { rejected } = await transport.sendMail({
+      from,
+      to: [...to],
+      subject,
+      text,
+      html: toHtml(subject, text),
+      messageId: messageId(key, from),
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      signal,
+    })
+    return { outcome: 'sent', refused: rejected.map(String) }
+  }
+
+  return { send }
+}
+
+/** The address with what a password demands written into it. */
+function serverUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
+    throw new AppError(
+      'invalid',
+      'validation_failed',
+      "The mail server's address must be an smtp or smtps URL.",
+    )
+  }
+  // Whoever takes STARTTLS out of the server's answer must not be given the password.
+  if (url.password !== '' && !url.searchParams.has('requireTLS')) url.searchParams.set('requireTLS', 'true')
+  return url
+}
+
+function messageId(key: string, from: string): string {
+  const domain = /@([^\s<>@]+)/.exec(from)?.[1] ?? 'localhost'
+  return `<${createHash('sha256').update(key).digest('hex').slice(0, 40)}@${domain}>`
+}

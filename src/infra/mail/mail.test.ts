@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { SMTP_PASSWORD, startSmtp, type SmtpServer, type SmtpStep } from '../../../test/support/smtp.ts'
+import { Secret } from '../../kernel/secret.ts'
+import { createMailer, type MailerOptions } from './create-mailer.ts'
+
+const MAIL = {
+  subject: '[HIGH] New ticket: <b>磁盘</b>',
+  text: 'Ticket: t-1\nTitle: <script>',
+  key: 'ticket:t-1:new:',
+}
+const UNVERIFIED = '?tls.rejectUnauthorized=false'
+
+function mailerOf(url: string, options: Partial<MailerOptions> = {}) {
+  return createMailer({
+    url: new Secret(url),
+    from: 'Platform <platform@example.com>',
+    to: ['ops@example.com', 'boss@example.com'],
+    ...options,
+  })
+}
+
+const headerOf = ({ source }: SmtpServer['mails'][number], name: string) =>
+  new RegExp(`^${name}: (.*(?:\r\n[ \t].*)*)`, 'im').exec(source.split('\r\n\r\n')[0] ?? '')?.[1]
+
+test('a mail goes out encrypted, in text and HTML, marked as made by a machine', async () => {
+  await using server = await startSmtp()
+  assert.deepEqual(await mailerOf(server.url(UNVERIFIED)).send(MAIL), { outcome: 'sent', refused: [] })
+  const [mail] = server.mails
+  assert.ok(mail)
+  assert.deepEqual(
+    [mail.encrypted, mail.from, mail.to],
+    [true, 'platform@example.com', ['ops@example.com', 'boss@example.com']],
+  )
+  assert.equal(headerOf(mail, 'Auto-Submitted'), 'auto-generated')
+  assert.match(headerOf(mail, 'Message-ID') ?? '', /^<[0-9a-f]{40}@example\.com>$/)
+  assert.match(headerOf(mail, 'Content-Type') ?? '', /multipart\/alternative/)
+  assert.match(mail.source, /Content-Type: text\/plain; charset=utf-8/)
+  assert.match(mail.source, /Content-Type: text\/html; charset=utf-8/)
+  assert.match(mail.source, /&lt;script&gt;/)
+})
+
+test('the Message-ID is the same for the same notification, and another for another', async () => {
+  await using server = await startSmtp()
+  const mailer = mailerOf(server.url(UNVERIFIED))
+  for (const key of ['one', 'one', 'two']) await mailer.send({ ...MAIL, key })
+  const [first, again, other] = server.mails.map((mail) => headerOf(mail, 'Message-ID'))
+  assert.equal(first, again)
+  assert.notEqual(first, other)
+})
+
+test('a line break in a title adds no header', async () => {
+  await using server = await startSmtp()
+  await mailerOf(server.url(UNVERIFIED)).send({ ...MAIL, subject: 'x\r\nBcc: thief@example.com\r\n\r\nbody' })
+  assert.equal(headerOf(server.mails[0] ?? assert.fail(), 'Bcc'), undefined)
+  assert.equal(server.mails[0]?.to.length, 2)
+})
+
+test('a certificate that nobody vouches for is refused, and gets no password', async () => {
+  await using server = await startSmtp()
+  const outcome = await mailerOf(server.url()).send(MAIL)
+  assert.equal(outcome.outcome, 'failed')
+  assert.deepEqual(server.passwords, [])
+})
+
+test('a server from whose greeting STARTTLS was taken gets no password', async () => {
+  await using server = await startSmtp({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
+  const outcome = await mailerOf(server.url(UNVERIFIED)).send(MAIL)
+  assert.equal(outcome.outcome, 'failed')
+  assert.deepEqual(server.passwords, [])
+  const willing = await mailerOf(server.url('?requireTLS=false')).send(MAIL)
+  assert.deepEqual(willing, { outcome: 'sent', refused: [] })
+  assert.equal(server.mails[0]?.encrypted, false)
+})
+
+test('smtps speaks TLS from the start', async () => {
+  await using server = await startSmtp({ secure: true })
+  const url = server.url(UNVERIFIED).replace('smtp:', 'smtps:')
+  assert.deepEqual(await mailerOf(url).send(MAIL), { outcome: 'sent', refused: [] })
+  assert.equal(server.mails[0]?.encrypted, true)
+})
+
+test('a recipient who is refused does not keep the others from their mail', async () => {
+  await using server = await startSmtp()
+  const mailer = mailerOf(server.url(UNVERIFIED), { to: ['ops@example.com', 'nobody@example.com'] })
+  assert.deepEqual(await mailer.send(MAIL), { outcome: 'sent', refused: ['nobody@example.com'] })
+})
+
+const FAULTS: readonly [step: SmtpStep, code: number, retryable: boolean][] = [
+  ['connect', 421, true],
+  ['auth', 454, true],
+  ['auth', 535, false],
+  ['mail', 451, true],
+  ['rcpt', 450, true],
+  ['rcpt', 550, false],
+  ['data', 451, true],
+  ['data', 552, false],
+]
+
+for (const [step, code, retryable] of FAULTS) {
+  test(`${code} at ${step} is a failure${retryable ? ' that may pass' : ' for good'}, told without the password`, async () => {
+    await using server = await startSmtp()
+    const echoed = [SMTP_PASSWORD, Buffer.from(SMTP_PASSWORD).toString('base64')]
+    server.fail(step, code, `refused, you said ${echoed.join(' and ')}`)
+    const outcome = await mailerOf(server.url(UNVERIFIED)).send(MAIL)
+    assert.ok(outcome.outcome === 'failed', inspect(outcome))
+    assert.match(outcome.reason, new RegExp(String(code)))
+    assert.equal(outcome.retryable, retryable)
+    for (const word of echoed) assert.ok(!inspect(outcome).includes(word), inspect(outcome))
+    assert.deepEqual(server.mails, [])
+  })
+}
+
+/** A server that greets, and then treats the client badly. */
+async function rawServer(onConnection: (socket: Socket) => void) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    onConnection(socket)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await once(server, 'close')
+    },
+  }
+}
+
+const BAD_SERVERS: Readonly<Record<string, (socket: Socket) => void>> = {
+  'never greets': () => {},
+  'greets a letter now and then': (socket) => {
+    const timer = setInterval(() => socket.write('2'), 40)
+    socket.on('close', () => clearInterval(timer))
+  },
+  'hangs up': (socket) => void socket.destroy(),
+  'hangs up after the mail': (socket) => {
+    let mail: string | undefined
+    socket.write('220 hello\r\n')
+    socket.on('data', (data) => {
+      const said = data.toString()
+      if (mail !== undefined) mail += said
+      if (mail?.endsWith('\r\n.\r\n')) socket.destroy()
+      else if (said.startsWith('DATA')) {
+        mail = ''
+        socket.write('354 go on\r\n')
+      } else if (mail === undefined) socket.write('250 fine\r\n')
+    })
+  },
+  'speaks another language': (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+}
+
+for (const [fault, onConnection] of Object.entries(BAD_SERVERS)) {
+  test(`a server that ${fault} fails in time`, async () => {
+    await using server = await rawServer(onConnection)
+    const startedAt = performance.now()
+    const outcome = await mailerOf(server.url, { timeoutMs: 300 }).send(MAIL)
+    assert.ok(outcome.outcome === 'failed' && outcome.retryable, inspect(outcome))
+    assert.ok(performance.now() - startedAt < 5_000)
+  })
+}
+
+test('a send that is interrupted ends at once', async () => {
+  await using server = await rawServer(() => {})
+  const control = new AbortController()
+  const sending = mailerOf(server.url).send(MAIL, control.signal)
+  setTimeout(() => control.abort(), 50)
+  assert.deepEqual(await sending, { outcome: 'failed', reason: 'interrupted', retryable: true })
+})
+
+test('an address that is none is refused without repeating it', () => {
+  for (const address of ['canary', 'http://canary/', 'smtp://']) {
+    assert.throws(
+      () => mailerOf(address),
+      (error: Error) => !inspect(error).includes('canary'),
+    )
+  }
+})

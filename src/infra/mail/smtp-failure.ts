@@ -1,0 +1,47 @@
+import type { MailOutcome } from './mail.ts'
+
+const REDACTED = '**redacted**'
+const MAX_QUOTE_CHARACTERS = 200
+
+interface SmtpError {
+  readonly code?: unknown
+  readonly command?: unknown
+  readonly responseCode?: unknown
+  readonly response?: unknown
+}
+
+/** What a failed delivery is told as: the step, the server's answer, and no credentials. */
+export function failureOf(error: unknown, server: URL): MailOutcome {
+  const { code, command, responseCode, response }: SmtpError = Object(error)
+  const step = typeof command === 'string' ? ` at ${command.split(' ')[0]}` : ''
+  const answer = typeof response === 'string' ? `: ${quote(response, server)}` : ''
+  // 5xx is an answer for good (RFC 5321, 4.2.1); everything else may pass.
+  const retryable = !(typeof responseCode === 'number' && responseCode >= 500)
+  return {
+    outcome: 'failed',
+    reason: `${typeof code === 'string' ? code : 'failed'}${step}${answer}`,
+    retryable,
+  }
+}
+
+function quote(response: string, server: URL): string {
+  const line = response.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+  const scrubbed = credentials(server).reduce((text, word) => text.replaceAll(word, REDACTED), line)
+  return scrubbed.length > MAX_QUOTE_CHARACTERS ? `${scrubbed.slice(0, MAX_QUOTE_CHARACTERS)}…` : scrubbed
+}
+
+/** The password in the forms in which it went to the server. */
+function credentials({ username, password }: URL): string[] {
+  if (password === '') return []
+  const [user, pass] = [username, password].map(decode) as [string, string]
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  return [password, pass, base64(pass), base64(`\0${user}\0${pass}`)]
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

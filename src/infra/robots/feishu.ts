@@ -1,0 +1,59 @@
+import { createHmac } from 'node:crypto'
+import { byteLength, jsonRequest, SENT, type RobotAdapter, type RobotReply, type Verdict } from './adapter.ts'
+import { jsonFields, quote, statusVerdict } from './replies.ts'
+import type { RobotMessage } from './robot.ts'
+
+const LIMITED_CODES = [11232, 99991400]
+// Stands for malformed messages too; only its text tells.
+const AMBIGUOUS_CODE = 9499
+const PAUSE_MS = 2_000
+
+/** The key is made of time and secret, and what it signs is empty. */
+function signature(seconds: string, secret: string): string {
+  return createHmac('sha256', `${seconds}\n${secret}`).digest('base64')
+}
+
+// In a post nothing is markup, where in a plain text `<at user_id="all">` calls everybody.
+function content({ title, text }: RobotMessage): object {
+  const lines = text.split('\n').map((line) => [{ tag: 'text', text: line }])
+  return { msg_type: 'post', content: { post: { zh_cn: { title, content: lines } } } }
+}
+
+function limited(code: number, text: string, { status }: RobotReply): boolean {
+  const isAmbiguous = code === AMBIGUOUS_CODE && /too many/i.test(text)
+  return status === 429 || LIMITED_CODES.includes(code) || isAmbiguous
+}
+
+function pauseMs({ headers }: RobotReply): number {
+  const seconds = Number(headers.get('x-ogw-ratelimit-reset') ?? headers.get('retry-after'))
+  return seconds > 0 ? seconds * 1_000 : PAUSE_MS
+}
+
+/** Feishu and Lark: code 0 in the body is success, whatever the HTTP status says of other codes. */
+function verdict(reply: RobotReply, now: number): Verdict {
+  const { code, StatusCode: legacyCode, msg } = jsonFields(reply.body)
+  const result = code ?? legacyCode
+  if (reply.status === 200 && result === 0) return SENT
+  if (result === undefined && reply.status !== 200) return statusVerdict(reply, now)
+  if (result === undefined)
+    return { sent: false, reason: `an unknown answer: ${quote(reply.body)}`, retryable: true }
+  const text = typeof msg === 'string' ? msg : ''
+  const reason = `code ${Number(result)}: ${quote(text)}`
+  return limited(Number(result), text, reply)
+    ? { sent: false, reason, retryable: true, pauseMs: pauseMs(reply) }
+    : { sent: false, reason, retryable: false }
+}
+
+export const feishu: RobotAdapter = {
+  // 5 in a second and 100 in a minute.
+  rate: { burst: 4, everyMs: 1_000 },
+  // 20 KB, less what the signature takes.
+  maximumSize: 20_000 - 200,
+  size: (message) => byteLength(JSON.stringify(content(message))),
+  request(message, { url, secret, now }) {
+    const timestamp = String(Math.floor(now / 1_000))
+    const proof = secret === undefined ? {} : { timestamp, sign: signature(timestamp, secret) }
+    return jsonRequest(url, { ...proof, ...content(message) })
+  },
+  verdict,
+}

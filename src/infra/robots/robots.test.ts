@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { fakeClock } from '../../../test/support/clock.ts'
+import { ROBOT_FAULTS, ROBOT_TOKEN, startRobots, type RobotDoubles } from '../../../test/support/robots.ts'
+import { ROBOT_KINDS } from '../../config/schema.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { Secret } from '../../kernel/secret.ts'
+import { createRobot, type RobotOptions } from './create-robot.ts'
+import { dingtalk } from './dingtalk.ts'
+import { feishu } from './feishu.ts'
+import type { PaceState } from './pace.ts'
+import type { RobotKind, RobotMessage } from './robot.ts'
+
+const MESSAGE: RobotMessage = {
+  title: '[CRITICAL] New ticket: disk full',
+  text: 'Ticket: t-1\nLevel: critical',
+  level: 'critical',
+  key: 'ticket:t-1:new:',
+}
+
+function robotOf(doubles: RobotDoubles, kind: RobotKind, options: Partial<RobotOptions> = {}) {
+  return createRobot({ kind, url: new Secret(doubles.url(kind)), ...options })
+}
+
+/** A clock that sleeping moves, and robots that live by it. */
+async function timedWorld(signed = true) {
+  const clock = fakeClock(Date.UTC(2026, 10, 21, 2))
+  const doubles = await startRobots({ now: clock.now, signed })
+  const options = (kind: RobotKind): Partial<RobotOptions> => ({
+    clock,
+    secret: new Secret(doubles.secrets[kind]),
+    sleep: async (milliseconds) => clock.advance(milliseconds),
+  })
+  return { clock, doubles, options, [Symbol.asyncDispose]: () => doubles[Symbol.asyncDispose]() }
+}
+
+for (const kind of ROBOT_KINDS) {
+  test(`${kind}: a signed message is shown with its title and its text`, async () => {
+    await using w = await timedWorld()
+    const robot = robotOf(w.doubles, kind, w.options(kind))
+    assert.deepEqual(await robot.send(MESSAGE), { outcome: 'sent' })
+    assert.deepEqual(w.doubles.shown, [`${MESSAGE.title}\n${MESSAGE.text}`])
+  })
+
+  test(`${kind}: 60 messages at once keep its rate limit, and all of them are shown`, async () => {
+    await using w = await timedWorld()
+    const robot = robotOf(w.doubles, kind, w.options(kind))
+    for (let n = 1; n <= 60; n++) {
+      assert.deepEqual(await robot.send({ ...MESSAGE, title: `message ${n}` }), { outcome: 'sent' })
+    }
+    assert.equal(w.doubles.shown.length, 60)
+    assert.equal(w.doubles.requests.length, 60)
+  })
+
+  test(`${kind}: a later process goes on with what an earlier one left of the limit`, async () => {
+    await using w = await timedWorld()
+    let pace: PaceState | undefined
+    for (let n = 1; n <= 30; n++) {
+      const keep = (state: PaceState) => {
+        pace = state
+      }
+      const robot = robotOf(w.doubles, kind, { ...w.options(kind), pace, onPace: keep })
+      assert.deepEqual(await robot.send(MESSAGE), { outcome: 'sent' })
+    }
+    assert.equal(w.doubles.requests.length, 30)
+  })
+
+  test(`${kind}: a text that is too long goes out in numbered parts that lose nothing`, async () => {
+    await using w = await timedWorld()
+    const robot = robotOf(w.doubles, kind, w.options(kind))
+    const lines = Array.from({ length: kind === 'wecom' ? 200 : 2_800 }, (_, n) => `line ${n} “工单” \u0007`)
+    assert.deepEqual(await robot.send({ ...MESSAGE, text: lines.join('\n') }), { outcome: 'sent' })
+    const { shown } = w.doubles
+    assert.ok(shown.length > 1 && shown.length <= 10, `${shown.length} parts`)
+    assert.match(shown[0] ?? '', new RegExp(`disk full \\(1/${shown.length}\\)\n`))
+    const texts = shown.map((part) => part.slice(part.indexOf('\n') + 1).replace(/\n$/, ''))
+    assert.deepEqual(texts.join('\n').split('\n'), lines)
+  })
+
+  test(`${kind}: what can never fit is cut with a note, in characters that stay whole`, async () => {
+    await using w = await timedWorld()
+    const robot = robotOf(w.doubles, kind, w.options(kind))
+    const text = '🔥'.repeat(400_000)
+    assert.deepEqual(await robot.send({ ...MESSAGE, title: '長'.repeat(3_000), text }), { outcome: 'sent' })
+    assert.equal(w.doubles.shown.length, 10)
+    assert.match(w.doubles.shown.at(-1) ?? '', /\n… \(\d+ more characters\)$/)
+    assert.ok(w.doubles.shown.every((part) => part.isWellFormed()))
+  })
+
+  for (const [fault, behaviour] of Object.entries(ROBOT_FAULTS)) {
+    test(`${kind}: a robot that ${fault} fails in time, and neither address nor secret is told`, async () => {
+      await using doubles = await startRobots()
+      doubles.behave(behaviour)
+      const secret = new Secret(doubles.secrets[kind])
+      const robot = robotOf(doubles, kind, { secret, timeoutMs: 150 })
+      const startedAt = performance.now()
+      const outcome = await robot.send(MESSAGE)
+      if (kind === 'generic' && ACCEPTED_BY_STATUS.has(fault)) return
+      assert.equal(outcome.outcome, 'failed')
+      // 0.15 s are given; the rest is for a busy machine, and far below any limit of fetch's own.
+      assert.ok(performance.now() - startedAt < 5_000)
+      for (const word of [ROBOT_TOKEN, secret.reveal(), doubles.url(kind)]) {
+        assert.ok(!inspect(outcome).includes(word), inspect(outcome))
+      }
+      if (fault === 'asks for a day') assert.equal(doubles.requests.length, 1)
+    })
+  }
+}
+
+// For a generic webhook 200 is success whatever it says; but a reply that never ends is no reply.
+const ACCEPTED_BY_STATUS = new Set([
+  'answers with ten megabytes',
+  'answers with a page',
+  'answers with nothing',
+])
+
+test('a message with a wrong signature is refused for good', async () => {
+  for (const kind of ['feishu', 'dingtalk', 'generic'] as const) {
+    await using w = await timedWorld()
+    const robot = robotOf(w.doubles, kind, { ...w.options(kind), secret: new Secret('another-secret') })
+    const outcome = await robot.send(MESSAGE)
+    assert.ok(outcome.outcome === 'failed' && !outcome.retryable, inspect(outcome))
+    assert.deepEqual(w.doubles.shown, [])
+  }
+})
+
+test('a clock that is two hours off is refused by the robots that look at it', async () => {
+  for (const kind of ['feishu', 'dingtalk', 'generic'] as const) {
+    await using doubles = await startRobots({ now: () => Date.now() + 2 * 3_600_000, signed: true })
+    const robot = robotOf(doubles, kind, { secret: new Secret(doubles.secrets[kind]) })
+    assert.equal((await robot.send(MESSAGE)).outcome, 'failed')
+  }
+})
+
+test('signatures are those of the documentation', () => {
+  const fields = (body: string) => JSON.parse(body) as Record<string, unknown>
+  const feishuVectors = [
+    [1_599_360_473, 'demo', 'l1N0gAcBjdwBvGm1xMjOF0XSyaLRpR7tuO5dHfhAYc8='],
+    [1_757_900_000, 'lark-test-secret', 'rWW3ygiAdSmKEIysYTVjbdbv4Xnqjn35pAGLgGJZsNg='],
+  ] as const
+  for (const [seconds, secret, sign] of feishuVectors) {
+    const request = feishu.request(MESSAGE, { url: 'https://robot/', secret, now: seconds * 1_000 })
+    assert.equal(fields(request.body)['sign'], sign)
+    assert.equal(fields(request.body)['timestamp'], String(seconds))
+  }
+  const url = 'https://robot/robot/send?access_token=T'
+  const { url: signed } = dingtalk.request(MESSAGE, { url, secret: 'SECtest', now: 1_700_000_000_000 })
+  assert.equal(new URL(signed).searchParams.get('sign'), 'aZLLrriXgn05YbwaGR7knYsLeJADjr9NwLaNNKpxh4g=')
+  assert.match(signed, /xh4g%3D/)
+})
+
+const REFUSALS: readonly [kind: RobotKind, status: number, body: string, retryable: boolean][] = [
+  ['feishu', 200, '{"code":19001,"msg":"param invalid: incoming webhook access token invalid"}', false],
+  ['feishu', 200, '{"StatusCode":9499,"msg":"Bad Request"}', false],
+  ['feishu', 200, '{"msg":"what is this"}', true],
+  ['feishu', 400, '{"code":99991400,"msg":"request trigger frequency limit"}', true],
+  ['dingtalk', 200, '{"errcode":310000,"errmsg":"keywords not in content"}', false],
+  ['dingtalk', 200, '{"errcode":130101,"errmsg":"send too fast"}', true],
+  ['dingtalk', 200, '{"status":1111,"wait":5,"source":"x5","punish":"deny"}', true],
+  ['wecom', 200, '{"errcode":93000,"errmsg":"invalid webhook url"}', false],
+  ['wecom', 200, '{"errcode":-1,"errmsg":"system busy"}', true],
+  ['slack', 403, 'invalid_token', false],
+  ['slack', 200, 'no_text', true],
+  ['generic', 404, 'gone', false],
+  ['generic', 503, 'later', true],
+]
+
+for (const [kind, status, body, retryable] of REFUSALS) {
+  test(`${kind}: ${status} ${body} is a failure${retryable ? ' that may pass' : ''}`, async () => {
+    await using w = await timedWorld()
+    w.doubles.behave((response) => void response.writeHead(status).end(body))
+    const outcome = await robotOf(w.doubles, kind, w.options(kind)).send(MESSAGE)
+    assert.ok(outcome.outcome === 'failed' && outcome.retryable === retryable, inspect(outcome))
+  })
+}
+
+test('a short Retry-After is waited for, and the message goes out once', async () => {
+  await using w = await timedWorld()
+  w.doubles.behave((response) => {
+    response.writeHead(429, { 'retry-after': '7' }).end('rate_limited')
+    w.doubles.behave(undefined)
+  })
+  const before = w.clock.now()
+  assert.deepEqual(await robotOf(w.doubles, 'slack', w.options('slack')).send(MESSAGE), { outcome: 'sent' })
+  assert.ok(w.clock.now() - before >= 7_000)
+  assert.equal(w.doubles.shown.length, 1)
+})
+
+test('a long Retry-After is kept by the next process too: nothing is sent before its time', async () => {
+  await using w = await timedWorld()
+  let pace: PaceState | undefined
+  const options = () => ({
+    ...w.options('slack'),
+    pace,
+    onPace: (state: PaceState) => {
+      pace = state
+    },
+  })
+  w.doubles.behave((response) => void response.writeHead(429, { 'retry-after': '3600' }).end('rate_limited'))
+  assert.equal((await robotOf(w.doubles, 'slack', options()).send(MESSAGE)).outcome, 'failed')
+  w.doubles.behave(undefined)
+  w.clock.advance(3_500_000)
+  const outcome = await robotOf(w.doubles, 'slack', options()).send(MESSAGE)
+  assert.ok(outcome.outcome === 'failed' && /no turn for 100 s/.test(outcome.reason), inspect(outcome))
+  assert.equal(w.doubles.requests.length, 1)
+  w.clock.advance(100_000)
+  assert.deepEqual(await robotOf(w.doubles, 'slack', options()).send(MESSAGE), { outcome: 'sent' })
+})
+
+test('a clock that is set back costs waiting time and ends no wait early', async () => {
+  await using w = await timedWorld(false)
+  const robot = robotOf(w.doubles, 'dingtalk', w.options('dingtalk'))
+  for (let n = 0; n < 10; n++) await robot.send(MESSAGE)
+  w.clock.advance(-86_400_000)
+  const before = w.clock.now()
+  assert.deepEqual(await robot.send(MESSAGE), { outcome: 'sent' })
+  assert.equal(w.clock.now() - before, 6_000)
+})
+
+test('what a stranger writes calls nobody', async () => {
+  await using w = await timedWorld()
+  const text = '<!channel> <at user_id="all">everyone</at> [x](http://evil)'
+  for (const kind of ROBOT_KINDS) await robotOf(w.doubles, kind, w.options(kind)).send({ ...MESSAGE, text })
+  const bodyOf = (kind: RobotKind) => w.doubles.requests.find((each) => each.kind === kind)?.body ?? ''
+  assert.ok(!bodyOf('slack').includes('<!channel>'))
+  assert.ok(bodyOf('slack').includes('&lt;!channel&gt;'))
+  assert.match(bodyOf('feishu'), /"msg_type":"post"/)
+  for (const kind of ['dingtalk', 'wecom'] as const) assert.match(bodyOf(kind), /"msgtype":"text"/)
+})
+
+test('an address that is none is refused without repeating it', () => {
+  for (const address of ['canary', 'ftp://canary/', 'https://user:canary@host/']) {
+    assert.throws(
+      () => createRobot({ kind: 'slack', url: new Secret(address), clock: systemClock }),
+      (error: Error) => !inspect(error).includes('canary'),
+    )
+  }
+})
+
+test('a send that is interrupted ends at once', async () => {
+  await using doubles = await startRobots()
+  doubles.behave(() => {})
+  const control = new AbortController()
+  const sending = robotOf(doubles, 'slack').send(MESSAGE, control.signal)
+  setImmediate(() => control.abort())
+  assert.deepEqual(await sending, { outcome: 'failed', reason: 'interrupted', retryable: true })
+})

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { notifierWorld } from '../support/notifier.ts'
+import { ticket } from '../support/ticket-api.ts'
+
+const SOURCE = join(import.meta.dirname, '../../programs/ticket-notify/ticket-notify.ts')
+
+/** kill -9 when the process does this for the n-th time. */
+const killAt = (call: string, n: number) =>
+  [
+    'strace',
+    '-qq',
+    '-o',
+    '/dev/null',
+    '-e',
+    `trace=${call}`,
+    '-e',
+    `inject=${call}:signal=SIGKILL:when=${n}`,
+    process.execPath,
+    SOURCE,
+  ] as const
+
+/**
+ * A round with something suppressed and two notifications writes five files (the digest's account, the snapshot before
+ * the sending and after each of two sends, the rate limit in between), each with two fsyncs and a rename.
+ */
+const CALLS = [
+  { call: 'rename', fewest: 5, most: 9 },
+  { call: 'fsync', fewest: 10, most: 18 },
+  { call: 'link', fewest: 1, most: 2 },
+] as const
+
+void test('kill -9 at any write of a round', { concurrency: 2 }, async (t) => {
+  await Promise.all(CALLS.map((each) => t.test(`at each ${each.call}`, () => killAtEach(each))))
+})
+
+/** The tickets of the round that is killed: two to be told, one to be suppressed. */
+const LISTED: Readonly<Record<string, { readonly status: string; readonly level?: string }>> = {
+  changed: { status: 'closed' },
+  low: { status: 'open', level: 'low' },
+  fresh: { status: 'open' },
+}
+
+async function killAtEach({ call, fewest, most }: (typeof CALLS)[number]): Promise<void> {
+  await using w = await notifierWorld()
+  w.configure(['robot'])
+  w.api.tickets = [ticket('changed')]
+  assert.equal((await w.run()).code, 0)
+  const stateDirectory = dirname(w.stateFile)
+  const before = join(w.directory, 'before')
+  cpSync(stateDirectory, before, { recursive: true })
+  const remembered = w.state()
+  w.api.tickets = Object.entries(LISTED).map(([id, fields]) => ticket(id, fields))
+
+  for (let n = 1; ; n++) {
+    assert.ok(
+      n <= most,
+      `a round makes more than ${most} calls of ${call}: is it still what this test thinks it is?`,
+    )
+    rmSync(stateDirectory, { recursive: true })
+    cpSync(before, stateDirectory, { recursive: true })
+    const from = w.robots.shown.length
+    const killed = await w.run([], { command: killAt(call, n) })
+    // It came to its end before the n-th call.
+    if (killed.done) {
+      assert.ok(n > fewest, `a round makes but ${n - 1} calls of ${call}: was it killed at all?`)
+      return
+    }
+    const afterKill = w.state()
+    for (const [id, { status }] of Object.entries(afterKill)) {
+      const possible = [remembered[id]?.status, LISTED[id]?.status]
+      assert.ok(possible.includes(status), `${call} ${n}: ${id} is neither old nor new`)
+    }
+    const next = await w.run()
+    assert.equal(next.code, 0, next.stderr)
+    const state = w.state()
+    assert.deepEqual(
+      [state['changed']?.status, state['fresh']?.status, state['low']?.status],
+      ['closed', 'open', 'open'],
+    )
+    const told = w.robots.shown.slice(from).map((text) => /^Ticket: (\w+)$/m.exec(text)?.[1])
+    assert.deepEqual(new Set(told), new Set(['changed', 'fresh']), `${call} ${n}: both are told`)
+    assert.ok(told.length <= 3, `${call} ${n}: at most one is told twice, not ${told.join(' ')}`)
+    const lowIsAccounted = existsSync(`${w.stateFile}.digest`)
+    assert.ok(lowIsAccounted, `${call} ${n}: what was suppressed is in the account of the digest`)
+    const leftovers = readdirSync(stateDirectory).filter((name) => /corrupt|lock$/.test(name))
+    // A half written .tmp may lie there: the next writing of its file begins with removing it.
+    assert.deepEqual(leftovers, [], `${call} ${n}`)
+  }
+}
