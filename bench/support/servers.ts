@@ -1,0 +1,83 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { join } from 'node:path'
+import { eventually } from '../../test/support/eventually.ts'
+
+// https://man7.org/linux/man-pages/man2/statfs.2.html
+const TMPFS = 0x01021994
+// Kept over restarts by definition (FHS), so it is no memory file system as /tmp often is.
+const DISK = '/var/tmp'
+
+/** A directory on a real disk, where an fsync costs what it costs; removed at the end of the scope. */
+export function diskDirectory(): Disposable & { readonly path: string } {
+  if (statfsSync(DISK).type === TMPFS)
+    throw new Error(`${DISK} is kept in memory: a durable write costs nothing there`)
+  const path = mkdtempSync(join(DISK, 'platform-bench-'))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+export interface ServerOptions {
+  /** A program for this Node.js and its arguments. */
+  readonly args: readonly string[]
+  readonly port: number
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface RunningServer extends AsyncDisposable {
+  readonly pid: number
+}
+
+/** A server in a process of its own that accepts connections; stopped with SIGTERM at the end of the scope. */
+export async function startServer({ args, port, cwd, env = {} }: ServerOptions): Promise<RunningServer> {
+  // Where nobody reads standard output, reading it takes nothing from those who are measured.
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: cwd, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const errors = text(child.stderr)
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+  try {
+    await eventually(`a server on port ${port}`, async () => hasEnded(child) || accepts(port), {
+      timeoutMs: 20_000,
+    })
+    if (hasEnded(child)) throw new Error(`${args.join(' ')} ended instead of serving:\n${await errors}`)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { pid: child.pid ?? 0, [Symbol.asyncDispose]: stop }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    const answer = (accepted: boolean) => {
+      socket.destroy()
+      resolve(accepted)
+    }
+    socket.once('connect', () => answer(true)).once('error', () => answer(false))
+  })
+}
+
+/** A port that nobody uses now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { buildTicketNotify } from '../scripts/build-ticket-notify.ts'
+import { notifierWorld, type NotifierRun, type NotifierWorld } from '../test/support/notifier.ts'
+import { ticket } from '../test/support/ticket-api.ts'
+import type { Bench } from './support/bench.ts'
+import type { Measure } from './support/measure.ts'
+import { spreadOf } from './support/statistics.ts'
+
+const TICKETS = 500
+const NOTIFICATIONS = 20
+const SIZES = { large: 100_000, small: 10_000 } as const
+
+// The peak of the process itself; what getrusage tells begins with that of its parent.
+const PEAK_REPORTER = `data:text/javascript,${encodeURIComponent(`
+  import { readFileSync } from 'node:fs'
+  process.on('exit', () => {
+    const peak = Number(/VmHWM:\\s*(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1])
+    process.stderr.write(JSON.stringify({ message: 'peak', kilobytes: peak }) + '\\n')
+  })
+`)}`
+
+interface Sample {
+  /** From the start of the process to its end, less what was spent on sending. */
+  readonly seconds: number
+  readonly peakMegabytes: number
+}
+
+/** The released notifier: a round of 500 tickets, 20 of which are told by mail and robot, over a large memory. */
+export const ticketNotify: Bench = {
+  name: 'ticket-notify',
+  summary: 'a round of 500 tickets over a state of 100,000, its time besides sending and its memory',
+
+  async run({ rounds, signal, onSlice }) {
+    const directory = mkdtempSync(join(tmpdir(), 'platform-bench-notifier-'))
+    try {
+      await buildTicketNotify(directory)
+      const samples = { large: [] as Sample[], small: [] as Sample[] }
+      for (let round = 1; round <= rounds; round++) {
+        for (const size of ['large', 'small'] as const) {
+          signal.throwIfAborted()
+          onSlice(`round ${round} of ${rounds}: ${SIZES[size]} entries`)
+          samples[size].push(await sample(directory, SIZES[size]))
+        }
+      }
+      return measuresOf(samples)
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
+  },
+}
+
+function measuresOf({ large, small }: Readonly<Record<keyof typeof SIZES, readonly Sample[]>>): Measure[] {
+  const seconds = (samples: readonly Sample[]) => spreadOf(samples.map((each) => each.seconds))
+  const memory = (samples: readonly Sample[]) => spreadOf(samples.map((each) => each.peakMegabytes))
+  return [
+    { what: '100,000 entries: seconds besides sending', values: seconds(large), must: { atMost: 1 } },
+    { what: '100,000 entries: peak memory, MB', values: memory(large), must: { atMost: 120 } },
+    { what: '10,000 entries: seconds besides sending', values: seconds(small) },
+    { what: '10,000 entries: peak memory, MB', values: memory(small) },
+  ]
+}
+
+async function sample(directory: string, entries: number): Promise<Sample> {
+  await using w = await notifierWorld()
+  w.configure(['mail', 'robot'])
+  remember(w, entries)
+  w.api.tickets = Array.from({ length: TICKETS }, (_, n) =>
+    ticket(idOf(n), { title: titleOf(n), ...(n < NOTIFICATIONS && { status: 'resolved' }) }),
+  )
+  const startedAt = performance.now()
+  const run = await w.run([], {
+    command: [process.execPath, join(directory, 'ticket-notify.mjs')],
+    env: { NODE_OPTIONS: `--import=${PEAK_REPORTER}` },
+  })
+  const elapsedMs = performance.now() - startedAt
+  const { sendingMs, peakMegabytes } = figuresOf(run)
+  return { seconds: (elapsedMs - sendingMs) / 1_000, peakMegabytes }
+}
+
+function figuresOf({ code, done, lines, stderr }: NotifierRun) {
+  const kilobytes = Number(lines.find(({ message }) => message === 'peak')?.['kilobytes'])
+  if (code !== 0 || done?.['sent'] !== NOTIFICATIONS || !(kilobytes > 0)) {
+    throw new Error(`the round did not go as it should:\n${stderr.slice(-2_000)}`)
+  }
+  return { sendingMs: Number(done['sending_ms']), peakMegabytes: (kilobytes * 1_024) / 1e6 }
+}
+
+/** A state file as earlier rounds have left it, over the last four weeks. */
+function remember({ stateFile }: NotifierWorld, entries: number): void {
+  const now = Date.now()
+  const spacingMs = (28 * 86_400_000) / entries
+  const lines = Array.from({ length: entries }, (_, n) => {
+    const updated_at = new Date(now - n * spacingMs).toISOString()
+    return `${JSON.stringify(idOf(n))}:${JSON.stringify({ status: 'open', level: 'high', title: titleOf(n), updated_at })}`
+  })
+  mkdirSync(dirname(stateFile), { recursive: true })
+  writeFileSync(stateFile, `{\n${lines.join(',\n')}\n}\n`, { mode: 0o600 })
+}
+
+const idOf = (n: number) => `019a8f00-0000-7000-8000-${String(n).padStart(12, '0')}`
+const titleOf = (n: number) => `磁盘 disk almost full on db-${n}`

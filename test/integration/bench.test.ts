@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { AnswerReader } from '../../bench/support/answer-reader.ts'
+import type { Bench } from '../../bench/support/bench.ts'
+import { parseRequest } from '../../bench/support/command-line.ts'
+import { SEQUENCE, type LoadTarget, type Slice } from '../../bench/support/load.ts'
+import { startLoadGenerator } from '../../bench/support/load-generator.ts'
+import { isMet, measureTable, ratio } from '../../bench/support/measure.ts'
+import { interleave, type Contestant } from '../../bench/support/rounds.ts'
+import { quantile, spreadOf } from '../../bench/support/statistics.ts'
+
+const SLICE: Slice = { rate: 100, p50: 1, p99: 2, statuses: { 200: 100 }, generatorBusy: 0.1 }
+
+test('a quantile lies between its neighbours, in proportion', () => {
+  assert.equal(quantile([10, 20, 30, 40, 50], 0.5), 30)
+  assert.equal(quantile([10, 20], 0.25), 12.5)
+  assert.equal(quantile([7], 0.99), 7)
+  assert.equal(quantile([1, 2, 3, 4], 1), 4)
+})
+
+test('the middle and the quartiles do not depend on the order of the values, which stays as it is', () => {
+  const values = [9, 1, 5, 3, 7]
+  assert.deepEqual(spreadOf(values), { median: 5, lowerQuartile: 3, upperQuartile: 7 })
+  assert.deepEqual(values, [9, 1, 5, 3, 7])
+})
+
+test('answers are told apart however the bytes arrive', () => {
+  const answers =
+    'HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nhello' +
+    'HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\n' +
+    'HTTP/1.1 429 Too Many Requests\r\ncontent-length: 8\r\n\r\n\r\n\r\n\r\n\r\n' +
+    'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
+  for (const size of [1, 2, 3, 7, 50, answers.length]) {
+    const statuses: number[] = []
+    const reader = new AnswerReader((status) => statuses.push(status))
+    for (let at = 0; at < answers.length; at += size) reader.read(Buffer.from(answers.slice(at, at + size)))
+    assert.deepEqual(statuses, [201, 204, 429, 200], `in pieces of ${size}`)
+  }
+})
+
+test('an answer that does not tell its length is an error, not a guess', () => {
+  const reader = new AnswerReader(() => assert.fail('told of an answer'))
+  const chunked = Buffer.from('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+  assert.throws(() => reader.read(chunked), /without Content-Length.*HTTP\/1\.1 200 OK/)
+})
+
+test('each connection has one request under way, and no two requests carry the same number', async () => {
+  const seen = { ids: [] as string[], tokens: new Set<unknown>(), sockets: new Set<unknown>() }
+  await using server = await listening(async (request, response) => {
+    const { id } = JSON.parse(await text(request)) as { id: string }
+    seen.ids.push(id)
+    seen.tokens.add(request.headers['x-token'])
+    seen.sockets.add(request.socket)
+    answer(response, 201, id)
+  })
+  const slice = await load({
+    ...server.target,
+    connections: 5,
+    method: 'POST',
+    path: '/things',
+    headers: { 'x-token': 'secret' },
+    body: JSON.stringify({ id: SEQUENCE }),
+  })
+  assert.equal(new Set(seen.ids).size, seen.ids.length)
+  assert.deepEqual(slice.statuses, { 201: seen.ids.length })
+  assert.ok(seen.ids.length >= 5)
+  assert.ok(seen.ids.every((id) => /^\d{12}$/.test(id)))
+  assert.deepEqual([...seen.tokens], ['secret'])
+  assert.equal(seen.sockets.size, 5)
+  assert.ok(slice.p50 <= slice.p99)
+})
+
+test('answers of every status are counted, the rate over all of them', async () => {
+  let count = 0
+  await using server = await listening((_request, response) => answer(response, count++ % 2 ? 503 : 200, 'x'))
+  const { statuses, rate } = await load({ ...server.target, connections: 1, method: 'GET', path: '/' })
+  assert.ok(rate > 0)
+  assert.equal((statuses[200] ?? 0) + (statuses[503] ?? 0), count)
+  assert.ok((statuses[503] ?? 0) > 0)
+})
+
+test('a connection that ends under load ends the measurement with an error', async () => {
+  const server = createTcpServer((socket) => void socket.once('data', () => socket.end()))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await using _closing = { [Symbol.asyncDispose]: async () => void server.close() }
+  const { port } = server.address() as AddressInfo
+  await assert.rejects(load({ port, connections: 2, method: 'GET', path: '/' }), /closed a connection/)
+})
+
+test('every contestant has its slice in every round, after rounds that do not count', async () => {
+  const order: string[] = []
+  const contestants = ['a', 'b', 'c'].map((name): Contestant => ({
+    name,
+    run: async (forMs) => {
+      order.push(name)
+      return { ...SLICE, rate: forMs }
+    },
+  }))
+  const rounds = await interleave(contestants, options(4))
+  assert.equal(rounds.length, 4)
+  for (const round of rounds) assert.deepEqual([...round.keys()].sort(), ['a', 'b', 'c'])
+  assert.equal(order.length % 3, 0)
+  assert.ok(order.length > 12, 'there is a warm-up')
+  const neighbours = new Set(order.slice(1).map((name, index) => `${order[index]}${name}`))
+  assert.ok(neighbours.has('ab') && neighbours.has('ba'), 'the order changes')
+})
+
+test('a contestant that refuses a single request fails the benchmark by name', async () => {
+  const refusing = { name: 'ours', run: async () => ({ ...SLICE, statuses: { 201: 99, 429: 1 } }) }
+  await assert.rejects(interleave([refusing], options(1)), /ours gave answers other than 2xx: 1 × 429/)
+})
+
+test('an interrupted benchmark ends before its next slice', async () => {
+  const interrupted = new AbortController()
+  const run = async () => {
+    interrupted.abort(new Error('interrupted'))
+    return SLICE
+  }
+  const contestants = [
+    { name: 'a', run },
+    { name: 'b', run: () => assert.fail('began another slice') },
+  ]
+  await assert.rejects(interleave(contestants, { ...options(1), signal: interrupted.signal }), /interrupted/)
+})
+
+test('a ratio is taken within each round, not between the sums', () => {
+  const round = (ours: number, echo: number) =>
+    new Map([
+      ['ours', { ...SLICE, rate: ours }],
+      ['echo', { ...SLICE, rate: echo }],
+    ])
+  const rounds = [round(50, 100), round(5, 10), round(900, 1_000)]
+  assert.equal(ratio(rounds, 'ours', 'echo', ({ rate }) => rate).median, 0.5)
+})
+
+test('a measure is judged by its median, on the side that its bound names', () => {
+  const at = (median: number) => ({ median, lowerQuartile: 0, upperQuartile: 9 })
+  assert.ok(isMet({ what: 'rate', values: at(0.55), must: { atLeast: 0.55 } }))
+  assert.ok(!isMet({ what: 'rate', values: at(0.54), must: { atLeast: 0.55 } }))
+  assert.ok(!isMet({ what: 'p99', values: at(3.1), must: { atMost: 3 } }))
+  assert.ok(isMet({ what: 'only told', values: at(7) }))
+  const table = measureTable([
+    { what: 'rate', values: at(0.71), must: { atLeast: 0.55 }, better: { atLeast: 0.7 } },
+    { what: 'p99', values: at(3.1), must: { atMost: 3 } },
+  ])
+  assert.match(table, /^rate +0\.71 +0\.00 – 9\.00 +≥ 0\.55 +≥ 0\.7 +better$/m)
+  assert.match(table, /^p99 +3\.10 .*missed$/m)
+})
+
+const NOTHING: Bench = { name: 'nothing', summary: 'measures nothing', run: async () => [] }
+
+test('the command line names a benchmark, or asks for the list', () => {
+  assert.equal(parseRequest([], [NOTHING]).kind, 'list')
+  const request = parseRequest(['nothing', '--rounds', '8', '--slice', '2s', '--json'], [NOTHING])
+  assert.deepEqual(request, { kind: 'run', bench: NOTHING, rounds: 8, sliceMs: 2_000, json: true })
+})
+
+for (const args of [
+  ['other'],
+  ['nothing', 'more'],
+  ['nothing', '--rounds', '0'],
+  ['nothing', '--slice', '5'],
+  ['--no'],
+]) {
+  test(`the command line refuses ${args.join(' ')}`, () => {
+    assert.equal(parseRequest(args, [NOTHING]).kind, 'wrong')
+  })
+}
+
+test('an unknown benchmark is one line on standard error and exit code 2', async () => {
+  const program = join(import.meta.dirname, '../../bench/run.ts')
+  const child = spawn(process.execPath, [program, 'nope'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const [[code], output, errors] = await Promise.all([
+    once(child, 'close') as Promise<[number | null]>,
+    text(child.stdout),
+    text(child.stderr),
+  ])
+  assert.deepEqual([code, output], [2, ''])
+  assert.match(errors, /^bench: there is no benchmark "nope"; known: .*orders.*\n$/)
+})
+
+function options(rounds: number) {
+  return { rounds, sliceMs: 10, signal: new AbortController().signal, onSlice() {} }
+}
+
+/** A short slice of load from the generator's own thread. */
+async function load(target: LoadTarget): Promise<Slice> {
+  await using generator = startLoadGenerator()
+  return await generator.apply(target, 50)
+}
+
+async function listening(
+  handle: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
+): Promise<AsyncDisposable & { readonly target: { readonly port: number } }> {
+  const server = createServer((request, response) => void handle(request, response))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    target: { port },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'content-length': body.length }).end(body)
+}
