@@ -231,7 +231,7 @@ test('each suppressed ticket but those of the budget counts once and advances', 
     w.lines
       .filter(({ message }) => message === 'suppressed')
       .map(({ reason, title }) => [reason, title])
-      .sort((left, right) => String(left).localeCompare(String(right))),
+      .sort((left, right) => (String(left) < String(right) ? -1 : 1)),
     [
       ['level', 'Ticket low'],
       ['test', 'SELFTEST'],

@@ -376,12 +376,17 @@ describe('a read-only platform', { concurrency: 2 }, () => {
   })
 
   test('reads, lets people log in, refuses every change, and writes nothing', async (t) => {
-    const { run, serve, database } = world(t)
+    const { run, serve, database, files } = world(t)
     done(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
     const before = await serve({}, 'api')
     const overdue = { order_id: 'o-1', platform: 'live', amount_cents: 1, expires_at: '2026-01-01T00:00:00Z' }
     assert.equal((await before.call('POST', '/orders', { body: overdue })).status, 201)
     assert.equal(await before.stop(), 0)
+    assert.deepEqual(
+      files(),
+      ['jwt-secret', 'platform.db'],
+      'nothing of the last run is left to be tidied up',
+    )
     const hash = hashOf(database)
 
     const platform = await serve({ ...READ_ONLY, WORKER_ORDER_SCAN: '10ms' })

@@ -9,7 +9,8 @@ export const PROGRAM = join(import.meta.dirname, '../../bin/platform.ts')
 // Nothing listens there: a program that is not given a bus must not find one that runs on this machine.
 const NO_BUS = 'nats://127.0.0.1:1'
 // A command that should have refused and serves instead must not run for ever.
-const COMMAND_LIMIT_MS = 30_000
+const COMMAND_LIMIT_MS = 60_000
+const START_LIMIT_MS = 30_000
 
 export interface LogLine {
   readonly level: string
@@ -111,14 +112,14 @@ export async function servePlatform({
       () =>
         logs().some(({ message }) => message === 'started') &&
         expected.every((module) => addressOf(module) !== ''),
-      { timeoutMs: 20_000 },
+      { timeoutMs: START_LIMIT_MS },
     ),
     ended.then((code) => {
-      throw new Error(`the platform ended with ${code} instead of serving:\n${stdout()}\n${stderr()}`)
+      throw new Error(`the platform ended with ${code}`)
     }),
-  ]).catch((error: unknown) => {
+  ]).catch((cause: unknown) => {
     child.kill('SIGKILL')
-    throw error
+    throw new Error(`the platform does not serve; it said:\n${stdout()}\n${stderr()}`, { cause })
   })
   const url = addressOf('api')
   const signal = (name: NodeJS.Signals) => void child.kill(name)

@@ -11,13 +11,15 @@ interface Task {
 const { path, text, values } = workerData as Task
 // Here waiting inside the engine stops nobody else.
 const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
-try {
-  parentPort?.postMessage(
-    database
+const answer = () => {
+  try {
+    return database
       .prepare(text)
       .all(...values)
-      .map((row) => ({ ...row })),
-  )
-} finally {
-  database.close()
+      .map((row) => ({ ...row }))
+  } finally {
+    // Before the answer: whoever has it may close the database, and only the last connection leaves it tidy.
+    database.close()
+  }
 }
+parentPort?.postMessage(answer())
