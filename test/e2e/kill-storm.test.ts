@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { describe, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { listenTo, readStream, withoutRepetitions, type Arrival } from '../support/bus-reader.ts'
 import { eventually } from '../support/eventually.ts'
@@ -14,8 +14,14 @@ import { scopeOf } from '../support/scope.ts'
 
 // reliability, R-1: 40 kills for each commit; more of them by hand or by night.
 const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 40)
-// Of four rounds three kill everything in one process; in the fourth api and worker are two, and one or both die.
-const ALONE_EVERY = 4
+const STORMS = [
+  { modules: ['all'], rounds: Math.ceil(ROUNDS * 0.6), title: 'everything in one process' },
+  {
+    modules: ['api', 'worker'],
+    rounds: Math.floor(ROUNDS * 0.4),
+    title: 'api and worker apart, killed one by one',
+  },
+] as const
 const CLIENTS = 8
 const LONGEST_LOAD_MS = 300
 
@@ -31,7 +37,17 @@ interface Row {
   readonly [column: string]: unknown
 }
 
-test(`${ROUNDS} rounds of kill -9 under load lose no acknowledged order and no event`, async (t) => {
+describe(
+  `${ROUNDS} rounds of kill -9 under load lose no acknowledged order and no event`,
+  { concurrency: 2 },
+  () => {
+    for (const { title, modules, rounds } of STORMS) {
+      test(`${rounds} rounds of ${title}`, (t) => storm(t, modules, rounds))
+    }
+  },
+)
+
+async function storm(t: TestContext, modules: readonly string[], rounds: number): Promise<void> {
   const chance = chanceOf(t)
   const scope = scopeOf(t)
   const dataDir = scope.use(temporaryDirectory()).path
@@ -39,30 +55,21 @@ test(`${ROUNDS} rounds of kill -9 under load lose no acknowledged order and no e
   scope.defer(() => nats.stop())
   const listener = scope.use(await listenTo(nats.url, ['order.>', 'alert.>']))
   const env = { BUS_SERVER: nats.url, WORKER_ORDER_SCAN: '50ms' }
-  const serve = async (modules: string) => scope.use(await servePlatform({ dataDir, modules, env }))
+  const serve = async (module: string) => scope.use(await servePlatform({ dataDir, modules: module, env }))
 
   const acknowledged = new Map<string, OrderStep>()
-  for (let round = 1; round <= ROUNDS; round++) {
-    const started = round % ALONE_EVERY === 0 ? ['api', 'worker'] : ['all']
-    const processes = await Promise.all(started.map(serve))
-    const [api] = processes as [ServedPlatform]
-    const clients = startOrderClients({ url: api.url, clients: CLIENTS, prefix: `r${round}`, chance })
-    // In most rounds the load is on when the kill comes; in some the kill meets the very first calls.
-    if (chance.number() < 0.8) await eventually('some load', () => clients.acknowledged.size > 0)
-    await pause(chance.between(0, LONGEST_LOAD_MS))
-    await killInDisorder(processes, chance)
-    await clients.stop()
-    assert.deepEqual(clients.surprises, [], `round ${round}`)
-    for (const [id, status] of clients.acknowledged) acknowledged.set(id, status)
+  for (let round = 1; round <= rounds; round++) {
+    t.signal.throwIfAborted()
+    const processes = await Promise.all(modules.map(serve))
+    const told = await loadAndKill(processes, `r${round}`, chance)
+    for (const [id, status] of told) acknowledged.set(id, status)
     requireIntegrity(dataDir, round)
   }
 
   const last = await serve('all')
   await eventually('everything to be delivered', async () => {
-    const { items } = (await (await last.call('GET', '/messages?status=pending&limit=1')).json()) as {
-      items: unknown[]
-    }
-    return items.length === 0
+    const answer = await last.call('GET', '/messages?status=pending&limit=1')
+    return ((await answer.json()) as { items: unknown[] }).items.length === 0
   })
   assert.equal(await last.stop(), 0)
 
@@ -71,7 +78,7 @@ test(`${ROUNDS} rounds of kill -9 under load lose no acknowledged order and no e
   t.diagnostic(
     `${acknowledged.size} orders were acknowledged, ${rows('select 1 from orders').length} are there`,
   )
-  assert.ok(acknowledged.size > ROUNDS, 'the load was too small to show anything')
+  assert.ok(acknowledged.size > rounds, 'the load was too small to show anything')
   requireAcknowledged(acknowledged, rows('select order_id, status from orders'))
   requireEvents(rows)
   const messages = rows('select id, subject, status from messages order by seq')
@@ -80,7 +87,24 @@ test(`${ROUNDS} rounds of kill -9 under load lose no acknowledged order and no e
   const heard = listener.lives.flat()
   t.diagnostic(`${heard.length - messages.length} of ${messages.length} messages were sent again`)
   requireOrder(messages, withoutRepetitions(heard), 'a subscriber')
-})
+}
+
+/** Answers what the clients were told before the kill. */
+async function loadAndKill(
+  processes: readonly ServedPlatform[],
+  prefix: string,
+  chance: Chance,
+): Promise<ReadonlyMap<string, OrderStep>> {
+  const [api] = processes as readonly [ServedPlatform]
+  const clients = startOrderClients({ url: api.url, clients: CLIENTS, prefix, chance })
+  // In most rounds the load is on when the kill comes; in some the kill meets the very first calls.
+  if (chance.number() < 0.8) await eventually('some load', () => clients.acknowledged.size > 0)
+  await pause(chance.between(0, LONGEST_LOAD_MS))
+  await killInDisorder(processes, chance)
+  await clients.stop()
+  assert.deepEqual(clients.surprises, [], prefix)
+  return clients.acknowledged
+}
 
 /** All of them, or one of two first and the other a moment later. */
 async function killInDisorder(processes: readonly ServedPlatform[], chance: Chance): Promise<void> {

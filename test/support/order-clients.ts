@@ -8,7 +8,7 @@ export type OrderStep = (typeof ORDER_WAY)[number]
 export interface OrderClients {
   /** What the clients were told: the last status of each order that the platform has acknowledged. */
   readonly acknowledged: ReadonlyMap<string, OrderStep>
-  /** How many answers were neither an acknowledgement nor a refusal to go on (503). */
+  /** Answers that were neither an acknowledgement nor a refusal that may be: 409 after an expiry, 503 while it stops. */
   readonly surprises: readonly string[]
   /** Ends after the calls under way; resolves at once for clients whose server is gone. */
   stop(): Promise<void>
