@@ -7,6 +7,8 @@ import { startRobots, type RobotDoubles } from './robots.ts'
 import { startSmtp, type SmtpServer } from './smtp.ts'
 import { startTicketApi, type TicketApi } from './ticket-api.ts'
 
+// Far longer than any round here takes.
+const PATIENCE_MS = 60_000
 const SOURCE = join(import.meta.dirname, '../../programs/ticket-notify/ticket-notify.ts')
 
 export interface NotifierLine {
@@ -57,6 +59,7 @@ export async function notifierWorld(): Promise<NotifierWorld> {
   const [api, robots, smtp] = await Promise.all([startTicketApi(), startRobots(), startSmtp()])
   const directory = mkdtempSync(join(tmpdir(), 'platform-notifier-'))
   const stateFile = join(directory, 'state', 'ticket-notify-state.json')
+  const children = new Set<ChildProcess>()
   const secretsFile = join(directory, 'notify.env')
   const keys = {
     mail: [`MAIL_SMTP_URL=${smtp.url()}`, 'MAIL_FROM=platform@example.com', 'MAIL_TO=ops@example.com'],
@@ -84,7 +87,10 @@ export async function notifierWorld(): Promise<NotifierWorld> {
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: PATIENCE_MS,
+      killSignal: 'SIGKILL',
     })
+    children.add(child)
     return { child, ended: resultOf(child) }
   }
 
@@ -102,6 +108,7 @@ export async function notifierWorld(): Promise<NotifierWorld> {
     start,
     state: () => JSON.parse(readFileSync(stateFile, 'utf8')) as ReturnType<NotifierWorld['state']>,
     async [Symbol.asyncDispose]() {
+      for (const child of children) child.kill('SIGKILL')
       await Promise.all([api, robots, smtp].map((each) => each[Symbol.asyncDispose]()))
       rmSync(directory, { recursive: true, force: true })
     },

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 const SMTP_USER = 'notifier'
@@ -39,7 +40,7 @@ interface Fault {
 
 export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpServer> {
   const directory = mkdtempSync(join(tmpdir(), 'platform-smtp-'))
-  const certificate = makeCertificate(directory)
+  const certificate = await makeCertificate(directory)
   const mails: ReceivedMail[] = []
   const passwords: string[] = []
   let fault: Fault | undefined
@@ -100,12 +101,11 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpSe
   }
 }
 
-function makeCertificate(directory: string): { key: string; cert: string; file: string } {
+async function makeCertificate(directory: string): Promise<{ key: string; cert: string; file: string }> {
   const [key, file] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-  execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', file, '-days', '2', ...names], {
-    stdio: 'pipe',
-  })
+  const where = ['-keyout', key, '-out', file, '-days', '2']
+  await promisify(execFile)('openssl', ['req', '-x509', ...curve, ...where, ...names], { timeout: 30_000 })
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(file, 'utf8'), file }
 }
