@@ -22,10 +22,24 @@ export function formatDuration(milliseconds: number): string {
   return unit ? `${milliseconds / UNITS[unit]}${unit}` : `${milliseconds}ms`
 }
 
+// A date takes a microsecond to write and a page of orders holds hundreds, most of them of the same few seconds.
+const SECONDS_REMEMBERED = 1_024
+const seconds = new Float64Array(SECONDS_REMEMBERED).fill(Number.NaN)
+const writings = new Array<string>(SECONDS_REMEMBERED).fill('')
+const FRACTIONS = Array.from({ length: 1_000 }, (_, fraction) => `.${String(fraction).padStart(3, '0')}Z`)
+
 /** RFC 3339 in UTC with milliseconds, as every answer carries it: `2026-01-31T02:00:00.000Z`. */
 export function toRfc3339(epochMilliseconds: number): string {
-  return new Date(epochMilliseconds).toISOString()
+  const second = Math.floor(epochMilliseconds / 1_000)
+  const slot = second & (SECONDS_REMEMBERED - 1)
+  if (seconds[slot] !== second) {
+    writings[slot] = new Date(second * 1_000).toISOString().slice(0, -FRACTION_LENGTH)
+    seconds[slot] = second
+  }
+  return `${writings[slot]}${FRACTIONS[Math.trunc(epochMilliseconds - second * 1_000)]}`
 }
+
+const FRACTION_LENGTH = '.000Z'.length
 
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/

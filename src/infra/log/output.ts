@@ -4,7 +4,8 @@ import { BUSY_RETRY_MS, isBusy, writeAllSync } from './write-all.ts'
 
 const STDOUT = 1
 const LINE_FEED = 10
-const BATCH_CHARACTERS = 4_096
+// Each batch costs a turn through the thread pool, whatever its size.
+const BATCH_CHARACTERS = 32_768
 const MAX_DELAY_MS = 200
 const MAX_WAITING_CHARACTERS = 8 * 1_048_576
 
