@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { invalidField } from '../kernel/errors.ts'
 import type { Page, PageRequest } from '../kernel/page.ts'
+import { JsonText } from './json-text.ts'
 import { Fields, Nullable } from './schemas.ts'
 
 // contract, section 3: Lists
@@ -45,6 +46,12 @@ export function toPage<T, W>(
   toWire: (item: T) => W,
 ): { items: W[]; next_cursor: string | null } {
   return { items: page.items.map(toWire), next_cursor: page.next === null ? null : toCursor(page.next) }
+}
+
+/** The same page from items that are JSON already. */
+export function toPageText<T>({ items, next }: Page<T>, toText: (item: T) => string): JsonText {
+  const cursor = next === null ? 'null' : `"${toCursor(next)}"`
+  return new JsonText(`{"items":[${items.map(toText).join(',')}],"next_cursor":${cursor}}`)
 }
 
 function toCursor(position: number): string {

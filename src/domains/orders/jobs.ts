@@ -15,8 +15,9 @@ export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
     everyMs,
     async run(signal) {
       while (!signal.aborted) {
-        const { found } = await orders.expireDue(BATCH)
-        if (found < BATCH) return
+        const { found, expired } = await orders.expireDue(BATCH)
+        // Orders that others hold are found again and again until they let go of them.
+        if (found < BATCH || expired === 0) return
       }
     },
   }

@@ -1,4 +1,4 @@
-import { parsePage, toPage } from '../../wire/page.ts'
+import { parsePage, toPageText } from '../../wire/page.ts'
 import { parseIfMatch } from '../../wire/entity-tag.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import type { Order } from './model.ts'
@@ -12,6 +12,7 @@ import {
   OrderQuery,
   OrderSchema,
   toHistoryWire,
+  toOrderText,
   toOrderWire,
 } from './schemas.ts'
 import type { Orders } from './service.ts'
@@ -50,7 +51,7 @@ export function orderRoutes(orders: Orders): Route[] {
       access: READERS,
       query: OrderQuery,
       answers: { 200: { description: 'A page of orders.', schema: OrderPage } },
-      handle: async ({ query }) => ok(toPage(await orders.list(query, parsePage(query)), toOrderWire)),
+      handle: async ({ query }) => ok(toPageText(await orders.list(query, parsePage(query)), toOrderText)),
     }),
     route({
       method: 'GET',

@@ -99,6 +99,17 @@ export function toOrderWire(order: Order): OrderWire {
   }
 }
 
+const texts = new WeakMap<Order, string>()
+
+/** The order as JSON, written once for each version of it that is kept in memory. */
+export function toOrderText(order: Order): string {
+  const known = texts.get(order)
+  if (known !== undefined) return known
+  const text = JSON.stringify(toOrderWire(order))
+  texts.set(order, text)
+  return text
+}
+
 export function toHistoryWire(changes: readonly OrderChange[]): Static<typeof OrderHistory> {
   return { items: changes.map(({ at, from, to, actor }) => ({ at: toRfc3339(at), from, to, actor })) }
 }

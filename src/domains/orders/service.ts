@@ -15,6 +15,7 @@ import {
   type OrderChange,
   type OrderStatus,
 } from './model.ts'
+import { createOrderMemory } from './memory.ts'
 import { toOrderWire } from './schemas.ts'
 import {
   countByStatus,
@@ -22,7 +23,7 @@ import {
   insertOrder,
   listChanges,
   listDue,
-  listOrders,
+  lockDue,
   moveOrder,
   type OrderFilter,
 } from './store.ts'
@@ -74,6 +75,7 @@ const WORKER = 'worker'
 
 export function createOrderService(deps: OrderDeps): Orders {
   const { store, clock, logger, events, alerts } = deps
+  const readPage = createOrderMemory()
   const changes = deps.metrics.counter({
     name: 'order_changes_total',
     help: 'Orders that arrived in a status.',
@@ -108,7 +110,7 @@ export function createOrderService(deps: OrderDeps): Orders {
 
     get: async (orderId) => existing(await findOrder(store.read, orderId), orderId),
 
-    list: (filter, page) => listOrders(store.read, filter, page),
+    list: (filter, page) => readPage(store.read, filter, page),
 
     async history(orderId) {
       const order = existing(await findOrder(store.read, orderId), orderId)
@@ -135,7 +137,8 @@ export function createOrderService(deps: OrderDeps): Orders {
       if (found.length === 0) return { found: 0, expired: 0 }
       return store.write(async (tx) => {
         let expired = 0
-        for (const order of found) if (await arrive(tx, order, 'expired', WORKER)) expired++
+        for (const order of await lockDue(tx, found))
+          if (await arrive(tx, order, 'expired', WORKER)) expired++
         return { found: found.length, expired }
       })
     },

@@ -7,7 +7,7 @@ import type { OrdersTable } from './tables.ts'
 
 type Row = Selectable<OrdersTable>
 
-const insert = statement<Omit<Row, 'seq'>, { seq: number }>((db, value) =>
+const insert = statement<Omit<Row, 'seq'>>((db, value) =>
   db
     .insertInto('orders')
     .values({
@@ -25,15 +25,14 @@ const insert = statement<Omit<Row, 'seq'>, { seq: number }>((db, value) =>
       expired_at: value('expired_at'),
       version: value('version'),
     })
-    .onConflict((conflict) => conflict.column('order_id').doNothing())
-    .returning('seq'),
+    .onConflict((conflict) => conflict.column('order_id').doNothing()),
 )
 
 const find = statement<{ order_id: string }, Row>((db, value) =>
   db.selectFrom('orders').selectAll().where('order_id', '=', value('order_id')),
 )
 
-const move = statement<Omit<Row, 'seq'> & { from: OrderStatus }, { version: number }>((db, value) =>
+const move = statement<Omit<Row, 'seq'> & { from: OrderStatus }>((db, value) =>
   db
     .updateTable('orders')
     .set({
@@ -46,8 +45,7 @@ const move = statement<Omit<Row, 'seq'> & { from: OrderStatus }, { version: numb
       version: value('version'),
     })
     .where('order_id', '=', value('order_id'))
-    .where('status', '=', value('from'))
-    .returning('version'),
+    .where('status', '=', value('from')),
 )
 
 const insertChange = statement<{
@@ -81,7 +79,7 @@ const due = statement<{ now: number; limit: number }, Row>((db, value) =>
 
 /** Answers `false` when an order of that id is there already. */
 export async function insertOrder(tx: Tx, order: Order): Promise<boolean> {
-  return (await tx.run(insert, toRow(order))).length === 1
+  return (await tx.change(insert, toRow(order))) === 1
 }
 
 export async function findOrder(queries: Queries, orderId: string): Promise<Order | undefined> {
@@ -91,16 +89,65 @@ export async function findOrder(queries: Queries, orderId: string): Promise<Orde
 
 /** Compare-and-set: answers `false`, and changes nothing, when the order is not in `from` any more. */
 export async function moveOrder(tx: Tx, from: OrderStatus, order: Order, actor: string): Promise<boolean> {
-  const updated = await tx.run(move, { ...toRow(order), from })
-  if (updated.length === 0) return false
+  if ((await tx.change(move, { ...toRow(order), from })) === 0) return false
   const { orderId: order_id, version, updatedAt: at, status: to } = order
-  await tx.run(insertChange, { order_id, version, at, from, to, actor })
+  await tx.change(insertChange, { order_id, version, at, from, to, actor })
   return true
 }
 
 export interface OrderFilter {
   readonly status?: OrderStatus
   readonly platform?: string
+}
+
+/** An order's place in the lists, and which version of it stands there. */
+export interface Mark {
+  readonly seq: number
+  readonly version: number
+}
+
+const marks = (has: Readonly<Record<keyof OrderFilter, boolean>>) =>
+  statement<Required<OrderFilter> & { before: number; limit: number }, Mark>((db, value) =>
+    db
+      .selectFrom('orders')
+      .select(['seq', 'version'])
+      .$if(has.status, (query) => query.where('status', '=', value('status')))
+      .$if(has.platform, (query) => query.where('platform', '=', value('platform')))
+      .where('seq', '<', value('before'))
+      .orderBy('seq', 'desc')
+      .limit(value('limit')),
+  )
+
+const MARKS = {
+  all: marks({ status: false, platform: false }),
+  status: marks({ status: true, platform: false }),
+  platform: marks({ status: false, platform: true }),
+  both: marks({ status: true, platform: true }),
+}
+
+/** Newest first. */
+export async function listMarks(
+  queries: Queries,
+  { status, platform }: OrderFilter,
+  { before, limit }: PageRequest,
+): Promise<Page<Mark>> {
+  const chosen = status ? (platform ? MARKS.both : MARKS.status) : platform ? MARKS.platform : MARKS.all
+  const rows = await queries.run(chosen, {
+    status: status ?? 'pending',
+    platform: platform ?? '',
+    before,
+    limit: limit + 1,
+  })
+  return pageOf(rows, limit, (mark) => mark)
+}
+
+/** In any order. */
+export async function findOrders(
+  { db }: Queries,
+  seqs: readonly number[],
+): Promise<{ seq: number; order: Order }[]> {
+  const rows = await db.selectFrom('orders').selectAll().where('seq', 'in', seqs).execute()
+  return rows.map((row) => ({ seq: row.seq, order: fromRow(row) }))
 }
 
 /** Newest first. */
@@ -125,6 +172,26 @@ export async function listOrders(
 /** Pending orders whose time is over, the longest overdue first. */
 export async function listDue(queries: Queries, now: number, limit: number): Promise<Order[]> {
   return (await queries.run(due, { now, limit })).map(fromRow)
+}
+
+/**
+ * Which of these orders this transaction may expire, in their order: those that are still pending, and that no other
+ * transaction holds. Whoever holds one will have decided on it by the next scan.
+ */
+export async function lockDue({ db, capabilities }: Tx, orders: readonly Order[]): Promise<readonly Order[]> {
+  if (!capabilities.concurrentWriters) return orders
+  const ids = orders.map(({ orderId }) => orderId)
+  const rows = await db
+    .selectFrom('orders')
+    .select('order_id')
+    .where('order_id', 'in', ids)
+    .where('status', '=', sql.lit('pending'))
+    .orderBy('order_id')
+    .forUpdate()
+    .skipLocked()
+    .execute()
+  const locked = new Set(rows.map(({ order_id }) => order_id))
+  return orders.filter(({ orderId }) => locked.has(orderId))
 }
 
 /** The changes after the creation, oldest first. */
