@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Bench } from './support/bench.ts'
 import { applyFlows } from './support/flow-load.ts'
+import { rateOf } from './support/load-contestants.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
 import { installPeer } from './support/peers.ts'
+import { residentMegabytes } from './support/resident.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
 import { diskDirectory, freePort, startServer } from './support/servers.ts'
 import { spreadOf } from './support/statistics.ts'
@@ -11,23 +12,26 @@ import { spreadOf } from './support/statistics.ts'
 const BARE = fileURLToPath(new URL('./servers/bare-flow.ts', import.meta.url))
 const PEER = fileURLToPath(new URL('./servers/oauth2-mock-server.ts', import.meta.url))
 const PROGRAM = fileURLToPath(new URL('../bin/platform.ts', import.meta.url))
-const PEER_VERSION = '9.3.0'
+const PEER_PACKAGE = 'oauth2-mock-server@9.3.0'
 const CONNECTIONS = 64
 
 /** Whole flows, against a bare server and the best known mock of npm; and the memory that many of them take. */
 export const mockOidc: Bench = {
   name: 'mock-oidc',
+  title: 'P8: whole flows of the mock identity provider',
   summary: 'authorize, token with PKCE, userinfo, against a bare server and oauth2-mock-server',
 
   async run(options) {
     await using stack = new AsyncDisposableStack()
     const { path: cwd } = stack.use(diskDirectory())
     const bare = await freePort()
-    stack.use(await startServer({ args: [BARE, String(bare)], port: bare, cwd }))
+    stack.use(await startServer({ command: [process.execPath, BARE, String(bare)], port: bare, cwd }))
     const peer = await freePort()
     options.onSlice('installing oauth2-mock-server')
-    const directory = await installPeer('oauth2-mock-server', PEER_VERSION)
-    stack.use(await startServer({ args: [PEER, String(peer), directory], port: peer, cwd }))
+    const directory = await installPeer([PEER_PACKAGE])
+    stack.use(
+      await startServer({ command: [process.execPath, PEER, String(peer), directory], port: peer, cwd }),
+    )
     const mock = await startMock(cwd)
     stack.use(mock)
     const rounds = await interleave(
@@ -47,7 +51,7 @@ export const mockOidc: Bench = {
 async function startMock(cwd: string) {
   const port = await freePort()
   const { pid, ...server } = await startServer({
-    args: [PROGRAM, 'mock-oidc'],
+    command: [process.execPath, PROGRAM, 'mock-oidc'],
     port,
     cwd,
     env: { MOCK_PORT: String(port), MOCK_ISSUER: `http://127.0.0.1:${port}` },
@@ -85,15 +89,9 @@ async function memoryMeasures(cwd: string, { signal, onSlice }: RoundOptions): P
       values: spreadOf([growth]),
       must: { atMost: 1.15 },
     },
-    { what: 'memory at the start, MB', values: spreadOf(samples.slice(0, 1)) },
-    { what: 'memory, flows 65,000 to 100,000, MB', values: spreadOf(late) },
+    { what: 'memory at the start', unit: 'MB', values: spreadOf(samples.slice(0, 1)) },
+    { what: 'memory, flows 65,000 to 100,000', unit: 'MB', values: spreadOf(late) },
   ]
-}
-
-function residentMegabytes(pid: number): number {
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  if (kibibytes === undefined) throw new Error(`process ${pid} tells nothing of its memory`)
-  return Number(kibibytes) / 1_024
 }
 
 // performance.md, P8
@@ -101,7 +99,11 @@ const TO_BARE = { must: { atLeast: 0.6 }, better: { atLeast: 0.8 } }
 const TO_PEER = { must: { atLeast: 5 } }
 
 function measuresOf(rounds: readonly Round[]): Measure[] {
-  const rate = (what: string, name: string) => ({ what, values: figures(rounds, name, rateOf) })
+  const rate = (what: string, name: string) => ({
+    what,
+    unit: 'flows/s',
+    values: figures(rounds, name, rateOf),
+  })
   return [
     { what: 'flows, mock ÷ bare', values: ratio(rounds, 'mock', 'bare', rateOf), ...TO_BARE },
     { what: 'flows, mock ÷ oauth2-mock-server', values: ratio(rounds, 'mock', 'peer', rateOf), ...TO_PEER },
@@ -109,17 +111,13 @@ function measuresOf(rounds: readonly Round[]): Measure[] {
       what: 'flows with id_token, mock ÷ oauth2-mock-server',
       values: ratio(rounds, 'mock-openid', 'peer-openid', rateOf),
     },
-    rate('bare, flows/s', 'bare'),
-    rate('oauth2-mock-server, flows/s', 'peer'),
-    rate('mock, flows/s', 'mock'),
-    rate('mock with id_token, flows/s', 'mock-openid'),
+    rate('bare', 'bare'),
+    rate('oauth2-mock-server', 'peer'),
+    rate('mock', 'mock'),
+    rate('mock with id_token', 'mock-openid'),
     {
       what: 'load generator, share of a core at bare',
       values: figures(rounds, 'bare', ({ generatorBusy }) => generatorBusy),
     },
   ]
-}
-
-function rateOf({ rate }: { readonly rate: number }): number {
-  return rate
 }

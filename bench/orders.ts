@@ -1,62 +1,98 @@
 import { fileURLToPath } from 'node:url'
+import { DIRECTUS_HEADERS, startDirectus } from './peers/directus.ts'
+import { startFeathers } from './peers/feathers.ts'
 import type { Bench } from './support/bench.ts'
-import { SEQUENCE, type LoadTarget } from './support/load.ts'
+import { loadContestants, p99Of, rateOf } from './support/load-contestants.ts'
 import { startLoadGenerator } from './support/load-generator.ts'
-import { figures, ratio, type Measure } from './support/measure.ts'
-import { issueToken, startApi } from './support/platform-server.ts'
-import { interleave, type Round } from './support/rounds.ts'
+import type { LoadTarget } from './support/load.ts'
+import { figures, ratio, type Bound, type Measure } from './support/measure.ts'
+import { postOrders } from './support/order-load.ts'
+import { issueToken, startPlatform } from './support/platform-server.ts'
+import { interleave, type Round, type RoundOptions } from './support/rounds.ts'
 import { seedOrders } from './support/seed.ts'
 import { diskDirectory, freePort, startServer } from './support/servers.ts'
 
 const ECHO = fileURLToPath(new URL('./servers/echo.ts', import.meta.url))
-const CONNECTIONS = 64
-const MANY = 1_000_000
+const MANY = { full: 1_000_000, small: 1_000 }
 
-/** Durable `POST /orders` through everything, against a bare server that parses and answers JSON. */
+/** Durable `POST /orders` through everything, against a bare server that parses and answers JSON, and peers. */
 export const orders: Bench = {
   name: 'orders',
-  summary: 'durable POST /orders through everything, against a bare JSON echo',
+  title: 'P1: durable POST /orders',
+  summary: 'durable POST /orders through everything, against a bare JSON echo, Feathers and Directus',
 
   async run(options) {
     await using stack = new AsyncDisposableStack()
-    options.onSlice(`filling a database with ${MANY} orders`)
-    const targets = await startServers(stack)
-    const generator = stack.use(startLoadGenerator())
-    const contestants = Object.entries(targets).map(([name, target]) => ({
-      name,
-      run: (forMs: number) => generator.apply(target, forMs),
-    }))
-    return measuresOf(await interleave(contestants, options))
+    const many = options.small ? MANY.small : MANY.full
+    const peers = options.small ? {} : await startPeers(stack, options)
+    const targets = { ...(await startServers(stack, many, options)), ...peers }
+    const contestants = loadContestants(stack.use(startLoadGenerator()), targets)
+    const rounds = await interleave(contestants, options)
+    return [
+      ...measuresOf(rounds),
+      {
+        what: `rate, beside ${many.toLocaleString('en')} orders ÷ beside few`,
+        values: ratio(rounds, 'many', 'headers', rateOf),
+      },
+      ...Object.keys(peers).flatMap((name) => peerMeasures(rounds, name)),
+      ...absoluteFigures(rounds),
+    ]
   },
 }
 
-async function startServers(stack: AsyncDisposableStack): Promise<Record<string, LoadTarget>> {
+async function startServers(
+  stack: AsyncDisposableStack,
+  many: number,
+  options: RoundOptions,
+): Promise<Record<string, LoadTarget>> {
   const [echoPort, port, fullPort] = [await freePort(), await freePort(), await freePort()]
   const { path: dataDir } = stack.use(diskDirectory())
   const { path: fullDir } = stack.use(diskDirectory())
-  await seedOrders(fullDir, MANY)
-  stack.use(await startServer({ args: [ECHO, String(echoPort)], port: echoPort, cwd: dataDir }))
-  stack.use(await startApi({ dataDir, port }))
-  stack.use(await startApi({ dataDir: fullDir, port: fullPort }))
+  await seedOrders(fullDir, { orders: many, events: true }, options)
+  const command = [process.execPath, ECHO, String(echoPort)]
+  stack.use(await startServer({ command, port: echoPort, cwd: dataDir }))
+  stack.use(await startPlatform({ dataDir, port }))
+  stack.use(await startPlatform({ dataDir: fullDir, port: fullPort }))
   const token = await issueToken(dataDir)
   return {
-    echo: postOrders(echoPort, LOCAL_TOOL),
-    headers: postOrders(port, LOCAL_TOOL),
+    echo: postOrders(echoPort),
+    headers: postOrders(port),
     token: postOrders(port, { authorization: `Bearer ${token}` }),
-    many: postOrders(fullPort, LOCAL_TOOL),
+    many: postOrders(fullPort),
   }
 }
 
-const LOCAL_TOOL = { 'x-user-id': 'bench', 'x-user-roles': 'service' }
+/** How each peer is started, and how an order is made there. */
+const PEERS: Readonly<Record<string, (stack: AsyncDisposableStack) => Promise<LoadTarget>>> = {
+  'Feathers + knex': async (stack) => postOrders(await startFeathers(stack), {}),
+  Directus: async (stack) => postOrders((await startDirectus(stack)).port, DIRECTUS_HEADERS, '/items/orders'),
+}
 
-function postOrders(port: number, identity: Readonly<Record<string, string>>): LoadTarget {
-  const body = JSON.stringify({ order_id: `bench-${SEQUENCE}`, platform: 'live', amount_cents: 4_990 })
-  return { port, connections: CONNECTIONS, method: 'POST', path: '/orders', headers: identity, body }
+/** Those that can be had here. */
+async function startPeers(
+  stack: AsyncDisposableStack,
+  { signal, onSlice, note }: RoundOptions,
+): Promise<Record<string, LoadTarget>> {
+  const started: Record<string, LoadTarget> = {}
+  for (const [name, start] of Object.entries(PEERS)) {
+    signal.throwIfAborted()
+    onSlice(`installing and starting ${name}`)
+    try {
+      started[name] = await start(stack)
+    } catch (error) {
+      note(`${name} could not be measured: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  return started
 }
 
 // performance.md, P1
 const RATE = { must: { atLeast: 0.55 }, better: { atLeast: 0.7 } }
 const P99 = { must: { atMost: 3 } }
+const TO_PEER: Readonly<Record<string, Bound>> = {
+  'Feathers + knex': { atLeast: 8 },
+  Directus: { atLeast: 100 },
+}
 
 function measuresOf(rounds: readonly Round[]): Measure[] {
   return [
@@ -64,21 +100,29 @@ function measuresOf(rounds: readonly Round[]): Measure[] {
     { what: 'rate, known by a token ÷ echo', values: ratio(rounds, 'token', 'echo', rateOf), ...RATE },
     { what: 'p99, known by headers ÷ echo', values: ratio(rounds, 'headers', 'echo', p99Of), ...P99 },
     { what: 'p99, known by a token ÷ echo', values: ratio(rounds, 'token', 'echo', p99Of), ...P99 },
-    { what: 'rate, beside 1,000,000 orders ÷ beside few', values: ratio(rounds, 'many', 'headers', rateOf) },
-    { what: 'echo, requests/s', values: figures(rounds, 'echo', rateOf) },
-    { what: 'platform, requests/s', values: figures(rounds, 'headers', rateOf) },
-    { what: 'platform, p99 in ms', values: figures(rounds, 'headers', p99Of) },
-    {
-      what: 'load generator, share of a core at echo',
-      values: figures(rounds, 'echo', (slice) => slice.generatorBusy),
-    },
   ]
 }
 
-function rateOf({ rate }: { readonly rate: number }): number {
-  return rate
+function peerMeasures(rounds: readonly Round[], name: string): Measure[] {
+  return [
+    {
+      what: `rate, known by headers ÷ ${name}`,
+      values: ratio(rounds, 'headers', name, rateOf),
+      ...(TO_PEER[name] && { must: TO_PEER[name] }),
+    },
+    { what: name, unit: 'requests/s', values: figures(rounds, name, rateOf) },
+  ]
 }
 
-function p99Of({ p99 }: { readonly p99: number }): number {
-  return p99
+function absoluteFigures(rounds: readonly Round[]): Measure[] {
+  return [
+    { what: 'platform', unit: 'requests/s', values: figures(rounds, 'headers', rateOf) },
+    { what: 'echo', unit: 'requests/s', values: figures(rounds, 'echo', rateOf) },
+    { what: 'platform, p99', unit: 'ms', values: figures(rounds, 'headers', p99Of) },
+    {
+      what: 'load generator at echo',
+      unit: 'share of a core',
+      values: figures(rounds, 'echo', (slice) => slice.generatorBusy),
+    },
+  ]
 }

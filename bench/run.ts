@@ -1,16 +1,41 @@
-// `npm run bench` lists the benchmarks, `npm run bench -- NAME` runs one: exit code 0 when every figure reaches what it
-// must, 1 when one does not or cannot be taken, 2 for wrong usage. What they measure and why: docs/performance.md.
-import { cpus } from 'node:os'
+// `npm run bench` lists the benchmarks, `npm run bench -- NAME` runs one, `-- all --docs` runs all and brings
+// docs/performance.md up to date: exit code 0 when every figure reaches what it must, 1 when one does not or cannot be
+// taken, 2 for wrong usage. What they measure and why: docs/performance.md.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { alignColumns } from '../src/kernel/table.ts'
+import { list as listBench } from './list.ts'
+import { metrics } from './metrics.ts'
 import { mockOidc } from './mock-oidc.ts'
 import { orders } from './orders.ts'
+import { outbox } from './outbox.ts'
+import { postgres } from './postgres.ts'
+import { scan } from './scan.ts'
+import { slowDisk } from './slow-disk.ts'
+import { start } from './start.ts'
 import type { Bench } from './support/bench.ts'
-import { parseRequest, type Request } from './support/command-line.ts'
-import { isMet, measureTable, type Measure } from './support/measure.ts'
+import { chartSvg } from './support/chart.ts'
+import { parseRequest, USAGE, type RunRequest } from './support/command-line.ts'
+import { isMet, measureTable } from './support/measure.ts'
 import { createProgress } from './support/progress.ts'
+import { chartName, toJson, toMarkdown, withFigures, type Report } from './support/report.ts'
 import { ticketNotify } from './ticket-notify.ts'
 
-const BENCHES: readonly Bench[] = [orders, mockOidc, ticketNotify]
+// In the order of docs/performance.md.
+const BENCHES: readonly Bench[] = [
+  orders,
+  listBench,
+  slowDisk,
+  scan,
+  outbox,
+  start,
+  mockOidc,
+  ticketNotify,
+  postgres,
+  metrics,
+]
+
+const DOCS = join(import.meta.dirname, '../docs')
 
 async function main(args: readonly string[]): Promise<number> {
   const request = parseRequest(args, BENCHES)
@@ -22,33 +47,76 @@ async function main(args: readonly string[]): Promise<number> {
 
 function list(): number {
   const rows = BENCHES.map(({ name, summary }) => [name, summary])
-  const usage = 'npm run bench -- NAME [--rounds 12] [--slice 1500ms] [--json]'
-  process.stdout.write(`${usage}\n\n${alignColumns([['NAME', 'what is measured'], ...rows])}`)
+  process.stdout.write(`${USAGE}\n\n${alignColumns([['NAME', 'what is measured'], ...rows])}`)
   return 0
 }
 
-async function run({ bench, rounds, sliceMs, json }: Extract<Request, { kind: 'run' }>): Promise<number> {
-  const progress = createProgress(process.stderr)
+async function run(request: RunRequest): Promise<number> {
   const interrupted = new AbortController()
   // What was started is stopped before the process ends.
   process.once('SIGINT', () => interrupted.abort(new Error('interrupted')))
+  const reports: Report[] = []
+  for (const bench of request.benches) {
+    if (interrupted.signal.aborted) break
+    const report = await measured(bench, request, interrupted.signal)
+    if (!report) continue
+    reports.push(report)
+    if (!request.json) print(report, request.benches.length > 1)
+    publish(report, request)
+  }
+  const objects = reports.map(toJson)
+  if (request.json) {
+    const output = request.benches.length === 1 ? objects[0] : objects
+    process.stdout.write(`${JSON.stringify(output, null, 2)}\n`)
+  }
+  const isWhole = reports.length === request.benches.length
+  return isWhole && reports.every(({ measures }) => measures.every(isMet)) ? 0 : 1
+}
+
+/** Undefined when the figures could not be taken; says so, too. */
+async function measured(
+  bench: Bench,
+  { rounds, sliceMs, small }: RunRequest,
+  signal: AbortSignal,
+): Promise<Report | undefined> {
+  const progress = createProgress(process.stderr)
+  const notes: string[] = []
+  const onSlice = (text: string) => progress.show(`${bench.name}: ${text}`)
+  const note = (text: string) => void notes.push(text)
   try {
-    const options = { rounds, sliceMs, signal: interrupted.signal, onSlice: progress.show }
-    const measures = await bench.run(options)
-    progress.clear()
-    process.stdout.write(json ? asJson(bench, rounds, sliceMs, measures) : measureTable(measures))
-    return measures.every(isMet) ? 0 : 1
+    const measures = await bench.run({ rounds, sliceMs, small, signal, onSlice, note })
+    return { bench, rounds, sliceMs, measures, notes }
   } catch (error) {
     progress.clear()
     process.stderr.write(`bench ${bench.name}: ${error instanceof Error ? error.message : String(error)}\n`)
-    return 1
+    return undefined
+  } finally {
+    progress.clear()
   }
 }
 
-function asJson({ name }: Bench, rounds: number, sliceMs: number, measures: readonly Measure[]): string {
-  const machine = { node: process.version, cpus: cpus().length, cpu: cpus()[0]?.model ?? 'unknown' }
-  const judged = measures.map((measure) => ({ ...measure, met: isMet(measure) }))
-  return `${JSON.stringify({ bench: name, rounds, sliceMs, machine, measures: judged }, null, 2)}\n`
+function print({ bench, measures, notes }: Report, isOneOfMany: boolean): void {
+  const heading = isOneOfMany ? `\n${bench.title}\n\n` : ''
+  process.stdout.write(`${heading}${measureTable(measures)}${notes.map((note) => `${note}\n`).join('')}`)
+}
+
+function publish(report: Report, { chart, docs }: RunRequest): void {
+  if (chart !== undefined) writeChart(report, chart)
+  if (!docs) return
+  const page = join(DOCS, 'performance.md')
+  const figures = toMarkdown(report, new Date().toISOString().slice(0, 10))
+  const document = withFigures(readFileSync(page, 'utf8'), report.bench.name, figures)
+  if (document === undefined) {
+    process.stderr.write(`bench: ${page} has no marks for ${report.bench.name}; it stays as it is\n`)
+    return
+  }
+  writeFileSync(page, document)
+  writeChart(report, join(DOCS, 'images'))
+}
+
+function writeChart({ bench, measures }: Report, directory: string): void {
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, chartName(bench)), chartSvg(bench.title, measures))
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -5,6 +5,8 @@ import type { RoundOptions } from './rounds.ts'
 export interface Bench {
   /** As in `npm run bench -- NAME`; the name of its file. */
   readonly name: string
+  /** Above its chart. */
+  readonly title: string
   readonly summary: string
   /** Starts everything, measures, stops everything. Rejects when a figure could not be taken. */
   run(options: RoundOptions): Promise<Measure[]>

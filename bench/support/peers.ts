@@ -1,19 +1,26 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/bench-peers')
 
+/** What we are compared with: `name@version`, the first one naming the peer. */
+export type PeerPackages = readonly [string, ...string[]]
+
 /**
  * Installs what we are compared with, once, outside the project's own dependencies; answers the directory.
  * Rejects where there is no network.
  */
-export async function installPeer(name: string, version: string): Promise<string> {
-  const directory = join(CACHE, `${name}-${version}`)
-  if (existsSync(join(directory, 'node_modules', name))) return directory
+export async function installPeer(packages: PeerPackages): Promise<string> {
+  const directory = join(CACHE, packages[0].replaceAll(/[^A-Za-z0-9.-]+/g, '-'))
+  const list = join(directory, 'packages.txt')
+  const wanted = packages.join('\n')
+  if (existsSync(list) && readFileSync(list, 'utf8') === wanted) return directory
   mkdirSync(directory, { recursive: true })
   const options = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
-  await promisify(execFile)('npm', ['install', '--prefix', directory, ...options, `${name}@${version}`])
+  await promisify(execFile)('npm', ['install', '--prefix', directory, ...options, ...packages])
+  // Last, so that an installation that was interrupted begins anew.
+  writeFileSync(list, wanted)
   return directory
 }

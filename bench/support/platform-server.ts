@@ -1,30 +1,45 @@
 import { join } from 'node:path'
 import { runPlatform } from '../../test/support/platform.ts'
-import { startServer } from './servers.ts'
+import { startServer, type RunningServer } from './servers.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../bin/platform.ts')
+/** The program from source, on this Node.js. */
+export const SOURCE = [process.execPath, join(import.meta.dirname, '../../bin/platform.ts')] as const
 
 export interface PlatformServerOptions {
   readonly dataDir: string
   readonly port: number
+  /** Default: the api alone. */
+  readonly modules?: string
+  /** More than the settings below, or instead of them. */
+  readonly env?: Readonly<Record<string, string>>
+  /** A command that starts the program in its turn. */
+  readonly under?: readonly string[]
+  /** The program and its first arguments; default: from source, on this Node.js. */
+  readonly program?: readonly string[]
 }
 
-/** The program as it is, its api alone, with the settings of production; its log goes to /dev/null. */
-export function startApi({ dataDir, port }: PlatformServerOptions): Promise<AsyncDisposable> {
+/** The program as it is, with the settings of production; its log goes to /dev/null. */
+export function startPlatform(options: PlatformServerOptions): Promise<RunningServer> {
+  const { dataDir, port, modules = 'api', env = {}, under = [], program = SOURCE } = options
   return startServer({
-    args: [PROGRAM, 'serve', '--module', 'api'],
+    command: [...under, ...program, 'serve', '--module', modules],
     port,
     cwd: dataDir,
-    env: {
-      DATA_DIR: dataDir,
-      LISTEN_ADDR: `127.0.0.1:${port}`,
-      // Nothing listens there: events wait in the outbox, whose delivery is another benchmark.
-      BUS_SERVER: 'nats://127.0.0.1:1',
-      LOG_FORMAT: 'json',
-      // Counted for each call as ever, and never reached.
-      API_RATE_LIMIT: '1000000000',
-    },
+    env: { ...settings(dataDir, port), ...env },
   })
+}
+
+function settings(dataDir: string, port: number): Record<string, string> {
+  return {
+    DATA_DIR: dataDir,
+    LISTEN_ADDR: `127.0.0.1:${port}`,
+    GATEWAY_LISTEN_ADDR: '127.0.0.1:0',
+    // Nothing listens there: events wait in the outbox, whose delivery is another benchmark.
+    BUS_SERVER: 'nats://127.0.0.1:1',
+    LOG_FORMAT: 'json',
+    // Counted for each call as ever, and never reached.
+    API_RATE_LIMIT: '1000000000',
+  }
 }
 
 /** A token of the administrator whom the first start has made. */
@@ -32,10 +47,4 @@ export async function issueToken(dataDir: string): Promise<string> {
   const { code, stdout, stderr } = await runPlatform(['token', 'issue', 'admin'], { dataDir })
   if (code !== 0) throw new Error(`no token could be issued: ${stderr}`)
   return stdout.trim()
-}
-
-/** A database with the current schema and nothing in it. */
-export async function migrateDatabase(dataDir: string): Promise<void> {
-  const { code, stderr } = await runPlatform(['db', 'migrate'], { dataDir })
-  if (code !== 0) throw new Error(`no database could be made: ${stderr}`)
 }

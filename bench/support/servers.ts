@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { join } from 'node:path'
-import { eventually } from '../../test/support/eventually.ts'
+import { setTimeout as pause } from 'node:timers/promises'
 
 // https://man7.org/linux/man-pages/man2/statfs.2.html
 const TMPFS = 0x01021994
@@ -20,8 +20,8 @@ export function diskDirectory(): Disposable & { readonly path: string } {
 }
 
 export interface ServerOptions {
-  /** A program for this Node.js and its arguments. */
-  readonly args: readonly string[]
+  /** What is started, with its arguments. */
+  readonly command: readonly string[]
   readonly port: number
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
@@ -31,10 +31,15 @@ export interface RunningServer extends AsyncDisposable {
   readonly pid: number
 }
 
+// Rarely enough to take nothing from what starts, often enough to tell its time.
+const LOOK_EVERY_MS = 2
+const START_LIMIT_MS = 60_000
+
 /** A server in a process of its own that accepts connections; stopped with SIGTERM at the end of the scope. */
-export async function startServer({ args, port, cwd, env = {} }: ServerOptions): Promise<RunningServer> {
+export async function startServer({ command, port, cwd, env = {} }: ServerOptions): Promise<RunningServer> {
+  const [program = '', ...args] = command
   // Where nobody reads standard output, reading it takes nothing from those who are measured.
-  const child = spawn(process.execPath, args, {
+  const child = spawn(program, args, {
     cwd,
     env: { PATH: process.env['PATH'], HOME: cwd, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -46,15 +51,22 @@ export async function startServer({ args, port, cwd, env = {} }: ServerOptions):
     await once(child, 'exit')
   }
   try {
-    await eventually(`a server on port ${port}`, async () => hasEnded(child) || accepts(port), {
-      timeoutMs: 20_000,
-    })
-    if (hasEnded(child)) throw new Error(`${args.join(' ')} ended instead of serving:\n${await errors}`)
+    await untilAccepting(child, port)
+    if (hasEnded(child)) throw new Error(`${command.join(' ')} ended instead of serving:\n${await errors}`)
   } catch (error) {
     await stop()
     throw error
   }
   return { pid: child.pid ?? 0, [Symbol.asyncDispose]: stop }
+}
+
+async function untilAccepting(child: ChildProcess, port: number): Promise<void> {
+  const deadline = performance.now() + START_LIMIT_MS
+  while (!hasEnded(child) && !(await accepts(port))) {
+    if (performance.now() > deadline)
+      throw new Error(`nothing accepts connections on port ${port} after ${START_LIMIT_MS / 1_000} s`)
+    await pause(LOOK_EVERY_MS)
+  }
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {

@@ -10,6 +10,7 @@ import { AnswerReader } from '../../bench/support/answer-reader.ts'
 import type { Bench } from '../../bench/support/bench.ts'
 import { parseRequest } from '../../bench/support/command-line.ts'
 import { SEQUENCE, type LoadTarget, type Slice } from '../../bench/support/load.ts'
+import { loadContestants } from '../../bench/support/load-contestants.ts'
 import { startLoadGenerator } from '../../bench/support/load-generator.ts'
 import { isMet, measureTable, ratio } from '../../bench/support/measure.ts'
 import { interleave, type Contestant } from '../../bench/support/rounds.ts'
@@ -112,8 +113,10 @@ test('every contestant has its slice in every round, after rounds that do not co
 })
 
 test('a contestant that refuses a single request fails the benchmark by name', async () => {
-  const refusing = { name: 'ours', run: async () => ({ ...SLICE, statuses: { 201: 99, 429: 1 } }) }
-  await assert.rejects(interleave([refusing], options(1)), /ours gave answers other than 2xx: 1 × 429/)
+  const generator = { apply: async () => ({ ...SLICE, statuses: { 201: 99, 429: 1 } }) }
+  const target = { port: 1, connections: 1, method: 'GET', path: '/' }
+  const refusing = loadContestants(generator, { ours: target })
+  await assert.rejects(interleave(refusing, options(1)), /ours gave answers other than 2xx: 1 × 429/)
 })
 
 test('an interrupted benchmark ends before its next slice', async () => {
@@ -153,17 +156,40 @@ test('a measure is judged by its median, on the side that its bound names', () =
   assert.match(table, /^p99 +3\.10 .*missed$/m)
 })
 
-const NOTHING: Bench = { name: 'nothing', summary: 'measures nothing', run: async () => [] }
+const NOTHING: Bench = {
+  name: 'nothing',
+  title: 'Nothing',
+  summary: 'measures nothing',
+  run: async () => [],
+}
+const OTHER: Bench = { ...NOTHING, name: 'other' }
+const DEFAULTS = { kind: 'run', rounds: 12, sliceMs: 1_500, small: false, json: false, docs: false }
 
 test('the command line names a benchmark, or asks for the list', () => {
   assert.equal(parseRequest([], [NOTHING]).kind, 'list')
-  const request = parseRequest(['nothing', '--rounds', '8', '--slice', '2s', '--json'], [NOTHING])
-  assert.deepEqual(request, { kind: 'run', bench: NOTHING, rounds: 8, sliceMs: 2_000, json: true })
+  const args = ['nothing', '--rounds', '8', '--slice', '2s', '--json', '--chart', 'charts']
+  assert.deepEqual(parseRequest(args, [NOTHING, OTHER]), {
+    ...DEFAULTS,
+    benches: [NOTHING],
+    rounds: 8,
+    sliceMs: 2_000,
+    json: true,
+    chart: 'charts',
+  })
+})
+
+test('the command line names several benchmarks, or all of them', () => {
+  const all = { ...DEFAULTS, benches: [NOTHING, OTHER], docs: true }
+  assert.deepEqual(parseRequest(['all', '--docs'], [NOTHING, OTHER]), all)
+  assert.deepEqual(parseRequest(['nothing', 'other', '--docs'], [NOTHING, OTHER]), all)
 })
 
 for (const args of [
   ['other'],
   ['nothing', 'more'],
+  ['all', 'nothing'],
+  ['nothing', '--small', '--docs'],
+  ['nothing', '--chart'],
   ['nothing', '--rounds', '0'],
   ['nothing', '--slice', '5'],
   ['--no'],
@@ -186,7 +212,7 @@ test('an unknown benchmark is one line on standard error and exit code 2', async
 })
 
 function options(rounds: number) {
-  return { rounds, sliceMs: 10, signal: new AbortController().signal, onSlice() {} }
+  return { rounds, sliceMs: 10, small: false, signal: new AbortController().signal, onSlice() {}, note() {} }
 }
 
 /** A short slice of load from the generator's own thread. */

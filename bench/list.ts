@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Bench } from './support/bench.ts'
+import { loadContestants, rateOf } from './support/load-contestants.ts'
+import { startLoadGenerator } from './support/load-generator.ts'
+import type { LoadTarget, Slice } from './support/load.ts'
+import { figures, ratio, type Measure } from './support/measure.ts'
+import { CONNECTIONS, LOCAL_TOOL } from './support/order-load.ts'
+import { startPlatform } from './support/platform-server.ts'
+import { interleave, type Round, type RoundOptions } from './support/rounds.ts'
+import { seedOrders } from './support/seed.ts'
+import { diskDirectory, freePort, startServer } from './support/servers.ts'
+
+const CONSTANT = fileURLToPath(new URL('./servers/constant.mjs', import.meta.url))
+const SIZES = {
+  full: { few: 10_000, many: 5_000_000 },
+  small: { few: 1_000, many: 2_000 },
+}
+
+/** A page of orders, against a bare server that answers the same bytes; with few orders and with many. */
+export const list: Bench = {
+  name: 'list',
+  title: 'P2: a page of 100 orders',
+  summary: 'GET /orders?status=…&limit=100, against a constant page; with 10,000 orders and 5,000,000',
+
+  async run(options) {
+    await using stack = new AsyncDisposableStack()
+    const sizes = options.small ? SIZES.small : SIZES.full
+    const few = await startSeeded(stack, sizes.few, options)
+    const many = await startSeeded(stack, sizes.many, options)
+    const targets = {
+      constant: await startConstant(stack, few),
+      few: page(few),
+      many: page(many),
+      deep: page(many, cursorAt(sizes.many / 2)),
+    }
+    const rounds = await interleave(loadContestants(stack.use(startLoadGenerator()), targets), options)
+    return measuresOf(rounds, sizes)
+  },
+}
+
+async function startSeeded(
+  stack: AsyncDisposableStack,
+  orders: number,
+  options: RoundOptions,
+): Promise<number> {
+  const port = await freePort()
+  const { path: dataDir } = stack.use(diskDirectory())
+  await seedOrders(dataDir, { orders }, options)
+  stack.use(await startPlatform({ dataDir, port }))
+  return port
+}
+
+const FIRST_PAGE = '/orders?status=completed&limit=100'
+
+function page(port: number, path = FIRST_PAGE): LoadTarget {
+  return { port, connections: CONNECTIONS, method: 'GET', path, headers: LOCAL_TOOL }
+}
+
+/** The page that begins at that order, as its predecessor's `next_cursor` names it. */
+function cursorAt(position: number): string {
+  return `${FIRST_PAGE}&cursor=${Buffer.from(`p${position}`).toString('base64url')}`
+}
+
+/** A bare server with the bytes of a real page. */
+async function startConstant(stack: AsyncDisposableStack, ours: number): Promise<LoadTarget> {
+  const { path: cwd } = stack.use(diskDirectory())
+  const file = join(cwd, 'page.json')
+  const answer = await fetch(`http://127.0.0.1:${ours}${FIRST_PAGE}`, {
+    headers: { ...LOCAL_TOOL, connection: 'close' },
+  })
+  if (!answer.ok) throw new Error(`a page was answered with ${answer.status}`)
+  writeFileSync(file, await answer.bytes())
+  const port = await freePort()
+  stack.use(await startServer({ command: [process.execPath, CONSTANT, String(port), file], port, cwd }))
+  return page(port)
+}
+
+/** What the server spends on a page, all connections together. */
+function timeOf(slice: Slice): number {
+  return 1 / rateOf(slice)
+}
+
+// performance.md, P2
+const RATE = { must: { atLeast: 0.25 }, better: { atLeast: 0.45 } }
+const GROWTH = { must: { atMost: 1.3 } }
+
+function measuresOf(rounds: readonly Round[], { few, many }: { few: number; many: number }): Measure[] {
+  const [fewer, more] = [few.toLocaleString('en'), many.toLocaleString('en')]
+  return [
+    { what: 'rate ÷ constant page', values: ratio(rounds, 'few', 'constant', rateOf), ...RATE },
+    {
+      what: `time at ${more} orders ÷ at ${fewer}`,
+      values: ratio(rounds, 'many', 'few', timeOf),
+      ...GROWTH,
+    },
+    {
+      what: `time of a page in the middle of ${more} ÷ of the first`,
+      values: ratio(rounds, 'deep', 'many', timeOf),
+    },
+    { what: `platform, ${fewer} orders`, unit: 'pages/s', values: figures(rounds, 'few', rateOf) },
+    { what: `platform, ${more} orders`, unit: 'pages/s', values: figures(rounds, 'many', rateOf) },
+    { what: 'constant page', unit: 'pages/s', values: figures(rounds, 'constant', rateOf) },
+    {
+      what: 'load generator at the constant page',
+      unit: 'share of a core',
+      values: figures(rounds, 'constant', ({ generatorBusy }) => generatorBusy),
+    },
+  ]
+}

@@ -1,0 +1,155 @@
+import { Client, Pool, type PoolClient } from 'pg'
+import { Secret } from '../src/kernel/secret.ts'
+import type { Bench } from './support/bench.ts'
+import { migrateDatabase } from './support/database.ts'
+import { loadContestants, p99Of, rateOf } from './support/load-contestants.ts'
+import { startLoadGenerator } from './support/load-generator.ts'
+import type { LoadTarget, Slice } from './support/load.ts'
+import { figures, ratio, type Measure } from './support/measure.ts'
+import { CONNECTIONS, postOrders } from './support/order-load.ts'
+import { startPlatform } from './support/platform-server.ts'
+import { startDurablePostgres } from './support/postgres-server.ts'
+import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
+import { diskDirectory, freePort } from './support/servers.ts'
+import { quantile } from './support/statistics.ts'
+
+const MANY = { full: 1_000_000, small: 1_000 }
+// As many as the platform opens.
+const POOL_SIZE = 10
+
+/** Durable `POST /orders` on PostgreSQL, against a client that sends the same statements and does nothing else. */
+export const postgres: Bench = {
+  name: 'postgres',
+  title: 'P11: durable POST /orders on PostgreSQL',
+  summary: 'durable POST /orders on PostgreSQL, against the same statements of a bare pg client',
+
+  async run(options) {
+    await using stack = new AsyncDisposableStack()
+    const many = options.small ? MANY.small : MANY.full
+    const server = await startDurablePostgres(stack)
+    const targets = {
+      platform: await startOn(stack, await makeDatabase(server, 'few')),
+      many: await startOn(stack, await makeDatabase(server, 'many', { orders: many, options })),
+    }
+    const contestants = [
+      bareClient(stack, await makeDatabase(server, 'bare')),
+      ...loadContestants(stack.use(startLoadGenerator()), targets),
+    ]
+    return measuresOf(await interleave(contestants, options), many)
+  },
+}
+
+/** A database of that name with the platform's schema; answers its address. */
+async function makeDatabase(
+  server: string,
+  name: string,
+  seed?: { readonly orders: number; readonly options: RoundOptions },
+): Promise<string> {
+  await inDatabase(server, [`create database ${name} template template0`])
+  const url = new URL(server)
+  url.pathname = name
+  await migrateDatabase({ kind: 'postgres', url: new Secret(url.href) })
+  if (seed) {
+    seed.options.onSlice(`filling a database with ${seed.orders.toLocaleString('en')} orders`)
+    await inDatabase(url.href, [ORDERS.replace('COUNT', String(seed.orders)), 'vacuum analyze'])
+  }
+  return url.href
+}
+
+async function inDatabase(url: string, statements: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+const ORDERS = `
+  insert into orders (order_id, platform, amount_cents, status, expires_at, created_at, created_by, updated_at,
+    paid_at, completed_at, version)
+  select 'seed-' || n, 'live', 4990, 'completed', n, n, 'seed', n, n, n, 3 from generate_series(1, COUNT) as n`
+
+async function startOn(stack: AsyncDisposableStack, url: string): Promise<LoadTarget> {
+  const port = await freePort()
+  const { path: dataDir } = stack.use(diskDirectory())
+  stack.use(await startPlatform({ dataDir, port, env: { DATABASE_URL: url } }))
+  return postOrders(port)
+}
+
+/** As many callers as there are connections under load, who wait for one of the pool's clients as the platform does. */
+function bareClient(stack: AsyncDisposableStack, url: string): Contestant {
+  const pool = new Pool({ connectionString: url, max: POOL_SIZE })
+  stack.defer(() => pool.end())
+  return { name: 'bare', run: (forMs) => insertAgainAndAgain(pool, forMs) }
+}
+
+async function insertAgainAndAgain(pool: Pool, forMs: number): Promise<Slice> {
+  const begin = performance.now()
+  const idleBefore = performance.eventLoopUtilization()
+  const times: number[] = []
+  const caller = async () => {
+    while (performance.now() - begin < forMs) {
+      const startedAt = performance.now()
+      const client = await pool.connect()
+      await insertOrder(client)
+      client.release()
+      times.push(performance.now() - startedAt)
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, caller))
+  const sorted = Float64Array.from(times).sort()
+  return {
+    rate: times.length / ((performance.now() - begin) / 1_000),
+    p50: quantile(sorted, 0.5),
+    p99: quantile(sorted, 0.99),
+    statuses: { 200: times.length },
+    generatorBusy: performance.eventLoopUtilization(idleBefore).utilization,
+  }
+}
+
+// The statements of one new order (domains/orders/store.ts, domains/messages/store.ts), parsed by the server once.
+const INSERT_ORDER = {
+  name: 'order',
+  text: `insert into orders (order_id, platform, amount_cents, status, expires_at, created_at, created_by, updated_at,
+    paid_at, shipped_at, completed_at, expired_at, version)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict (order_id) do nothing`,
+}
+const INSERT_MESSAGE = {
+  name: 'message',
+  text: `insert into messages (id, subject, payload, headers, status, attempts, last_error, created_at, delivered_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+}
+const PAYLOAD = JSON.stringify({ padding: 'x'.repeat(540) })
+const HEADERS = '{"content-type":"application/cloudevents+json; charset=utf-8"}'
+
+let sequence = 0
+
+async function insertOrder(client: PoolClient): Promise<void> {
+  const [id, now] = [`bare-${sequence++}`, Date.now()]
+  const empty = [null, null, null, null]
+  const order = [id, 'live', 4_990, 'pending', now + 900_000, now, 'bench', now, ...empty, 1]
+  await client.query('begin')
+  await client.query({ ...INSERT_ORDER, values: order })
+  const message = [id, 'order.created', PAYLOAD, HEADERS, 'pending', 0, null, now, null]
+  await client.query({ ...INSERT_MESSAGE, values: message })
+  await client.query('commit')
+}
+
+// performance.md, P11
+const RATE = { must: { atLeast: 0.6 } }
+
+function measuresOf(rounds: readonly Round[], many: number): Measure[] {
+  return [
+    { what: 'rate ÷ bare client', values: ratio(rounds, 'platform', 'bare', rateOf), ...RATE },
+    {
+      what: `rate, beside ${many.toLocaleString('en')} orders ÷ beside few`,
+      values: ratio(rounds, 'many', 'platform', rateOf),
+    },
+    { what: 'platform', unit: 'requests/s', values: figures(rounds, 'platform', rateOf) },
+    { what: 'bare client', unit: 'requests/s', values: figures(rounds, 'bare', rateOf) },
+    { what: 'platform, p99', unit: 'ms', values: figures(rounds, 'platform', p99Of) },
+    { what: 'bare client, p99', unit: 'ms', values: figures(rounds, 'bare', p99Of) },
+  ]
+}

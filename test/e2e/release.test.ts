@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { buildPlatform } from '../../scripts/build-platform.ts'
+import { eventually } from '../support/eventually.ts'
+import { servePlatform, temporaryDirectory } from '../support/platform.ts'
+import { scopeOf } from '../support/scope.ts'
+
+const ORDER = { order_id: 'order-1', platform: 'live', amount_cents: 4_990 }
+
+test('the release does from its own directory what the program does from its source', async (t) => {
+  const scope = scopeOf(t)
+  const { path: dataDir } = scope.use(temporaryDirectory())
+  const { path: release } = scope.use(temporaryDirectory())
+  await buildPlatform(release)
+  const platform = scope.use(await servePlatform({ dataDir, program: join(release, 'platform.mjs') }))
+  const text = async (path: string, base = platform.url) => (await fetch(`${base}${path}`)).text()
+
+  await t.test('its orders are made and listed', async () => {
+    assert.equal((await platform.call('POST', '/orders', { body: ORDER })).status, 201)
+    const page = (await (await platform.call('GET', '/orders')).json()) as { items: { order_id: string }[] }
+    assert.deepEqual(
+      page.items.map(({ order_id }) => order_id),
+      ['order-1'],
+    )
+  })
+
+  await t.test('its reading thread answers', async () => {
+    // They are counted at the start, and again every 30 s.
+    const counted = async () => /^platform_orders\{.*\} \d/m.test(await text('/metrics'))
+    await eventually('orders are counted', counted, { timeoutMs: 30_000 })
+  })
+
+  await t.test('its checkpoint thread works beside many commits', async () => {
+    for (let count = 0; count < 200; count++) {
+      const body = { ...ORDER, order_id: `more-${count}` }
+      assert.equal((await platform.call('POST', '/orders', { body })).status, 201)
+    }
+    assert.equal((await fetch(`${platform.url}/health`)).status, 200)
+  })
+
+  await t.test('its pages are there with what they load', async () => {
+    const docs = await fetch(`${platform.url}/docs/static/swagger-ui.css`)
+    assert.match(docs.headers.get('content-type') ?? '', /css/)
+    const page = await text('/tunnels', platform.gatewayUrl)
+    const script = /src="(\/tunnels\/[^"]+\.js)"/.exec(page)?.[1]
+    assert.ok(script, page)
+    assert.equal((await fetch(`${platform.gatewayUrl}${script}`)).status, 200)
+  })
+
+  await t.test('it stops in order', async () => {
+    assert.equal(await platform.stop(), 0)
+    assert.equal(platform.stderr().includes('Error'), false)
+  })
+})
