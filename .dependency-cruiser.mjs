@@ -70,6 +70,13 @@ const ROOMS = [
     path: '^programs/',
     mayImport: ['^programs/', CONFIG, KERNEL, '^src/infra/(robots|mail)/', '^node_modules/'],
   },
+  {
+    name: 'console',
+    comment: 'Runs in a browser, and knows the platform by its HTTP API alone.',
+    path: '^console/',
+    mayImport: ['^console/', packages('preact', '@preact/signals')],
+    noOtherNodeModules: true,
+  },
 ]
 
 /** Who may open the door to something that the rest of the code must not see. */

@@ -105,6 +105,37 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'ticket-notifier',
   },
   {
+    what: 'the ticket notifier importing the kernel, which it is installed without',
+    files: { 'programs/ticket-notify/a.ts': "import '../../src/kernel/clock.ts'" },
+    rule: 'ticket-notifier',
+  },
+  {
+    what: 'the ticket notifier importing its neighbour instead of loading it',
+    files: {
+      'programs/ticket-notify/a.ts': "import './notify.ts'",
+      'programs/ticket-notify/notify.ts': '',
+    },
+    rule: 'ticket-notifier-neighbour',
+  },
+  {
+    what: 'the ticket notifier importing a part of its neighbour',
+    files: {
+      'programs/ticket-notify/a.ts': "import './notification/channels.ts'",
+      'programs/ticket-notify/notification/channels.ts': '',
+    },
+    rule: 'ticket-notifier-neighbour',
+  },
+  {
+    what: 'a page for the browser importing the platform',
+    files: { 'console/pages/a.tsx': "import '../../src/kernel/a.ts'", 'src/kernel/a.ts': '' },
+    rule: 'room-console',
+  },
+  {
+    what: "a page for the browser importing one of Node's own modules",
+    files: { 'console/pages/a.ts': "import 'node:fs'" },
+    rule: 'room-console',
+  },
+  {
     what: 'PostgreSQL outside its door',
     files: { 'src/store/a.ts': "import { Client } from 'pg'" },
     rule: 'door-pg',
@@ -156,6 +187,13 @@ const ALLOWED: readonly { readonly what: string; readonly files: Files }[] = [
   {
     what: 'the engines behind their door',
     files: { 'src/store/dialects/a.ts': "import 'pg'\nimport 'node:sqlite'" },
+  },
+  {
+    what: 'the notification module standing on adapters',
+    files: {
+      'programs/ticket-notify/notify.ts': "import '../../src/infra/mail/a.ts'",
+      'src/infra/mail/a.ts': '',
+    },
   },
   {
     what: 'a test looking anywhere',

@@ -5,7 +5,7 @@ import { cruise, type ICruiseResult, type IReporterOutput, type IViolation } fro
 import configuration from '../.dependency-cruiser.mjs'
 import { teachUsing } from './swc-using.ts'
 
-const ROOMS = ['src', 'bin', 'programs', 'test', 'bench', 'scripts']
+const ROOMS = ['src', 'bin', 'console', 'programs', 'test', 'bench', 'scripts']
 // With less than this it is not the repository that was looked at.
 const FEWEST_MODULES = 10
 
@@ -19,7 +19,7 @@ teachUsing()
 
 /** Checks the modules below `root`. */
 export async function checkLayers(root: string, fewestModules = FEWEST_MODULES): Promise<LayerReport> {
-  const files = ROOMS.flatMap((room) => globSync(`${room}/**/*.ts`, { cwd: root }))
+  const files = ROOMS.flatMap((room) => globSync(`${room}/**/*.{ts,tsx}`, { cwd: root }))
   if (files.length < fewestModules) return tooFew(files.length, fewestModules)
   const { modules, summary } = cruiseResult(await cruise(files, cruiseOptions(root), resolveOptions()))
   const seen = new Set(modules.map((module) => module.source))

@@ -18,6 +18,7 @@ interface Outcome {
 const CHECKS: readonly Check[] = [
   { name: 'linter', command: ['node_modules/.bin/oxlint'] },
   { name: 'type check', command: ['node_modules/.bin/tsc', '-p', '.'] },
+  { name: 'type check, browser', command: ['node_modules/.bin/tsc', '-p', 'console'] },
   { name: 'unused code', command: ['node_modules/.bin/knip', '--no-progress', '--no-config-hints'] },
   { name: 'layers', command: [process.execPath, 'scripts/check-layers.ts'] },
   { name: 'formatter', command: ['node_modules/.bin/oxfmt', '--check'] },

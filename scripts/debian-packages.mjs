@@ -16,9 +16,11 @@ const REQUIRED = [
     why: 'the second database',
   },
   { command: 'strace', package: 'strace', directories: [], why: 'tests of what reaches the disk' },
+  { command: 'faketime', package: 'faketime', directories: [], why: 'tests of clocks that jump' },
   { command: 'systemd-analyze', package: 'systemd', directories: [], why: 'tests of the unit files' },
   { command: 'openssl', package: 'openssl', directories: [], why: 'certificates of test servers' },
   { command: 'curl', package: 'curl', directories: [], why: 'the tour of the README' },
+  { command: 'chromium', package: 'chromium', directories: [], why: 'tests of the web pages' },
 ]
 
 const APT_STEPS = [['update'], ['install', '-y', '--no-install-recommends']]

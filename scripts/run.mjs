@@ -2,6 +2,7 @@
 // dependencies and the pinned runtime available first, everything else then runs on that runtime.
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { ensureConsole } from './console-build.mjs'
 import { ensureDebianPackages } from './debian-packages.mjs'
 import { ensureDependencies, findRuntime, root } from './setup.mjs'
 import { become } from './become.mjs'
@@ -9,14 +10,15 @@ import { SetupError } from './setup-error.mjs'
 
 /**
  * What each npm script runs on the pinned runtime; arguments of the caller are added at the end.
- * @type {Record<string, { run: string[], needsDebianPackages?: boolean }>}
+ * @type {Record<string, { run: string[], needsDebianPackages?: boolean, needsConsole?: boolean }>}
  */
 const TARGETS = {
-  start: { run: ['bin/platform.ts', 'serve'] },
-  test: { run: ['scripts/test.ts'], needsDebianPackages: true },
+  start: { run: ['bin/platform.ts', 'serve'], needsConsole: true },
+  test: { run: ['scripts/test.ts'], needsDebianPackages: true, needsConsole: true },
   check: { run: ['scripts/check.ts'] },
   format: { run: ['node_modules/oxfmt/bin/oxfmt'] },
-  bench: { run: ['bench/run.ts'], needsDebianPackages: true },
+  bench: { run: ['bench/run.ts'], needsDebianPackages: true, needsConsole: true },
+  build: { run: ['scripts/build-platform.ts'], needsConsole: true },
   'build:ticket-notify': { run: ['scripts/build-ticket-notify.ts'] },
   chaos: { run: ['test/chaos/run.ts'], needsDebianPackages: true },
 }
@@ -28,6 +30,7 @@ async function main([name = '', ...args]) {
   await ensureDependencies()
   const runtime = findRuntime()
   if (target.needsDebianPackages) ensureDebianPackages()
+  if (target.needsConsole) await ensureConsole(runtime)
   const [program = '', ...fixed] = target.run
   if (!existsSync(join(root, program))) throw new SetupError(`${program} is missing from this checkout`)
   process.chdir(root)

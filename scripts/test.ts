@@ -3,7 +3,7 @@ import { globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { become } from './become.mjs'
 
-const ROOMS = ['src', 'test', 'programs', 'scripts']
+const ROOMS = ['src', 'console', 'test', 'programs', 'scripts']
 
 // Most tests wait for a process or a socket, so two at once pay off even on one core; more than eight would outgrow
 // the connections of the one PostgreSQL server they share.

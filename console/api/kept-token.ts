@@ -1,0 +1,23 @@
+const KEY = 'platform.token'
+
+/** The token of this tab: it survives a reload, and ends with the tab. */
+export const keptToken = {
+  read(): string | null {
+    return attempt(() => sessionStorage.getItem(KEY)) ?? null
+  },
+  write(token: string): void {
+    attempt(() => sessionStorage.setItem(KEY, token))
+  },
+  clear(): void {
+    attempt(() => sessionStorage.removeItem(KEY))
+  },
+}
+
+/** A browser that keeps nothing for the page costs a sign-in after a reload, and no more. */
+function attempt<T>(use: () => T): T | undefined {
+  try {
+    return use()
+  } catch {
+    return undefined
+  }
+}

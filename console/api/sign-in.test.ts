@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { signIn } from './sign-in.ts'
+
+const answering =
+  (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  async () =>
+    new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers })
+
+test('a good name and password become a token', async () => {
+  const sent: { path: string; init: RequestInit }[] = []
+  const result = await signIn(
+    async (path, init) => {
+      sent.push({ path, init })
+      return Response.json({ access_token: 'abc', token_type: 'Bearer' })
+    },
+    'ada',
+    'secret',
+  )
+  assert.deepEqual(result, { kind: 'signed_in', token: 'abc' })
+  assert.equal(sent[0]?.path, '/auth/login')
+  assert.deepEqual(await new Response(sent[0].init.body ?? null).json(), {
+    username: 'ada',
+    password: 'secret',
+  })
+})
+
+const REFUSALS = [
+  {
+    what: 'a wrong password',
+    fetch: answering(401, { code: 'invalid_credentials', message: 'x' }),
+    message: /is wrong/,
+  },
+  { what: 'too many attempts', fetch: answering(429, {}, { 'retry-after': '17' }), message: /in 17 seconds/ },
+  { what: 'too many attempts without a time', fetch: answering(429, {}), message: /in 60 seconds/ },
+  {
+    what: 'a failure with a message',
+    fetch: answering(503, { message: 'The api is away.' }),
+    message: /^The api is away/,
+  },
+  { what: 'the page of a proxy', fetch: answering(502, '<html>'), message: /status 502/ },
+  { what: 'an answer without a token', fetch: answering(200, {}), message: /status 200/ },
+  {
+    what: 'no connection',
+    fetch: () => Promise.reject(new TypeError('failed')),
+    message: /cannot be reached/,
+  },
+]
+
+for (const { what, fetch, message } of REFUSALS) {
+  test(`${what} is told in words`, async () => {
+    const result = await signIn(fetch, 'ada', 'secret')
+    assert.equal(result.kind, 'refused')
+    assert.match(result.message, message)
+  })
+}

@@ -1,0 +1,39 @@
+/** Whom a token names, for the eyes of its bearer only: whether it is genuine, the gateway alone can say. */
+export interface Bearer {
+  readonly name: string
+  readonly roles: readonly string[]
+}
+
+/** A token that can't be read has a bearer without a name. */
+export function readBearer(token: string): Bearer {
+  const claims = claimsOf(token)
+  const name = claims['name'] ?? claims['sub']
+  const roles = claims['roles']
+  return {
+    name: typeof name === 'string' ? name : '',
+    roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
+  }
+}
+
+function claimsOf(token: string): Readonly<Record<string, unknown>> {
+  try {
+    const bytes = Uint8Array.fromBase64(token.split('.')[1] ?? '', { alphabet: 'base64url' })
+    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return typeof claims === 'object' && claims !== null ? { ...claims } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** `Bearer abc` and line breaks of a file are what people copy along. */
+export function cleanToken(pasted: string): string {
+  return pasted
+    .trim()
+    .replace(/^bearer\s+/i, '')
+    .replace(/\s+/g, '')
+}
+
+/** An HTTP header can't carry any other. */
+export function isToken(text: string): boolean {
+  return /^[A-Za-z0-9._~+/=-]+$/.test(text)
+}

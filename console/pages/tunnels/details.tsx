@@ -1,0 +1,123 @@
+import { formatDuration, formatRtt } from '../../parts/format.ts'
+import { HEALTH_WORDS, worstHealth, type JudgedSession } from './health.ts'
+import { HealthMark } from './health-mark.tsx'
+import type { Layout, PlacedNode } from './placed.ts'
+import { gatewayState, healthWords } from './words.ts'
+
+export interface DetailsProps {
+  readonly node: PlacedNode
+  readonly layout: Layout
+  readonly at: number
+}
+
+const WIDTH = 264
+const DISTANCE = 24
+
+/** More about the node that is pointed at or has the focus; the node's own label has the same words for a screen reader. */
+export function Details({ node, layout, at }: DetailsProps) {
+  return (
+    <div class="details" style={placeBeside(node, layout)} aria-hidden="true">
+      <Content node={node} at={at} />
+    </div>
+  )
+}
+
+/** Below the node, or above it in the lower half; never beyond the edge. */
+function placeBeside({ x, y }: PlacedNode, { frame, height }: Layout) {
+  const left = `${Math.round(Math.max(0, Math.min(x - WIDTH / 2, frame.width - WIDTH)))}px`
+  const isLow = y > height / 2
+  return isLow
+    ? { left, bottom: `${Math.round(height - y + DISTANCE)}px` }
+    : { left, top: `${Math.round(y + DISTANCE)}px` }
+}
+
+function Content({ node, at }: { readonly node: PlacedNode; readonly at: number }) {
+  switch (node.kind) {
+    case 'gateway':
+      return (
+        <>
+          <strong>{node.node.gateway.name}</strong>
+          <Facts
+            facts={[
+              ['Address', node.node.gateway.address || 'unknown'],
+              ['State', gatewayState(node.node.gateway, at)],
+              ['Users', String(node.node.users.length)],
+            ]}
+          />
+          <p>{healthWords(node.node.sessions)}</p>
+        </>
+      )
+    case 'user':
+      return (
+        <>
+          <strong>{node.node.name}</strong>
+          <SessionList sessions={node.node.sessions} />
+        </>
+      )
+    case 'session':
+      return <SessionFacts session={node.session} at={at} />
+    case 'more':
+      return (
+        <>
+          <strong>{node.users.length} more users</strong>
+          <p>{healthWords(node.users.flatMap(({ sessions }) => sessions))}. Press to draw them.</p>
+        </>
+      )
+    case 'rest':
+      return <p>{healthWords(node.sessions)}. The table has them all.</p>
+  }
+}
+
+function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: string])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const MOST_LISTED = 6
+
+function SessionList({ sessions }: { readonly sessions: readonly JudgedSession[] }) {
+  const others = sessions.slice(MOST_LISTED)
+  return (
+    <ul class="details-list">
+      {sessions.slice(0, MOST_LISTED).map((session) => (
+        <li key={session.id}>
+          <HealthMark health={session.health} />
+          <span class="mono">{session.virtualIp}</span>
+          <span class="details-device">{session.device}</span>
+          <span class="details-time">{formatRtt(session.rttMs)}</span>
+        </li>
+      ))}
+      {others.length > 0 && (
+        <li class="muted">
+          <HealthMark health={worstHealth(others)} /> and {others.length} more
+        </li>
+      )}
+    </ul>
+  )
+}
+
+function SessionFacts({ session, at }: { readonly session: JudgedSession; readonly at: number }) {
+  return (
+    <>
+      <strong class="mono">{session.virtualIp}</strong>
+      <Facts
+        facts={[
+          ['User', session.user.name],
+          ['Device', session.device ?? 'no name'],
+          ['From', session.remoteAddress || 'unknown'],
+          ['Round trip', `${formatRtt(session.rttMs)}, ${HEALTH_WORDS[session.health].label.toLowerCase()}`],
+          ['Connected', `${formatDuration(at - session.connectedAt)} ago`],
+          ['Last heard', `${formatDuration(at - session.lastSeenAt)} ago`],
+        ]}
+      />
+    </>
+  )
+}

@@ -1,0 +1,124 @@
+import { ADDRESS_ROW, shownAddresses, type Slot } from './column.ts'
+import { sessionKey, type UserNode } from './graph.ts'
+import { typicalHealth, type JudgedSession } from './health.ts'
+import { addressPath, hubPath, type Origin } from './paths.ts'
+import { CLUSTER_RADIUS, joinDrawings, type Drawing, type NodeMeaning, type PlacedEdge } from './placed.ts'
+
+export interface SlotOrigin extends Origin {
+  /** Key of the gateway. */
+  readonly parent: string
+  /** Of the column. */
+  readonly top: number
+}
+
+/** A user, or the node that stands for several, with the line from the hub. */
+export function drawSlot({ block, y, lane }: Slot, origin: SlotOrigin): Drawing {
+  const placed = { y: origin.top + y, lane }
+  switch (block.kind) {
+    case 'box':
+      return drawBox(block.user, placed.y, origin)
+    case 'cluster': {
+      const { user } = block
+      return drawCluster(
+        user.key,
+        user.sessions,
+        { kind: 'user', form: 'cluster', node: user },
+        placed,
+        origin,
+      )
+    }
+    case 'more': {
+      const { users } = block
+      const sessions = users.flatMap((user) => user.sessions)
+      return drawCluster(`more ${origin.parent}`, sessions, { kind: 'more', users }, placed, origin)
+    }
+  }
+}
+
+function drawCluster(
+  key: string,
+  sessions: readonly JudgedSession[],
+  meaning: NodeMeaning,
+  { y, lane }: Pick<Slot, 'y' | 'lane'>,
+  origin: SlotOrigin,
+): Drawing {
+  const { frame, side, parent } = origin
+  const inner = frame.userAt + lane * frame.laneWidth
+  const x = frame.hub.x + side * (inner + CLUSTER_RADIUS)
+  return {
+    nodes: [{ key, x, y, side, parent, ...meaning }],
+    edges: [edgeTo(key, parent, sessions, hubPath(origin, y, inner))],
+  }
+}
+
+function drawBox(user: UserNode, y: number, origin: SlotOrigin): Drawing {
+  const { frame, side, parent } = origin
+  const x = frame.hub.x + side * frame.userAt
+  const shown = shownAddresses(user)
+  const isCut = shown.length < user.sessions.length
+  const first = y - ((shown.length - 1) * ADDRESS_ROW) / 2
+  const rows = shown.map((session, index) => {
+    const ys = { userY: y, y: first + index * ADDRESS_ROW }
+    return isCut && index === shown.length - 1
+      ? drawRest(user, user.sessions.slice(index), ys, origin)
+      : drawAddress(user, session, ys, origin)
+  })
+  const trunk: Drawing = {
+    nodes: [{ key: user.key, x, y, side, parent, kind: 'user', form: 'box', node: user }],
+    edges: [edgeTo(user.key, parent, user.sessions, hubPath(origin, y, frame.userAt))],
+  }
+  return joinDrawings([trunk, ...rows])
+}
+
+interface RowHeights {
+  readonly userY: number
+  readonly y: number
+}
+
+// Half of what the curve leaves of the line.
+const LABEL_BEFORE_MARK = 34
+
+function drawAddress(user: UserNode, session: JudgedSession, ys: RowHeights, origin: SlotOrigin): Drawing {
+  const { frame, side } = origin
+  const key = sessionKey(session)
+  const { x, node } = leafOf(user, key, { kind: 'session', session }, ys, origin)
+  const label = frame.hasRoomOnLine
+    ? { x: x - side * LABEL_BEFORE_MARK, y: ys.y, rttMs: session.rttMs }
+    : null
+  const path = addressPath(origin, ys.userY, ys.y)
+  return { nodes: [node], edges: [{ ...edgeTo(key, user.key, [session], path), label }] }
+}
+
+function drawRest(
+  user: UserNode,
+  sessions: readonly JudgedSession[],
+  ys: RowHeights,
+  origin: SlotOrigin,
+): Drawing {
+  const key = `rest ${user.key}`
+  const { node } = leafOf(user, key, { kind: 'rest', sessions }, ys, origin)
+  return { nodes: [node], edges: [edgeTo(key, user.key, sessions, addressPath(origin, ys.userY, ys.y))] }
+}
+
+function leafOf(
+  user: UserNode,
+  key: string,
+  meaning: NodeMeaning,
+  { y }: RowHeights,
+  { frame, side }: SlotOrigin,
+) {
+  const x = frame.hub.x + side * frame.addressAt
+  return { x, node: { key, x, y, side, parent: user.key, ...meaning } }
+}
+
+function edgeTo(to: string, from: string, sessions: readonly JudgedSession[], path: string): PlacedEdge {
+  return {
+    key: `${from} → ${to}`,
+    from,
+    to,
+    path,
+    health: typicalHealth(sessions),
+    sessions: sessions.length,
+    label: null,
+  }
+}

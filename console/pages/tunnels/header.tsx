@@ -1,0 +1,70 @@
+import { Brand } from '../../parts/brand.tsx'
+import type { PollNews } from '../../api/poll.ts'
+import type { PageProps } from './page-props.ts'
+import { formatDuration } from '../../parts/format.ts'
+import type { TunnelState } from './tunnel-state.ts'
+
+/** Whether the page is up to date, who is signed in, and the way out. */
+export function Header({ model, session }: PageProps) {
+  const bearer = model.bearer.value
+  const news = model.news.value
+  return (
+    <header class="header">
+      <div class="header-inner">
+        <Brand title="Tunnels" />
+        <Liveness news={news} hasState={model.state.value !== null} />
+        {news?.kind === 'waiting' && (
+          <button class="button" type="button" onClick={() => session.readNow()}>
+            Try now
+          </button>
+        )}
+        <div class="header-end">
+          {bearer?.name && (
+            <span class="bearer" title={bearer.roles.join(', ')}>
+              <span class="visually-hidden">Signed in as </span>
+              {bearer.name}
+            </span>
+          )}
+          <button class="button" type="button" onClick={() => session.signOut()}>
+            Sign out
+          </button>
+        </div>
+      </div>
+    </header>
+  )
+}
+
+interface LivenessProps {
+  readonly news: PollNews<TunnelState> | null
+  readonly hasState: boolean
+}
+
+function Liveness({ news, hasState }: LivenessProps) {
+  const { tone, text } = livenessOf(news, hasState)
+  return (
+    <p class={`liveness liveness-${tone}`} role="status">
+      <span class="liveness-dot" aria-hidden="true" />
+      {text}
+    </p>
+  )
+}
+
+function livenessOf(news: PollNews<TunnelState> | null, hasState: boolean) {
+  switch (news?.kind) {
+    case 'answer':
+      return { tone: 'live', text: 'Live' }
+    case 'paused':
+      return { tone: 'paused', text: 'Paused' }
+    case 'refused':
+      return { tone: 'stale', text: 'No access' }
+    case 'waiting':
+      return { tone: 'stale', text: waitingText(news.reason, news.retryInMs, hasState) }
+    case undefined:
+      return { tone: 'paused', text: 'Connecting …' }
+  }
+}
+
+function waitingText(reason: string, retryInMs: number, hasState: boolean): string {
+  const shown = hasState ? ' What you see is the last answer.' : ''
+  return `${reason}${shown} Next attempt in ${formatDuration(retryInMs)}.`
+}

@@ -1,0 +1,63 @@
+import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals'
+import type { PollNews } from '../../api/poll.ts'
+import { readBearer, type Bearer } from '../../api/token.ts'
+import { toGraph, type GatewayNode } from './graph.ts'
+import { judgeSessions, type Health, type JudgedSession } from './health.ts'
+import { filterSessions, findSelection, sortSessions, type Selection, type Sorting } from './table.ts'
+import type { TunnelState } from './tunnel-state.ts'
+
+/** What the page knows and what its reader has chosen; the parts of the page read it and nothing else. */
+export interface TunnelsModel {
+  readonly token: Signal<string | null>
+  /** Why the sign-in form is shown, when it is not the reader's own wish. */
+  readonly notice: Signal<string | null>
+  readonly news: Signal<PollNews<TunnelState> | null>
+  /** The last that was answered. */
+  readonly state: Signal<TunnelState | null>
+  readonly words: Signal<string>
+  readonly healths: Signal<ReadonlySet<Health>>
+  readonly sorting: Signal<Sorting>
+  /** Keys of nodes of the picture. */
+  readonly selected: Signal<string | null>
+  readonly pointed: Signal<string | null>
+
+  readonly bearer: ReadonlySignal<Bearer | null>
+  readonly sessions: ReadonlySignal<readonly JudgedSession[]>
+  /** Those that pass the filter. */
+  readonly shown: ReadonlySignal<readonly JudgedSession[]>
+  readonly graph: ReadonlySignal<readonly GatewayNode[]>
+  readonly selection: ReadonlySignal<Selection | undefined>
+  /** Rows of the table: the shown sessions of the selected node, sorted. */
+  readonly rows: ReadonlySignal<readonly JudgedSession[]>
+}
+
+export function createTunnelsModel(token: string | null): TunnelsModel {
+  const own = {
+    token: signal(token),
+    notice: signal<string | null>(null),
+    news: signal<PollNews<TunnelState> | null>(null),
+    state: signal<TunnelState | null>(null),
+    words: signal(''),
+    healths: signal<ReadonlySet<Health>>(new Set()),
+    sorting: signal<Sorting>({ column: 'user', descending: false }),
+    selected: signal<string | null>(null),
+    pointed: signal<string | null>(null),
+  }
+  const sessions = computed(() => (own.state.value ? judgeSessions(own.state.value) : []))
+  const shown = computed(() =>
+    filterSessions(sessions.value, { words: own.words.value, healths: own.healths.value }),
+  )
+  const graph = computed(() => toGraph(own.state.value?.gateways ?? [], shown.value))
+  const selection = computed(() =>
+    own.selected.value === null ? undefined : findSelection(graph.value, own.selected.value),
+  )
+  return {
+    ...own,
+    bearer: computed(() => (own.token.value === null ? null : readBearer(own.token.value))),
+    sessions,
+    shown,
+    graph,
+    selection,
+    rows: computed(() => sortSessions(selection.value?.sessions ?? shown.value, own.sorting.value)),
+  }
+}

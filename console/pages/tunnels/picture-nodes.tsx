@@ -1,0 +1,141 @@
+import { formatCount, formatRtt, formatSome } from '../../parts/format.ts'
+import type { Frame } from './frame.ts'
+import type { GatewayNode, UserNode } from './graph.ts'
+import type { JudgedSession } from './health.ts'
+import { HealthShape } from './health-mark.tsx'
+import { MoreCluster, UserCluster } from './picture-cluster.tsx'
+import { anchorOf, fitting } from './picture-text.ts'
+import type { PlacedNode, Side } from './placed.ts'
+import { gatewayState } from './words.ts'
+
+export interface NodeShapeProps {
+  readonly node: PlacedNode
+  readonly frame: Frame
+  readonly at: number
+}
+
+/** A node as it looks, around its own place. */
+export function NodeShape({ node, frame, at }: NodeShapeProps) {
+  switch (node.kind) {
+    case 'gateway':
+      return <Hub node={node.node} frame={frame} at={at} />
+    case 'user':
+      return node.form === 'box' ? (
+        <UserBox user={node.node} side={node.side} width={frame.userWidth} />
+      ) : (
+        <UserCluster user={node.node} side={node.side} laneWidth={frame.laneWidth} />
+      )
+    case 'session':
+      return <Address session={node.session} side={node.side} frame={frame} />
+    case 'more':
+      return <MoreCluster users={node.users} side={node.side} laneWidth={frame.laneWidth} />
+    case 'rest':
+      return <Rest count={node.sessions.length} side={node.side} frame={frame} />
+  }
+}
+
+interface HubProps {
+  readonly node: GatewayNode
+  readonly frame: Frame
+  readonly at: number
+}
+
+function Hub({ node, frame, at }: HubProps) {
+  const { width, height } = frame.hub
+  const left = frame.sides === 2 ? -width / 2 : -frame.hub.x
+  const { gateway, sessions } = node
+  const note = gateway.isAlive
+    ? formatSome(sessions.length, 'session')
+    : `⚠ ${gatewayState(gateway, at).replace(' for', '')}`
+  return (
+    <g class={gateway.isAlive ? 'hub' : 'hub hub-away'}>
+      <rect class="hub-box" x={left} y={-height / 2} width={width} height={height} rx="12" />
+      <g transform={`translate(${left + 22} 0)`} class="hub-icon">
+        <rect x="-9" y="-11" width="18" height="9" rx="2.5" />
+        <rect x="-9" y="2" width="18" height="9" rx="2.5" />
+        <path d="M-5 -6.5H-4.9M-5 6.5H-4.9M0 -6.5H5M0 6.5H5" />
+      </g>
+      <text class="hub-name" x={left + 40} y="-4">
+        {fitting(gateway.name, width - 46)}
+      </text>
+      <text class="hub-note" x={left + 40} y="14">
+        {note}
+      </text>
+    </g>
+  )
+}
+
+interface UserBoxProps {
+  readonly user: UserNode
+  readonly side: Side
+  readonly width: number
+}
+
+const BOX_HEIGHT = 28
+
+function UserBox({ user, side, width }: UserBoxProps) {
+  const count = formatCount(user.sessions.length)
+  const badge = 12 + count.length * 7
+  const left = side === 1 ? 0 : -width
+  return (
+    <g class="user">
+      <rect
+        class="user-box"
+        x={left}
+        y={-BOX_HEIGHT / 2}
+        width={width}
+        height={BOX_HEIGHT}
+        rx={BOX_HEIGHT / 2}
+      />
+      <text class="user-name" x={left + 13} dy="0.36em">
+        {fitting(user.name, width - 24 - badge)}
+      </text>
+      <rect class="user-badge" x={left + width - badge - 6} y="-8" width={badge} height="16" rx="8" />
+      <text class="user-count" x={left + width - badge / 2 - 6} dy="0.36em" text-anchor="middle">
+        {count}
+      </text>
+    </g>
+  )
+}
+
+interface AddressProps {
+  readonly session: JudgedSession
+  readonly side: Side
+  readonly frame: Frame
+}
+
+function Address({ session, side, frame }: AddressProps) {
+  const time = frame.hasRoomOnLine ? '' : formatRtt(session.rttMs)
+  const note = [time, session.device ?? ''].filter(Boolean).join(' · ')
+  return (
+    <g class="address">
+      <AddressGround side={side} frame={frame} />
+      <HealthShape health={session.health} />
+      <text class="address-ip" x={side * 13} y={note ? -3 : 4} text-anchor={anchorOf(side)}>
+        {session.virtualIp}
+      </text>
+      {note && (
+        <text class="node-note" x={side * 13} y="12" text-anchor={anchorOf(side)}>
+          {fitting(note, frame.addressWidth + 4)}
+        </text>
+      )}
+    </g>
+  )
+}
+
+function AddressGround({ side, frame }: Pick<AddressProps, 'side' | 'frame'>) {
+  const width = frame.addressWidth + 30
+  return <rect class="hit" x={side === 1 ? -12 : 12 - width} y="-17" width={width} height="34" rx="8" />
+}
+
+function Rest({ count, side, frame }: Omit<AddressProps, 'session'> & { readonly count: number }) {
+  return (
+    <g class="address">
+      <AddressGround side={side} frame={frame} />
+      <path class="dots" d="M-4 0H-3.9M0 0H0.1M4 0H4.1" />
+      <text class="node-note" x={side * 13} dy="0.36em" text-anchor={anchorOf(side)}>
+        {formatCount(count)} more
+      </text>
+    </g>
+  )
+}

@@ -1,0 +1,33 @@
+/** Something that is shown, comes, or has gone and is shown while it leaves. */
+export interface Present<T> {
+  readonly key: string
+  readonly value: T
+  readonly phase: 'entering' | 'here' | 'leaving'
+  /** When the phase began. */
+  readonly since: number
+}
+
+/**
+ * What to show now: the next items in their order, then those that have gone and are still leaving. A phase other than
+ * `here` lasts `phaseMs`.
+ */
+export function presentItems<T extends { readonly key: string }>(
+  shown: readonly Present<T>[],
+  next: readonly T[],
+  now: number,
+  phaseMs: number,
+): Present<T>[] {
+  const before = new Map(shown.map((item) => [item.key, item]))
+  const keys = new Set(next.map(({ key }) => key))
+  const isOver = (item: Present<T>) => now - item.since >= phaseMs
+  const there = next.map((value): Present<T> => {
+    const item = before.get(value.key)
+    if (!item || item.phase === 'leaving') return { key: value.key, value, phase: 'entering', since: now }
+    return { ...item, value, phase: item.phase === 'entering' && isOver(item) ? 'here' : item.phase }
+  })
+  const gone = shown
+    .filter(({ key }) => !keys.has(key))
+    .map((item): Present<T> => (item.phase === 'leaving' ? item : { ...item, phase: 'leaving', since: now }))
+    .filter((item) => !isOver(item))
+  return [...there, ...gone]
+}

@@ -1,0 +1,28 @@
+import { callApi, errorMessage, type Fetch } from '../../api/call.ts'
+import type { Reading } from '../../api/poll.ts'
+import { parseTunnelState, type TunnelState } from './tunnel-state.ts'
+
+/** Asks the gateway for the tunnels as they are now. */
+export async function readTunnelState(
+  fetch: Fetch,
+  token: string,
+  signal: AbortSignal,
+): Promise<Reading<TunnelState>> {
+  const result = await callApi(
+    fetch,
+    '/tunnels/state',
+    { headers: { authorization: `Bearer ${token}` } },
+    signal,
+  )
+  if (result.kind === 'unanswered') return { kind: 'failed', reason: result.reason }
+  const { status, body } = result
+  if (status === 401 || status === 403)
+    return { kind: 'refused', status, message: errorMessage(status, body) }
+  if (status !== 200) return { kind: 'failed', reason: errorMessage(status, body) }
+  try {
+    return { kind: 'answer', value: parseTunnelState(body) }
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    return { kind: 'failed', reason: `The gateway's answer cannot be read: ${detail}.` }
+  }
+}
