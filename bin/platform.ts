@@ -99,6 +99,24 @@ function program(): Command {
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).issueToken(context, name, options))
 
+  const vpn = platform.command('vpn').description('sessions with the VPN gateways').helpCommand(false)
+  vpn
+    .command('connect')
+    .description(
+      'hold a session with the first gateway that answers, until a signal ends it; prints each change of state',
+    )
+    .addOption(
+      new Option(
+        '--gateway <url...>',
+        'a gateway, such as http://127.0.0.1:9994; several in order of preference',
+      ).makeOptionMandatory(),
+    )
+    .requiredOption('--token-file <file>', 'file with the access token; a newer one is taken up')
+    .option('--device <id>', 'name of this device, which gets the same address back')
+    .option('--no-failback', 'stay with a gateway that works when the first one is back')
+    .option('--json', 'print JSON lines')
+    .action(async (options) => (await import('../src/app/commands/vpn.ts')).connectVpn(context, options))
+
   platform
     .command('mock-oidc')
     .description(

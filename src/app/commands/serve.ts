@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../../config/config.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { createLogger } from '../../infra/log/logger.ts'
-import { startPlatform, type FirstAdmin, type Platform } from '../platform.ts'
+import type { FirstAdmin } from '../modules/module.ts'
+import { startPlatform, type Platform } from '../platform.ts'
 import { VERSION } from '../version.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
+import { stopSignal } from './stop-signal.ts'
 
 // contract, section 1: close within 10 s
 const STOP_PATIENCE_MS = 9 * SECOND
@@ -15,28 +18,39 @@ const BUS_PATIENCE_MS = 2 * SECOND
 export async function serve(context: CommandContext, options: ConfigOptions): Promise<void> {
   const { config, file } = configOf(context, options)
   const { logger, flush } = createLogger(config.log)
-  const stopped = stopSignal()
   try {
     logger.info({ version: VERSION, modules: config.modules, config: file ?? 'defaults' }, 'starting')
-    const platform = await startPlatform({
-      config,
-      logger,
-      onFirstAdmin: (admin) => announceAdmin(context, admin),
-    })
-    logger.info({}, 'started')
-    const hint = setTimeout(() => hintAtBus(platform, logger), BUS_PATIENCE_MS)
-    logger.info({ signal: await stopped }, 'stopping')
-    clearTimeout(hint)
-    await stopInTime(platform, logger)
+    await Promise.race([uncaughtFault(logger), serveUntilSignal(context, config, logger)])
   } finally {
     flush()
   }
 }
 
-function stopSignal(): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))
-  return promise
+async function serveUntilSignal(context: CommandContext, config: Config, logger: Logger): Promise<void> {
+  const stopped = stopSignal()
+  const platform = await startPlatform({
+    config,
+    logger,
+    onFirstAdmin: (admin) => announceAdmin(context, admin),
+  })
+  logger.info({}, 'started')
+  const hint = setTimeout(() => hintAtBus(platform, logger), BUS_PATIENCE_MS)
+  logger.info({ signal: await stopped }, 'stopping')
+  clearTimeout(hint)
+  await stopInTime(platform, logger)
+}
+
+/**
+ * Rejects with the first error that nobody has caught. What it has left behind is not known, so the program goes no
+ * further, and does not stop in order either: whatever was acknowledged is on disk.
+ */
+function uncaughtFault(logger: Logger): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    process.once('uncaughtException', (error) => {
+      logger.error({ error }, 'an error that nothing caught ends the program')
+      reject(error)
+    })
+  })
 }
 
 async function stopInTime(platform: Platform, logger: Logger): Promise<void> {

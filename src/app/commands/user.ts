@@ -1,5 +1,7 @@
 import type { LoadedConfig } from '../../config/config.ts'
+import { createMessageService, type MessageDeps } from '../../domains/messages/index.ts'
 import type { Auth, Users } from '../../domains/users/index.ts'
+import { createEnding } from '../../domains/vpn/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import type { Role } from '../../kernel/identity.ts'
@@ -97,6 +99,18 @@ async function withUsers<T>(
   return withStore(loaded, (opened) => {
     const store = config.readOnly ? readOnly(opened) : opened
     const parts = { store, clock: systemClock, logger: silentLogger, metrics: noMetrics }
-    return use(createIdentities({ ...parts, secret: jwtSecret(config), tokenTtlMs: config.auth.tokenTtlMs }))
+    const sessions = createEnding({ clock: systemClock, events: outboxOf(parts) })
+    const { tokenTtlMs } = config.auth
+    return use(createIdentities({ ...parts, sessions, secret: jwtSecret(config), tokenTtlMs }))
+  })
+}
+
+/** Events of a command wait in the database for a process that delivers. */
+function outboxOf(parts: Pick<MessageDeps, 'store' | 'clock' | 'logger'>) {
+  return createMessageService({
+    ...parts,
+    module: 'command-line',
+    delivery: { wake: () => undefined, settled: () => Promise.resolve() },
+    alerts: { raise: () => Promise.resolve() },
   })
 }

@@ -1,0 +1,6 @@
+/** The first signal that asks the program to stop; later ones change nothing. */
+export function stopSignal(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))
+  return promise
+}

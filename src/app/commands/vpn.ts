@@ -1,0 +1,58 @@
+import { parseGatewayAddress } from '../../infra/ws/client/addresses.ts'
+import { createVpnClient, type VpnEnd } from '../../infra/ws/client/client.ts'
+import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
+import type { CommandContext } from './context.ts'
+import { stopSignal } from './stop-signal.ts'
+import { openTokenFile } from './token-file.ts'
+import { jsonLine, textLine } from './vpn-lines.ts'
+
+export interface VpnConnectOptions {
+  readonly gateway: readonly string[]
+  readonly tokenFile: string
+  readonly device?: string
+  readonly failback: boolean
+  readonly json?: boolean
+}
+
+// contract, section 5
+const DEVICE = /^[A-Za-z0-9._-]{1,64}$/
+
+/** `platform vpn connect`: holds a session until a signal ends it, or somebody who decides so. */
+export async function connectVpn(context: CommandContext, options: VpnConnectOptions): Promise<void> {
+  checkOptions(options)
+  const tokenFile = openTokenFile(options.tokenFile, context.cwd)
+  if (tokenFile.warning) context.stderr.write(`platform: --token-file: ${tokenFile.warning}\n`)
+
+  const toLine = options.json ? jsonLine : textLine(options.gateway, context.stdout.isTTY === true)
+  const client = createVpnClient({
+    gateways: options.gateway,
+    readToken: tokenFile.read,
+    device: options.device,
+    failback: options.failback,
+    onState: (event) => context.stdout.write(toLine(event)),
+  })
+  // Nobody reads any more, so nothing is left to do.
+  context.stdout.once('error', () => void client.stop())
+  void stopSignal().then(() => client.stop())
+  reportEnd(await client.ended)
+}
+
+function checkOptions({ gateway, device }: VpnConnectOptions): void {
+  for (const each of gateway) checkGateway(each)
+  if (device !== undefined && !DEVICE.test(device)) {
+    throw invalidField('--device', 'must be 1 to 64 of A-Z a-z 0-9 . _ -')
+  }
+}
+
+function checkGateway(text: string): void {
+  try {
+    parseGatewayAddress(text)
+  } catch (error) {
+    throw invalidField('--gateway', errorMessage(error))
+  }
+}
+
+function reportEnd({ code, reason }: VpnEnd): void {
+  if (code === 1000) return
+  throw new AppError('forbidden', 'session_ended', `The session was ended for good: ${reason}.`)
+}

@@ -1,0 +1,45 @@
+/** Why a gateway could not be reached, in words that stay the same from one attempt to the next. */
+export function networkFailure(error: unknown): string {
+  // A host name with several addresses gives one error for all, without a message.
+  if (error instanceof Error && 'code' in error) return `not reached (${String(error.code)})`
+  return `no gateway answers there (${error instanceof Error ? error.message : String(error)})`
+}
+
+/** Why a gateway did not open a session, from what it answered instead. */
+export function refusal(status: number, body: string): string {
+  const message = messageOf(body)
+  if (status >= 300 && status < 400) return `refused with ${status}: redirections are not followed`
+  return message === undefined ? `refused with ${status}` : `refused with ${status}: ${message}`
+}
+
+function messageOf(body: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(body)
+    if (typeof value !== 'object' || value === null || !('message' in value)) return undefined
+    return typeof value.message === 'string' ? value.message.slice(0, 200) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What the close codes mean (contract, section 5; RFC 6455, section 7.4.1), for a gateway that gives no reason. */
+const CLOSE_CODES: Readonly<Record<number, string>> = {
+  1000: 'the gateway closed the session',
+  1001: 'the gateway is going away',
+  1005: 'the gateway closed the session',
+  1006: 'the connection broke',
+  1009: 'a frame was too large',
+  4400: 'a frame could not be read',
+  4401: 'the token expired or was revoked',
+  4403: 'disconnected by an operator',
+  4408: 'heartbeats were not answered in time',
+  4409: 'another connection of the same device has taken over',
+  4429: 'the client did not read fast enough',
+}
+
+export function closeReason(code: number, reason: string): string {
+  const meaning = CLOSE_CODES[code] ?? 'the gateway closed the session'
+  // 1005 and 1006 are never sent; they stand for the absence of a code.
+  if (code === 1005 || code === 1006) return meaning
+  return reason === '' || reason === meaning ? `${meaning} (${code})` : `${meaning} (${code}: ${reason})`
+}
