@@ -37,7 +37,7 @@ export const httpUrl: ValueType<string> = textType({
   parse(text) {
     const url = parseUrl(text, ['http:', 'https:'])
     if (!url || url.username || url.password || url.search || url.hash) return undefined
-    return url.href.replace(/\/+$/, '')
+    return url.href.replace(/(?<!\/)\/+$/, '')
   },
   format: String,
 })

@@ -40,8 +40,14 @@ const LONGEST_FOUND = 80
 
 /** A value that was found, short enough for an error line and without the credentials of an address. */
 export function describeFound(value: unknown): string {
-  const text = foundText(value).replace(/\/\/.*@/s, '//**redacted**@')
+  const text = withoutLogin(foundText(value))
   return text.length > LONGEST_FOUND ? `${text.slice(0, LONGEST_FOUND)}…` : text
+}
+
+function withoutLogin(text: string): string {
+  const start = text.indexOf('//')
+  const end = text.lastIndexOf('@')
+  return start < 0 || end < start ? text : `${text.slice(0, start)}//**redacted**${text.slice(end)}`
 }
 
 function foundText(value: unknown): string {

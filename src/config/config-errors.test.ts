@@ -187,7 +187,7 @@ describe('a wrong value is an error', () => {
       '"file:x"',
     ],
     ['bus.server', '[]', '"http://a"', '"nats://a/x"', '[1]'],
-    ['auth.jwt_secret', '"short"', '""', '1'],
+    ['auth.jwt_secret', '"short"', '""', '1', `"${'changeme'.repeat(4)}"`],
     ['auth.token_ttl', '"0s"', '"1 hour"', '"h"', '3600', '02:00:00', '"999999999d"'],
     [
       'auth.trusted_proxies',

@@ -118,9 +118,9 @@ const SAMPLES: Readonly<Record<SettingKey, Sample>> = {
     envText: `tls://${SECRET}@c:3`,
   },
   'auth.jwt_secret': {
-    toml: `"canary${'f'.repeat(32)}"`,
+    toml: '"canary-9fK2pX7vQmB4tZ8nLw3RsY6jHd"',
     fileText: SECRET,
-    env: 'e'.repeat(32),
+    env: 'canary-Gx5Wc1Ue7PoN0aVyT3bKiS2lEq',
     envText: SECRET,
   },
   'auth.token_ttl': { toml: '"90m"', env: '7d' },
@@ -186,12 +186,12 @@ describe('for every setting', () => {
 
 test('secrets are in the configuration as secrets', () => {
   const config = configOf(
-    `auth.jwt_secret = "${'s'.repeat(32)}"
+    `auth.jwt_secret = "sss-9fK2pX7vQmB4tZ8nLw3RsY6jHd0c"
      alerts.robot = { url = "https://robot/key", kind = "slack", secret = "sign" }
      database.url = "postgresql://me:hunter2@db/platform"
      bus.server = "nats://me:p%40ss@bus:1"`,
   )
-  assert.equal(config.auth.jwtSecret?.reveal(), 's'.repeat(32))
+  assert.equal(config.auth.jwtSecret?.reveal(), 'sss-9fK2pX7vQmB4tZ8nLw3RsY6jHd0c')
   assert.equal(config.alerts.robot?.url.reveal(), 'https://robot/key')
   assert.equal(config.alerts.robot?.secret?.reveal(), 'sign')
   assert.ok(config.database.kind === 'postgres')

@@ -32,7 +32,7 @@ test('the columns stand under each other', () => {
 test('no secret is printed', () => {
   const text = describeConfig(
     load({
-      JWT_SECRET: 'canary'.repeat(10),
+      JWT_SECRET: 'canary-9fK2pX7vQmB4tZ8nLw3RsY6jHd',
       ALERT_ROBOT_URL: 'https://robot/canary',
       ALERT_ROBOT_KIND: 'slack',
       ALERT_ROBOT_SECRET: 'canary',

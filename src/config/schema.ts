@@ -1,7 +1,17 @@
 import { DAY, SECOND } from '../kernel/time.ts'
 import { cidrList, httpUrl, ipPool, listenAddress, secretHttpUrl } from './address-types.ts'
 import { busServers, databaseLocation } from './server-types.ts'
-import { choice, duration, flag, integer, moduleList, name, path, secretText } from './value-types.ts'
+import {
+  choice,
+  duration,
+  flag,
+  integer,
+  moduleList,
+  name,
+  path,
+  secretText,
+  signingKey,
+} from './value-types.ts'
 import type { ModuleName, ValueType } from './value-types.ts'
 
 /** What a default may depend on: the machine, and the settings before it in the list. */
@@ -131,11 +141,12 @@ export const SETTINGS = {
       'The NATS servers, tried in turn; a login stands in the address, `nats://user:password@host:port`.',
     secret: true,
   }),
-  'auth.jwt_secret': setting(secretText(JWT_SECRET_MINIMUM_BYTES), {
+  'auth.jwt_secret': setting(signingKey(JWT_SECRET_MINIMUM_BYTES), {
     environment: variable('JWT_SECRET'),
     default: undefined,
     documentedDefault: 'made on first start, kept in `{data_dir}/jwt-secret`',
-    description: 'The key that signs and verifies JWTs, at least 32 bytes.',
+    description:
+      'The key that signs and verifies JWTs: at least 32 bytes, and none that is guessed first, such as a repeated word.',
     secret: true,
   }),
   'auth.token_ttl': setting(atLeastASecond, {

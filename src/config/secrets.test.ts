@@ -18,6 +18,8 @@ import { promisify } from 'node:util'
 import { ConfigError } from './config-error.ts'
 import { readOrCreateJwtSecret } from './secrets.ts'
 
+const OWN = '9fK2pX7vQmB4tZ8nLw3RsY6jHd0cGaUe'
+
 let dataDir: string
 let path: string
 
@@ -64,8 +66,8 @@ test('a mask that takes the owner everything does not hinder it', () => {
 })
 
 test('a secret of one’s own is read without the line end of an editor', () => {
-  writeFileSync(path, `${'k'.repeat(32)}\n`, { mode: 0o400 })
-  assert.equal(readOrCreateJwtSecret(dataDir).reveal(), 'k'.repeat(32))
+  writeFileSync(path, `${OWN}\n`, { mode: 0o400 })
+  assert.equal(readOrCreateJwtSecret(dataDir).reveal(), OWN)
 })
 
 for (const mode of [0o640, 0o604, 0o620, 0o601]) {

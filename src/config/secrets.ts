@@ -14,9 +14,11 @@ import {
 import { dirname, join } from 'node:path'
 import { Secret } from '../kernel/secret.ts'
 import { ConfigError } from './config-error.ts'
+import { isGuessable } from './guessable-secrets.ts'
 import { JWT_SECRET_MINIMUM_BYTES } from './schema.ts'
 
 const MADE_BYTES = 48
+const REMEDY = '(remove the file to have a new one made)'
 
 /**
  * The key that signs JWTs, from `{dataDir}/jwt-secret`; made there on first start. Processes that start at once agree
@@ -69,12 +71,11 @@ function refuseReadable(path: string, mode: number): void {
 
 function toSecret(path: string, text: string): Secret {
   const bytes = Buffer.byteLength(text)
-  if (bytes >= JWT_SECRET_MINIMUM_BYTES) return new Secret(text)
-  throw unusable(
-    path,
-    `at least ${JWT_SECRET_MINIMUM_BYTES} bytes (remove the file to have a new one made)`,
-    `${bytes}`,
-  )
+  if (bytes < JWT_SECRET_MINIMUM_BYTES)
+    throw unusable(path, `at least ${JWT_SECRET_MINIMUM_BYTES} bytes ${REMEDY}`, `${bytes}`)
+  if (isGuessable(text))
+    throw unusable(path, `a key that nobody would guess ${REMEDY}`, 'one that is tried first')
+  return new Secret(text)
 }
 
 function createSecret(path: string): Secret {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Secret } from '../kernel/secret.ts'
 import { formatDuration, parseDuration } from '../kernel/time.ts'
+import { isGuessable } from './guessable-secrets.ts'
 
 /** How a setting is read from an environment variable and from TOML, and printed. */
 export interface ValueType<T> {
@@ -142,6 +143,17 @@ export function secretText(minimumBytes: number): ValueType<Secret> {
     name: 'secret',
     expected: `a secret of at least ${minimumBytes} ${minimumBytes === 1 ? 'byte' : 'bytes'}`,
     parse: (text) => (Buffer.byteLength(text) >= minimumBytes ? new Secret(text) : undefined),
+    format: String,
+  })
+}
+
+/** The key of a signature: long enough, and none that is tried first. */
+export function signingKey(minimumBytes: number): ValueType<Secret> {
+  const { fromText, expected } = secretText(minimumBytes)
+  return textType({
+    name: 'secret',
+    expected: `${expected} that nobody would guess (run: openssl rand -base64 48)`,
+    parse: (text, cwd) => (isGuessable(text) ? undefined : fromText(text, cwd)),
     format: String,
   })
 }

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { after, describe, test } from 'node:test'
+import { ADMIN, openApi, openClient } from '../integration/http/client.ts'
+import { bodySchema, type Place, type Schema } from '../integration/http/document.ts'
+import type { Answer, Sent } from '../integration/http/traffic.ts'
+import { signIn } from '../integration/http/tokens.ts'
+import { temporaryDirectory } from '../support/platform.ts'
+import { PATH_PAYLOADS, writings } from './path-payloads.ts'
+import { sampleBody } from './openapi-fuzz/values.ts'
+
+const AT_ONCE = 16
+
+const directory = temporaryDirectory()
+after(() => directory[Symbol.dispose]())
+const api = await openApi({ DATA_DIR: directory.path })
+after(() => api[Symbol.asyncDispose]())
+const files = () => readdirSync(directory.path).sort()
+const before = files()
+const bystander = await signIn(api, ['auditor'])
+
+// What a file that was read, or a command that was run, would show.
+const TRACES = [/root:[^:]*:0:0:/, /uid=\d+\(/, /"dependencies"/, /SQLite format 3/, /\[fonts\]/, /PATH=\//]
+
+test('there are at least 300 payloads', () =>
+  assert.ok(PATH_PAYLOADS.length >= 300, String(PATH_PAYLOADS.length)))
+
+for (const place of api.places.filter(({ path }) => path.includes('{'))) {
+  describe(`${place.method} ${place.path}`, () => {
+    test('finds nothing under an id that is a path, a command or a query', async () => {
+      const segments = PATH_PAYLOADS.flatMap(writings)
+      for (let at = 0; at < segments.length; at += AT_ONCE) {
+        const some = segments.slice(at, at + AT_ONCE)
+        await Promise.all(
+          some.map(async (segment) => assertNothing(await api.send(requestAt(place, segment)), segment)),
+        )
+      }
+    })
+  })
+}
+
+test('the documentation shows no file but its own', async () => {
+  // Its pages are no operations, so nothing but the status and the text is judged.
+  using client = openClient(api.platform.url)
+  for (const prefix of ['/docs/', '/docs/static/', '/']) {
+    for (const segment of PATH_PAYLOADS.flatMap(writings)) {
+      const answer = await client.send({ method: 'GET', path: prefix + segment, headers: {} })
+      // `/docs/%2e` and the like are the page itself.
+      if (answer.status === 200) assert.match(answer.text, /swagger-ui|"openapi"/, segment)
+      else assertNothing(answer, segment)
+    }
+  }
+})
+
+test('nothing was made, changed or removed, and nobody is missing', async () => {
+  assert.deepEqual(files(), before)
+  assert.equal((await api.send({ method: 'GET', path: `/users/${bystander.id}` })).status, 200)
+  assert.deepEqual(
+    api.platform.logs().filter(({ level }) => level === 'error'),
+    [],
+  )
+})
+
+function requestAt({ method, path, operation }: Place, segment: string): Sent {
+  const schema = bodySchema(operation)
+  const body = schema && { body: JSON.stringify(bodyOf(schema)) }
+  const type = schema && { 'content-type': 'application/json' }
+  return { method, path: path.replace(/\{[^}]+\}/, () => segment), headers: { ...ADMIN, ...type }, ...body }
+}
+
+/** A good one, but for a password: it would be hashed before its user is looked for. */
+function bodyOf(schema: Schema): unknown {
+  return 'password' in (schema.properties ?? {}) ? {} : sampleBody(schema)
+}
+
+/** Not there, or refused; what is found below `/orders/../` is another operation, and as harmless. */
+function assertNothing({ status, text, headers }: Answer, segment: string): void {
+  const what = `${segment.slice(0, 80)} → ${status} ${text.slice(0, 200)}`
+  assert.ok([301, 302, 303, 400, 404, 405, 409, 413, 415, 431].includes(status), what)
+  for (const trace of TRACES) assert.doesNotMatch(text, trace, what)
+  assert.equal(headers['set-cookie'], undefined, what)
+  assert.doesNotMatch(String(headers['location'] ?? ''), /^(\/\/|https?:|\\)/, what)
+}
