@@ -25,7 +25,7 @@ export function formatDuration(milliseconds: number): string {
 // A date takes a microsecond to write and a page of orders holds hundreds, most of them of the same few seconds.
 const SECONDS_REMEMBERED = 1_024
 const seconds = new Float64Array(SECONDS_REMEMBERED).fill(Number.NaN)
-const writings = new Array<string>(SECONDS_REMEMBERED).fill('')
+const writings = Array.from({ length: SECONDS_REMEMBERED }, () => '')
 const FRACTIONS = Array.from({ length: 1_000 }, (_, fraction) => `.${String(fraction).padStart(3, '0')}Z`)
 
 /** RFC 3339 in UTC with milliseconds, as every answer carries it: `2026-01-31T02:00:00.000Z`. */

@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { foundation } from './migrations/0001-foundation.ts'
+import { vpn } from './migrations/0002-vpn.ts'
 import type { Migration } from './migrations/migration.ts'
-import type { Queries, Store } from './store.ts'
+import type { Queries, Store, Tx } from './store.ts'
 
 export interface AppliedMigration {
   readonly name: string
@@ -20,7 +21,7 @@ export interface SchemaStatus {
 }
 
 /** Every step of the schema, oldest first. */
-export const MIGRATIONS: readonly Migration[] = [foundation]
+export const MIGRATIONS: readonly Migration[] = [foundation, vpn]
 
 // Any number will do that no other program takes for its own lock in the same database.
 const ADVISORY_LOCK = 7_205_759_403
@@ -35,9 +36,8 @@ export async function schemaStatus(store: Store, migrations = MIGRATIONS): Promi
  * Answers the names of the steps that it applied.
  */
 export async function migrate(store: Store, clock: Clock, migrations = MIGRATIONS): Promise<string[]> {
-  return store.write(async (tx) => {
-    if (tx.capabilities.concurrentWriters)
-      await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx.db)
+  const bringUpToDate = async (tx: Tx) => {
+    if (tx.capabilities.concurrentWriters) await awaitTurn(tx)
     await createLedger(tx)
     const { pending } = statusOf(await applied(tx), migrations)
     for (const migration of migrations.filter(({ name }) => pending.includes(name))) {
@@ -45,7 +45,14 @@ export async function migrate(store: Store, clock: Clock, migrations = MIGRATION
       await record(tx, migration, clock.now())
     }
     return [...pending]
-  })
+  }
+  return store.write(bringUpToDate, { unhurried: true })
+}
+
+/** The program that was first may take long over a large table. */
+async function awaitTurn({ db }: Tx): Promise<void> {
+  await sql`set local lock_timeout = 0`.execute(db)
+  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(db)
 }
 
 /** Rejects with `schema_outdated` unless every step is applied; for a program that may not change the schema. */

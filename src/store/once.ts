@@ -110,7 +110,7 @@ export function createOnce({ store, clock, secret, toAnswer }: OnceOptions): Onc
   const writeInScope = async <T>(scope: Scope, work: Work<T>): Promise<T> => {
     const early = Promise.withResolvers<T>()
     let told = false
-    const transaction = store.write(async (tx) => {
+    const claimAndWork: Work<void> = async (tx) => {
       // Its result has gone to the use case, which cannot be taken back: a repetition of the transaction ends here.
       if (told)
         throw new AppError('unavailable', 'store_unavailable', 'The database lost the call; send it again.')
@@ -119,7 +119,8 @@ export function createOnce({ store, clock, secret, toAnswer }: OnceOptions): Onc
       told = true
       early.resolve(result)
       await keepAnswer(tx, scope.call, await scope.answer.promise)
-    })
+    }
+    const transaction = store.write(claimAndWork, { repeatable: false })
     scope.commit = transaction
     transaction.catch(early.reject)
     return early.promise
@@ -167,9 +168,9 @@ export function createOnce({ store, clock, secret, toAnswer }: OnceOptions): Onc
   return {
     store: {
       ...store,
-      write: (work) => {
+      write: (work, options) => {
         const scope = scopes.getStore()
-        if (!scope) return store.write(work)
+        if (!scope) return store.write(work, options)
         // It would wait for the first write, which waits for the answer.
         if (scope.commit) throw new Error('A use case that is called once only writes once.')
         return writeInScope(scope, work)

@@ -6,6 +6,8 @@ import type { Secret } from '../kernel/secret.ts'
 import { openPostgres } from './dialects/postgres.ts'
 import { openSqlite } from './dialects/sqlite.ts'
 import type { Store } from './store.ts'
+import { STORE_LIMITS, type StoreLimits } from './time-limit.ts'
+import { withCheckOfWrites } from './write-check.ts'
 
 export type DatabaseAddress =
   | { readonly kind: 'sqlite'; readonly path: string }
@@ -16,13 +18,25 @@ export interface StoreOptions {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Changes nothing, not even what another process left in disorder; the store that it gives must not be written. */
+  readonly readOnly?: boolean
+  /** Of {@link STORE_LIMITS} those that shall differ. */
+  readonly limits?: Partial<StoreLimits>
 }
 
 /** Opens the database of that address; a SQLite file is made when it is not there. The caller closes it. */
-export async function openStore({ database, ...rest }: StoreOptions): Promise<Store> {
-  return database.kind === 'sqlite'
-    ? openSqlite({ ...rest, path: database.path })
-    : openPostgres({ ...rest, url: database.url })
+export async function openStore({
+  database,
+  readOnly = false,
+  limits,
+  ...rest
+}: StoreOptions): Promise<Store> {
+  const parts = { ...rest, limits: { ...STORE_LIMITS[database.kind], ...limits } }
+  const store =
+    database.kind === 'sqlite'
+      ? await openSqlite({ ...parts, path: database.path, readOnly })
+      : await openPostgres({ ...parts, url: database.url })
+  return withCheckOfWrites(store, parts.clock, parts.limits.checkMs)
 }
 
 /** The same store, with every write refused as `read_only`. */

@@ -35,6 +35,56 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     'select seq from messages where delivered_at < 1 order by delivered_at limit 500',
     /USING (COVERING )?INDEX messages_delivered/,
   ],
+  [
+    'what others have ended of a gateway’s sessions',
+    "select id from vpn_sessions where run_id = 'r' and untold = 1 order by seq limit 1000",
+    /USING INDEX vpn_sessions_untold \(run_id=\?\)$/,
+  ],
+  [
+    'the next address to hand out',
+    "select address from vpn_leases where pool = 'p' and session_id is null and released_at <= 9 order by released_at, address limit 1",
+    /USING (COVERING )?INDEX vpn_leases_free \(pool=\? AND released_at<\?\)$/,
+  ],
+  [
+    'the address that a device had',
+    "select address from vpn_leases where user_id = 'u' and device = 'd' and session_id is null",
+    /USING INDEX vpn_leases_remembered \(user_id=\? AND device=\?\)$/,
+  ],
+  [
+    'the live session of a device',
+    "select id from vpn_sessions where user_id = 'u' and device = 'd' and closed_at is null",
+    /USING INDEX vpn_sessions_device \(user_id=\? AND device=\?\)$/,
+  ],
+  [
+    'the live sessions of a gateway',
+    "select id from vpn_sessions where run_id = 'r' and closed_at is null order by seq limit 100",
+    /USING INDEX vpn_sessions_of_run \(run_id=\?\)$/,
+  ],
+  [
+    'the addresses in use',
+    'select count(*) from vpn_sessions where closed_at is null and address >= 1 and address <= 9',
+    /USING (COVERING )?INDEX vpn_sessions_address \(address>\? AND address<\?\)$/,
+  ],
+  [
+    'the addresses that cool down',
+    "select count(*) from vpn_leases where pool = 'p' and session_id is null and released_at > 1",
+    /USING INDEX vpn_leases_free \(pool=\? AND released_at>\?\)$/,
+  ],
+  [
+    'a page of live sessions',
+    'select * from vpn_sessions where closed_at is null and seq < 9 order by seq desc limit 100',
+    /USING INDEX vpn_sessions_open/,
+  ],
+  [
+    'old sessions',
+    'select seq from vpn_sessions where closed_at < 1 order by closed_at limit 500',
+    /USING (COVERING )?INDEX vpn_sessions_closed/,
+  ],
+  [
+    'a page of those who were turned away',
+    "select * from vpn_audit where event = 'auth_failed' and seq < 9 order by seq desc limit 100",
+    /USING INDEX vpn_audit_auth_failed/,
+  ],
 ]
 
 for (const [what, query, index] of PLANS) {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { readOnly } from './open.ts'
 import { statement } from './statement.ts'
@@ -105,6 +107,31 @@ onEveryDialect('the store', (dialect) => {
       world.store.read.db.selectFrom('leases').select((row) => row.fn.countAll<number>().as('count')),
     )
     assert.equal(rows[0]?.count, 1)
+  })
+
+  test('a transaction that hangs is undone, and nobody waits for it any longer than that', async () => {
+    await using world = await testStore(dialect, systemClock, { transactionMs: 200 })
+    const { store } = world
+    const resume = Promise.withResolvers<void>()
+    const late = Promise.withResolvers<unknown>()
+    const hanging = store.write(async (tx) => {
+      await putting('hanging')(tx)
+      await resume.promise
+      await putting('late')(tx).then(late.resolve, late.reject)
+    })
+    const failed = assert.rejects(hanging, { code: 'store_unavailable', message: /200 ms/ })
+    await store.write(putting('behind'))
+    await failed
+    resume.resolve()
+    await assert.rejects(late.promise, 'what it does later is done to nothing')
+    assert.deepEqual(await names(store.read), ['behind'])
+  })
+
+  test('a transaction without haste may take its time', async () => {
+    await using world = await testStore(dialect, systemClock, { transactionMs: 50 })
+    const slowly = (tx: Tx) => pause(150).then(() => putting('a')(tx))
+    await world.store.write(slowly, { unhurried: true })
+    assert.deepEqual(await names(world.store.read), ['a'])
   })
 
   test('closing lets the writes under way finish, and may be repeated', async () => {

@@ -2,6 +2,13 @@ import type { AlertsTable } from '../domains/alerts/tables.ts'
 import type { MessagesTable } from '../domains/messages/tables.ts'
 import type { OrderHistoryTable, OrdersTable } from '../domains/orders/tables.ts'
 import type { UsersTable } from '../domains/users/tables.ts'
+import type {
+  VpnAuditTable,
+  VpnGatewaysTable,
+  VpnLeasesTable,
+  VpnPoolsTable,
+  VpnSessionsTable,
+} from '../domains/vpn/tables.ts'
 
 /** One answer that was given under an `Idempotency-Key`, kept for its 24 hours (contract, section 3). */
 export interface IdempotencyKeysTable {
@@ -30,4 +37,9 @@ export interface Tables {
   order_history: OrderHistoryTable
   orders: OrdersTable
   users: UsersTable
+  vpn_audit: VpnAuditTable
+  vpn_gateways: VpnGatewaysTable
+  vpn_leases: VpnLeasesTable
+  vpn_pools: VpnPoolsTable
+  vpn_sessions: VpnSessionsTable
 }

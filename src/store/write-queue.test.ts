@@ -11,6 +11,14 @@ import { WriteQueue, type GroupConnection } from './write-queue.ts'
 import { openSqlite } from './dialects/sqlite.ts'
 import { statement } from './statement.ts'
 import type { Tx } from './store.ts'
+import { STORE_LIMITS } from './time-limit.ts'
+
+const SURROUNDINGS = {
+  readOnly: false,
+  clock: systemClock,
+  metrics: noMetrics,
+  limits: STORE_LIMITS.sqlite,
+}
 
 const put = statement<{ name: string }>((db, value) =>
   db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 1 }),
@@ -26,6 +34,10 @@ function recorder(refuse: { begin?: number; commit?: boolean; gone?: boolean } =
       steps.push('begin')
       return true
     },
+    changes: 0,
+    get isOpen() {
+      return !refuse.gone
+    },
     savepoint: () => void steps.push('savepoint'),
     release: () => void steps.push('release'),
     undo() {
@@ -38,17 +50,76 @@ function recorder(refuse: { begin?: number; commit?: boolean; gone?: boolean } =
     },
     rollback: () => void steps.push('rollback'),
     transaction: () => ({}) as Tx,
+    revoke: () => void steps.push('revoke'),
   }
   const unavailable = (cause: unknown) => new Error('unavailable', { cause })
-  return { steps, queue: new WriteQueue({ connection, clock: systemClock, metrics: noMetrics, unavailable }) }
+  const surroundings = { clock: systemClock, metrics: noMetrics, unavailable, transactionMs: 5_000 }
+  return { steps, queue: new WriteQueue({ connection, ...surroundings }) }
 }
 
 test('writes that arrive in one turn of the event loop share one commit', async () => {
   const { steps, queue } = recorder()
   await Promise.all([queue.write(async () => 1), queue.write(async () => 2)])
-  assert.deepEqual(steps, ['begin', 'savepoint', 'release', 'savepoint', 'release', 'commit'])
+  assert.deepEqual(steps, ['begin', 'commit'])
   await queue.write(async () => 3)
-  assert.deepEqual(steps.slice(6), ['begin', 'savepoint', 'release', 'commit'])
+  assert.deepEqual(steps.slice(2), ['begin', 'commit'])
+})
+
+/** Writes of one group: what each answered, or why it failed. */
+async function outcomesOf(writes: Promise<unknown>[]): Promise<unknown[]> {
+  return (await Promise.allSettled(writes)).map((each) =>
+    each.status === 'fulfilled' ? each.value : (each.reason as Error).message,
+  )
+}
+
+test('a refusal that has changed nothing leaves nothing to undo', async () => {
+  await using world = await testStore('sqlite')
+  const runs = { first: 0, refused: 0 }
+  const outcomes = await outcomesOf([
+    world.store.write((tx) => (runs.first++, tx.change(put, { name: 'a' }))),
+    world.store.write(async () => {
+      runs.refused++
+      throw new Error('refused')
+    }),
+  ])
+  assert.deepEqual([outcomes, runs], [[1, 'refused'], { first: 1, refused: 1 }])
+})
+
+test('a write that fails half done is undone, and takes nothing of the others with it', async () => {
+  await using world = await testStore('sqlite')
+  const told: string[] = []
+  const outcomes = await outcomesOf([
+    world.store.write((tx) => {
+      tx.afterCommit(() => told.push('a'))
+      return tx.change(put, { name: 'a' })
+    }),
+    world.store.write(async (tx) => {
+      tx.afterCommit(() => told.push('b'))
+      await tx.change(put, { name: 'b' })
+      throw new Error('half done')
+    }),
+    world.store.write((tx) => tx.change(put, { name: 'c' })),
+  ])
+  assert.deepEqual(outcomes, [1, 'half done', 1])
+  assert.deepEqual(told, ['a'])
+  const rows = await world.store.read.db.selectFrom('leases').select('name').orderBy('name').execute()
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['a', 'c'],
+  )
+})
+
+test('a write that must not be repeated is not, whatever fails beside it', async () => {
+  await using world = await testStore('sqlite')
+  let runs = 0
+  const outcomes = await outcomesOf([
+    world.store.write((tx) => (runs++, tx.change(put, { name: 'a' })), { repeatable: false }),
+    world.store.write(async (tx) => {
+      await tx.change(put, { name: 'b' })
+      throw new Error('half done')
+    }),
+  ])
+  assert.deepEqual([outcomes, runs], [[1, 'half done'], 1])
 })
 
 /** One write in each of so many turns of the event loop; resolves when all are done. */
@@ -61,10 +132,7 @@ function burst(queue: WriteQueue, turns: number): Promise<unknown> {
 test('writes that follow each other turn by turn share one commit', async () => {
   const { steps, queue } = recorder()
   await burst(queue, 3)
-  assert.deepEqual(
-    steps.filter((step) => step !== 'savepoint' && step !== 'release'),
-    ['begin', 'commit'],
-  )
+  assert.deepEqual(steps, ['begin', 'commit'])
 })
 
 test('a write does not wait for the end of a burst that has none', async () => {
@@ -132,7 +200,7 @@ test('a write waits for a lock of another process and then succeeds', async () =
 test('the database is on disk in full durability, and readable by its owner alone', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'platform-'))
   const path = join(directory, 'deep', 'platform.db')
-  const store = await openSqlite({ path, clock: systemClock, metrics: noMetrics })
+  const store = await openSqlite({ path, ...SURROUNDINGS })
   try {
     const pragma = async (name: string) => {
       const { rows } = await store.read.db.executeQuery<Record<string, unknown>>({
@@ -152,11 +220,8 @@ test('the database is on disk in full durability, and readable by its owner alon
 })
 
 test('a path that cannot be a database is refused in one sentence', async () => {
-  await assert.rejects(
-    openSqlite({ path: '/dev/null/platform.db', clock: systemClock, metrics: noMetrics }),
-    {
-      code: 'store_unavailable',
-      message: /\/dev\/null\/platform\.db cannot be opened/,
-    },
-  )
+  await assert.rejects(openSqlite({ path: '/dev/null/platform.db', ...SURROUNDINGS }), {
+    code: 'store_unavailable',
+    message: /\/dev\/null\/platform\.db cannot be opened/,
+  })
 })

@@ -2,12 +2,17 @@ import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { Histogram, Metrics } from '../kernel/metrics.ts'
 import { backoffMs } from '../kernel/retry.ts'
-import type { Tx, Work } from './store.ts'
+import type { Tx, Work, WriteOptions } from './store.ts'
+import { transactionTooLong, within } from './time-limit.ts'
 
 /** The transaction statements of an engine that has one writer, all of them synchronous. */
 export interface GroupConnection {
   /** Answers `false` when another process holds the write lock. */
   begin(): boolean
+  /** Grows with each row that a statement has changed. */
+  readonly changes: number
+  /** Whether the transaction is still there: the engine drops it by itself when the disk is full or fails. */
+  readonly isOpen: boolean
   savepoint(): void
   release(): void
   /** Undoes the current savepoint; answers `false` when the engine has already rolled everything back. */
@@ -15,10 +20,14 @@ export interface GroupConnection {
   commit(): void
   rollback(): void
   transaction(onCommit: (listener: () => void) => void): Tx
+  /** Makes every transaction that was handed out so far useless to whoever still holds it. */
+  revoke(): void
 }
 
 interface Job {
   readonly run: (tx: Tx) => Promise<void>
+  readonly repeatable: boolean
+  readonly unhurried: boolean
   readonly succeed: () => void
   readonly fail: (error: unknown) => void
   listeners: (() => void)[]
@@ -29,6 +38,8 @@ export interface WriteQueueOptions {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly unavailable: (cause: unknown) => unknown
+  /** How long the callback of one write may take, in milliseconds. */
+  readonly transactionMs: number
 }
 
 // A group is bounded so that one commit never holds the event loop for longer than a few milliseconds.
@@ -44,10 +55,17 @@ const LOCK_BACKOFF = { initialMs: 1, maximumMs: 50 }
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const GROUP_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
+/** A write has failed with half of its work done: the group is rolled back, and done again with savepoints. */
+class HalfDone extends Error {}
+
 /**
- * Group commit: all writes that arrive in one burst share one transaction and so one fsync, each in a savepoint of its
- * own, so that one that fails takes nothing of the others with it. A slow disk makes the groups larger, not the queue
- * longer.
+ * Group commit: all writes that arrive in one burst share one transaction and so one fsync. A slow disk makes the
+ * groups larger, not the queue longer.
+ *
+ * One that fails takes nothing of the others with it. Most failures are refusals that come before anything was
+ * changed, and those leave nothing to undo. A group in which one fails later is done again with a savepoint around
+ * each write; savepoints for all groups would double what the statements cost, since the engine keeps a copy of each
+ * page that changes inside one.
  */
 export class WriteQueue {
   readonly #options: WriteQueueOptions
@@ -73,7 +91,7 @@ export class WriteQueue {
     metrics.onScrape(() => length.set(this.#waiting.length))
   }
 
-  write<T>(work: Work<T>): Promise<T> {
+  write<T>(work: Work<T>, { repeatable = true, unhurried = false }: WriteOptions = {}): Promise<T> {
     if (this.#waiting.length >= QUEUE_LIMIT) {
       return Promise.reject(this.#options.unavailable(new Error(`${QUEUE_LIMIT} writes are waiting already`)))
     }
@@ -83,6 +101,8 @@ export class WriteQueue {
         run: async (tx) => {
           result = await work(tx)
         },
+        repeatable,
+        unhurried,
         succeed: () => resolve(result),
         fail: reject,
         listeners: [],
@@ -114,18 +134,38 @@ export class WriteQueue {
   }
 
   async #runGroup(group: readonly Job[]): Promise<void> {
-    const { clock } = this.#options
+    const outcome = await this.#transaction(
+      group,
+      group.every(({ repeatable }) => repeatable) ? this.#runBare : this.#runInSavepoint,
+    )
+    for (const settle of outcome) settle()
+  }
+
+  /** Runs the jobs and commits; answers what is to be told to whom once nothing can change any more. */
+  async #transaction(
+    group: readonly Job[],
+    runJob: (job: Job) => Promise<() => void>,
+  ): Promise<(() => void)[]> {
+    const { clock, connection, unavailable } = this.#options
     try {
       await this.#begin()
     } catch (error) {
-      for (const job of group) job.fail(error)
-      return
+      return group.map((job) => () => job.fail(error))
     }
     const start = clock.monotonic()
-    const outcome = await this.#commitGroup(group)
-    this.#commitSeconds.observe((clock.monotonic() - start) / 1_000)
-    this.#groupSize.observe(group.length)
-    for (const settle of outcome) settle()
+    try {
+      const outcome: (() => void)[] = []
+      for (const job of group) outcome.push(await runJob(job))
+      connection.commit()
+      this.#commitSeconds.observe((clock.monotonic() - start) / 1_000)
+      this.#groupSize.observe(group.length)
+      return outcome
+    } catch (error) {
+      connection.rollback()
+      if (error instanceof HalfDone) return this.#transaction(group, this.#runInSavepoint)
+      const failure = error instanceof AppError ? error : unavailable(error)
+      return group.map((job) => () => job.fail(failure))
+    }
   }
 
   async #begin(): Promise<void> {
@@ -143,37 +183,48 @@ export class WriteQueue {
     }
   }
 
-  /** Runs the jobs and commits; answers what is to be told to whom once nothing can change any more. */
-  async #commitGroup(group: readonly Job[]): Promise<(() => void)[]> {
-    const { connection, unavailable } = this.#options
-    const outcome: (() => void)[] = []
+  readonly #runBare = async (job: Job): Promise<() => void> => {
+    const { connection } = this.#options
+    const before = connection.changes
     try {
-      for (const job of group) outcome.push(await this.#runJob(job))
-      connection.commit()
-      return outcome
+      await this.#run(job)
     } catch (error) {
-      connection.rollback()
-      const failure = error instanceof AppError ? error : unavailable(error)
-      return group.map((job) => () => job.fail(failure))
+      if (!connection.isOpen || connection.changes !== before) throw new HalfDone()
+      return () => job.fail(error)
     }
+    return () => succeed(job)
   }
 
-  async #runJob(job: Job): Promise<() => void> {
+  readonly #runInSavepoint = async (job: Job): Promise<() => void> => {
     const { connection } = this.#options
     connection.savepoint()
     try {
-      await job.run(connection.transaction((listener) => job.listeners.push(listener)))
+      await this.#run(job)
       connection.release()
     } catch (error) {
       // A full disk or a failed write ends the whole transaction in the engine: nothing of the group is left then.
       if (!connection.undo()) throw error
       return () => job.fail(error)
     }
-    return () => {
-      job.succeed()
-      for (const listener of job.listeners) listener()
-    }
+    return () => succeed(job)
   }
+
+  /** Everybody waits for the one who is served: one that hangs is given up, and can do no harm afterwards. */
+  #run(job: Job): Promise<void> {
+    const { connection, transactionMs } = this.#options
+    job.listeners = []
+    const run = job.run(connection.transaction((listener) => job.listeners.push(listener)))
+    if (job.unhurried) return run
+    return within(transactionMs, run, () => {
+      connection.revoke()
+      return transactionTooLong(transactionMs)
+    })
+  }
+}
+
+function succeed(job: Job): void {
+  job.succeed()
+  for (const listener of job.listeners) listener()
 }
 
 function nextTurn(): Promise<void> {

@@ -11,6 +11,7 @@ import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore, type DatabaseAddress } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { StoreLimits } from '../../src/store/time-limit.ts'
 import { createTestDatabase } from './postgres.ts'
 
 const DIALECTS: readonly DialectName[] = ['sqlite', 'postgres']
@@ -36,9 +37,19 @@ export interface TestStore extends AsyncDisposable {
 }
 
 /** A database with the current schema, closed and dropped at the end of the scope: `await using world = …`. */
-export async function testStore(dialect: DialectName, clock: Clock = systemClock): Promise<TestStore> {
+export async function testStore(
+  dialect: DialectName,
+  clock: Clock = systemClock,
+  limits: Partial<StoreLimits> = {},
+): Promise<TestStore> {
   const { address, drop } = await emptyDatabase(dialect)
-  const store = await openStore({ database: address, clock, metrics: noMetrics, logger: silentLogger })
+  const store = await openStore({
+    database: address,
+    clock,
+    metrics: noMetrics,
+    logger: silentLogger,
+    limits,
+  })
   await migrate(store, clock)
   return {
     store,

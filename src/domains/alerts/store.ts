@@ -15,7 +15,7 @@ import type { AlertsTable } from './tables.ts'
 
 type Row = Selectable<AlertsTable>
 
-const insert = statement<Omit<Row, 'seq'>, { seq: number }>((db, value) =>
+const insert = statement<Omit<Row, 'seq'>>((db, value) =>
   db
     .insertInto('alerts')
     .values({
@@ -34,8 +34,7 @@ const insert = statement<Omit<Row, 'seq'>, { seq: number }>((db, value) =>
       last_at: value('last_at'),
       recovered_at: value('recovered_at'),
     })
-    .onConflict((conflict) => conflict.column('identity').doNothing())
-    .returning('seq'),
+    .onConflict((conflict) => conflict.column('identity').doNothing()),
 )
 
 const update = statement<Omit<Row, 'seq'>>((db, value) =>
@@ -73,7 +72,7 @@ const findByIdentity = findBy('identity')
  * transaction that is making it is waited for.
  */
 export async function insertAlert(tx: Tx, alert: Alert): Promise<boolean> {
-  return (await tx.run(insert, toRow(alert))).length === 1
+  return (await tx.change(insert, toRow(alert))) === 1
 }
 
 export async function findAlert(queries: Queries, id: string): Promise<Alert | undefined> {

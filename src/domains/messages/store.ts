@@ -34,7 +34,7 @@ const revive = statement<{ id: string }, Row>((db, value) =>
     .returningAll(),
 )
 
-const fail = statement<{ seq: number; reason: string; status: MessageStatus }, { seq: number }>((db, value) =>
+const fail = statement<{ seq: number; reason: string; status: MessageStatus }>((db, value) =>
   db
     .updateTable('messages')
     .set((row) => ({
@@ -43,8 +43,7 @@ const fail = statement<{ seq: number; reason: string; status: MessageStatus }, {
       last_error: value('reason'),
     }))
     .where('seq', '=', value('seq'))
-    .where('status', '=', 'pending')
-    .returning('seq'),
+    .where('status', '=', 'pending'),
 )
 
 // Counting stops where the number says enough; an outage may leave millions.
@@ -72,7 +71,7 @@ export async function insertMessage(
   message: Pick<Message, 'id' | 'subject' | 'payload' | 'createdAt'> & { headers: string },
 ): Promise<void> {
   const { id, subject, payload, headers, createdAt } = message
-  await tx.run(insert, { id, subject, payload, headers, created_at: createdAt })
+  await tx.change(insert, { id, subject, payload, headers, created_at: createdAt })
 }
 
 export async function findMessage(queries: Queries, id: string): Promise<Message | undefined> {
@@ -171,7 +170,7 @@ export async function markAttempt(
   reason: string,
   status: 'pending' | 'dead',
 ): Promise<boolean> {
-  return (await tx.run(fail, { seq, reason, status })).length === 1
+  return (await tx.change(fail, { seq, reason, status })) === 1
 }
 
 /** How many wait (at most 100,000 are counted) and since when the oldest does. */
@@ -179,7 +178,10 @@ export async function readBacklog(queries: Queries): Promise<{ pending: number; 
   return (await first(queries, backlog, { limit: COUNTED })) ?? { pending: 0, oldest: null }
 }
 
-/** Removes one batch of messages that were delivered before that time; answers how many. */
+/**
+ * Removes one batch of messages that were delivered before that time, never the newest one, by which the next is
+ * numbered; answers how many.
+ */
 export async function deleteDelivered({ db }: Tx, before: number, limit: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('messages')
@@ -188,6 +190,9 @@ export async function deleteDelivered({ db }: Tx, before: number, limit: number)
         .selectFrom('messages')
         .select('seq')
         .where('delivered_at', '<', before)
+        .where('seq', '<', (newest) =>
+          newest.selectFrom('messages').select((row) => row.fn.max<number>('seq').as('seq')),
+        )
         .orderBy('delivered_at')
         .limit(limit),
     )

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool, types, type CustomTypesConfig } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
@@ -6,19 +6,34 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Histogram, Metrics } from '../../kernel/metrics.ts'
 import { backoffMs } from '../../kernel/retry.ts'
 import type { Secret } from '../../kernel/secret.ts'
-import type { Queries, Store, Tx, Work } from '../store.ts'
+import { MINUTE, SECOND } from '../../kernel/time.ts'
+import type { BoundStatement } from '../statement.ts'
+import type { Queries, Store, Tx, Work, WriteOptions } from '../store.ts'
 import type { Tables } from '../tables.ts'
+import { transactionTooLong, within, type StoreLimits } from '../time-limit.ts'
 import { CAPABILITIES } from './capabilities.ts'
+import { attentivePool } from './postgres-pool.ts'
 
 const POOL_SIZE = 10
-const CONNECT_TIMEOUT_MS = 5_000
+const CONNECT_TIMEOUT_MS = 5 * SECOND
+// A transaction waits for nobody but the database. One that stands still belongs to a process that does, and holds up
+// whoever waits for its locks: the next holder of a lease among them.
+const IDLE_IN_TRANSACTION_MS = 10 * SECOND
+// reliability R-25: requests wait up to 5 s for a lock held elsewhere.
+const LOCK_PATIENCE_MS = 5 * SECOND
+const UNHURRIED_QUERY_MS = 10 * MINUTE
+const KEEP_ALIVE_MS = 10 * SECOND
 const RETRY_LIMIT = 10
 const RETRY_BACKOFF = { initialMs: 5, maximumMs: 250 }
 
 // https://www.postgresql.org/docs/15/errcodes-appendix.html
 const RETRYABLE = new Set(['40001', '40P01'])
-// Classes: connection exception, insufficient resources, operator intervention, system error.
-const FAILURE_CLASSES = new Set(['08', '53', '57', '58'])
+const LOCK_NOT_AVAILABLE = '55P03'
+const IDLE_IN_TRANSACTION = '25P03'
+const PASSING_FAILURES = new Set([LOCK_NOT_AVAILABLE, IDLE_IN_TRANSACTION])
+// Classes: connection exception, login refused, no such database, insufficient resources, operator intervention,
+// system error.
+const FAILURE_CLASSES = new Set(['08', '28', '3D', '53', '57', '58'])
 const NETWORK_FAILURES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -29,11 +44,16 @@ const NETWORK_FAILURES = new Set([
   'ENOENT',
 ])
 
+// The driver gives these no code. A transaction whose connection is lost fails with what its rollback then says.
+const UNCODED_FAILURES =
+  /connection terminated|timeout exceeded when trying to connect|is not queryable|client was closed/i
+
 export interface PostgresOptions {
   readonly url: Secret
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
+  readonly limits: Pick<StoreLimits, 'transactionMs' | 'queryMs'>
 }
 
 /** PostgreSQL by `pg`: every write is a transaction of its own on a pooled connection. */
@@ -42,13 +62,24 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     connectionString: options.url.reveal(),
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: 30_000,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    lock_timeout: LOCK_PATIENCE_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: 'platform',
     types: CHECKED_NUMBERS,
   })
-  // An idle connection that the server ends is replaced at its next use; unheard, the event would end the process.
-  pool.on('error', (error) => options.logger.warn({ error }, 'a database connection was lost'))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  // A connection that the server ends is replaced at its next use. Unheard, either event would end the process: the
+  // pool speaks for the idle ones only.
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) =>
+    client.on('error', (error) => options.logger.warn({ error }, 'a database connection was lost')),
+  )
+  const hurried = attentivePool(pool, options.clock, options.limits.queryMs)
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: hurried }) })
+  const unhurried = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: hurried.withLimit(UNHURRIED_QUERY_MS) }),
+  })
   const read = queriesOn(db)
   const commitSeconds = options.metrics.histogram({
     name: 'store_commit_seconds',
@@ -72,16 +103,21 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
   const close = async () => {
     await Promise.allSettled(underWay)
-    await db.destroy()
+    await pool.end()
   }
+  const write = <T>(work: Work<T>, writeOptions: WriteOptions = {}) =>
+    writeOptions.unhurried
+      ? writeWithRetry(unhurried, work)
+      : writeWithRetry(db, inTime(work, options.limits.transactionMs))
   let closing: Promise<void> | undefined
   return {
     capabilities: CAPABILITIES.postgres,
     read,
-    write: (work) => tracked(timed(options.clock, commitSeconds, () => writeWithRetry(db, work))),
-    readAside: async (query) => (await db.executeQuery(query.compile())).rows,
+    write: (work, writeOptions) =>
+      tracked(timed(options.clock, commitSeconds, () => write(work, writeOptions))),
+    readAside: async (query) => (await unhurried.executeQuery(query.compile())).rows,
     check: async () => {
-      await pool.query('select 1').catch((error: unknown) => {
+      await sql`select 1`.execute(db).catch((error: unknown) => {
         throw translated(error)
       })
     },
@@ -96,6 +132,10 @@ async function timed<T>(clock: Clock, seconds: Histogram, run: () => Promise<T>)
   } finally {
     seconds.observe((clock.monotonic() - start) / 1_000)
   }
+}
+
+function inTime<T>(work: Work<T>, limitMs: number): Work<T> {
+  return (tx) => within(limitMs, work(tx), () => transactionTooLong(limitMs))
 }
 
 async function writeWithRetry<T>(db: Kysely<Tables>, work: Work<T>): Promise<T> {
@@ -117,17 +157,20 @@ async function writeWithRetry<T>(db: Kysely<Tables>, work: Work<T>): Promise<T> 
 }
 
 function queriesOn(db: Kysely<Tables>): Queries {
+  const execute = async ({ query }: BoundStatement) => {
+    try {
+      return await db.executeQuery(query)
+    } catch (error) {
+      throw translated(error)
+    }
+  }
   return {
     db,
     capabilities: CAPABILITIES.postgres,
-    async run(statement, parameters) {
-      const { query } = statement.bind('postgres', db, parameters)
-      try {
-        return (await db.executeQuery(query)).rows as never[]
-      } catch (error) {
-        throw translated(error)
-      }
-    },
+    run: async (statement, parameters) =>
+      (await execute(statement.bind('postgres', db, parameters))).rows as never[],
+    change: async (statement, parameters) =>
+      Number((await execute(statement.bind('postgres', db, parameters))).numAffectedRows ?? 0),
   }
 }
 
@@ -139,11 +182,8 @@ function translated(error: unknown): unknown {
 function isFailure(error: unknown): boolean {
   const code = errorCode(error)
   if (FAILURE_CLASSES.has(code.slice(0, 2)) || NETWORK_FAILURES.has(code)) return true
-  // The driver gives these two no code.
-  return (
-    error instanceof Error &&
-    /connection terminated|timeout exceeded when trying to connect/i.test(error.message)
-  )
+  if (PASSING_FAILURES.has(code)) return true
+  return error instanceof Error && UNCODED_FAILURES.test(error.message)
 }
 
 function unavailable(cause: unknown): AppError {

@@ -1,25 +1,28 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, extname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import type { CompiledQuery } from 'kysely'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import type { Queries, Store, Tx } from '../store.ts'
+import type { Store, Tx } from '../store.ts'
+import type { StoreLimits } from '../time-limit.ts'
 import { WriteQueue, type GroupConnection } from '../write-queue.ts'
 import { CAPABILITIES } from './capabilities.ts'
+import { createCheckpointer, type Checkpointer } from './sqlite-checkpointer.ts'
 import { queriesOn, SqliteConnection } from './sqlite-connection.ts'
 import { isBusy, storeUnavailable } from './sqlite-errors.ts'
 
-const PRAGMAS = [
+const PRAGMAS = ['foreign_keys = on', 'trusted_schema = off', 'temp_store = memory']
+const WRITER_PRAGMAS = [
+  ...PRAGMAS,
   'journal_mode = wal',
   // A commit is on disk before it is acknowledged; NORMAL may lose the last ones with the power.
   'synchronous = full',
-  'foreign_keys = on',
-  'trusted_schema = off',
-  'temp_store = memory',
   'journal_size_limit = 67108864',
+  // In pages. Checkpoints have a thread of their own; this is the limit if that should fail.
+  'wal_autocheckpoint = 16000',
 ]
 
 // Opening competes with the other processes of the same database for a few milliseconds at most.
@@ -28,8 +31,11 @@ const OPEN_PAUSE_MS = 10
 
 export interface SqliteOptions {
   readonly path: string
+  /** Leaves the files as they are, also those that another process left behind in disorder. */
+  readonly readOnly: boolean
   readonly clock: Clock
   readonly metrics: Metrics
+  readonly limits: Pick<StoreLimits, 'transactionMs'>
 }
 
 /**
@@ -38,26 +44,29 @@ export interface SqliteOptions {
  */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path } = options
-  const [writer, reader] = await opened(path)
+  const [writer, reader] = await opened(options)
   const capabilities = CAPABILITIES.sqlite
   const read = queriesOn(new SqliteConnection(reader))
-  const writeQueries = queriesOn(new SqliteConnection(writer))
+  const checkpointer = createCheckpointer(path)
   const queue = new WriteQueue({
     clock: options.clock,
     metrics: options.metrics,
     unavailable: storeUnavailable,
-    connection: groupConnection(writer, writeQueries),
+    connection: groupConnection(writer, checkpointer),
+    transactionMs: options.limits.transactionMs,
   })
   let closing: Promise<void> | undefined
   const close = async () => {
     await queue.idle()
+    // First, for the last connection that closes leaves the database tidy.
+    await checkpointer.close()
     reader.close()
     writer.close()
   }
   return {
     capabilities,
     read,
-    write: (work) => queue.write(work),
+    write: (work, writeOptions) => queue.write(work, writeOptions),
     readAside: (query) => readInWorker(path, query.compile()),
     check: async () => {
       try {
@@ -70,14 +79,15 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   }
 }
 
-async function opened(path: string): Promise<[writer: DatabaseSync, reader: DatabaseSync]> {
+async function opened({
+  path,
+  readOnly,
+}: SqliteOptions): Promise<[writer: DatabaseSync, reader: DatabaseSync]> {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    // Made here, so that nobody else can read it from its first byte on; SQLite gives its journals the same mode.
-    closeSync(openSync(path, 'a', 0o600))
+    if (!readOnly) makeFile(path)
     for (let attempt = 1; ; attempt++) {
       try {
-        return [connect(path), connect(path)]
+        return [connect(path, readOnly), connect(path, readOnly)]
       } catch (error) {
         if (!isBusy(error) || attempt >= OPEN_ATTEMPTS) throw error
       }
@@ -95,10 +105,17 @@ async function opened(path: string): Promise<[writer: DatabaseSync, reader: Data
   }
 }
 
-function connect(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true, defensive: true })
+function makeFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // Made here, so that nobody else can read it from its first byte on; SQLite gives its journals the same mode.
+  closeSync(openSync(path, 'a', 0o600))
+}
+
+function connect(path: string, readOnly: boolean): DatabaseSync {
+  const options = { timeout: 0, enableForeignKeyConstraints: true, defensive: true }
+  const database = new DatabaseSync(path, { ...options, readOnly })
   try {
-    for (const pragma of PRAGMAS) database.exec(`pragma ${pragma}`)
+    for (const pragma of readOnly ? PRAGMAS : WRITER_PRAGMAS) database.exec(`pragma ${pragma}`)
     return database
   } catch (error) {
     database.close()
@@ -106,7 +123,9 @@ function connect(path: string): DatabaseSync {
   }
 }
 
-function groupConnection(database: DatabaseSync, queries: Queries): GroupConnection {
+function groupConnection(database: DatabaseSync, checkpointer: Checkpointer): GroupConnection {
+  let connection = new SqliteConnection(database)
+  let queries = queriesOn(connection)
   const [begin, savepoint, release, undo, commit, rollback] = [
     'begin immediate',
     'savepoint job',
@@ -132,6 +151,12 @@ function groupConnection(database: DatabaseSync, queries: Queries): GroupConnect
         throw error
       }
     },
+    get changes() {
+      return connection.changes
+    },
+    get isOpen() {
+      return database.isTransaction
+    },
     savepoint: () => void savepoint.run(),
     release: () => void release.run(),
     undo() {
@@ -140,17 +165,24 @@ function groupConnection(database: DatabaseSync, queries: Queries): GroupConnect
       release.run()
       return true
     },
-    commit: () => void commit.run(),
+    commit() {
+      commit.run()
+      checkpointer.committed()
+    },
     rollback() {
       if (database.isTransaction) rollback.run()
     },
     transaction: (onCommit): Tx => ({ ...queries, afterCommit: onCommit }),
+    revoke() {
+      connection = connection.replace()
+      queries = queriesOn(connection)
+    },
   }
 }
 
 function readInWorker<R>(path: string, query: CompiledQuery<R>): Promise<R[]> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./sqlite-reader.ts', import.meta.url), {
+    const worker = new Worker(new URL(`./sqlite-reader${extname(import.meta.url)}`, import.meta.url), {
       workerData: { path, text: query.sql, values: query.parameters },
     })
     worker.unref()

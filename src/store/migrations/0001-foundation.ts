@@ -5,7 +5,7 @@ export const foundation: Migration = {
   name: '0001-foundation',
   breaking: false,
   async up({ db, capabilities }) {
-    const { integer, numbered, tableSuffix } = capabilities
+    const { integer, numbered, numberedAbove, tableSuffix } = capabilities
 
     await db.schema
       .createTable('users')
@@ -26,7 +26,7 @@ export const foundation: Migration = {
 
     await db.schema
       .createTable('orders')
-      .addColumn('seq', integer, numbered)
+      .addColumn('seq', integer, numberedAbove)
       .addColumn('order_id', 'text', (column) => column.notNull().unique())
       .addColumn('platform', 'text', (column) => column.notNull())
       .addColumn('amount_cents', integer, (column) => column.notNull())
@@ -69,7 +69,7 @@ export const foundation: Migration = {
 
     await db.schema
       .createTable('messages')
-      .addColumn('seq', integer, numbered)
+      .addColumn('seq', integer, numberedAbove)
       .addColumn('id', 'text', (column) => column.notNull().unique())
       .addColumn('subject', 'text', (column) => column.notNull())
       .addColumn('payload', 'text', (column) => column.notNull())

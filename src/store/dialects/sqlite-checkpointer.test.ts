@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { eventually } from '../../../test/support/eventually.ts'
+import { createCheckpointer } from './sqlite-checkpointer.ts'
+
+/** A database whose own checkpoints are off. */
+function world() {
+  const directory = mkdtempSync(join(tmpdir(), 'platform-checkpoint-'))
+  const path = join(directory, 'platform.db')
+  const database = new DatabaseSync(path, { timeout: 5_000 })
+  database.exec(
+    'pragma journal_mode = wal; pragma wal_autocheckpoint = 0; create table things (text text) strict',
+  )
+  const insert = database.prepare('insert into things values (?)')
+  return {
+    path,
+    database,
+    write: () => insert.run('x'.repeat(4_000)),
+    [Symbol.dispose]: () => {
+      if (database.isOpen) database.close()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+test('the log is copied into the database file after so many commits, and begins anew', async () => {
+  using w = world()
+  const checkpointer = createCheckpointer(w.path, 200)
+  try {
+    // Without a checkpoint the log would grow to about 30 MB.
+    for (let commit = 0; commit < 4_000; commit++) {
+      w.write()
+      checkpointer.committed()
+      if (commit % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await eventually('the rows are in the file', () => statSync(w.path).size > 2_000 * 4_096)
+    assert.ok(statSync(`${w.path}-wal`).size < 30 * 1_024 * 1_024)
+  } finally {
+    await checkpointer.close()
+  }
+  assert.equal(w.database.prepare('pragma integrity_check').get()?.['integrity_check'], 'ok')
+})
+
+test('fewer commits need no thread, and closing may come at any time', async () => {
+  using w = world()
+  const checkpointer = createCheckpointer(w.path, 10)
+  w.write()
+  checkpointer.committed()
+  await checkpointer.close()
+  await checkpointer.close()
+  assert.ok(statSync(w.path).size < 4_096 * 4)
+})
+
+test('the last connection to close finds none of the thread, and leaves no log behind', async () => {
+  using w = world()
+  const checkpointer = createCheckpointer(w.path, 1)
+  w.write()
+  checkpointer.committed()
+  await checkpointer.close()
+  w.database.close()
+  assert.ok(!existsSync(`${w.path}-wal`))
+})
+
+test('a database that cannot be opened stops nobody', async () => {
+  const checkpointer = createCheckpointer('/dev/null/platform.db', 1)
+  checkpointer.committed()
+  await checkpointer.close()
+})
