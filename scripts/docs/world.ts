@@ -13,7 +13,7 @@ export interface Observations {
   readonly metrics: string
 }
 
-/** Starts the whole platform on an empty database and a free port, asks it, and stops it. */
+/** Starts the whole platform on an empty database and free ports, asks it, and stops it. */
 export async function observePlatform(): Promise<Observations> {
   const directory = mkdtempSync(join(tmpdir(), 'platform-docs-'))
   try {
@@ -40,7 +40,12 @@ async function observe(url: string): Promise<Observations> {
 
 function configIn(directory: string): Config {
   // Nothing listens on that port of the bus: a server that runs on this machine is left alone.
-  const env = { DATA_DIR: directory, LISTEN_ADDR: '127.0.0.1:0', BUS_SERVER: 'nats://127.0.0.1:1' }
+  const env = {
+    DATA_DIR: directory,
+    LISTEN_ADDR: '127.0.0.1:0',
+    GATEWAY_LISTEN_ADDR: '127.0.0.1:0',
+    BUS_SERVER: 'nats://127.0.0.1:1',
+  }
   return loadConfig({ env, cwd: directory, systemConfigPath: join(directory, 'none.toml') }).config
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { databaseLocation } from '../config/server-types.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -13,15 +13,22 @@ export interface DatabaseParts {
   readonly config: Config
   readonly logger: Logger
   readonly metrics: Metrics
+  /** For a program that serves read-only: it does not even tidy up after another one that crashed. */
+  readonly readOnly?: boolean
 }
 
 /**
  * Opens the configured database as it is, and makes sure that it answers; a SQLite file is made when it is not there.
  * The caller closes it. Rejects with `store_unavailable`, which names the database.
  */
-export async function openDatabase({ config, logger, metrics }: DatabaseParts): Promise<Store> {
+export async function openDatabase({
+  config,
+  logger,
+  metrics,
+  readOnly = false,
+}: DatabaseParts): Promise<Store> {
   const { database } = config
-  const store = await openStore({ database, clock: systemClock, metrics, logger })
+  const store = await openStore({ database, readOnly, clock: systemClock, metrics, logger })
   try {
     await store.check()
     return store
@@ -37,6 +44,7 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> 
   if (config.readOnly) requireFile(config)
   const store = await openDatabase(parts)
   try {
+    warnWhenReadable(parts)
     if (config.readOnly) {
       await requireCurrentSchema(store)
     } else {
@@ -57,6 +65,16 @@ function requireFile({ database }: Config): void {
     'schema_outdated',
     `There is no database ${database.path}, and a read-only program does not make one; run "platform db migrate".`,
   )
+}
+
+/** The mode is the operator's: a backup may read the file by its group. Nobody should have it so without knowing. */
+function warnWhenReadable({ config: { database }, logger }: DatabaseParts): void {
+  if (database.kind !== 'sqlite') return
+  const { path } = database
+  const mode = statSync(path).mode & 0o777
+  if ((mode & 0o077) === 0) return
+  const fields = { path, mode: mode.toString(8) }
+  logger.warn(fields, 'others than its owner can read or write the database; unless that is meant: chmod 600')
 }
 
 function unusable(name: string, error: unknown): AppError {

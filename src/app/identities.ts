@@ -7,7 +7,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, Tx } from '../store/store.ts'
 
 export interface IdentityParts {
   /** Signs the tokens. */
@@ -17,6 +17,8 @@ export interface IdentityParts {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
+  /** Ends the sessions of a user together with the tokens. */
+  readonly sessions: { endOf(tx: Tx, userId: string, reason: string): Promise<void> }
 }
 
 /** The configured secret of the tokens, or the one that the data directory keeps. */

@@ -28,7 +28,12 @@ export const COMMON_ERRORS = {
 
 /** Errors of particular operations. */
 export const SPECIFIC_ERRORS = {
+  api_unavailable: {
+    status: 503,
+    meaning: 'At a gateway: the api behind it does not answer; whether it did what was asked is not known.',
+  },
   alert_not_found: { status: 404, meaning: 'There is no such alert.' },
+  draining: { status: 503, meaning: 'At a gateway: it is stopping; connect to another one.' },
   forbidden_variable: { status: 400, meaning: 'The text names a variable that no alert may carry.' },
   idempotency_key_reused: { status: 409, meaning: 'The Idempotency-Key was used before with another body.' },
   invalid_credentials: { status: 401, meaning: 'The name or the password is wrong.' },
@@ -40,10 +45,13 @@ export const SPECIFIC_ERRORS = {
   message_not_found: { status: 404, meaning: 'There is no such message.' },
   order_exists: { status: 409, meaning: 'Another order has this order_id.' },
   order_not_found: { status: 404, meaning: 'There is no such order.' },
+  pool_exhausted: { status: 503, meaning: 'At a gateway: no virtual address is free; try again later.' },
   precondition_failed: {
     status: 412,
     meaning: 'The thing has changed since the version that `If-Match` names.',
   },
+  session_not_found: { status: 404, meaning: 'There is no such session.' },
+  upgrade_required: { status: 426, meaning: 'At a gateway: the path is for WebSocket connections.' },
   user_exists: { status: 409, meaning: 'Another user has this name.' },
   user_not_found: { status: 404, meaning: 'There is no such user.' },
 } as const satisfies Record<string, ErrorCode>

@@ -10,8 +10,3 @@ export class JsonText {
     return JSON.parse(this.text)
   }
 }
-
-/** The JSON of a body. */
-export function toJsonText(body: unknown): string {
-  return body instanceof JsonText ? body.text : JSON.stringify(body)
-}

@@ -14,7 +14,7 @@ export interface RouteRequest<P, Q, B> {
   /** Of the caller; on a public route it may be {@link ANONYMOUS}. */
   readonly identity: Identity
   readonly headers: IncomingHttpHeaders
-  /** Address of the TCP peer. */
+  /** Where it comes from: the TCP peer, or the client that a trusted peer names. */
   readonly remoteAddress: string
 }
 

@@ -97,7 +97,9 @@ onEveryDialect('a token', (dialect) => {
     const token = await w.sign()
     const identity = { id: w.user.id, name: 'ada', roles: ['devops', 'auditor'], via: 'token' }
     assert.deepEqual(await w.authenticator.authenticate(token), identity)
-    assert.deepEqual(await w.authenticator.holder(token), { identity, expiresAt: w.clock.now() + HOUR })
+    const issuedAt = w.clock.now()
+    const times = { issuedAt, expiresAt: issuedAt + HOUR }
+    assert.deepEqual(await w.authenticator.holder(token), { identity, generation: 1, ...times })
   })
 
   test('ends at once with any change that this process makes', async () => {

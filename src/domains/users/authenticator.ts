@@ -2,11 +2,11 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store, Tx } from '../../store/store.ts'
 import { setBounded } from './bounded-map.ts'
-import { acceptsToken, type User } from './model.ts'
+import { acceptsToken, type TokenIssue, type User } from './model.ts'
 import type { Users } from './service.ts'
-import { findUser } from './store.ts'
+import { findUser, shareUser } from './store.ts'
 
 /** What judging a token needs of the rest of the platform. */
 export interface AuthenticatorDeps {
@@ -28,10 +28,12 @@ export interface TokenClaims {
   readonly expiresAt: number
 }
 
-/** Who holds a good token, and until when it can be good. */
+/** Who holds a good token, and from when until when it can be good; times are epoch milliseconds. */
 export interface TokenHolder {
   readonly identity: Identity
-  /** Epoch milliseconds. */
+  /** Undefined in a token that another program signed. */
+  readonly generation: number | undefined
+  readonly issuedAt: number
   readonly expiresAt: number
 }
 
@@ -50,6 +52,14 @@ export interface Authenticator {
 // another process when the user is read again.
 const USER_KEPT_MS = 5 * SECOND
 const REMEMBERED = 10_000
+
+/**
+ * Judges a token that was good a moment ago once more, inside a transaction: until that has ended nobody can change the
+ * user. Rejects with `unauthenticated`.
+ */
+export async function requireTokenHolder(tx: Tx, userId: string, token: TokenIssue): Promise<void> {
+  required(await shareUser(tx, userId), token)
+}
 
 interface Seen {
   readonly claims: TokenClaims
@@ -94,7 +104,8 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     },
     async holder(token) {
       const { claims, identity } = await admitted(token)
-      return { identity, expiresAt: claims.expiresAt }
+      const { generation, issuedAt, expiresAt } = claims
+      return { identity, generation, issuedAt, expiresAt }
     },
   }
 }
@@ -148,8 +159,8 @@ function createUserMemory({ store, clock, users }: AuthenticatorDeps, limit: num
 }
 
 /** The user who stands behind a token. */
-function required(user: User | undefined, claims: TokenClaims): User {
-  if (!user || !acceptsToken(user, claims)) throw ended()
+function required(user: User | undefined, token: TokenIssue): User {
+  if (!user || !acceptsToken(user, token)) throw ended()
   return user
 }
 

@@ -9,11 +9,12 @@ export {
 } from './auth.ts'
 export {
   createAuthenticator,
+  requireTokenHolder,
   type Authenticator,
   type AuthenticatorDeps,
   type TokenClaims,
   type TokenHolder,
 } from './authenticator.ts'
-export type { NewUser, User, UserChange } from './model.ts'
+export type { NewUser, TokenIssue, User, UserChange } from './model.ts'
 export { userRoutes } from './routes.ts'
 export { createUserService, type UserDeps, type UserListener, type Users } from './service.ts'

@@ -37,6 +37,8 @@ export interface UserDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly passwords: { hash(password: string): Promise<string> }
+  /** Ends what a user's tokens have opened, in the transaction that ends the tokens. */
+  readonly sessions?: { endOf(tx: Tx, userId: string, reason: string): Promise<void> }
 }
 
 /** Calls back with the id of a user who was changed or removed in this process, after the commit. */
@@ -52,10 +54,10 @@ export interface Users {
   getByName(name: string): Promise<User>
   /** Newest first. */
   list(page: PageRequest): Promise<Page<User>>
-  /** Disabling and a change of roles end the user's tokens. Rejects with `user_not_found` or `last_admin`. */
+  /** Disabling and a change of roles end the user's tokens and sessions. Rejects with `user_not_found` or `last_admin`. */
   change(id: string, change: UserChange): Promise<User>
   /**
-   * Ends the user's tokens. With `proven`, the hash that the old password was checked against, it rejects with
+   * Ends the user's tokens and sessions. With `proven`, the hash that the old password was checked against, it rejects with
    * `invalid_credentials` when another password was set since. Rejects with `user_not_found` or `validation_failed`.
    */
   setPassword(id: string, password: string, proven?: Secret): Promise<void>
@@ -74,7 +76,7 @@ const FIRST_ADMIN = 'admin'
 // 144 random bits: 24 characters
 const FIRST_PASSWORD_BYTES = 18
 
-export function createUserService({ store, clock, logger, passwords }: UserDeps): Users {
+export function createUserService({ store, clock, logger, passwords, sessions }: UserDeps): Users {
   const listeners = new Set<UserListener>()
 
   const told = (tx: Tx, userId: string, event: string) =>
@@ -116,6 +118,7 @@ export function createUserService({ store, clock, logger, passwords }: UserDeps)
         if (next === user) return user
         if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
         await updateAccount(tx, { user: next, passwordHash })
+        if (next.tokenGeneration !== user.tokenGeneration) await sessions?.endOf(tx, id, changeReason(next))
         told(tx, id, 'user changed')
         return next
       }),
@@ -127,6 +130,7 @@ export function createUserService({ store, clock, logger, passwords }: UserDeps)
         const account = existing(await lockAccount(tx, id), id)
         if (proven && account.passwordHash.reveal() !== proven.reveal()) throw invalidCredentials()
         await updateAccount(tx, { user: withoutTokens(account.user, clock.now()), passwordHash })
+        await sessions?.endOf(tx, id, 'the password was changed')
         told(tx, id, 'password changed')
       })
     },
@@ -137,6 +141,7 @@ export function createUserService({ store, clock, logger, passwords }: UserDeps)
         const { user } = existing(await lockAccount(tx, id), id)
         requireAnotherAdmin(admins, user)
         await deleteUser(tx, id)
+        await sessions?.endOf(tx, id, 'the user was deleted')
         told(tx, id, 'user deleted')
       }),
 
@@ -162,6 +167,11 @@ export function createUserService({ store, clock, logger, passwords }: UserDeps)
 /** The one answer to a wrong name, a wrong password and a disabled user. */
 export function invalidCredentials(): AppError {
   return new AppError('unauthenticated', 'invalid_credentials', 'The name or the password is wrong.')
+}
+
+/** Why a change has ended the tokens. */
+function changeReason({ enabled }: User): string {
+  return enabled ? 'the roles of the user were changed' : 'the user was disabled'
 }
 
 function newUser(name: string, roles: readonly Role[], at: number): User {

@@ -24,7 +24,7 @@ const USER_COLUMNS = [
   'last_login_at',
 ] as const
 
-const insert = statement<Omit<Row, 'seq'>, { seq: number }>((db, value) =>
+const insert = statement<Omit<Row, 'seq'>>((db, value) =>
   db
     .insertInto('users')
     .values({
@@ -40,12 +40,15 @@ const insert = statement<Omit<Row, 'seq'>, { seq: number }>((db, value) =>
       updated_at: value('updated_at'),
       last_login_at: value('last_login_at'),
     })
-    .onConflict((conflict) => conflict.column('name_key').doNothing())
-    .returning('seq'),
+    .onConflict((conflict) => conflict.column('name_key').doNothing()),
 )
 
 const find = statement<{ id: string }, UserRow>((db, value) =>
   db.selectFrom('users').select(USER_COLUMNS).where('id', '=', value('id')),
+)
+
+const findSharing = statement<{ id: string }, UserRow>((db, value) =>
+  db.selectFrom('users').select(USER_COLUMNS).where('id', '=', value('id')).forShare(),
 )
 
 const findByName = statement<{ name_key: string }, Row>((db, value) =>
@@ -77,11 +80,17 @@ const login = statement<{ id: string; at: number; verified: string; hash: string
 
 /** Answers `false` when a user of that name is there already. */
 export async function insertUser(tx: Tx, account: Account): Promise<boolean> {
-  return (await tx.run(insert, toRow(account))).length === 1
+  return (await tx.change(insert, toRow(account))) === 1
 }
 
 export async function findUser(queries: Queries, id: string): Promise<User | undefined> {
   const row = await first(queries, find, { id })
+  return row && fromRow(row)
+}
+
+/** The user, whom others can read alike, but nobody can change before this transaction has ended. */
+export async function shareUser(tx: Tx, id: string): Promise<User | undefined> {
+  const row = await first(tx, tx.capabilities.concurrentWriters ? findSharing : find, { id })
   return row && fromRow(row)
 }
 

@@ -1,13 +1,14 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newId } from '../../kernel/ids.ts'
+import { endWithAnswer, lastAnswer, type RawAnswer } from './raw-answer.ts'
 
 type Fault = readonly [status: number, code: string, message: string]
 
 const NOT_HTTP: Fault = [400, 'validation_failed', 'The request is not well-formed HTTP.']
 const BY_CODE: Readonly<Record<string, Fault>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'validation_failed', 'The request did not arrive in time.'],
-  HPE_HEADER_OVERFLOW: [431, 'validation_failed', 'The headers are larger than 16 KiB.'],
+  HPE_HEADER_OVERFLOW: [431, 'validation_failed', 'The headers are too large.'],
 }
 const NO_TUNNELS: Fault = [405, 'method_not_allowed', 'CONNECT is not for this server.']
 const NO_EXPECTATIONS: Fault = [417, 'validation_failed', 'Expect may say 100-continue only.']
@@ -15,31 +16,20 @@ const NO_EXPECTATIONS: Fault = [417, 'validation_failed', 'Expect may say 100-co
 /** What is no HTTP never becomes a request; the connection gets one answer and ends. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  endWith(socket, BY_CODE[error.code ?? ''] ?? NOT_HTTP)
+  endWithAnswer(socket, toAnswer(BY_CODE[error.code ?? ''] ?? NOT_HTTP))
 }
 
 /** What Node.js answers by itself, or not at all, gets an answer as everything else does. */
 export function answerStrayRequests(server: Server): void {
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => endWith(socket, NO_TUNNELS))
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    endWithAnswer(socket, toAnswer(NO_TUNNELS))
+  })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const [status, headers, body] = answerOf(NO_EXPECTATIONS)
+    const { status, headers, body } = toAnswer(NO_EXPECTATIONS)
     response.writeHead(status, headers).end(body)
   })
 }
 
-function endWith(socket: Duplex, fault: Fault): void {
-  const [status, headers, body] = answerOf(fault)
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
-}
-
-function answerOf([status, code, message]: Fault): [number, Record<string, string>, string] {
-  const body = JSON.stringify({ code, message })
-  const headers = {
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(body)),
-    'X-Request-Id': newId(),
-    Connection: 'close',
-  }
-  return [status, headers, body]
+function toAnswer([status, code, message]: Fault): RawAnswer {
+  return lastAnswer({ status, body: { code, message } }, newId())
 }

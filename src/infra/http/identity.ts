@@ -57,7 +57,8 @@ export function unauthenticated(message: string): AppError {
   return new AppError('unauthenticated', 'unauthenticated', message)
 }
 
-function bearerToken(authorization: string): string {
+/** The token of an `Authorization` header; throws `unauthenticated` for one that carries none. */
+export function bearerToken(authorization: string): string {
   const token = BEARER.exec(authorization)?.[1]
   if (token === undefined) throw unauthenticated('The Authorization header must be "Bearer" and a token.')
   if (token.length > TOKEN_LIMIT) throw unauthenticated('The token is longer than 8 KiB.')
@@ -101,7 +102,8 @@ function isLocalName(host: string | undefined): boolean {
   return isIP(name) === 4 || name.toLowerCase() === 'localhost'
 }
 
-function peerCheck(networks: readonly Network[]): (address: string | undefined) => boolean {
+/** Whether an address of a TCP peer is in one of the networks. */
+export function peerCheck(networks: readonly Network[]): (address: string | undefined) => boolean {
   const trusted = new BlockList()
   for (const { address, prefixLength, family } of networks) trusted.addSubnet(address, prefixLength, family)
   const known = new Map<string, boolean>()

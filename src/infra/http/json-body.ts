@@ -3,6 +3,16 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 
+declare global {
+  interface JSON {
+    /** The third argument is ECMAScript 2026: the text that a primitive value was read from. */
+    parse(
+      text: string,
+      reviver: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
+    ): unknown
+  }
+}
+
 // Deeper than any thing of the platform; more than many readers of JSON on the bus take.
 const DEPTH_LIMIT = 64
 
@@ -34,13 +44,19 @@ function codingFault(headers: IncomingHttpHeaders, body: Buffer): AppError | und
   return isUtf8(body) ? undefined : malformedJson('The body is not JSON in UTF-8.')
 }
 
-/** JSON that could not be passed on as it came: nested without end, or with a number that no double holds. */
+/**
+ * JSON that two readers could understand differently, or that could not be passed on as it came: nested without end,
+ * with a member that stands twice, or with a number that no double holds.
+ */
 function valueFault(text: string, value: unknown): AppError | undefined {
   if (text.length > 2 * DEPTH_LIMIT && isDeeperThan(DEPTH_LIMIT, value)) {
     return invalidBody('', `must not be nested deeper than ${DEPTH_LIMIT} levels`)
   }
-  const path = MAYBE_INFINITE.test(text) ? pathOfInfinite(value) : undefined
-  return path && invalidBody(path.join('.'), 'must be a number below 1.8e308')
+  // Of members with the same name the value has kept one.
+  if (membersWritten(text) > membersOf(value))
+    return malformedJson('The body names a member of an object twice.')
+  const path = MAYBE_LOST.test(text) ? pathOfLost(text) : undefined
+  return path && invalidBody(path.join('.'), 'must be an integer up to 2^53 - 1, or a number below 1.8e308')
 }
 
 function invalidBody(path: string, message: string): AppError {
@@ -53,14 +69,61 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member))
 }
 
-// An exponent of three digits, or as many digits as the largest double has.
-const MAYBE_INFINITE = /[eE]\+?\d{3}|\d{309}/
+const QUOTE = 34
+const BACKSLASH = 92
+const COLON = 58
 
-function pathOfInfinite(value: unknown): string[] | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : []
+/** How many members all objects of a JSON text have together: as many as there are colons outside strings. */
+function membersWritten(json: string): number {
+  let colons = 0
+  for (let at = 0; at < json.length; at++) {
+    const character = json.charCodeAt(at)
+    if (character === COLON) colons++
+    else if (character === QUOTE) at = endOfString(json, at)
+  }
+  return colons
+}
+
+function endOfString(json: string, start: number): number {
+  let end = json.indexOf('"', start + 1)
+  while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
+  return end
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let first = at
+  while (json.charCodeAt(first - 1) === BACKSLASH) first--
+  return (at - first) % 2 === 1
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const members = Object.values(value)
+  const own = Array.isArray(value) ? 0 : members.length
+  return members.reduce((sum: number, member) => sum + membersOf(member), own)
+}
+
+// An exponent of three digits, or as many digits as the first integer that doubles leave out.
+const MAYBE_LOST = /[eE]\+?\d{3}|\d{16}/
+const LOST = Symbol('lost')
+
+/** Where the first number stands that is not the one that was written (RFC 7493, section 2.2). */
+function pathOfLost(json: string): string[] | undefined {
+  const marked: unknown = JSON.parse(json.replace(/^\ufeff/, ''), (_name, value: unknown, { source = '' }) =>
+    typeof value === 'number' && isLost(value, source) ? LOST : value,
+  )
+  return pathOf(LOST, marked)
+}
+
+function isLost(value: number, source: string): boolean {
+  return !Number.isFinite(value) || (/^-?\d+$/.test(source) && !Number.isSafeInteger(value))
+}
+
+function pathOf(sought: symbol, value: unknown): string[] | undefined {
+  if (value === sought) return []
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, member] of Object.entries(value)) {
-    const path = pathOfInfinite(member)
+    const path = pathOf(sought, member)
     if (path) return [name, ...path]
   }
   return undefined

@@ -1,3 +1,4 @@
+import { Type, type TSchema } from 'typebox'
 import { COMMON_ERRORS, ERROR_CODES, type ErrorCode } from '../../wire/error-codes.ts'
 import { isMutation, type AnswerSchema, type Route } from '../../wire/route.ts'
 import { ErrorBody } from '../../wire/schemas.ts'
@@ -41,8 +42,29 @@ export function routeSchema(route: Route): Record<string, unknown> {
     ...(params && { params }),
     ...(query && { querystring: query }),
     ...(body && { body }),
+    ...headers(route),
     response: responses(route),
   }
+}
+
+const IDEMPOTENCY_KEY = Type.String({
+  pattern: '^[\\x20-\\x7e]{1,128}$',
+  description:
+    'For 24 hours the same key with the same request gets the first answer again. Printable ASCII.',
+})
+const IF_MATCH = Type.String({
+  maxLength: 16_384,
+  examples: ['"1"', '*'],
+  description: 'The `ETag` of the version that is meant, several of them, or `*`; another version is 412.',
+})
+
+/** The headers that mean something to an operation, by what it does and how it may fail. */
+function headers({ method, access, errors = [] }: Route): { headers?: TSchema } {
+  const known = {
+    ...(method === 'POST' && access !== 'public' && { 'Idempotency-Key': Type.Optional(IDEMPOTENCY_KEY) }),
+    ...(errors.includes('precondition_failed') && { 'If-Match': Type.Optional(IF_MATCH) }),
+  }
+  return Object.keys(known).length > 0 ? { headers: Type.Object(known) } : {}
 }
 
 /** The schemas of answers that have a name, each once; others refer to them. */

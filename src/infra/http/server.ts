@@ -1,13 +1,14 @@
 import type { AddressInfo } from 'node:net'
-import rateLimit from '@fastify/rate-limit'
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
-import { newId } from '../../kernel/ids.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import { JsonText } from '../../wire/json-text.ts'
 import { ANONYMOUS, isMutation, type Answer, type Route } from '../../wire/route.ts'
+import type { ApiConnection } from './api-connection.ts'
 import { answerBrokenRequest, answerStrayRequests } from './broken-requests.ts'
+import { peerAddress, type ClientAddress } from './client-address.ts'
 import { describeRoutes, OPENAPI_DOCUMENT } from './docs-page.ts'
 import { errorAnswer, toAppError } from './errors.ts'
 import { framingFault } from './framing.ts'
@@ -15,7 +16,11 @@ import { answeringOnce, keyedCall, type AnswerOnce, type OnceOnly } from './idem
 import { unauthenticated, type Identify } from './identity.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import { namedSchemas, routeSchema } from './openapi.ts'
+import { passOn } from './pass-on.ts'
+import { limitRate, type CountRefusal } from './rate-limit.ts'
+import { requestIdOf } from './request-id.ts'
 import { recordRequests } from './request-log.ts'
+import { asksForWebSocket, handOverUpgrades, type UpgradeOptions } from './upgrades.ts'
 import { compileValidation, refuseFields } from './validation.ts'
 
 declare module 'fastify' {
@@ -28,6 +33,8 @@ declare module 'fastify' {
 export interface HttpServerOptions {
   readonly routes: readonly Route[]
   readonly identify: Identify
+  /** Where a request comes from; by default the TCP peer. */
+  readonly clientAddress?: ClientAddress
   /** Who keeps the answers to POSTs that carry an `Idempotency-Key`; without it the header means nothing. */
   readonly onceOnly?: OnceOnly
   readonly logger: Logger
@@ -36,6 +43,11 @@ export interface HttpServerOptions {
   readonly readOnly: boolean
   /** Calls a minute that one caller may make; 0 for any number. */
   readonly rateLimitPerMinute: number
+  /** The api that answers everything that no route is for; without it that is `route_not_found`. */
+  readonly passOn?: ApiConnection
+  readonly upgrades?: UpgradeOptions
+  /** In bytes, of all headers together; 16 KiB when left out. */
+  readonly headerLimit?: number
 }
 
 export interface HttpServer {
@@ -48,7 +60,7 @@ export interface HttpServer {
 // contract, section 3: 413 above 1 MiB
 const BODY_LIMIT = 1_048_576
 const SWEEP_MS = 50
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** What a browser that was led here must not do with an answer; the documentation page sets its own policy. */
 const SECURITY_HEADERS = {
@@ -67,14 +79,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     forceCloseConnections: 'idle',
     http: {
       headersTimeout: 5_000,
-      maxHeaderSize: 16_384,
+      maxHeaderSize: options.headerLimit ?? 16_384,
       connectionsCheckingInterval: 1_000,
       // Node.js would answer without a body; the framing check asks for the header itself.
       requireHostHeader: false,
+      ...(options.upgrades && { shouldUpgradeCallback: asksForWebSocket(options.upgrades) }),
     },
     // The schema of a parameter says how long it may be; this is longer than any request target.
     routerOptions: { maxParamLength: 16_384 },
-    genReqId: ({ headers }) => requestId(headers['x-request-id']),
+    genReqId: ({ headers }) => requestIdOf(headers),
     requestIdHeader: false,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {
@@ -83,9 +96,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     logger: false,
   })
   answerStrayRequests(app.server)
+  if (options.upgrades) handOverUpgrades(app.server, options.upgrades)
   app.decorateRequest('identity', null)
   for (const schema of namedSchemas(options.routes)) app.addSchema(schema)
   app.setValidatorCompiler(({ schema, httpPart }) => {
+    // The schema of a header is for the document: whoever reads a header judges it.
+    if (httpPart === 'headers') return (value: unknown) => ({ value })
     const validate = compileValidation(
       schema,
       httpPart === 'body' ? 'body' : httpPart === 'params' ? 'params' : 'query',
@@ -98,6 +114,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       }
     }
   })
+  // The schemas of answers describe them, and the tests hold every answer against them. What they would add here is a
+  // serializer in JavaScript, which takes three times as long as the engine's own and must be compiled at each start.
+  app.setSerializerCompiler(() => JSON.stringify)
   acceptJsonOnly(app)
   app.addHook('onRequest', (request, reply, done) => {
     withCommonHeaders(reply, request)
@@ -110,20 +129,21 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       options.logger.error({ request_id: request.id, error: known.cause }, 'a request failed')
     return send(reply, errorAnswer(known))
   })
-  app.setNotFoundHandler((request, reply) => {
+  const countRefusal = await limitRate(app, options.rateLimitPerMinute, options.clientAddress)
+  app.setNotFoundHandler(async (request) => {
     const path = request.url.split('?', 1)[0] as string
-    return send(
-      reply,
-      errorAnswer(new AppError('not_found', 'route_not_found', `There is no path ${JSON.stringify(path)}.`)),
-    )
+    const fault = new AppError('not_found', 'route_not_found', `There is no path ${JSON.stringify(path)}.`)
+    throw await countRefusal(request, fault)
   })
-  await describeRoutes(app, options.version)
-  if (options.rateLimitPerMinute > 0) await limitRate(app, options.rateLimitPerMinute)
+  const { identify, passOn: api } = options
+  // The document at a gateway is the one of its api.
+  if (!api) await describeRoutes(app, options.version)
   await app.register(async (scope) => {
     const answerOnce = options.onceOnly && answeringOnce(options.onceOnly)
-    for (const route of options.routes) addRoute(scope, route, options, answerOnce)
-    refuseOtherMethods(scope, [...options.routes, OPENAPI_DOCUMENT])
+    for (const route of options.routes) addRoute(scope, route, { ...options, countRefusal, answerOnce })
+    refuseOtherMethods(scope, [...options.routes, ...(api ? [] : [OPENAPI_DOCUMENT])], countRefusal)
   })
+  if (api) await app.register((scope) => passOn(scope, { api, identify }))
   return {
     async listen(address) {
       // A copy: the framework writes into it.
@@ -149,34 +169,15 @@ function withCommonHeaders(reply: FastifyReply, { id }: FastifyRequest): Fastify
   return reply.header('x-request-id', id).headers(SECURITY_HEADERS)
 }
 
-function requestId(given: string | string[] | undefined): string {
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
-}
-
-async function limitRate(app: FastifyInstance, perMinute: number): Promise<void> {
-  await app.register(rateLimit, {
-    max: perMinute,
-    timeWindow: 60_000,
-    keyGenerator: ({ identity, socket }) =>
-      identity ? `user ${identity.id}` : `peer ${socket.remoteAddress}`,
-    errorResponseBuilder: (_request, { ttl }) =>
-      new AppError('rate_limited', 'rate_limited', 'Too many calls in the last minute.', {
-        retryAfterSeconds: ttl / 1_000,
-      }),
-    addHeaders: { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false },
-    addHeadersOnExceeding: {
-      'x-ratelimit-limit': false,
-      'x-ratelimit-remaining': false,
-      'x-ratelimit-reset': false,
-    },
-  })
+interface RouteOptions extends Pick<HttpServerOptions, 'identify' | 'readOnly' | 'clientAddress'> {
+  readonly countRefusal: CountRefusal
+  readonly answerOnce: AnswerOnce | undefined
 }
 
 function addRoute(
   app: FastifyInstance,
   route: Route,
-  { identify, readOnly }: HttpServerOptions,
-  answerOnce: AnswerOnce | undefined,
+  { identify, readOnly, clientAddress = peerAddress, countRefusal, answerOnce }: RouteOptions,
 ): void {
   const refuseChange = readOnly && isMutation(route)
   app.route({
@@ -184,22 +185,25 @@ function addRoute(
     url: route.path,
     schema: routeSchema(route),
     onRequest: (request, _reply, done) => {
+      const refuse = async (fault: Error) => done(await countRefusal(request, fault))
       const admit = (identity: Identity | undefined) => {
         request.identity = identity ?? null
-        done(refusal(route, identity) ?? (refuseChange ? readOnlyError() : undefined))
+        const fault = refusal(route, identity) ?? (refuseChange ? readOnlyError() : undefined)
+        if (fault) void refuse(fault)
+        else done()
       }
       try {
         // A public route has no use for an identity, so a bad one does not stop it.
         const identity = route.access === 'public' ? undefined : identify(request.raw)
-        if (identity instanceof Promise) identity.then(admit, done)
+        if (identity instanceof Promise) identity.then(admit, refuse)
         else admit(identity)
       } catch (error) {
-        done(error as Error)
+        void refuse(error as Error)
       }
     },
     handler: async (request, reply) => {
       if (!route.body) refuseFields(request.body)
-      const handle = async () => route.handle(routeRequest(request))
+      const handle = async () => route.handle(routeRequest(request, clientAddress))
       const finish = async (answer: Answer) =>
         route.finish && answer.status < 400 ? finished(route.finish, answer) : answer
       const { identity, headers } = request
@@ -220,14 +224,14 @@ async function finished(finish: NonNullable<Route['finish']>, answer: Answer): P
   return { ...answer, status, body }
 }
 
-function routeRequest(request: FastifyRequest): Parameters<Route['handle']>[0] {
+function routeRequest(request: FastifyRequest, clientAddress: ClientAddress): Parameters<Route['handle']>[0] {
   return {
     params: request.params,
     query: request.query,
     body: request.body,
     identity: request.identity ?? ANONYMOUS,
     headers: request.headers,
-    remoteAddress: request.socket.remoteAddress ?? '',
+    remoteAddress: clientAddress(request.raw),
   }
 }
 
@@ -247,7 +251,11 @@ function readOnlyError(): AppError {
 }
 
 /** A path that exists answers 405 to the methods that it does not have. */
-function refuseOtherMethods(app: FastifyInstance, routes: readonly Pick<Route, 'method' | 'path'>[]): void {
+function refuseOtherMethods(
+  app: FastifyInstance,
+  routes: readonly Pick<Route, 'method' | 'path'>[],
+  countRefusal: CountRefusal,
+): void {
   for (const [path, known] of Map.groupBy(routes, (route) => route.path)) {
     const methods = known.map(({ method }) => method)
     // The framework answers HEAD wherever there is GET.
@@ -256,11 +264,10 @@ function refuseOtherMethods(app: FastifyInstance, routes: readonly Pick<Route, '
       method: app.supportedMethods.filter((method) => !allowed.includes(method)),
       url: path,
       schema: { hide: true },
-      onRequest: (request, reply, done) => {
+      onRequest: async (request, reply) => {
         reply.header('allow', allowed.join(', '))
-        done(
-          new AppError('method_not_allowed', 'method_not_allowed', `${request.method} is not for this path.`),
-        )
+        const message = `${request.method} is not for this path.`
+        throw await countRefusal(request, new AppError('method_not_allowed', 'method_not_allowed', message))
       },
       handler: () => undefined,
     })
@@ -270,5 +277,6 @@ function refuseOtherMethods(app: FastifyInstance, routes: readonly Pick<Route, '
 function send(reply: FastifyReply, { status, body, headers }: Answer): FastifyReply {
   reply.code(status)
   if (headers) reply.headers(headers)
-  return reply.send(body)
+  // A long text is encoded faster here than by the socket.
+  return body instanceof JsonText ? reply.type(JSON_TYPE).send(Buffer.from(body.text)) : reply.send(body)
 }

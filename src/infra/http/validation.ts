@@ -59,7 +59,7 @@ interface SchemaError {
 const DETAIL_LIMIT = 20
 
 function validationFailed(part: string, faults: readonly ErrorDetail[]): AppError {
-  const details = faults.slice(0, DETAIL_LIMIT)
+  const details = faults.slice(0, DETAIL_LIMIT).map(shortened)
   const [main] = details
   const message = main
     ? `${main.path === '' ? `The ${part}` : main.path} ${main.message}.`
@@ -104,6 +104,13 @@ function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError)
 function memberPath(pointer: string): string {
   const steps = pointer.split('/').slice(1)
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
+}
+
+// A name that a client invented may be as long as a body; an answer must not be.
+const PATH_LIMIT = 256
+
+function shortened({ path, message }: ErrorDetail): ErrorDetail {
+  return { path: path.length > PATH_LIMIT ? `${path.slice(0, PATH_LIMIT)}…` : path, message }
 }
 
 function allowed(params: object): unknown[] {

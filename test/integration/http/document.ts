@@ -28,6 +28,7 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header'
   readonly required?: boolean
   readonly schema: Schema
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
 }
 
 interface Content {

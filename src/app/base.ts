@@ -1,0 +1,92 @@
+import { hostname } from 'node:os'
+import type { Config } from '../config/config.ts'
+import type { Delivery } from '../domains/messages/index.ts'
+import { createDispatcher, type Dispatcher } from '../infra/bus/dispatcher.ts'
+import { createNatsBus } from '../infra/bus/nats.ts'
+import { operationsRoutes } from '../infra/http/operations.ts'
+import { createMetrics } from '../infra/metrics/metrics.ts'
+import type { Bus } from '../kernel/bus.ts'
+import { systemClock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { SECOND } from '../kernel/time.ts'
+import { createLease } from '../store/lease.ts'
+import { readOnly } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { openCurrentDatabase } from './database.ts'
+import { createDomains } from './domains.ts'
+import { VERSION } from './version.ts'
+
+/** What every module stands on; made once, and closed in reverse order. */
+export interface Base {
+  readonly config: Config
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly store: Store
+  readonly bus: Bus
+  readonly delivery: Delivery
+  readonly operations: ReturnType<typeof operationsRoutes>
+}
+
+// Others wait so long for a process that has gone silent while it delivered.
+const DELIVERY_LEASE_MS = 10 * SECOND
+
+/** Opens what every module stands on; what it opens is closed with `opening`. */
+export async function openBase(
+  { config, logger }: Pick<Base, 'config' | 'logger'>,
+  opening: AsyncDisposableStack,
+): Promise<Base> {
+  const { metrics, expose, close } = createMetrics({ logger })
+  opening.defer(close)
+  const database = await openCurrentDatabase({ config, logger, metrics, readOnly: config.readOnly })
+  opening.defer(() => database.close())
+  const store = config.readOnly ? readOnly(database) : database
+  const bus = createNatsBus({
+    servers: config.bus.urls.reveal(),
+    name: `platform ${VERSION} on ${hostname()}`,
+    logger: logger.child({ part: 'bus' }),
+    metrics,
+  })
+  opening.defer(() => bus.close())
+  const delivery = openDelivery({ config, logger, metrics, store, bus }, opening)
+  const operations = operationsRoutes({
+    version: VERSION,
+    modules: config.modules,
+    clock: systemClock,
+    checkStore: () => store.check(),
+    busState: () => bus.state,
+    exposeMetrics: () => expose(),
+  })
+  return { config, logger, metrics, store, bus, delivery, operations }
+}
+
+/** Delivery reads and settles the outbox, which needs no delivery itself: hence a service of its own. */
+function openDelivery(
+  { config, logger, metrics, store, bus }: Omit<Base, 'delivery' | 'operations'>,
+  opening: AsyncDisposableStack,
+): Delivery {
+  const parts = { store, clock: systemClock, logger, metrics }
+  let dispatcher: Dispatcher | undefined = undefined
+  const delivery: Delivery = {
+    wake: () => dispatcher?.wake(),
+    settled: (id, withinMs) => dispatcher?.settled(id, withinMs) ?? Promise.resolve(),
+  }
+  // A read-only process may not even note that something was delivered.
+  if (config.readOnly) return delivery
+  const { messages: outbox } = createDomains({ ...parts, config, delivery, module: 'outbox' })
+  const lease = createLease({ store, clock: systemClock, name: 'delivery', ttlMs: DELIVERY_LEASE_MS })
+  dispatcher = createDispatcher({ bus, outbox, lease, clock: systemClock, logger, metrics })
+  opening.defer(() => dispatcher?.close())
+  const pending = metrics.gauge({
+    name: 'outbox_pending',
+    help: 'Messages that wait for the bus, at most 100,000.',
+  })
+  const age = metrics.gauge({ name: 'outbox_oldest_seconds', help: 'Age of the oldest message that waits.' })
+  metrics.onScrape(async () => {
+    const { pending: waiting, oldest } = await outbox.backlog()
+    pending.set(waiting)
+    age.set(oldest === null ? 0 : (systemClock.now() - oldest) / 1_000)
+  })
+  dispatcher.start()
+  return delivery
+}

@@ -1,0 +1,55 @@
+import type { Authenticator } from '../../domains/users/index.ts'
+import type { HttpServer } from '../../infra/http/server.ts'
+import type { Job } from '../../kernel/job.ts'
+import type { Secret } from '../../kernel/secret.ts'
+import type { Base } from '../base.ts'
+import { VERSION } from '../version.ts'
+
+export interface FirstAdmin {
+  readonly name: string
+  readonly password: Secret
+}
+
+/** What a module is opened with. */
+export interface ModuleContext extends Base {
+  /** Closes what the module opens. */
+  readonly opening: AsyncDisposableStack
+  /** Told once, when the first start has made the first user. */
+  readonly onFirstAdmin: (admin: FirstAdmin) => void
+  /** The api of the same process, from when it serves; the modules are opened one after the other. */
+  api: ServedApi | undefined
+}
+
+export interface ServedApi {
+  /** `http://host:port`, as this host reaches it. */
+  readonly url: string
+  /** Knows at once of every change that is made through this api. */
+  readonly authenticator: Authenticator
+}
+
+/** Opens a module; answers the jobs that it brings. */
+export type OpenModule = (context: ModuleContext) => Promise<Job[]>
+
+/** What the servers of all modules have in common. */
+export function httpOptions({ config, logger, metrics }: Base) {
+  return {
+    logger,
+    metrics,
+    version: VERSION,
+    readOnly: config.readOnly,
+    rateLimitPerMinute: config.api.rateLimitPerMinute,
+  }
+}
+
+/** Starts a server and says so; answers `host:port`. */
+export async function listen(
+  { logger, opening }: Pick<ModuleContext, 'logger' | 'opening'>,
+  module: string,
+  server: HttpServer,
+  wanted: { host: string; port: number },
+): Promise<string> {
+  opening.defer(() => server.close())
+  const address = await server.listen(wanted)
+  logger.info({ module, address }, 'listening')
+  return address
+}

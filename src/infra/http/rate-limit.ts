@@ -1,0 +1,48 @@
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import { peerAddress, type ClientAddress } from './client-address.ts'
+
+/** Counts a call that is refused before it reaches an operation; answers with what to refuse it: the fault, or 429. */
+export type CountRefusal = (request: FastifyRequest, fault: Error) => Promise<Error>
+
+const MINUTE_MS = 60_000
+
+/**
+ * Limits the calls of each caller to the routes that are added after this, and answers how to count those that are
+ * refused. These are counted apart: behind a proxy all clients have one address, and nobody who has a token, or wants
+ * to log in, is to wait for those who have none.
+ */
+export async function limitRate(
+  app: FastifyInstance,
+  perMinute: number,
+  addressOf: ClientAddress = peerAddress,
+): Promise<CountRefusal> {
+  if (perMinute === 0) return async (_request, fault) => fault
+  const callerOf = ({ identity, raw }: FastifyRequest) =>
+    identity ? `user ${identity.id}` : `address ${addressOf(raw)}`
+  const limits = { max: perMinute, timeWindow: MINUTE_MS, keyGenerator: callerOf }
+  await app.register(rateLimit, {
+    ...limits,
+    errorResponseBuilder: (_request, { ttl }) => rateLimited(ttl),
+    addHeaders: WITHOUT_HEADERS,
+    addHeadersOnExceeding: WITHOUT_HEADERS,
+  })
+  const count = app.createRateLimit(limits)
+  return async (request, fault) => {
+    const counted = await count(request)
+    return !counted.isAllowed && counted.isExceeded ? rateLimited(counted.ttl) : fault
+  }
+}
+
+const WITHOUT_HEADERS = {
+  'x-ratelimit-limit': false,
+  'x-ratelimit-remaining': false,
+  'x-ratelimit-reset': false,
+}
+
+function rateLimited(waitMs: number): AppError {
+  return new AppError('rate_limited', 'rate_limited', 'Too many calls in the last minute.', {
+    retryAfterSeconds: waitMs / 1_000,
+  })
+}

@@ -1,0 +1,23 @@
+/** Why the gateway ends a session (contract, section 5). */
+export const CLOSE = {
+  goingAway: 1001,
+  /** Never sent: the connection ended without a close frame (RFC 6455, section 7.1.5). */
+  lost: 1006,
+  badFrame: 4400,
+  tokenOver: 4401,
+  noHeartbeat: 4408,
+  slowReader: 4429,
+} as const
+
+/** What the WebSocket library ends a connection with by itself, by the code of its error; anything else breaks the protocol. */
+const LIBRARY_ERRORS: Readonly<Record<string, number>> = {
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 1009,
+  WS_ERR_INVALID_UTF8: 1007,
+  WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,
+}
+const PROTOCOL_ERROR = 1002
+
+export function closeCodeOf(error: Error): number {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return LIBRARY_ERRORS[code] ?? PROTOCOL_ERROR
+}

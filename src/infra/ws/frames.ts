@@ -1,0 +1,150 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+
+/** What a client may say (contract, section 5). */
+export type ClientFrame = HeartbeatAck | RequestFrame | RenewFrame
+
+export interface HeartbeatAck {
+  readonly type: 'heartbeat_ack'
+  readonly seq: number
+}
+
+export interface RequestFrame {
+  readonly type: 'request'
+  /** Of the client's choosing; what answers the request carries it. */
+  readonly id: string | number
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON as text. */
+  readonly body: string | undefined
+}
+
+export interface RenewFrame {
+  readonly type: 'renew'
+  readonly token: string
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** How each type of frame is read; undefined for one that lacks something or has it wrong. */
+const READERS: Readonly<Record<string, (fields: Fields) => ClientFrame | undefined>> = {
+  heartbeat_ack: ({ seq }) =>
+    typeof seq === 'number' && Number.isSafeInteger(seq) ? { type: 'heartbeat_ack', seq } : undefined,
+  request: readRequest,
+  renew: ({ token }) => (typeof token === 'string' ? { type: 'renew', token } : undefined),
+}
+
+/** A client's frame, or undefined for a bad one. What a frame has beyond its fields is left alone. */
+export function readClientFrame(text: string): ClientFrame | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isRecord(value) || typeof value['type'] !== 'string') return undefined
+    return Object.hasOwn(READERS, value['type']) ? READERS[value['type']]?.(value) : undefined
+  } catch {
+    // No JSON, or nested too deep to be written again.
+    return undefined
+  }
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const ID_LIMIT = 128
+// What may stand in a request line, without a fragment.
+const PATH = /^\/[\x21\x22\x24-\x7e]*$/
+// A step up could leave the part of a server that the api is in.
+const STEP_UP = /(?:[/\\]|%2f|%5c)(?:\.|%2e){2}(?:[/\\?]|%2f|%5c|$)/i
+
+function readRequest({ id, method, path, headers = {}, body }: Fields): RequestFrame | undefined {
+  if (!isId(id) || typeof method !== 'string' || !METHODS.has(method)) return undefined
+  if (typeof path !== 'string' || !PATH.test(path) || STEP_UP.test(path)) return undefined
+  if (!isRecord(headers) || !isHeaders(headers)) return undefined
+  const content = body === undefined ? {} : { 'content-type': 'application/json' }
+  return {
+    type: 'request',
+    id,
+    method,
+    path,
+    headers: { ...content, ...sendable(headers) },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  }
+}
+
+function isId(id: unknown): id is string | number {
+  return typeof id === 'string' ? id.length <= ID_LIMIT : Number.isSafeInteger(id)
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isHeaders(headers: Fields): headers is Readonly<Record<string, string>> {
+  return Object.entries(headers).every(
+    ([name, value]) => typeof value === 'string' && isWellFormed(name, value),
+  )
+}
+
+function isWellFormed(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** In lower case, so that one name stands once; a session has no cookies. */
+function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return Object.fromEntries(entries.filter(([name]) => name !== 'cookie'))
+}
+
+/** What the gateway may say (contract, section 5). Times are RFC 3339. */
+export type ServerFrame =
+  | {
+      readonly type: 'session'
+      readonly session_id: string
+      readonly virtual_ip: string
+      readonly prefix_length: number
+      readonly heartbeat_seconds: number
+      readonly gateway: string
+      readonly user: { readonly id: string; readonly name: string; readonly roles: readonly string[] }
+    }
+  | { readonly type: 'expiring' | 'renewed'; readonly at: string }
+  | ErrorFrame
+
+export interface ErrorFrame {
+  readonly type: 'error'
+  /** Of the request that it answers, if any. */
+  readonly id?: string | number
+  readonly code: string
+  readonly message: string
+}
+
+/** Written by hand: thousands of them go out in every interval. */
+export function heartbeatText(seq: number, at: string): string {
+  return `{"type":"heartbeat","seq":${seq},"at":"${at}"}`
+}
+
+export interface ResponseParts {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/** A response frame; its body is the JSON value, or a string when the answer is none (contract, section 5). */
+export function responseText(id: string | number, { status, headers, text }: ResponseParts): string {
+  const start = JSON.stringify({ type: 'response', id, status, headers }).slice(0, -1)
+  return `${start},"body":${isJson(headers['content-type'], text) ? text : JSON.stringify(text)}}`
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
+
+function isJson(contentType: string | undefined, text: string): boolean {
+  if (contentType === undefined || !JSON_TYPE.test(contentType)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

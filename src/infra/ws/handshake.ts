@@ -1,0 +1,61 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { AppError } from '../../kernel/errors.ts'
+import { malformed } from '../http/framing.ts'
+import { bearerToken, unauthenticated } from '../http/identity.ts'
+
+/** The path of the sessions (contract, section 5). */
+export const SESSION_PATH = '/vpn'
+/** The one subprotocol there is; a browser offers it beside its token. */
+export const SUBPROTOCOL = 'platform.vpn.v1'
+
+const TOKEN_PROTOCOL = 'bearer.'
+const KEY = /^[+/0-9A-Za-z]{22}==$/
+const VERSION = '13'
+const PROTOCOL_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const DEVICE = /^[A-Za-z0-9._-]{1,64}$/
+
+/** Throws when the request cannot become a WebSocket (RFC 6455, section 4.2.1), so that nothing is opened for it. */
+export function requireWebSocket({ method, headers }: IncomingMessage): void {
+  if (method !== 'GET') throw malformed('the method', 'must be GET')
+  if (!KEY.test(headers['sec-websocket-key'] ?? ''))
+    throw malformed('Sec-WebSocket-Key', 'must be 16 bytes in base64')
+  if (headers['sec-websocket-version'] !== VERSION)
+    throw malformed('Sec-WebSocket-Version', `must be ${VERSION}`)
+  const offered = offeredProtocols(headers)
+  if (new Set(offered).size < offered.length || !offered.every((name) => PROTOCOL_NAME.test(name))) {
+    throw malformed('Sec-WebSocket-Protocol', 'must be a list of different names')
+  }
+}
+
+/** A browser says which page it acts for; no page of another site may open sessions. Others say nothing. */
+export function requireOwnOrigin({ headers: { origin, host } }: IncomingMessage): void {
+  if (origin === undefined || URL.parse(origin)?.host === host?.toLowerCase()) return
+  throw new AppError('forbidden', 'forbidden', 'Pages of another origin may not connect to this gateway.')
+}
+
+/** The token of the header or, for a browser, of the subprotocols. Throws `unauthenticated` when there is none. */
+export function tokenOf(headers: IncomingHttpHeaders): string {
+  if (headers.authorization !== undefined) return bearerToken(headers.authorization)
+  const offered = offeredProtocols(headers)
+  const tokens = offered.filter((name) => name.startsWith(TOKEN_PROTOCOL))
+  const [token] = tokens
+  if (token === undefined || tokens.length > 1 || !offered.includes(SUBPROTOCOL)) {
+    throw unauthenticated(
+      `A session needs a Bearer token, or the subprotocols ${SUBPROTOCOL} and ${TOKEN_PROTOCOL}….`,
+    )
+  }
+  return bearerToken(`Bearer ${token.slice(TOKEN_PROTOCOL.length)}`)
+}
+
+/** The device that the query names. Throws `validation_failed` for a name that is none. */
+export function deviceOf(url: string): string | undefined {
+  const names = new URLSearchParams(url.split('?').slice(1).join('?')).getAll('device')
+  const [name] = names
+  if (name === undefined) return undefined
+  if (names.length === 1 && DEVICE.test(name)) return name
+  throw malformed('device', 'must stand once, as 1 to 64 of A-Z a-z 0-9 . _ -')
+}
+
+function offeredProtocols({ 'sec-websocket-protocol': offered }: IncomingHttpHeaders): string[] {
+  return offered === undefined ? [] : offered.split(',').map((name) => name.trim())
+}

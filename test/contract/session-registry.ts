@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it, type TestContext } from 'node:test'
+import type { RegisteredSession, SessionRegistry, SessionRequest } from '../../src/infra/ws/registry.ts'
+import { AppError } from '../../src/kernel/errors.ts'
+import { eventually } from '../support/eventually.ts'
+
+/** A registry that has joined, and the world around it. */
+export interface RegistryWorld {
+  readonly registry: SessionRegistry
+  /** How many addresses there are to lease. */
+  readonly capacity: number
+  /** Somebody who is known, with the generation of the tokens that are good now. */
+  makeUser(): Promise<{ readonly id: string; readonly name: string; readonly generation: number | undefined }>
+  /** As an operator does it. */
+  disconnect(sessionId: string): Promise<void>
+  /** Changes the user, so that tokens from before are over. */
+  endTokens(userId: string): Promise<void>
+  /** Which of these sessions hold their address now. */
+  live(sessionIds: readonly string[]): Promise<readonly string[]>
+}
+
+const isCode = (code: string) => (error: unknown) => error instanceof AppError && error.code === code
+
+/** What every implementation of the port `SessionRegistry` promises. `open` registers its own clean-up. */
+export function describeSessionRegistryContract(
+  name: string,
+  open: (t: TestContext, pool: { cidr: string }) => Promise<RegistryWorld>,
+): void {
+  /** A small pool: five addresses beside network, broadcast and gateway. */
+  const world = async (t: TestContext) => {
+    const opened = await open(t, { cidr: '10.77.0.0/29' })
+    const user = await opened.makeUser()
+    const request = (more: Partial<SessionRequest> = {}): SessionRequest => ({
+      user: { id: user.id, name: user.name },
+      token: { generation: user.generation, issuedAt: Date.now() },
+      device: undefined,
+      remoteAddress: '192.0.2.1',
+      ...more,
+    })
+    const register = (more: Partial<SessionRequest> = {}) => opened.registry.register(request(more))
+    const fill = () => Promise.all(Array.from({ length: opened.capacity }, () => register()))
+    return { ...opened, user, register, fill }
+  }
+
+  describe(`${name} keeps the contract of a session registry`, () => {
+    it('gives each session an id and an address of its own', async (t) => {
+      const { fill, capacity, live } = await world(t)
+      const sessions = await fill()
+      assert.equal(new Set(sessions.map(({ id }) => id)).size, capacity)
+      assert.equal(new Set(sessions.map(({ virtualIp }) => virtualIp)).size, capacity)
+      for (const { virtualIp, prefixLength } of sessions) {
+        assert.match(virtualIp, /^\d{1,3}(\.\d{1,3}){3}$/)
+        assert.ok(prefixLength >= 12 && prefixLength <= 30)
+      }
+      assert.equal((await live(ids(sessions))).length, capacity)
+    })
+
+    it('refuses when no address is free', async (t) => {
+      const { fill, register } = await world(t)
+      await fill()
+      await assert.rejects(register(), isCode('pool_exhausted'))
+    })
+
+    it('gives a device its address back', async (t) => {
+      const { register, registry } = await world(t)
+      const device = randomUUID()
+      const first = await register({ device })
+      await registry.close([{ id: first.id, code: 1000, reason: 'closed by the client' }])
+      const second = await register({ device })
+      assert.notEqual(second.id, first.id)
+      assert.equal(second.virtualIp, first.virtualIp)
+    })
+
+    it('puts a second session of a device in the place of the first, which keeps being told until it is cut', async (t) => {
+      const { register, registry, live } = await world(t)
+      const device = randomUUID()
+      const first = await register({ device })
+      const second = await register({ device })
+      assert.equal(second.virtualIp, first.virtualIp)
+      assert.deepEqual(await live([first.id, second.id]), [second.id])
+      const end = await toldOf(registry, first.id)
+      assert.equal(end.code, 4409)
+      assert.ok(end.reason.length > 0 && Buffer.byteLength(end.reason) <= 123, 'it fits into a close frame')
+      await toldOf(registry, first.id)
+      await registry.acknowledge([first.id])
+      await toldOfNone(registry)
+    })
+
+    it('lets sessions without a device stand side by side', async (t) => {
+      const { register, live } = await world(t)
+      const sessions = [await register(), await register()]
+      assert.equal((await live(ids(sessions))).length, 2)
+    })
+
+    it('tells of a session that an operator has ended', async (t) => {
+      const { register, registry, disconnect, live } = await world(t)
+      const { id } = await register()
+      await disconnect(id)
+      assert.equal((await toldOf(registry, id)).code, 4403)
+      assert.deepEqual(await live([id]), [])
+      await registry.acknowledge([id])
+      await toldOfNone(registry)
+    })
+
+    it('refuses a token that a change of its user has ended', async (t) => {
+      const { register, endTokens, user } = await world(t)
+      const issuedAt = Date.now() - 60_000
+      await endTokens(user.id)
+      const token = { generation: user.generation, issuedAt }
+      await assert.rejects(register({ token }), isCode('unauthenticated'))
+    })
+
+    it('ends a session once, however often that is said', async (t) => {
+      const { fill, registry, live } = await world(t)
+      const sessions = await fill()
+      const ends = sessions.map(({ id }) => ({ id, code: 1006, reason: 'the connection was lost' }))
+      await Promise.all([registry.close(ends), registry.close(ends)])
+      await registry.close(ends)
+      assert.deepEqual(await live(ids(sessions)), [])
+    })
+
+    it('leaves alone what it does not know', async (t) => {
+      const { registry } = await world(t)
+      const id = randomUUID()
+      await registry.close([{ id, code: 1000, reason: 'closed by the client' }])
+      await registry.beat([{ id, lastSeenAt: Date.now(), rttMs: 12 }])
+      await registry.acknowledge([id])
+      await registry.close([])
+      await registry.beat([])
+      await registry.acknowledge([])
+    })
+
+    it('takes news with and without a round-trip time', async (t) => {
+      const { register, registry, live } = await world(t)
+      const { id } = await register()
+      await registry.beat([{ id, lastSeenAt: Date.now(), rttMs: null }])
+      await registry.beat([{ id, lastSeenAt: Date.now(), rttMs: 0 }])
+      assert.deepEqual(await live([id]), [id])
+    })
+
+    it('notes a refusal, of somebody known or not', async (t) => {
+      const { registry, user } = await world(t)
+      await registry.refused({
+        remoteAddress: '192.0.2.1',
+        userId: undefined,
+        reason: 'The token is not valid.',
+      })
+      await registry.refused({
+        remoteAddress: '2001:db8::1',
+        userId: user.id,
+        reason: 'The token names no role.',
+      })
+    })
+
+    it('ends what is open when the gateway leaves', async (t) => {
+      const { fill, registry, live } = await world(t)
+      const sessions = await fill()
+      await registry.leave()
+      assert.deepEqual(await live(ids(sessions)), [])
+    })
+  })
+}
+
+function ids(sessions: readonly RegisteredSession[]): string[] {
+  return sessions.map(({ id }) => id)
+}
+
+async function toldOf(registry: SessionRegistry, id: string) {
+  return eventually(`the end of ${id}`, async () => (await registry.ended()).find((end) => end.id === id), {
+    timeoutMs: 30_000,
+  })
+}
+
+async function toldOfNone(registry: SessionRegistry): Promise<void> {
+  assert.deepEqual(await registry.ended(), [])
+}

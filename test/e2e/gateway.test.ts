@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { openSession, PATIENT, refusedBy } from '../integration/gateway/socket.ts'
+import { eventually } from '../support/eventually.ts'
+import { runPlatform, servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { scopeOf } from '../support/scope.ts'
+
+const PASSWORD = 'five quiet otters'
+
+/** How api and gateway may run: in one process, or in two with one data directory or one database. */
+const LAYOUTS = [
+  { name: 'in one process', modules: ['api,gateway'], engine: 'sqlite' },
+  { name: 'in two processes on one file', modules: ['api', 'gateway'], engine: 'sqlite' },
+  { name: 'in two processes on PostgreSQL', modules: ['api', 'gateway'], engine: 'postgres' },
+] as const
+
+interface World {
+  readonly api: ServedPlatform
+  readonly gateway: ServedPlatform
+  readonly user: { readonly id: string; readonly token: string }
+}
+
+async function start(t: TestContext, { modules, engine }: (typeof LAYOUTS)[number]): Promise<World> {
+  const scope = scopeOf(t)
+  const dataDir = scope.use(temporaryDirectory()).path
+  const env: Record<string, string> = {}
+  if (engine === 'postgres') {
+    const { url, drop } = await createTestDatabase()
+    scope.defer(drop)
+    env['DATABASE_URL'] = url
+  }
+  const [first, second] = modules
+  const api = scope.use(await servePlatform({ dataDir, modules: first, env }))
+  const gateway = second
+    ? scope.use(await servePlatform({ dataDir, modules: second, env: { ...env, GATEWAY_API_URL: api.url } }))
+    : api
+  const made = await api.call('POST', '/users', {
+    body: { name: 'ada', password: PASSWORD, roles: ['devops'] },
+  })
+  assert.equal(made.status, 201)
+  const { id } = (await made.json()) as { id: string }
+  return { api, gateway, user: { id, token: await logIn(gateway) } }
+}
+
+/** Through the gateway, as a client does it. */
+async function logIn({ gatewayUrl }: ServedPlatform): Promise<string> {
+  const answer = await fetch(`${gatewayUrl}/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'ada', password: PASSWORD }),
+  })
+  assert.equal(answer.status, 200)
+  return ((await answer.json()) as { access_token: string }).access_token
+}
+
+async function sessionsAt(api: ServedPlatform, query = ''): Promise<Record<string, unknown>[]> {
+  const answer = await api.call('GET', `/vpn/sessions${query}`)
+  return ((await answer.json()) as { items: Record<string, unknown>[] }).items
+}
+
+for (const layout of LAYOUTS) {
+  test(`api and gateway ${layout.name}`, async (t) => {
+    const { api, gateway, user } = await start(t, layout)
+    const open = (query = '') => openSession(gateway.gatewayUrl, { token: user.token, query })
+
+    await t.test('a session is seen at the api, and its requests are those of its user', async () => {
+      const session = await open('?device=laptop')
+      const [item] = await sessionsAt(api)
+      assert.deepEqual(
+        [item?.['id'], item?.['virtual_ip'], item?.['device'], item?.['remote_address']],
+        [session.frames[0]?.['session_id'], session.frames[0]?.['virtual_ip'], 'laptop', '127.0.0.1'],
+      )
+      session.send({ type: 'request', id: 'me', method: 'GET', path: '/auth/me' })
+      const me = await session.frame('response', { id: 'me' })
+      assert.deepEqual([me['status'], (me['body'] as { name: string }).name], [200, 'ada'])
+      session.send({ type: 'request', id: 'no', method: 'GET', path: '/users' })
+      assert.equal((await session.frame('response', { id: 'no' }))['status'], 403)
+    })
+
+    await t.test('a request that is passed on is one of the holder of its token', async () => {
+      const headers = { authorization: `Bearer ${user.token}` }
+      const me = await fetch(`${gateway.gatewayUrl}/auth/me`, { headers })
+      assert.equal(((await me.json()) as { name: string }).name, 'ada')
+    })
+
+    await t.test('the picture of the tunnels is drawn from what the gateway answers', async () => {
+      const headers = { authorization: `Bearer ${user.token}` }
+      const state = (await (await fetch(`${gateway.gatewayUrl}/tunnels/state`, { headers })).json()) as {
+        total: number
+        gateways: { alive: boolean }[]
+        sessions: { device: string }[]
+      }
+      assert.deepEqual([state.total, state.gateways.length, state.sessions[0]?.device], [1, 1, 'laptop'])
+      assert.equal(state.gateways[0]?.alive, true)
+    })
+
+    await t.test('an operator ends a session with 4403', async () => {
+      const session = await open()
+      const id = String(session.frames[0]?.['session_id'])
+      assert.ok((await api.call('DELETE', `/vpn/sessions/${id}`)).ok)
+      assert.equal((await session.closed).code, 4403)
+      const [past] = await sessionsAt(api, '?state=closed')
+      assert.deepEqual([past?.['id'], past?.['close_code']], [id, 4403])
+    })
+
+    await t.test('a user who is disabled loses sessions and token, and gets both back', async () => {
+      const session = await open()
+      await setEnabled(api, user.id, false)
+      assert.equal((await session.closed).code, 4401)
+      assert.equal((await refusedBy(gateway.gatewayUrl, { token: user.token })).status, 401)
+      await setEnabled(api, user.id, true)
+    })
+
+    await t.test(
+      'a gateway that stops tells its sessions, returns their addresses and ends with 0',
+      async () => {
+        const token = await logIn(gateway)
+        const sessions = await Promise.all(
+          Array.from({ length: 10 }, () => openSession(gateway.gatewayUrl, { token })),
+        )
+        assert.equal((await sessionsAt(api)).length, 10)
+        assert.equal(await gateway.stop(), 0)
+        const codes = await Promise.all(sessions.map(async ({ closed }) => (await closed).code))
+        assert.deepEqual(new Set(codes), new Set([1001]))
+        if (api !== gateway) assert.deepEqual(await sessionsAt(api), [])
+      },
+    )
+  })
+}
+
+async function setEnabled(api: ServedPlatform, id: string, enabled: boolean): Promise<void> {
+  const changed = await api.call('PATCH', `/users/${id}`, { body: { enabled } })
+  assert.ok(changed.ok, await changed.text())
+}
+
+test('a gateway that is read-only takes no sessions, and passes requests on', async (t) => {
+  const scope = scopeOf(t)
+  const dataDir = scope.use(temporaryDirectory()).path
+  const api = scope.use(await servePlatform({ dataDir, modules: 'api' }))
+  const made = await runPlatform(['user', 'add', 'ada', '--role', 'devops'], {
+    dataDir,
+    input: `${PASSWORD}\n`,
+  })
+  assert.equal(made.code, 0, made.stderr)
+  const env = { GATEWAY_API_URL: api.url, READ_ONLY: '1' }
+  const gateway = scope.use(await servePlatform({ dataDir, modules: 'gateway', env }))
+  const token = await logIn(gateway)
+  const refused = await refusedBy(gateway.gatewayUrl, { token })
+  assert.deepEqual([refused.status, refused.body.code], [503, 'read_only'])
+  const me = await fetch(`${gateway.gatewayUrl}/auth/me`, { headers: { authorization: `Bearer ${token}` } })
+  assert.equal(me.status, 200)
+  assert.equal(await gateway.stop(), 0)
+})
+
+test('guessing through a gateway is slowed down by where it comes from', async (t) => {
+  const { api, gateway } = await start(t, LAYOUTS[1])
+  const guess = (url: string, headers = {}) =>
+    fetch(`${url}/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ username: 'ada', password: 'a wrong password' }),
+    })
+  // The client's address is its own choice nowhere but at the gateway.
+  for (let count = 0; count < 10; count++) {
+    assert.equal((await guess(gateway.gatewayUrl, { 'x-forwarded-for': `192.0.2.${count}` })).status, 401)
+  }
+  assert.equal((await guess(gateway.gatewayUrl)).status, 429)
+  assert.equal((await guess(api.url, { 'x-forwarded-for': '192.0.2.200' })).status, 401, 'from elsewhere')
+  await eventually(
+    'the addresses in the log',
+    () => {
+      const addresses = api
+        .logs()
+        .filter(({ message }) => message === 'login failed')
+        .map((line) => line['remote_address'])
+      return addresses.includes('127.0.0.1') && addresses.includes('192.0.2.200')
+    },
+    PATIENT,
+  )
+})

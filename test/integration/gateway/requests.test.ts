@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ServerResponse } from 'node:http'
+import { eventually } from '../../support/eventually.ts'
+import { sendJson } from './api-double.ts'
+import { openSession, PATIENT } from './socket.ts'
+import { openWorld } from './world.ts'
+
+const GET = { type: 'request', method: 'GET', path: '/orders' }
+const NOWHERE = 'http://127.0.0.1:1'
+
+test('a request goes to the api as the holder of the session', async (t) => {
+  const { url, token, api } = await openWorld(t)
+  const session = await openSession(url, { token: await token({ user: 'ada', roles: ['admin', 'auditor'] }) })
+  session.send({
+    type: 'request',
+    id: 'a-1',
+    method: 'PUT',
+    path: '/orders/1?x=%20',
+    headers: { 'Idempotency-Key': 'k', 'X-Request-Id': 'mine' },
+    body: { status: 'paid', nested: [null, 1.5, 'ä'] },
+  })
+  await session.frame('response', { id: 'a-1' })
+  const [seen] = api.seen
+  assert.deepEqual([seen?.method, seen?.url], ['PUT', '/orders/1?x=%20'])
+  assert.deepEqual(JSON.parse(seen?.body ?? ''), { status: 'paid', nested: [null, 1.5, 'ä'] })
+  assert.deepEqual(
+    {
+      id: seen?.headers['x-user-id'],
+      name: seen?.headers['x-user-name'],
+      roles: seen?.headers['x-user-roles'],
+      request: seen?.headers['x-request-id'],
+      key: seen?.headers['idempotency-key'],
+      type: seen?.headers['content-type'],
+      host: seen?.headers.host,
+    },
+    {
+      id: 'id-of-ada',
+      name: 'ada',
+      roles: 'admin,auditor',
+      request: 'mine',
+      key: 'k',
+      type: 'application/json',
+      host: new URL(api.url).host,
+    },
+  )
+})
+
+test('a request brings nothing that says who sends it', async (t) => {
+  const { url, token, api } = await openWorld(t)
+  const session = await openSession(url, { token: await token() })
+  const headers = {
+    Authorization: 'Bearer x',
+    Cookie: 'a=b',
+    Host: 'evil.example',
+    'X-User-Roles': 'admin',
+    x_user_id: 'root',
+    Forwarded: 'for=127.0.0.1',
+    'X-Forwarded-For': '127.0.0.1',
+    Connection: 'close, x-user-id',
+    'Content-Length': '500',
+    'Transfer-Encoding': 'chunked',
+  }
+  session.send({ ...GET, id: 1, headers })
+  await session.frame('response', { id: 1 })
+  const names = api.seen[0]?.rawHeaders
+    .filter((_, index) => index % 2 === 0)
+    .map((name) => name.toLowerCase())
+  assert.deepEqual(names?.sort(), [
+    'connection',
+    'host',
+    'x-request-id',
+    'x-user-id',
+    'x-user-name',
+    'x-user-roles',
+  ])
+  assert.equal(api.seen[0]?.headers['x-user-roles'], 'devops')
+})
+
+const ANSWERS: Readonly<Record<string, readonly [type: string, text: string, body: unknown]>> = {
+  'a JSON object': ['application/json; charset=utf-8', '{"a":[1,null]}', { a: [1, null] }],
+  'a JSON text': ['application/json', '"a"', 'a'],
+  'a JSON null': ['application/json', 'null', null],
+  'another kind of JSON': ['application/problem+json', '{}', {}],
+  'broken JSON': ['application/json', '{"a":', '{"a":'],
+  'text that looks like JSON': ['text/plain', '{}', '{}'],
+  'text with quotes': ['text/plain', '"\n\u2028', '"\n\u2028'],
+  nothing: ['text/plain', '', ''],
+}
+
+for (const [name, [type, text, body]] of Object.entries(ANSWERS)) {
+  test(`an answer that is ${name} comes as what it is`, async (t) => {
+    const { url, token, api } = await openWorld(t)
+    api.reply = (_request, response) => {
+      response.writeHead(418, { 'content-type': type, 'x-told': 'yes' }).end(text)
+    }
+    const session = await openSession(url, { token: await token() })
+    session.send({ ...GET, id: 'x' })
+    const frame = await session.frame('response', { id: 'x' })
+    assert.deepEqual([frame['status'], frame['body']], [418, body])
+    const headers = frame['headers'] as Record<string, string>
+    assert.deepEqual([headers['content-type'], headers['x-told']], [type, 'yes'])
+    assert.equal('connection' in headers, false)
+  })
+}
+
+test('an answer of a mebibyte comes whole, a larger one is an error', async (t) => {
+  const { url, token, api } = await openWorld(t)
+  const session = await openSession(url, { token: await token() })
+  api.reply = ({ url: path }, response) => {
+    response.writeHead(200, { 'content-type': 'text/plain' }).end('x'.repeat(Number(path.slice(1))))
+  }
+  session.send({ ...GET, id: 'whole', path: '/1048576' })
+  assert.equal(String((await session.frame('response', { id: 'whole' }))['body']).length, 1_048_576)
+  session.send({ ...GET, id: 'larger', path: '/1048577' })
+  assert.equal((await session.frame('error', { id: 'larger' }))['code'], 'answer_too_large')
+  session.send({ ...GET, id: 'after', path: '/3' })
+  await session.frame('response', { id: 'after' })
+})
+
+test('twenty requests may be in flight, one more is an error, and no session ends for it', async (t) => {
+  const { url, token, api } = await openWorld(t)
+  const waiting: ServerResponse[] = []
+  api.reply = (_request, response) => void waiting.push(response)
+  const session = await openSession(url, { token: await token() })
+  for (let id = 1; id <= 20; id++) session.send({ ...GET, id })
+  await eventually('twenty requests at the api', () => waiting.length === 20, PATIENT)
+  session.send({ ...GET, id: 21 })
+  assert.equal((await session.frame('error', { id: 21 }))['code'], 'too_many_requests')
+  for (const response of waiting) sendJson(response, 200, {})
+  await session.frame('response', { id: 20 })
+  await eventually(
+    'all answers',
+    () => session.frames.filter(({ type }) => type === 'response').length === 20,
+    PATIENT,
+  )
+  session.send({ ...GET, id: 22 })
+  await eventually('the next request', () => waiting.length === 21, PATIENT)
+  waiting.forEach((response) => response.destroy())
+})
+
+test('requests that are under way end with their session', async (t) => {
+  const { url, token, api } = await openWorld(t)
+  let broken = 0
+  api.reply = (_request, response) => void response.on('close', () => broken++)
+  const session = await openSession(url, { token: await token() })
+  for (let id = 1; id <= 5; id++) session.send({ ...GET, id })
+  await eventually('the requests at the api', () => api.seen.length === 5, PATIENT)
+  session.socket.close()
+  await eventually('their end', () => broken === 5, PATIENT)
+})
+
+test('a session outlives the api, and its requests answer 503', async (t) => {
+  const { url, token } = await openWorld(t, { apiUrl: () => NOWHERE })
+  const session = await openSession(url, { token: await token() })
+  for (const id of [1, 2]) {
+    session.send({ ...GET, id })
+    const { status, body } = await session.frame('response', { id })
+    assert.deepEqual([status, (body as { code: string }).code], [503, 'api_unavailable'])
+  }
+})
+
+test('an api that breaks off in the middle of an answer is away', async (t) => {
+  const { url, token, api } = await openWorld(t)
+  api.reply = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '100' }).write('begin', () => {
+      response.destroy()
+    })
+  }
+  const session = await openSession(url, { token: await token() })
+  session.send({ ...GET, id: 1 })
+  assert.equal((await session.frame('response', { id: 1 }))['status'], 503)
+})
+
+test('requests share connections', async (t) => {
+  const { url, token, api } = await openWorld(t)
+  const session = await openSession(url, { token: await token() })
+  for (let id = 1; id <= 30; id++) {
+    session.send({ ...GET, id })
+    await session.frame('response', { id })
+  }
+  assert.equal(await api.connections(), 1)
+})

@@ -1,0 +1,22 @@
+import { onEveryDialect } from '../../support/store.ts'
+import { scopeOf } from '../../support/scope.ts'
+import { FIRST_PAGE, PASSWORD, vpnStoreWorld } from '../../support/vpn-store.ts'
+import { describeSessionRegistryContract } from '../../contract/session-registry.ts'
+
+onEveryDialect('the registry in the store', (dialect) => {
+  describeSessionRegistryContract('the registry in the store', async (t, { cidr }) => {
+    const { vpn, users, ids, joined } = scopeOf(t).use(await vpnStoreWorld(dialect, { pool: cidr }))
+    const { size } = await vpn.pool()
+    return {
+      registry: await joined('primary'),
+      capacity: size,
+      makeUser: async () => ({ id: ids.get('ada') ?? '', name: 'ada', generation: 1 }),
+      disconnect: (id) => vpn.disconnect(id, 'root'),
+      endTokens: (userId) => users.setPassword(userId, `${PASSWORD} and more`),
+      async live(wanted) {
+        const { items } = await vpn.list({}, FIRST_PAGE)
+        return items.map(({ id }) => id).filter((id) => wanted.includes(id))
+      },
+    }
+  })
+})

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import type { Session, Vpn } from '../../src/domains/vpn/index.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import type { DatabaseAddress } from '../../src/store/open.ts'
+import { eventually } from '../support/eventually.ts'
+import { chanceOf } from '../support/random.ts'
+import { scopeOf } from '../support/scope.ts'
+import { testStore } from '../support/store.ts'
+import type { StormOptions } from '../support/vpn-storm.ts'
+import { PASSWORD, vpnOn } from '../support/vpn-store.ts'
+
+const STORM = join(import.meta.dirname, '../support/vpn-storm.ts')
+// PostgreSQL takes several times as long for each: it answers every statement over a socket.
+const OPERATIONS = { sqlite: 10_000, postgres: 3_000 }
+const KILLS = 4
+const DEVICES = 20
+const PATIENCE = { timeoutMs: 240_000 }
+const SETTINGS = { pool: '100.64.0.0/27', coolDownMs: 400, heartbeatMs: 1_000 }
+
+/** A gateway's process; it can be killed and started again under the same name. */
+class Gateway {
+  readonly #options: Omit<StormOptions, 'seed'>
+  #child: ChildProcess | undefined
+  #ended: Promise<unknown> = Promise.resolve()
+  operations = 0
+
+  constructor(options: Omit<StormOptions, 'seed'>) {
+    this.#options = options
+  }
+
+  start(seed: number): void {
+    const child = spawn(process.execPath, [STORM, JSON.stringify({ ...this.#options, seed })], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      for (const line of text.split('\n')) this.operations += Number(line)
+    })
+    this.#child = child
+    this.#ended = once(child, 'close')
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal)
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL')
+    await this.#ended
+  }
+
+  /** Lets it leave in order; answers its exit code. */
+  async stop(): Promise<number | null> {
+    this.#child?.stdin?.end()
+    await this.#ended
+    return this.#child?.exitCode ?? null
+  }
+}
+
+async function world(t: TestContext, dialect: DialectName) {
+  const scope = scopeOf(t)
+  const { store, address } = scope.use(await testStore(dialect))
+  const { vpn, users } = vpnOn(store, systemClock, SETTINGS)
+  const userIds: string[] = []
+  for (const name of ['ada', 'bob'])
+    userIds.push((await users.create({ name, password: PASSWORD, roles: ['devops'] })).id)
+  const gateways = ['primary', 'standby'].map((gateway) => {
+    const each = new Gateway({
+      database: textOf(address),
+      gateway,
+      settings: SETTINGS,
+      userIds,
+      devices: DEVICES,
+    })
+    scope.defer(() => each.kill())
+    return each
+  })
+  return { vpn, gateways }
+}
+
+function textOf(address: DatabaseAddress): string {
+  return address.kind === 'sqlite' ? address.path : address.url.reveal()
+}
+
+/** Every session there ever was, the oldest first. */
+async function history(vpn: Vpn): Promise<Session[]> {
+  const all: Session[] = []
+  for (const state of ['open', 'closed'] as const) {
+    for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
+      const page: Awaited<ReturnType<Vpn['list']>> = await vpn.list({ state }, { limit: 1_000, before })
+      all.push(...page.items)
+      before = page.next
+    }
+  }
+  // Of two in the same millisecond the one that was over first came first.
+  return all.sort(
+    (one, other) => one.connectedAt - other.connectedAt || (one.closedAt ?? 0) - (other.closedAt ?? 0),
+  )
+}
+
+const whoOf = ({ id, user, device }: Session) => (device === null ? id : `${user.id}/${device}`)
+
+function groupedBy(sessions: readonly Session[], keyOf: (session: Session) => string): Session[][] {
+  return [...Map.groupBy(sessions, keyOf).values()]
+}
+
+function* pairs(sessions: readonly Session[]): Generator<[Session, Session]> {
+  for (let index = 1; index < sessions.length; index++)
+    yield [sessions[index - 1] as Session, sessions[index] as Session]
+}
+
+/** One after the other, and between two different holders the cool-down. */
+function assertHeldByOne(onOneAddress: readonly Session[]): void {
+  for (const [earlier, later] of pairs(onOneAddress)) {
+    const pause = later.connectedAt - (earlier.closedAt ?? Number.POSITIVE_INFINITY)
+    const least = whoOf(earlier) === whoOf(later) ? 0 : SETTINGS.coolDownMs
+    assert.ok(pause >= least, `${later.virtualIp} went over after ${pause} ms`)
+  }
+}
+
+/** A device that got another address had lost its former one to somebody else. Answers how often it came back. */
+function assertReturned(ofOneDevice: readonly Session[], onAddress: ReadonlyMap<string, Session[]>): number {
+  let returned = 0
+  for (const [earlier, later] of pairs(ofOneDevice)) {
+    if (earlier.virtualIp === later.virtualIp) {
+      returned++
+      continue
+    }
+    const others = onAddress.get(earlier.virtualIp)?.filter((each) => whoOf(each) !== whoOf(later)) ?? []
+    const since = earlier.closedAt ?? 0
+    assert.ok(
+      others.some(({ connectedAt }) => connectedAt >= since && connectedAt <= later.connectedAt + SLACK_MS),
+      `${whoOf(later)} lost ${earlier.virtualIp}, and nobody had it`,
+    )
+  }
+  return returned
+}
+
+// Whoever took the address may have noted the time of it after the device had been given another one.
+const SLACK_MS = 5_000
+
+describe('two gateways in two processes on one database', { concurrency: 1 }, () => {
+  for (const dialect of ['sqlite', 'postgres'] as const) {
+    test(`never lease an address twice on ${dialect}, though they are killed`, async (t) => {
+      const chance = chanceOf(t)
+      const { vpn, gateways } = await world(t, dialect)
+      const total = () => gateways.reduce((sum, { operations }) => sum + operations, 0)
+      for (const gateway of gateways) gateway.start(chance.between(1, 2 ** 31))
+      for (let kill = 1; kill <= KILLS; kill++) {
+        const goal = (OPERATIONS[dialect] * kill) / (KILLS + 1)
+        await eventually(`${goal} operations`, () => total() >= goal, PATIENCE)
+        const victim = gateways[kill % 2]
+        await victim?.kill()
+        victim?.start(chance.between(1, 2 ** 31))
+      }
+      await eventually('all operations', () => total() >= OPERATIONS[dialect], PATIENCE)
+      await gateways[0]?.kill()
+      await eventually(
+        'the dead one to lose its sessions to the other',
+        async () =>
+          (await vpn.list({ gateway: 'primary' }, { limit: 1, before: 2 ** 53 - 1 })).items.length === 0,
+        PATIENCE,
+      )
+      assert.equal(await gateways[1]?.stop(), 0, 'the other one leaves in order')
+
+      const sessions = await history(vpn)
+      assert.deepEqual(
+        sessions.filter(({ closedAt }) => closedAt === null),
+        [],
+      )
+      const onAddress = Map.groupBy(sessions, ({ virtualIp }) => virtualIp)
+      for (const each of onAddress.values()) assertHeldByOne(each)
+      const devices = groupedBy(sessions, whoOf)
+      const returned = devices.reduce((sum, each) => sum + assertReturned(each, onAddress), 0)
+      t.diagnostic(`${total()} operations, ${sessions.length} sessions, ${returned} returns`)
+      assert.ok(returned > 0)
+      const counted = await countAudit(vpn)
+      assert.deepEqual(counted, { session_registered: sessions.length, session_closed: sessions.length })
+    })
+  }
+})
+
+async function countAudit(vpn: Vpn): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
+    const page: Awaited<ReturnType<Vpn['audit']>> = await vpn.audit({}, { limit: 1_000, before })
+    for (const { event } of page.items) counts[event] = (counts[event] ?? 0) + 1
+    before = page.next
+  }
+  return counts
+}

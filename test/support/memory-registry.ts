@@ -1,0 +1,132 @@
+import { AppError } from '../../src/kernel/errors.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import type {
+  Refusal,
+  RegisteredSession,
+  SessionEnd,
+  SessionNews,
+  SessionRegistry,
+  SessionRequest,
+} from '../../src/infra/ws/registry.ts'
+
+export interface MemoryRegistry extends SessionRegistry {
+  /** Sessions that hold an address now. */
+  readonly live: ReadonlyMap<string, RegisteredSession & SessionRequest>
+  /** Every end, in order; a session stands here once. */
+  readonly ends: readonly SessionEnd[]
+  readonly refusals: readonly Refusal[]
+  readonly heard: ReadonlyMap<string, SessionNews>
+  /** How often the gateway has said that it lives. */
+  readonly beats: number
+  readonly isJoined: boolean
+  /** As somebody else would end a session. */
+  endElsewhere(id: string, code: number, reason: string): void
+  /** Ends the user's tokens that were issued before. */
+  endTokens(userId: string): void
+  /** From now on every call rejects, or works again. */
+  setAway(isAway: boolean): void
+}
+
+export interface MemoryRegistryOptions {
+  readonly capacity?: number
+  /** Leaving waits for it. */
+  readonly beforeLeave?: () => Promise<void>
+}
+
+const PREFIX_LENGTH = 16
+const FIRST_OCTETS = '100.64'
+
+/** A registry in memory: no cool-down, one gateway, and nothing lasts. */
+export function createMemoryRegistry({
+  capacity = 65_533,
+  beforeLeave = async () => undefined,
+}: MemoryRegistryOptions = {}): MemoryRegistry {
+  const live = new Map<string, RegisteredSession & SessionRequest>()
+  const lastAddress = new Map<string, string>()
+  const tokensEndedAt = new Map<string, number>()
+  const unacknowledged = new Map<string, SessionEnd>()
+  const heard = new Map<string, SessionNews>()
+  const ends: SessionEnd[] = []
+  const refusals: Refusal[] = []
+  let isAway = false
+  let isJoined = false
+  let beats = 0
+
+  const answering = async <T>(work: () => T): Promise<T> => {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (isAway) throw new AppError('unavailable', 'store_unavailable', 'The registry is away.')
+    return work()
+  }
+
+  const end = (each: SessionEnd): void => {
+    if (live.delete(each.id)) ends.push(each)
+  }
+
+  const endElsewhere = (id: string, code: number, reason: string): void => {
+    if (!live.has(id)) return
+    end({ id, code, reason })
+    unacknowledged.set(id, { id, code, reason })
+  }
+
+  const freeAddress = (wanted: string | undefined): string => {
+    const taken = new Set([...live.values()].map(({ virtualIp }) => virtualIp))
+    if (wanted !== undefined && !taken.has(wanted)) return wanted
+    for (let host = 2; host < capacity + 2; host++) {
+      const address = `${FIRST_OCTETS}.${host >> 8}.${host & 255}`
+      if (!taken.has(address)) return address
+    }
+    throw new AppError('unavailable', 'pool_exhausted', 'No virtual address is free.')
+  }
+
+  const register = (request: SessionRequest): RegisteredSession => {
+    const { user, token, device } = request
+    if (token.issuedAt < (tokensEndedAt.get(user.id) ?? 0)) {
+      throw new AppError('unauthenticated', 'unauthenticated', 'The token is not valid any more.')
+    }
+    const owner = device === undefined ? undefined : `${user.id} ${device}`
+    for (const other of live.values()) {
+      if (device !== undefined && other.user.id === user.id && other.device === device) {
+        endElsewhere(other.id, 4409, 'replaced by a newer session of the device')
+      }
+    }
+    const virtualIp = freeAddress(owner === undefined ? undefined : lastAddress.get(owner))
+    if (owner !== undefined) lastAddress.set(owner, virtualIp)
+    const session = { id: newId(), virtualIp, prefixLength: PREFIX_LENGTH }
+    live.set(session.id, { ...session, ...request })
+    return session
+  }
+
+  return {
+    live,
+    ends,
+    refusals,
+    heard,
+    get beats() {
+      return beats
+    },
+    get isJoined() {
+      return isJoined
+    },
+    endElsewhere,
+    endTokens: (userId) => void tokensEndedAt.set(userId, Date.now() + 1),
+    setAway: (next) => void (isAway = next),
+    join: () => answering(() => void (isJoined = true)),
+    register: (request) => answering(() => register(request)),
+    close: (each) => answering(() => each.forEach(end)),
+    beat: (news) =>
+      answering(() => {
+        beats++
+        for (const each of news) if (live.has(each.id)) heard.set(each.id, each)
+      }),
+    ended: () => answering(() => [...unacknowledged.values()]),
+    acknowledge: (ids) => answering(() => ids.forEach((id) => unacknowledged.delete(id))),
+    refused: (refusal) => answering(() => void refusals.push(refusal)),
+    async leave() {
+      await beforeLeave()
+      await answering(() => {
+        isJoined = false
+        for (const id of live.keys()) end({ id, code: 1001, reason: 'the gateway left' })
+      })
+    },
+  }
+}
