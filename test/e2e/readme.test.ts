@@ -13,6 +13,9 @@ const ROOT = join(import.meta.dirname, '../..')
 const TOUR = '## A five-minute tour'
 // What the tour starts in a terminal of its own; here the bus listens on a port that nobody else has.
 const START_BUS = 'nats-server -p 9996 -js'
+// What runs until Ctrl-C, in a terminal of its own; the tour knows the gateway by its usual address.
+const HELD_OPEN = 'npx platform vpn connect '
+const USUAL_GATEWAY = 'http://127.0.0.1:9994'
 const STEP_MS = 30_000
 
 interface Block {
@@ -56,6 +59,8 @@ describe('the commands that the documents show', () => {
 interface World extends AsyncDisposable {
   readonly platform: ServedPlatform
   readonly shell: Shell
+  /** For a command that runs until Ctrl-C. */
+  readonly ownTerminal: Shell
 }
 
 async function startWorld(env: Readonly<Record<string, string>>): Promise<World> {
@@ -64,9 +69,11 @@ async function startWorld(env: Readonly<Record<string, string>>): Promise<World>
   const platform = opening.use(
     await servePlatform({ dataDir: data.path, env: { ...env, WORKER_ORDER_SCAN: '200ms' } }),
   )
-  const shell = opening.use(startShell({ ...env, DATA_DIR: data.path, HOME: data.path }))
+  const shellEnv = { ...env, DATA_DIR: data.path, HOME: data.path }
+  const shell = opening.use(startShell(shellEnv))
+  const ownTerminal = opening.use(startShell(shellEnv))
   const opened = opening.move()
-  return { platform, shell, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { platform, shell, ownTerminal, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 function tour(): string {
@@ -82,12 +89,24 @@ function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-async function followSteps({ platform, shell }: World, { language, text }: Block) {
+async function followSteps({ platform, shell, ownTerminal }: World, { language, text }: Block) {
   assert.equal(language, 'console', `a block that is run shows what it prints:\n${text}`)
   const values = { API: platform.url, PASSWORD: firstPassword(platform.stderr()) }
   for (const { command, output } of stepsOf(text)) {
-    assert.match(plain(await shell.run(withValues(command, values))), patternOf(output), command)
+    if (command.startsWith(HELD_OPEN)) await holdOpen(ownTerminal, platform, { command, output })
+    else assert.match(plain(await shell.run(withValues(command, values))), patternOf(output), command)
   }
+}
+
+/** The columns are as wide as the address, which is not the usual one. */
+async function holdOpen(terminal: Shell, { gatewayUrl }: ServedPlatform, { command, output }: Step) {
+  const shown = patternOf(output.replaceAll(/ +/g, ' '))
+  const printed = terminal.start(command.replaceAll(USUAL_GATEWAY, gatewayUrl))
+  await eventually(
+    `what ${command} prints`,
+    () => shown.test(plain(printed().trimEnd().replaceAll(gatewayUrl, USUAL_GATEWAY).replaceAll(/ +/g, ' '))),
+    { timeoutMs: STEP_MS },
+  )
 }
 
 function stepsOf(text: string): Step[] {
@@ -136,6 +155,8 @@ function lateBus(port: number) {
 interface Shell extends AsyncDisposable {
   /** Runs a command to its end, which must be a good one, and answers what it printed. */
   run(command: string): Promise<string>
+  /** Leaves a command running, and answers what it has printed so far whenever it is asked. */
+  start(command: string): () => string
 }
 
 /** One bash for all steps, so that variables and functions last, in the checkout. */
@@ -153,6 +174,10 @@ function startShell(env: Readonly<Record<string, string>>): Shell {
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   return {
+    start(command) {
+      child.stdin.write(`${command} </dev/null\n`)
+      return () => stdout
+    },
     async run(command) {
       const mark = `end-${randomBytes(6).toString('hex')}`
       const end = new RegExp(`\\n${mark} (\\d+)\\n$`)
