@@ -349,6 +349,10 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
           statements++
           return tx.run(statement, parameters)
         },
+        change: (statement, parameters) => {
+          statements++
+          return tx.change(statement, parameters)
+        },
       }
       for (let i = 0; i < 10; i++)
         await world.alerts.raise(counting, { ...EXPIRED, alarmId: `order.timeout:${i}` })
