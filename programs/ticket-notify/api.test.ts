@@ -9,7 +9,6 @@ const optionsFor = (api: string, options: Partial<FetchOptions> = {}): FetchOpti
   limit: 500,
   identity: { name: 'ops-1', roles: 'service,devops' },
   signal: new AbortController().signal,
-  timeoutMs: 5_000,
   ...options,
 })
 
@@ -42,6 +41,16 @@ for (const [fault, behaviour] of Object.entries(TICKET_API_FAULTS)) {
   })
 }
 
+test('a platform that refuses is quoted', async () => {
+  await using api = await startTicketApi()
+  const body = JSON.stringify({ code: 'validation_failed', message: 'limit: expected at most 1000' })
+  api.behave((response) => void response.writeHead(400).end(body))
+  await assert.rejects(fetchTickets(optionsFor(api.url)), {
+    name: 'FetchError',
+    message: 'HTTP status 400: limit: expected at most 1000',
+  })
+})
+
 test('a platform that is not there is a failed fetch', async () => {
   const api = await startTicketApi()
   await api[Symbol.asyncDispose]()
@@ -65,6 +74,17 @@ for (const [fault, behaviour] of Object.entries(SLOW)) {
     await assert.rejects(fetching, { name: 'FetchError', message: 'no answer within 0.2 s' })
   })
 }
+
+test('a fetch that is interrupted ends at once', async () => {
+  await using api = await startTicketApi()
+  const control = new AbortController()
+  api.behave(() => control.abort())
+  const fetching = fetchTickets(optionsFor(api.url, { signal: control.signal }))
+  await assert.rejects(fetching, { name: 'FetchError', message: 'interrupted' })
+  const afterwards = fetchTickets(optionsFor(api.url, { signal: control.signal }))
+  await assert.rejects(afterwards, { name: 'FetchError', message: 'interrupted' })
+  assert.equal(api.requests.length, 1)
+})
 
 test('an endless answer is cut off', async () => {
   await using api = await startTicketApi()

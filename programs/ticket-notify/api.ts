@@ -5,6 +5,7 @@ import { parseTicketList, type TicketList } from './tickets.ts'
 const FETCH_TIMEOUT_MS = 30_000
 // 500 tickets with long descriptions are a fraction of this.
 const MAX_ANSWER_BYTES = 32 * 1_048_576
+const MAX_QUOTE_CHARACTERS = 300
 
 /** The platform could not be asked, or its answer was none. */
 export class FetchError extends Error {
@@ -48,11 +49,9 @@ async function answerOf({
       redirect: 'manual',
       signal: control.signal,
     })
-    if (response.status !== 200) {
-      await response.body?.cancel()
-      throw new FetchError(`HTTP status ${response.status}`)
-    }
-    return await limitedText(response)
+    const text = await limitedText(response)
+    if (response.status !== 200) throw new FetchError(refusal(response.status, text))
+    return text
   } catch (error) {
     if (error instanceof FetchError) throw error
     const reason = control.signal.aborted ? String(control.signal.reason) : networkFailure(error)
@@ -60,6 +59,21 @@ async function answerOf({
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', stop)
+  }
+}
+
+/** What the platform says of it: its error bodies are JSON with `code` and `message`. */
+function refusal(status: number, body: string): string {
+  const message = messageIn(body)
+  return message === undefined ? `HTTP status ${status}` : `HTTP status ${status}: ${message}`
+}
+
+function messageIn(body: string): string | undefined {
+  try {
+    const { message }: { readonly message?: unknown } = Object(JSON.parse(body))
+    return typeof message === 'string' ? message.slice(0, MAX_QUOTE_CHARACTERS) : undefined
+  } catch {
+    return undefined
   }
 }
 

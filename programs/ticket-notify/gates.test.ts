@@ -11,6 +11,7 @@ const FRESH_TICKET: Ticket = {
   status: 'open',
   level: 'critical',
   title: 'Disk full',
+  wholeTitle: 'Disk full',
   createdAt: NOW,
   updatedAt: NOW,
   updatedAtText: new Date(NOW).toISOString(),
@@ -19,7 +20,7 @@ const FRESH_TICKET: Ticket = {
 function occasion(ticket: Partial<Ticket> = {}, others: Partial<Occasion> = {}): Occasion {
   return {
     kind: 'new',
-    ticket: { ...FRESH_TICKET, ...ticket },
+    ticket: { ...FRESH_TICKET, ...(ticket.title && { wholeTitle: ticket.title }), ...ticket },
     now: NOW,
     freshMs: 60 * MINUTE,
     budgetLeft: 20,
@@ -78,6 +79,10 @@ for (const marker of TEST_MARKERS) {
     }
   })
 }
+
+test('a mark is found in a title that is too long to be shown', () => {
+  assert.equal(judge(occasion({ title: 'Disk …', wholeTitle: 'Disk full SELFTEST' })), 'test')
+})
 
 test('a title that only resembles a marker is none', () => {
   for (const title of ['TK-1', '[Tk-1]', 'SelfTest', '自测', 'zz-1', 'TEST', '[test]', '验 收']) {

@@ -35,7 +35,7 @@ const level: Gate = ({ kind, ticket }) =>
   kind === 'change' || NOTIFY_LEVELS.includes(ticket.level) ? undefined : 'level'
 
 const testTitle: Gate = ({ ticket }) =>
-  TEST_MARKERS.some((marker) => ticket.title.includes(marker)) ? 'test' : undefined
+  TEST_MARKERS.some((marker) => ticket.wholeTitle.includes(marker)) ? 'test' : undefined
 
 const budget: Gate = ({ budgetLeft }) => (budgetLeft > 0 ? undefined : 'budget')
 

@@ -1,10 +1,7 @@
 import type { Environment } from './env.ts'
 import { presentTime } from './env.ts'
 import { ticketNotify } from './main.ts'
-
-interface Output {
-  write(text: string): unknown
-}
+import type { Output } from './output.ts'
 
 /** What the program has of the world. */
 export interface TicketNotifyContext {
@@ -21,6 +18,7 @@ export function runTicketNotify(argv: readonly string[], context: TicketNotifyCo
   const { env, stdout, stderr } = context
   return ticketNotify(argv, {
     env,
+    nodeVersion: process.versions.node,
     stdout,
     stderr,
     now: presentTime,

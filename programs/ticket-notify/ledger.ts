@@ -13,7 +13,8 @@ const MEANINGS: Readonly<Record<Untold, string>> = {
 }
 
 const UNTOLD = Object.keys(MEANINGS) as Untold[]
-const MAX_REMEMBERED = 200
+// More than a round can hold back, so that one that waits in many rounds counts once.
+const MAX_REMEMBERED = 5_000
 const MAX_SHOWN = 20
 
 /** One paragraph of the digest. */
@@ -55,10 +56,12 @@ export interface Ledger {
 
 export function createLedger(today: string, from?: LedgerData): Ledger {
   // An account without an entry begins with its first one.
-  const since = from && isUsed(from) ? from.since : today
+  const begun = from && isUsed(from) ? from.since : today
+  // A clock that was ahead must not put the digest off until then.
+  const since = begun < today ? begun : today
   const books = new Map(UNTOLD.map((reason) => [reason, openBook(from?.untold[reason])] as const))
   const bookOf = (reason: Untold) => books.get(reason) ?? openBook(undefined)
-  let changed = false
+  let changed = since !== begun
   return {
     since,
     add(reason, key, title) {

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { bootId, takeLock, type Release } from './lock.ts'
 
@@ -11,7 +19,7 @@ function lockFile() {
   const directory = mkdtempSync(join(tmpdir(), 'platform-lock-'))
   return {
     path: join(directory, 'state.lock'),
-    files: () => readdirSync(directory),
+    files: () => readdirSync(directory).sort(),
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   }
 }
@@ -29,6 +37,15 @@ test('a lock that is free is taken, and one that is let go can be taken again', 
   release()
   assert.deepEqual(lock.files(), [])
   taken(lock.path)()
+})
+
+test("who lets go twice takes away nobody else's lock", () => {
+  using lock = lockFile()
+  const release = taken(lock.path)
+  release()
+  writeFileSync(lock.path, "another one's")
+  release()
+  assert.ok(existsSync(lock.path))
 })
 
 test('a lock that is held names its holder', () => {
@@ -49,6 +66,25 @@ test('the lock of a process that was killed is taken over', async () => {
   await once(child, 'close')
   taken(lock.path)()
   assert.deepEqual(lock.files(), [])
+})
+
+test('a lock that there is no room for leaves nothing behind', () => {
+  using lock = lockFile()
+  symlinkSync('/dev/full', `${lock.path}.${process.pid}`)
+  assert.throws(() => takeLock(lock.path), { code: 'ENOSPC' })
+  assert.deepEqual(lock.files(), [])
+})
+
+test('what a round that was killed while it took the lock has left is taken away, what others do is not', () => {
+  using lock = lockFile()
+  const dead = 4_194_305 // above the highest number that a process can have
+  const directory = dirname(lock.path)
+  const kept = [`state.lock.${process.ppid}`, 'state.lock.old', `other.lock.${dead}`]
+  const names = [`state.lock.${dead}`, `state.lock.${dead}.dead`, ...kept]
+  for (const name of names) writeFileSync(join(directory, name), 'x')
+  const release = taken(lock.path)
+  assert.deepEqual(lock.files(), [...kept, 'state.lock'].sort())
+  release()
 })
 
 const STALE: Readonly<Record<string, string>> = {

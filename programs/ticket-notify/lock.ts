@@ -1,4 +1,5 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 
 /** Lets go; may be called twice. */
 export type Release = () => void
@@ -12,6 +13,7 @@ export interface Held {
 const MAX_ATTEMPTS = 10
 // A process that was killed, and whose parent has not looked yet.
 const ENDED_STATES = ['Z', 'X']
+const DEAD = 'dead'
 
 /**
  * Takes the lock, or answers who holds it. The file names a process and when that process began, so that a lock
@@ -20,7 +22,10 @@ const ENDED_STATES = ['Z', 'X']
 export function takeLock(path: string): Release | Held {
   const own = processMark(process.pid)
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    if (tryTake(path, own)) return () => releaseOwn(path, own)
+    if (tryTake(path, own)) {
+      removeLeftovers(path)
+      return () => releaseOwn(path, own)
+    }
     const found = readMark(path)
     if (found === undefined) continue
     const pid = Number(found.split(' ')[0])
@@ -32,8 +37,8 @@ export function takeLock(path: string): Release | Held {
 
 function tryTake(path: string, mark: string): boolean {
   const candidate = `${path}.${process.pid}`
-  writeFileSync(candidate, mark, { mode: 0o600 })
   try {
+    writeFileSync(candidate, mark, { mode: 0o600 })
     linkSync(candidate, path)
     return true
   } catch (error) {
@@ -41,6 +46,14 @@ function tryTake(path: string, mark: string): boolean {
     throw error
   } finally {
     rmSync(candidate, { force: true })
+  }
+}
+
+/** Takes away what rounds have left that were killed in the middle of taking or breaking the lock. */
+function removeLeftovers(path: string): void {
+  for (const name of readdirSync(dirname(path))) {
+    const pid = name.startsWith(`${basename(path)}.`) ? /\.(\d+)(\.dead)?$/.exec(name)?.[1] : undefined
+    if (pid !== undefined && startOf(Number(pid)) === DEAD) rmSync(join(dirname(path), name), { force: true })
   }
 }
 
@@ -79,7 +92,7 @@ function startOf(pid: number): string {
   const stat = readOr(`/proc/${pid}/stat`, '')
   // The name of the program, in brackets, may hold anything.
   const [state = 'X', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return stat === '' || ENDED_STATES.includes(state) ? 'dead' : (fields[18] ?? '')
+  return stat === '' || ENDED_STATES.includes(state) ? DEAD : (fields[18] ?? '')
 }
 
 /** Names the running of this machine; empty where the system has no such name. */

@@ -1,3 +1,5 @@
+import type { Output } from './output.ts'
+
 type Fields = Readonly<Record<string, unknown>>
 
 /** One JSON line per event. INFO: what happened; WARN: something may be missed; ERROR: a person must act. */
@@ -7,7 +9,7 @@ export interface Log {
   error(message: string, fields?: Fields): void
 }
 
-export function createLog(output: { write(text: string): unknown }, now: () => number): Log {
+export function createLog(output: Pick<Output, 'write'>, now: () => number): Log {
   const at =
     (level: string) =>
     (message: string, fields: Fields = {}) => {

@@ -1,11 +1,13 @@
 import { FetchError, fetchTickets } from './api.ts'
 import { makeDirectoryOf } from './atomic-file.ts'
 import type { Environment } from './env.ts'
-import { takeLock } from './lock.ts'
+import { type Held, type Release, takeLock } from './lock.ts'
 import { createLog, type Log } from './log.ts'
+import { nodeProblem } from './node-version.ts'
 import { selfTestNotice } from './notices.ts'
 import type { Notification, NotifyModule, NotifyResult } from './notification.ts'
 import { type Options, parseOptions, USAGE, UsageError } from './options.ts'
+import { type Output, outliveReader } from './output.ts'
 import { runRound, SaveError, type Tally } from './round.ts'
 import { createStateStore, lockFileOf, memoryFileOf, readOnlyStore } from './state-store.ts'
 import { stopOnSignal, type Stop } from './stop.ts'
@@ -17,13 +19,11 @@ const WRONG_USAGE = 2
 
 const PRINTED = 'dry run: printed on standard output only'
 
-interface Output {
-  write(text: string): unknown
-}
-
 /** What the program has of the world. */
 export interface World {
   readonly env: Environment
+  /** As in `process.versions.node`. */
+  readonly nodeVersion: string
   readonly stdout: Output
   readonly stderr: Output
   now(): number
@@ -36,21 +36,34 @@ type Send = (
   options?: { readonly ignoreThrottle?: boolean },
 ) => Promise<NotifyResult>
 
-/** The program, from its arguments to its exit code. */
+/** The program, from its arguments to its exit code. Never rejects: whatever happens is a line of the log. */
 export async function ticketNotify(argv: readonly string[], world: World): Promise<number> {
+  for (const output of [world.stdout, world.stderr]) outliveReader(output)
   const log = createLog(world.stderr, world.now)
   try {
-    const options = parseOptions(argv, world.env)
-    if (options.help) {
-      world.stdout.write(USAGE)
-      return DONE
-    }
-    return await run(options, world, log)
+    return await start(argv, world, log)
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    log.error(error.message)
-    return WRONG_USAGE
+    if (error instanceof UsageError) {
+      log.error(error.message)
+      return WRONG_USAGE
+    }
+    log.error(`the round broke off: ${messageOf(error)}`, {
+      stack: error instanceof Error ? error.stack : undefined,
+    })
+    return FAILED
   }
+}
+
+function start(argv: readonly string[], world: World, log: Log): number | Promise<number> {
+  const problem = nodeProblem(world.nodeVersion)
+  if (problem !== undefined) {
+    log.error(problem)
+    return FAILED
+  }
+  const options = parseOptions(argv, world.env)
+  if (!options.help) return run(options, world, log)
+  world.stdout.write(USAGE)
+  return DONE
 }
 
 async function run(options: Options, world: World, log: Log): Promise<number> {
@@ -87,11 +100,12 @@ async function openSend(
     }
   }
   try {
-    const { notify } = await loadNotify()
+    const { notify }: Partial<NotifyModule> = await loadNotify()
+    if (typeof notify !== 'function') return { missing: 'it exports no function notify' }
     const memoryFile = memoryFileOf(stateFile)
     return { send: (notification, more) => notify(notification, { memoryFile, signal: hurry, ...more }) }
   } catch (error) {
-    return { missing: error instanceof Error ? error.message : String(error) }
+    return { missing: messageOf(error) }
   }
 }
 
@@ -108,23 +122,29 @@ async function selfTest(send: Send, { now }: World, log: Log): Promise<number> {
 
 /** spec, rule 9 and contract, section 7: one round at a time. */
 async function lockedRound({ stateFile }: Options, log: Log, once: () => Promise<number>): Promise<number> {
-  try {
-    makeDirectoryOf(stateFile)
-    const lock = takeLock(lockFileOf(stateFile))
-    if (typeof lock !== 'function') {
-      log.info('another round is under way, this one does nothing', { held_by: lock.heldBy })
-      return DONE
-    }
+  const lock = lockOf(stateFile)
+  if (typeof lock === 'function') {
     try {
       return await once()
     } finally {
       lock()
     }
+  }
+  if ('heldBy' in lock) {
+    log.info('another round is under way, this one does nothing', { held_by: lock.heldBy })
+    return DONE
+  }
+  log.error(`nothing can be written beside the state file: ${lock.problem}`, { state: stateFile })
+  return FAILED
+}
+
+/** Where not even the lock can be written nothing could be remembered. */
+function lockOf(stateFile: string): Release | Held | { readonly problem: string } {
+  try {
+    makeDirectoryOf(stateFile)
+    return takeLock(lockFileOf(stateFile))
   } catch (error) {
-    // Where not even the lock can be written nothing could be remembered.
-    if (!(error instanceof Error && 'syscall' in error)) throw error
-    log.error(`nothing can be written beside the state file: ${error.message}`, { state: stateFile })
-    return FAILED
+    return { problem: messageOf(error) }
   }
 }
 
@@ -179,4 +199,8 @@ function failedRound(error: unknown, { api, stateFile }: Options, log: Log, { re
     return FAILED
   }
   throw error
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -42,9 +42,10 @@ test('every variable is heard, and an argument beats its variable', () => {
     [300_000, 3, 2 * DAY, false],
   )
   const argv = ['--api', 'http://10.0.0.1:1', '--state', 's.json', '--limit', '7']
-  const given = parseOptions([...argv, '--dry-run', '--seed-only', '--self-test'], env)
+  const given = parseOptions([...argv, '--dry-run', '--seed-only'], env)
   assert.deepEqual([given.api, given.stateFile, given.limit], ['http://10.0.0.1:1', resolve('s.json'), 7])
-  assert.ok(given.dryRun && given.seedOnly && given.selfTest)
+  assert.ok(given.dryRun && given.seedOnly && !given.selfTest)
+  assert.ok(parseOptions(['--self-test'], env).selfTest)
 })
 
 test('an empty variable counts as unset', () => {
@@ -93,9 +94,11 @@ const WRONG: readonly [argv: string[], env: Record<string, string>, names: RegEx
   [['--api', 'ftp://host'], {}, /--api/],
   [['--api', 'http://user:pass@host'], {}, /--api/],
   [['--state', ''], {}, /--state/],
+  [['--self-test', '--seed-only'], {}, /--self-test/],
   [[], { PLATFORM_API: 'x' }, /PLATFORM_API/],
   [[], { TICKET_NOTIFY_IDENT: 'a\r\nX-User-Roles: admin' }, /TICKET_NOTIFY_IDENT/],
   [[], { TICKET_NOTIFY_ROLES: 'dienst, überall' }, /TICKET_NOTIFY_ROLES/],
+  [[], { TICKET_NOTIFY_DIGEST: 'no' }, /TICKET_NOTIFY_DIGEST/],
 ]
 
 for (const [argv, env, names] of WRONG) {

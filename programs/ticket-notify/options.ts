@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+// Not by its name: a Node.js that has no parseArgs would refuse the file before it can say what it needs.
+import util from 'node:util'
 import { type Environment, variable } from './env.ts'
 
 const DEFAULT_API = 'http://127.0.0.1:9990'
@@ -61,6 +62,9 @@ const ARGUMENTS = {
 
 export function parseOptions(argv: readonly string[], env: Environment): Options {
   const given = parseArguments(argv)
+  if (given['self-test'] && given['seed-only']) {
+    throw new UsageError('--self-test sends, --seed-only does not: only one of them can be asked for')
+  }
   return {
     api: apiOf(given.api, env),
     stateFile: given.state === undefined ? defaultStateFile(env) : resolve(notEmpty('--state', given.state)),
@@ -77,7 +81,7 @@ export function parseOptions(argv: readonly string[], env: Environment): Options
     freshMs: variableNumber(env, 'TICKET_NOTIFY_FRESH_MINUTES', 60) * MINUTE,
     maxNotify: variableNumber(env, 'TICKET_NOTIFY_MAX_NOTIFY', 20),
     keepMs: variableNumber(env, 'TICKET_NOTIFY_STATE_KEEP_DAYS', 30) * DAY,
-    digest: env['TICKET_NOTIFY_DIGEST'] !== '0',
+    digest: variableSwitch(env, 'TICKET_NOTIFY_DIGEST', true),
   }
 }
 
@@ -87,7 +91,7 @@ export function defaultStateFile(env: Environment): string {
 
 function parseArguments(argv: readonly string[]) {
   try {
-    return parseArgs({ args: joinNegativeNumbers(argv), options: ARGUMENTS }).values
+    return util.parseArgs({ args: joinNegativeNumbers(argv), options: ARGUMENTS }).values
   } catch (error) {
     throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error), {
       cause: error,
@@ -110,11 +114,17 @@ function apiOf(given: string | undefined, env: Environment): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isBase = url && /^https?:$/.test(url.protocol) && url.username === '' && url.search + url.hash === ''
   if (!isBase) throw new UsageError(`${name}: expected an http or https address without user and query`)
-  return url.href.replace(/\/+$/, '')
+  return url.href.replace(/(?<!\/)\/+$/, '')
 }
 
 function variableNumber(env: Environment, name: string, otherwise: number): number {
   return positiveInteger(`environment ${name}: it`, variable(env, name) ?? String(otherwise))
+}
+
+function variableSwitch(env: Environment, name: string, otherwise: boolean): boolean {
+  const text = variable(env, name) ?? (otherwise ? '1' : '0')
+  if (text === '0' || text === '1') return text === '1'
+  throw new UsageError(`environment ${name}: expected 0 or 1, got ${JSON.stringify(text)}`)
 }
 
 function positiveInteger(what: string, text: string): number {

@@ -113,6 +113,15 @@ test('a seeding round tells nobody of an unreadable state, but keeps it aside', 
   assert.deepEqual([w.told.length, w.disk.aside], [0, ['rubbish']])
 })
 
+test('a seeding round adds to what is known, and forgets nothing', async () => {
+  const w = world()
+  await w.round([w.ticket('a')])
+  const seeding = world({ seedOnly: true })
+  seeding.disk.state = w.disk.state
+  await seeding.round([seeding.ticket('b')])
+  assert.deepEqual(Object.keys(seeding.entries()).sort(), ['a', 'b'])
+})
+
 test('a ticket that is new to the snapshot is told, once', async () => {
   const w = world()
   await w.round([])
@@ -132,6 +141,23 @@ test('a status that differs from the snapshot is told, even for level info', asy
   assert.deepEqual([tally.changed, tally.sent], [1, 1])
   assert.equal(w.told[0]?.title, '[INFO] open → resolved: Ticket a')
   assert.equal(w.entries()['a']?.status, 'resolved')
+})
+
+test('each change has a key of its own, which a repetition of the same one keeps', async () => {
+  const w = world()
+  await w.round([w.ticket('a')])
+  Object.assign(w.channels, { mail: 'failed', robot: 'failed' })
+  const closed = w.ticket('a', { status: 'closed' })
+  await w.round([closed])
+  Object.assign(w.channels, { mail: 'sent', robot: 'sent' })
+  await w.round([closed])
+  for (const status of ['open', 'closed']) {
+    w.clock.advance(MINUTE)
+    await w.round([w.ticket('a', { status })])
+  }
+  const [failed, repeated, reopened, closedAgain] = w.told.map(({ key }) => key)
+  assert.equal(failed, repeated)
+  assert.equal(new Set([repeated, reopened, closedAgain]).size, 3)
 })
 
 test('what else changes is remembered, and told to nobody', async () => {
@@ -313,6 +339,47 @@ test('a digest counts neither in the budget nor as a ticket notification', async
   assert.deepEqual([tally.sent, w.told.length], [1, 2])
 })
 
+test('a flood that waits for its turn through many rounds is counted once', async () => {
+  const w = world({ maxNotify: 1, limit: 2_000 })
+  await w.round([])
+  const flood = Array.from({ length: 1_000 }, (_, n) => w.ticket(`t${n}`))
+  for (let n = 0; n < 5; n++) await w.round(flood)
+  w.clock.advance(DAY)
+  await w.round([])
+  const { title } = w.told.at(-1) ?? assert.fail()
+  assert.equal(title, '[INFO] 995 ticket notifications were not sent')
+})
+
+test('a ticket that has waited in vain is counted once, for what ended its waiting', async () => {
+  const w = world({ maxNotify: 1 })
+  await w.round([])
+  const tickets = [w.ticket('a'), w.ticket('b')]
+  assert.equal((await w.round(tickets)).suppressed.budget, 1)
+  w.clock.advance(61 * MINUTE)
+  assert.equal((await w.round(tickets)).suppressed.too_old, 1)
+  w.clock.advance(DAY)
+  await w.round([])
+  const { title, text } = w.told.at(-1) ?? assert.fail()
+  assert.equal(title, '[INFO] 1 ticket notification was not sent')
+  assert.match(text, /opened too long ago: 1/)
+})
+
+test('an account that was begun under a clock that was ahead is told the day after, not years later', async () => {
+  const w = world()
+  w.clock.advance(400 * DAY)
+  await w.round([])
+  await w.round([w.ticket('low', { level: 'low' })])
+  w.clock.advance(-400 * DAY)
+  await w.round([])
+  assert.deepEqual(w.told, [])
+  w.clock.advance(DAY)
+  await w.round([])
+  assert.deepEqual(
+    w.told.map(({ title }) => title),
+    ['[INFO] 1 ticket notification was not sent'],
+  )
+})
+
 test('a digest that no channel took is tried again; without the digest nothing is kept for it', async () => {
   const w = world()
   await w.round([])
@@ -369,6 +436,20 @@ test('a round that is asked to stop finishes the send under way, saves, and send
   await w.round([])
   const tally = await w.round([w.ticket('a'), w.ticket('b')], { onSend() {} })
   assert.deepEqual([tally.sent, Object.keys(w.entries())], [1, ['a']])
+})
+
+test('a round that is asked to stop sends no digest either; the next one does', async () => {
+  const w = world()
+  await w.round([])
+  await w.round([w.ticket('low', { level: 'low' })])
+  w.clock.advance(DAY)
+  await w.round([w.ticket('a')], { onSend() {} })
+  assert.deepEqual(
+    w.told.map(({ category }) => category),
+    ['ticket'],
+  )
+  await w.round([])
+  assert.equal(w.told.at(-1)?.category, 'digest')
 })
 
 test('a send that is cut off by the stopping is tried again, even where the other channel is not configured', async () => {

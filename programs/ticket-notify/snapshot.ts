@@ -24,8 +24,10 @@ export interface ByteSource {
 export interface Snapshot {
   get(id: string): SnapshotEntry | undefined
   set(id: string, entry: SnapshotEntry): void
-  /** The file's content, in pieces each of which is good until the next one is asked for. */
-  pieces(): Iterable<Uint8Array>
+  /** The lines that nobody has asked for: the same bytes each time. Each piece is good until the next one. */
+  beginning(): Iterable<Uint8Array>
+  /** All other lines, and the end of the file. */
+  ending(): Uint8Array
 }
 
 export interface ParsedSnapshot {
@@ -41,9 +43,9 @@ export interface ParseOptions {
   readonly pruneBefore: number
 }
 
-const OPENING = Buffer.from('{\n')
-const SEPARATOR = Buffer.from(',\n')
-const CLOSING = Buffer.from('\n}\n')
+const OPENING = '{\n'
+const SEPARATOR = ',\n'
+const CLOSING = '\n}\n'
 const LINE_FEED = 10
 const BATCH_BYTES = 64 * 1_024
 const COPIED_AT_ONCE = 256 * 1_024
@@ -90,11 +92,12 @@ export function parseSnapshot(source: ByteSource, options: ParseOptions): Parsed
 /** Whole entries, without the separator that follows the last of them. */
 type Range = [start: number, end: number]
 
+/** Told of each entry by its place, without the separator. No objects: there are 100,000 of them. */
 interface LineReader {
   /** A line in the shape that is written here. */
-  own(id: string, time: string, range: Range): void
+  own(id: string, time: string, start: number, end: number): void
   /** Any other line. */
-  foreign(range: Range): void
+  foreign(start: number, end: number): void
 }
 
 function parseLines(source: ByteSource, { wanted, pruneBefore }: ParseOptions): ParsedSnapshot | undefined {
@@ -105,19 +108,19 @@ function parseLines(source: ByteSource, { wanted, pruneBefore }: ParseOptions): 
   const entries = new Map<string, SnapshotEntry>()
   let pruned = 0
 
-  const keep = ([start, end]: Range) => {
+  const keep = (start: number, end: number) => {
     const last = untouched.at(-1)
     if (last && last[1] + SEPARATOR.length === start) last[1] = end
     else untouched.push([start, end])
   }
   const reader: LineReader = {
-    own(id, time, range) {
-      if (wantedIds.has(id)) for (const [key, entry] of entriesIn(source, range)) entries.set(key, entry)
+    own(id, time, start, end) {
+      if (wantedIds.has(id)) for (const [key, entry] of entriesIn(source, start, end)) entries.set(key, entry)
       else if (time < oldest) pruned += 1
-      else keep(range)
+      else keep(start, end)
     },
-    foreign(range) {
-      for (const [id, entry] of entriesIn(source, range)) {
+    foreign(start, end) {
+      for (const [id, entry] of entriesIn(source, start, end)) {
         if (!wanted.has(id) && isOlder(entry, pruneBefore)) pruned += 1
         else entries.set(id, entry)
       }
@@ -138,8 +141,8 @@ function isFramed(source: ByteSource): boolean {
   const { length } = source
   return (
     length > OPENING.length + CLOSING.length &&
-    source.read(0, OPENING.length).equals(OPENING) &&
-    source.read(length - CLOSING.length, length).equals(CLOSING)
+    source.read(0, OPENING.length).toString('latin1') === OPENING &&
+    source.read(length - CLOSING.length, length).toString('latin1') === CLOSING
   )
 }
 
@@ -158,14 +161,13 @@ function batchFrom(source: ByteSource, start: number, contentEnd: number): strin
     const end = Math.min(contentEnd, start + size)
     const bytes = source.read(start, end)
     // The last line ends without its separator.
-    if (end === contentEnd) return `${bytes.toString('latin1')}${SEPARATOR.toString('latin1')}`
+    if (end === contentEnd) return `${bytes.toString('latin1')}${SEPARATOR}`
     const lineEnd = bytes.lastIndexOf(LINE_FEED) + 1
     if (lineEnd > 0) return bytes.toString('latin1', 0, lineEnd)
   }
 }
 
 function eachLineOf(batch: string, offset: number, { own, foreign }: LineReader): void {
-  const rangeOf = (start: number, end: number): Range => [offset + start, offset + end - SEPARATOR.length]
   for (let start = 0; start < batch.length;) {
     LINE.lastIndex = start
     const isOwn = LINE.test(batch)
@@ -173,16 +175,16 @@ function eachLineOf(batch: string, offset: number, { own, foreign }: LineReader)
     if (isOwn) {
       const id = batch.slice(start + 1, batch.indexOf('"', start + 1))
       const timeEnd = end - AFTER_TIME
-      own(id, batch.slice(timeEnd - TIME_LENGTH, timeEnd), rangeOf(start, end))
+      own(id, batch.slice(timeEnd - TIME_LENGTH, timeEnd), offset + start, offset + end - SEPARATOR.length)
     } else {
       if (batch[end - SEPARATOR.length] !== ',') throw new SyntaxError('an entry ends without a comma')
-      foreign(rangeOf(start, end))
+      foreign(offset + start, offset + end - SEPARATOR.length)
     }
     start = end
   }
 }
 
-function entriesIn(source: ByteSource, [start, end]: Range): [id: string, entry: SnapshotEntry][] {
+function entriesIn(source: ByteSource, start: number, end: number): [id: string, entry: SnapshotEntry][] {
   return toEntries(JSON.parse(`{${source.read(start, end).toString('utf8')}}`))
 }
 
@@ -237,18 +239,18 @@ function snapshotOf(
   return {
     get: (id) => entries.get(id),
     set: (id, entry) => void entries.set(id, entry),
-    *pieces() {
-      yield OPENING
-      let isFirst = true
-      for (const range of untouched) {
-        if (!isFirst) yield SEPARATOR
-        isFirst = false
+    *beginning() {
+      yield Buffer.from(OPENING)
+      for (const [index, range] of untouched.entries()) {
+        if (index > 0) yield Buffer.from(SEPARATOR)
         yield* copied(source, range)
       }
-      const touched = [...entries].map(([id, entry]) => toLine(id, entry)).join(SEPARATOR.toString())
-      if (touched !== '' && !isFirst) yield SEPARATOR
-      if (touched !== '') yield Buffer.from(touched)
-      yield touched === '' && isFirst ? Buffer.from('}\n') : CLOSING
+    },
+    ending() {
+      const touched = [...entries].map(([id, entry]) => toLine(id, entry)).join(SEPARATOR)
+      const isBetween = untouched.length > 0 && touched !== ''
+      const isEmpty = untouched.length === 0 && touched === ''
+      return Buffer.from(`${isBetween ? SEPARATOR : ''}${touched}${isEmpty ? '}\n' : CLOSING}`)
     },
   }
 }

@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync, renameSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, renameSync } from 'node:fs'
 import { writeFileAtomically } from './atomic-file.ts'
 import { createLedger, type Ledger, parseLedger } from './ledger.ts'
+import { createRewrittenFile } from './rewritten-file.ts'
 import {
   type ByteSource,
   type ParsedSnapshot,
@@ -34,6 +35,7 @@ const ledgerFileOf = (stateFile: string): string => `${stateFile}.digest`
 
 export function createStateStore(stateFile: string): StateStore {
   const ledgerFile = ledgerFileOf(stateFile)
+  const rewritten = createRewrittenFile(stateFile)
   let file: OpenFile | undefined
   return {
     open(options) {
@@ -51,13 +53,14 @@ export function createStateStore(stateFile: string): StateStore {
       renameSync(stateFile, aside)
       return aside
     },
-    save: (snapshot) => writeFileAtomically(stateFile, snapshot.pieces()),
+    save: rewritten.write,
     openLedger: (today) => createLedger(today, readLedger(ledgerFile)),
     saveLedger(ledger) {
-      writeFileAtomically(ledgerFile, [Buffer.from(`${JSON.stringify(ledger.data())}\n`)])
+      writeFileAtomically(ledgerFile, Buffer.from(`${JSON.stringify(ledger.data())}\n`))
       ledger.markSaved()
     },
     close() {
+      rewritten.close()
       file?.close()
       file = undefined
     },
@@ -71,8 +74,9 @@ interface OpenFile {
 
 /** The file as it is now; what is renamed over it later does not change what is read. */
 function openFile(path: string): OpenFile {
-  const descriptor = openSync(path, 'r')
-  const { size: length } = fstatSync(descriptor)
+  // A pipe, of which nobody would ever write the other end, must not be waited for.
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const length = sizeOf(descriptor)
   let buffer = Buffer.alloc(0)
   const read = (start: number, end: number): Buffer => {
     if (buffer.length < end - start) buffer = Buffer.allocUnsafeSlow(end - start)
@@ -84,6 +88,13 @@ function openFile(path: string): OpenFile {
     return buffer.subarray(0, end - start)
   }
   return { source: { length, read }, close: () => closeSync(descriptor) }
+}
+
+function sizeOf(descriptor: number): number {
+  const stat = fstatSync(descriptor)
+  if (stat.isFile()) return stat.size
+  closeSync(descriptor)
+  throw new Error(stat.isDirectory() ? 'it is a directory' : 'it is no regular file')
 }
 
 /** For a dry run: reads, and leaves everything as it is. */
@@ -102,7 +113,6 @@ function readLedger(path: string) {
 
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'it is not valid JSON'
-  if (codeOf(error) === 'EISDIR') return 'it is a directory'
   return error instanceof Error ? error.message : String(error)
 }
 

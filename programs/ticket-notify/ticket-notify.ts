@@ -4,16 +4,22 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { presentTime, processEnvironment } from './env.ts'
-import { ticketNotify } from './main.ts'
+import { ticketNotify, type World } from './main.ts'
 import type { NotifyModule } from './notification.ts'
 
 // notify.ts beside ticket-notify.ts, notify.mjs beside ticket-notify.mjs; a name that no bundler can follow.
 const neighbour = new URL(`notify${extname(fileURLToPath(import.meta.url))}`, import.meta.url).href
 
-process.exitCode = await ticketNotify(process.argv.slice(2), {
+const world: World = {
   env: processEnvironment(),
+  nodeVersion: process.versions.node,
   stdout: process.stdout,
   stderr: process.stderr,
   now: presentTime,
   loadNotify: (): Promise<NotifyModule> => import(neighbour),
+}
+
+// Not awaited here: a Node.js that is too old for that shall come so far as to be told.
+void ticketNotify(process.argv.slice(2), world).then((exitCode) => {
+  process.exitCode = exitCode
 })

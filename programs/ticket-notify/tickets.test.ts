@@ -51,6 +51,7 @@ test('what is missing or of a wrong type is unknown', () => {
       status: '',
       level: '',
       title: '',
+      wholeTitle: '',
       createdAt: undefined,
       updatedAt: undefined,
       updatedAtText: '',
@@ -58,11 +59,16 @@ test('what is missing or of a wrong type is unknown', () => {
   )
 })
 
+test('a level may be written in capitals', () => {
+  assert.equal(only(WHOLE)?.level, 'high')
+})
+
 test('a title is one line of limited length, whatever was written', () => {
   assert.equal(only({ ...WHOLE, title: ' a\r\nBcc: x\u2028\u0000\u001b[31m b\t' })?.title, 'a Bcc: x [31m b')
   const long = only({ ...WHOLE, title: '🔥'.repeat(5_000) })?.title ?? ''
   assert.ok(long.isWellFormed())
   assert.equal([...long].length, 300)
+  assert.match(only({ ...WHOLE, title: `${'x'.repeat(5_000)} SELFTEST` })?.wholeTitle ?? '', / SELFTEST$/)
 })
 
 test('a ticket that comes twice counts once, as it came first', () => {

@@ -5,6 +5,8 @@ export interface Ticket {
   readonly status: string
   readonly level: string
   readonly title: string
+  /** The title however long it is, for those who look for something in it. */
+  readonly wholeTitle: string
   readonly createdAt: number | undefined
   readonly updatedAt: number | undefined
   /** As the platform wrote it. */
@@ -57,12 +59,13 @@ function toTicket(value: unknown): Ticket | undefined {
     ? undefined
     : {
         id: usableId,
-        status: toLine(status),
-        level: toLine(level).toLowerCase(),
-        title: toLine(title),
+        status: clip(toLine(status)),
+        level: clip(toLine(level)).toLowerCase(),
+        title: clip(toLine(title)),
+        wholeTitle: toLine(title),
         createdAt: toTime(created_at),
         updatedAt: toTime(updated_at),
-        updatedAtText: typeof updated_at === 'string' ? toLine(updated_at) : '',
+        updatedAtText: clip(toLine(updated_at)),
       }
 }
 
@@ -73,8 +76,10 @@ function toId(value: unknown): string | undefined {
 
 /** Text for one line: strangers write titles, and a line break in one must not make two. */
 function toLine(value: unknown): string {
-  if (typeof value !== 'string') return ''
-  const line = value.replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  return typeof value === 'string' ? value.replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim() : ''
+}
+
+function clip(line: string): string {
   const characters = Array.from(line.slice(0, 2 * (MAX_TITLE_CHARACTERS + 1)))
   return characters.length > MAX_TITLE_CHARACTERS
     ? `${characters.slice(0, MAX_TITLE_CHARACTERS - 1).join('')}…`

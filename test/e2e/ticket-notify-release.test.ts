@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -104,8 +112,53 @@ test('without the second file the first says so in one JSON line, and ends with 
     )
     assert.match(run.lines[0]?.message ?? '', /notification module cannot be loaded/)
   }
+  writeFileSync(join(w.directory, 'notify.mjs'), 'export const something = 1')
+  const another = await w.run([], { command })
+  assert.deepEqual([another.code, another.lines.length], [1, 1])
+  assert.match(another.lines[0]?.message ?? '', /notification module cannot be loaded: it exports no/)
   assert.equal(w.api.requests.length, 0)
   assert.ok(!existsSync(w.stateFile))
   w.api.tickets = [ticket('a')]
   assert.equal((await w.run(['--dry-run'], { command })).code, 0, 'who sends nothing does not need it')
+})
+
+test('whatever breaks in the middle of a round is one JSON line and exit code 1, and what was told is remembered', async () => {
+  await using w = await notifierWorld()
+  copyFileSync(join(released, 'ticket-notify.mjs'), join(w.directory, 'ticket-notify.mjs'))
+  const channel =
+    "export const notify = async ({ title }) => { if (title.includes('bad')) throw new Error('torn')"
+  const outcome = "return { mail: 'sent', robot: 'sent', reasons: {} } }"
+  writeFileSync(join(w.directory, 'notify.mjs'), `${channel}; ${outcome}`)
+  const command = [BARE_NODE, join(w.directory, 'ticket-notify.mjs')] as const
+  assert.equal((await w.run([], { command })).code, 0)
+  w.api.tickets = [ticket('good'), ticket('bad', { updated_at: '2999-01-01T00:00:00Z' })]
+  const run = await w.run([], { command })
+  assert.equal(run.code, 1)
+  assert.deepEqual(
+    [run.lines.at(-1)?.level, run.lines.at(-1)?.message],
+    ['ERROR', 'the round broke off: torn'],
+  )
+  assert.deepEqual(Object.keys(w.state()), ['good'])
+})
+
+test('a Node.js that is too old is told so in one JSON line', async () => {
+  await using w = await notifierWorld()
+  const pretend =
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.19.0' } })"
+  const run = await w.run([], {
+    command: [BARE_NODE, join(released, 'ticket-notify.mjs')],
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(pretend)}` },
+  })
+  assert.deepEqual(
+    [run.code, run.lines.map(({ level, message }) => [level, message])],
+    [1, [['ERROR', 'Node.js 20 or later is needed, this is 18.19.0']]],
+  )
+  assert.equal(w.api.requests.length, 0)
+})
+
+test('a Node.js that is too old gets so far: no syntax and no import that it does not know', () => {
+  const text = readFileSync(join(released, 'ticket-notify.mjs'), 'utf8')
+  assert.doesNotMatch(text, /^(?:\S.*\s)?await /m, 'no await outside of functions (Node.js 14.8)')
+  assert.doesNotMatch(text, /\?\?=|\|\|=|\?\.|\?\? /, 'no operators of Node.js 14 and 15')
+  assert.doesNotMatch(text, /import \{[^}]*parseArgs/, 'node:util has it since Node.js 18.3')
 })

@@ -3,10 +3,11 @@ import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { ownLoopback } from './loopback.ts'
 
 /** A gateway that does what a test tells it, good or bad. */
 export interface GatewayDouble extends AsyncDisposable {
-  /** `http://127.0.0.1:port` */
+  /** `http://127.….….…:port` */
   readonly url: string
   /** Every request for a session, refused or not. */
   readonly attempts: readonly Pick<IncomingMessage, 'url' | 'headers'>[]
@@ -89,8 +90,9 @@ export async function startGatewayDouble(script: GatewayScript = {}): Promise<Ga
     })
   })
 
+  const host = ownLoopback()
   const listen = async (port: number) => {
-    server.listen(port, '127.0.0.1')
+    server.listen(port, host)
     await once(server, 'listening')
     return (server.address() as AddressInfo).port
   }
@@ -116,7 +118,7 @@ export async function startGatewayDouble(script: GatewayScript = {}): Promise<Ga
     [Symbol.asyncDispose]: vanish,
   }
   const port = await listen(0)
-  return Object.assign(double, { url: `http://127.0.0.1:${port}` })
+  return Object.assign(double, { url: `http://${host}:${port}` })
 }
 
 function doubleSession(webSocket: WebSocket, socket: Duplex): DoubleSession {

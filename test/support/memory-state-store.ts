@@ -46,7 +46,7 @@ export function memoryStateStore(
       }),
     save: (snapshot) =>
       writing(() => {
-        disk.state = Buffer.concat([...snapshot.pieces()]).toString('utf8')
+        disk.state = Buffer.concat([...snapshot.beginning(), snapshot.ending()]).toString('utf8')
       }),
     openLedger: (today) =>
       createLedger(today, disk.ledger === undefined ? undefined : parseLedger(disk.ledger)),

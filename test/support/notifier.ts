@@ -7,8 +7,8 @@ import { startRobots, type RobotDoubles } from './robots.ts'
 import { startSmtp, type SmtpServer } from './smtp.ts'
 import { startTicketApi, type TicketApi } from './ticket-api.ts'
 
-// Far longer than any round here takes.
-const PATIENCE_MS = 60_000
+// Far longer than any round here takes, and shorter than the patience of the test runner.
+const PATIENCE_MS = 90_000
 const SOURCE = join(import.meta.dirname, '../../programs/ticket-notify/ticket-notify.ts')
 
 export interface NotifierLine {
@@ -87,11 +87,14 @@ export async function notifierWorld(): Promise<NotifierWorld> {
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: PATIENCE_MS,
-      killSignal: 'SIGKILL',
+      // A group of its own: what a tracer has started must not outlive it, with the pipes in its hands.
+      detached: true,
     })
     children.add(child)
-    return { child, ended: resultOf(child) }
+    const ended = resultOf(child).finally(() => children.delete(child))
+    // A test that has failed meanwhile awaits it no more.
+    ended.catch(() => {})
+    return { child, ended }
   }
 
   return {
@@ -108,7 +111,7 @@ export async function notifierWorld(): Promise<NotifierWorld> {
     start,
     state: () => JSON.parse(readFileSync(stateFile, 'utf8')) as ReturnType<NotifierWorld['state']>,
     async [Symbol.asyncDispose]() {
-      for (const child of children) child.kill('SIGKILL')
+      for (const child of children) killGroup(child)
       await Promise.all([api, robots, smtp].map((each) => each[Symbol.asyncDispose]()))
       rmSync(directory, { recursive: true, force: true })
     },
@@ -120,9 +123,24 @@ async function resultOf(child: ChildProcess): Promise<NotifierRun> {
   let stderr = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
+  const closed = once(child, 'close', { signal: AbortSignal.timeout(PATIENCE_MS) })
+  const [code, signal] = (await closed.catch((cause: unknown) => {
+    killGroup(child)
+    throw new Error(`not over within ${PATIENCE_MS} ms, and killed; it said: ${stderr}`, { cause })
+  })) as Ending
   const lines = stderr.split('\n').filter(Boolean).map(parseLine)
   return { code, signal, stdout, stderr, lines, done: lines.find(({ message }) => message === 'round done') }
+}
+
+type Ending = [code: number | null, signal: NodeJS.Signals | null]
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    // It is over.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
 }
 
 function parseLine(line: string): NotifierLine {

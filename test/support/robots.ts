@@ -251,12 +251,20 @@ export const ROBOT_FAULTS: Readonly<Record<string, Behaviour>> = {
     const timer = setInterval(() => response.write(' '), 50)
     response.on('close', () => clearInterval(timer))
   },
-  'answers with ten megabytes': (response) => void response.writeHead(200).end('x'.repeat(10_485_760)),
+  'answers without end': (response) => {
+    const chunk = 'x'.repeat(65_536)
+    const pour = () => {
+      while (!response.destroyed && response.write(chunk));
+      response.once('drain', pour)
+    }
+    pour()
+  },
   'answers with a page': (response) =>
     void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>busy</html>'),
   'answers with nothing': (response) => void response.writeHead(200).end(),
   'redirects elsewhere': (response) =>
-    void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    // To a place that would be counted.
+    void response.writeHead(302, { location: response.req.url ?? '' }).end(),
   'answers 500': (response) => void response.writeHead(500).end('oops'),
   'asks for a day': (response) => void response.writeHead(429, { 'retry-after': '86400' }).end('slow down'),
   'echoes its address': (response) =>

@@ -45,6 +45,8 @@ test('each category waits for itself', () => {
   for (const category of ['operator', 'digest', 'self-test'] as const) {
     assert.equal(m.open().throttledMs(category), 0)
   }
+  m.open().noteMail('operator')
+  assert.equal(m.open().throttledMs('operator'), 3_600_000)
   m.open().noteMail('digest')
   assert.equal(m.open().throttledMs('digest'), 0)
 })

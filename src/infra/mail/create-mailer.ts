@@ -51,6 +51,8 @@ export function createMailer({ url, from, to, timeoutMs = SEND_TIMEOUT_MS }: Mai
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
       socketTimeout: timeoutMs,
+      // One who is cut off, or never hangs up, must not keep the process.
+      socketCloseTimeout: 0,
     })
     const { rejected } = await transport.sendMail({
       from,
@@ -68,7 +70,7 @@ export function createMailer({ url, from, to, timeoutMs = SEND_TIMEOUT_MS }: Mai
   return { send }
 }
 
-/** The address with what a password demands written into it. */
+/** The address, with what a password demands and without what one mail has no use for. */
 function serverUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
@@ -80,6 +82,8 @@ function serverUrl(text: string): URL {
   }
   // Whoever takes STARTTLS out of the server's answer must not be given the password.
   if (url.password !== '' && !url.searchParams.has('requireTLS')) url.searchParams.set('requireTLS', 'true')
+  // A pool would wait for mails that never come.
+  url.searchParams.delete('pool')
   return url
 }
 

@@ -5,16 +5,18 @@ const MAX_QUOTE_CHARACTERS = 200
 
 interface SmtpError {
   readonly code?: unknown
+  readonly message?: unknown
   readonly command?: unknown
   readonly responseCode?: unknown
   readonly response?: unknown
 }
 
-/** What a failed delivery is told as: the step, the server's answer, and no credentials. */
+/** What a failed delivery is told as: the step, what was answered or went wrong there, and no credentials. */
 export function failureOf(error: unknown, server: URL): MailOutcome {
-  const { code, command, responseCode, response }: SmtpError = Object(error)
+  const { code, command, responseCode, response, message }: SmtpError = Object(error)
   const step = typeof command === 'string' ? ` at ${command.split(' ')[0]}` : ''
-  const answer = typeof response === 'string' ? `: ${quote(response, server)}` : ''
+  const said = [response, message].find((text) => typeof text === 'string' && text !== '')
+  const answer = typeof said === 'string' ? `: ${quote(said, server)}` : ''
   // 5xx is an answer for good (RFC 5321, 4.2.1); everything else may pass.
   const retryable = !(typeof responseCode === 'number' && responseCode >= 500)
   return {
@@ -24,9 +26,9 @@ export function failureOf(error: unknown, server: URL): MailOutcome {
   }
 }
 
-function quote(response: string, server: URL): string {
-  const line = response.replace(/[\s\p{Cc}]+/gu, ' ').trim()
-  const scrubbed = credentials(server).reduce((text, word) => text.replaceAll(word, REDACTED), line)
+function quote(text: string, server: URL): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+  const scrubbed = credentials(server).reduce((rest, word) => rest.replaceAll(word, REDACTED), line)
   return scrubbed.length > MAX_QUOTE_CHARACTERS ? `${scrubbed.slice(0, MAX_QUOTE_CHARACTERS)}…` : scrubbed
 }
 
