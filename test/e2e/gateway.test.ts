@@ -86,13 +86,21 @@ for (const layout of LAYOUTS) {
 
     await t.test('the picture of the tunnels is drawn from what the gateway answers', async () => {
       const headers = { authorization: `Bearer ${user.token}` }
-      const state = (await (await fetch(`${gateway.gatewayUrl}/tunnels/state`, { headers })).json()) as {
-        total: number
-        gateways: { alive: boolean }[]
-        sessions: { device: string }[]
-      }
-      assert.deepEqual([state.total, state.gateways.length, state.sessions[0]?.device], [1, 1, 'laptop'])
-      assert.equal(state.gateways[0]?.alive, true)
+      const tunnels = async () =>
+        (await (await fetch(`${gateway.gatewayUrl}/tunnels/state`, { headers })).json()) as {
+          total: number
+          gateways: { address: string; heartbeat_seconds: number; alive: boolean }[]
+          sessions: { device: string }[]
+        }
+      const { total, gateways, sessions } = await tunnels()
+      assert.deepEqual([total, gateways.length, sessions[0]?.device], [1, 1, 'laptop'])
+      assert.deepEqual([gateways[0]?.heartbeat_seconds, gateways[0]?.alive], [30, true])
+      const { host } = new URL(gateway.gatewayUrl)
+      await eventually(
+        'the port that the system has chosen',
+        async () => (await tunnels()).gateways[0]?.address === host,
+        PATIENT,
+      )
     })
 
     await t.test('an operator ends a session with 4403', async () => {

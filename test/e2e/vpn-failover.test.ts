@@ -14,6 +14,7 @@ const PATIENCE = { timeoutMs: 180_000 }
 
 /** Long enough for a machine that stands still for a while, short enough for the leases of a dead gateway. */
 const HEARTBEAT = '5s'
+const TRUSTED_AFTER_MS = 3_000
 
 test('sessions outlive a gateway, and no address is ever held twice', { timeout: 600_000 }, async (t) => {
   const world = await startWorld(t)
@@ -62,6 +63,16 @@ test('sessions outlive a gateway, and no address is ever held twice', { timeout:
     assert.ok(past.length >= 3 * CLIENTS, `${past.length} sessions`)
     assert.deepEqual(overlaps(past), [])
   })
+
+  await t.test('the audit trail has one line for the begin and one for the end of each session', async () => {
+    const lines = await listAll<AuditItem>(api, '/vpn/audit?limit=1000')
+    assert.equal(new Set(lines.map(({ id }) => id)).size, lines.length)
+    const past = (await listSessions(api, 'closed')).map(({ id }) => id).sort()
+    for (const event of ['session_registered', 'session_closed']) {
+      const told = lines.filter((line) => line.event === event).map((line) => line.session_id ?? '')
+      assert.deepEqual(told.sort(), past)
+    }
+  })
 })
 
 function statusesOf(answers: readonly { readonly status: number }[]): number[] {
@@ -83,6 +94,12 @@ interface SessionItem {
   readonly virtual_ip: string
   readonly connected_at: string
   readonly closed_at: string | null
+}
+
+interface AuditItem {
+  readonly id: string
+  readonly event: string
+  readonly session_id: string | null
 }
 
 /** An api, which can go and come back as gateways can, each on a port of its own. */
@@ -121,6 +138,7 @@ async function startWorld(t: TestContext) {
       readToken: () => token,
       device,
       answerWithinMs: 60_000,
+      trustedAfterMs: TRUSTED_AFTER_MS,
       // Never in the turn in which the client is made.
       onState: (event) => follow(follower, event),
     })
@@ -164,14 +182,17 @@ async function issueToken(dataDir: string): Promise<Secret> {
   return new Secret(stdout.trim())
 }
 
-async function listSessions(api: ServedPlatform, state: 'active' | 'closed'): Promise<SessionItem[]> {
-  const items: SessionItem[] = []
+function listSessions(api: ServedPlatform, state: 'open' | 'closed'): Promise<SessionItem[]> {
+  return listAll(api, `/vpn/sessions?limit=1000&state=${state}`)
+}
+
+async function listAll<Item>(api: ServedPlatform, path: string): Promise<Item[]> {
+  const items: Item[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
-    const query = `limit=1000${state === 'closed' ? '&state=closed' : ''}${cursor && `&cursor=${cursor}`}`
-    const answer = await api.call('GET', `/vpn/sessions?${query}`)
+    const answer = await api.call('GET', `${path}${cursor && `&cursor=${cursor}`}`)
     const text = await answer.text()
     assert.equal(answer.status, 200, text)
-    const page = JSON.parse(text) as { items: SessionItem[]; next_cursor: string | null }
+    const page = JSON.parse(text) as { items: Item[]; next_cursor: string | null }
     items.push(...page.items)
     cursor = page.next_cursor
   }
@@ -179,7 +200,7 @@ async function listSessions(api: ServedPlatform, state: 'active' | 'closed'): Pr
 }
 
 async function sessionIds(api: ServedPlatform): Promise<string[]> {
-  return (await listSessions(api, 'active')).map(({ id }) => id).sort()
+  return (await listSessions(api, 'open')).map(({ id }) => id).sort()
 }
 
 /** The pairs of sessions that had one address at one time. */

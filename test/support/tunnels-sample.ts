@@ -18,6 +18,7 @@ export interface TunnelsAnswer {
 interface GatewayItem {
   readonly name: string
   readonly address: string
+  readonly heartbeat_seconds: number
   readonly last_seen_at: string
   readonly alive: boolean
 }
@@ -77,7 +78,7 @@ export function tunnelsAnswer(
 }
 
 export function gatewayItem(name: string, address: string, fields: Partial<GatewayItem> = {}): GatewayItem {
-  return { name, address, last_seen_at: timeBefore(1_000), alive: true, ...fields }
+  return { name, address, heartbeat_seconds: 30, last_seen_at: timeBefore(1_000), alive: true, ...fields }
 }
 
 /** Sessions by chance, the same ones for the same seed: most are fast, a few are not. */

@@ -53,7 +53,7 @@ export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
         ...parts,
         requireTokenHolder,
         pool: changed.pool ?? parts.pool,
-        gateway: { name, address: `http://${name}:9994`, heartbeatMs },
+        gateway: { name, address: () => `${name}:9994`, heartbeatMs },
       }),
   }
 }

@@ -38,7 +38,7 @@ export function toGraph(
 }
 
 function unknownGateway(name: string): Gateway {
-  return { name, address: '', lastSeenAt: 0, isAlive: false }
+  return { name, address: '', heartbeatMs: 0, lastSeenAt: 0, isAlive: false }
 }
 
 function toUsers(

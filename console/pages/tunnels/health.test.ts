@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judged } from '../../../test/support/tunnels-graph.ts'
 import {
-  AT,
   gatewayItem,
   sessionItem,
   timeBefore,
@@ -20,10 +19,26 @@ const CASES: readonly {
   { what: 'a round trip of 250 ms', fields: { rtt_ms: 250 }, health: 'slow' },
   { what: 'no answered heartbeat yet', fields: { rtt_ms: null }, health: 'measuring' },
   { what: 'a missed heartbeat', fields: { rtt_ms: 5, last_seen_at: timeBefore(50_001) }, health: 'silent' },
+  { what: 'a late answer', fields: { rtt_ms: 5, last_seen_at: timeBefore(49_999) }, health: 'fast' },
+  {
+    what: 'a missed heartbeat at a gateway of shorter intervals',
+    fields: { rtt_ms: 5, gateway: 'quick', last_seen_at: timeBefore(8_400) },
+    health: 'silent',
+  },
+  {
+    what: 'a late answer at a gateway of longer intervals',
+    fields: { rtt_ms: 5, gateway: 'calm', last_seen_at: timeBefore(99_000) },
+    health: 'fast',
+  },
   { what: 'a gateway that is away', fields: { rtt_ms: 5, gateway: 'standby' }, health: 'silent' },
 ]
 
-const GATEWAYS = [gatewayItem('primary', ''), gatewayItem('standby', '', { alive: false })]
+const GATEWAYS = [
+  gatewayItem('primary', ''),
+  gatewayItem('standby', '', { alive: false }),
+  gatewayItem('quick', '', { heartbeat_seconds: 5 }),
+  gatewayItem('calm', '', { heartbeat_seconds: 60 }),
+]
 
 for (const { what, fields, health } of CASES) {
   test(`a session with ${what} is ${health}`, () => {
@@ -42,7 +57,7 @@ test('a silent session says whether it or its gateway is silent', () => {
     { gateways: GATEWAYS },
   )
   assert.deepEqual(
-    sessions.map((session) => explainHealth(session, AT)),
+    sessions.map((session) => explainHealth(session)),
     ['Silent 1 min', 'Gateway away', 'Fast'],
   )
 })

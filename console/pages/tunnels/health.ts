@@ -22,33 +22,43 @@ export const HEALTH_WORDS: Readonly<Record<Health, HealthWords>> = {
 // Below 80 ms typing feels immediate; from 250 ms on people wait for each other in a conversation.
 const FAIR_FROM_MS = 80
 const SLOW_FROM_MS = 250
-// A heartbeat comes every 30 s (contract, section 5); a session ends when two stay unanswered. The rest is for the
-// gateway's own batching.
-const SILENT_AFTER_MS = 50_000
+// An answer that comes at the last moment is one interval old, and is written down by its gateway within a third of one.
+// The rest is for a busy machine.
+const SILENT_AFTER_INTERVALS = 5 / 3
 
 export interface JudgedSession extends Session {
   readonly health: Health
+  /** How long nothing was heard from it, where that is too long. */
+  readonly silentMs: number | null
 }
 
 /** Says how each session does. */
 export function judgeSessions({ at, gateways, sessions }: TunnelState): JudgedSession[] {
-  const away = new Set(gateways.filter((gateway) => !gateway.isAlive).map((gateway) => gateway.name))
-  return sessions.map((session) => ({ ...session, health: healthOf(session, at, away) }))
+  const byName = new Map(gateways.map((gateway) => [gateway.name, gateway]))
+  return sessions.map((session) => {
+    const gateway = byName.get(session.gateway)
+    const silentMs = silenceOf(session, gateway, at)
+    return { ...session, silentMs, health: healthOf(session, gateway, silentMs) }
+  })
 }
 
-function healthOf(session: Session, at: number, away: ReadonlySet<Gateway['name']>): Health {
-  if (away.has(session.gateway) || at - session.lastSeenAt > SILENT_AFTER_MS) return 'silent'
-  if (session.rttMs === null) return 'measuring'
-  if (session.rttMs >= SLOW_FROM_MS) return 'slow'
-  return session.rttMs >= FAIR_FROM_MS ? 'fair' : 'fast'
+function silenceOf({ lastSeenAt }: Session, gateway: Gateway | undefined, at: number): number | null {
+  const silence = at - lastSeenAt
+  return gateway && silence > SILENT_AFTER_INTERVALS * gateway.heartbeatMs ? silence : null
+}
+
+function healthOf({ rttMs }: Session, gateway: Gateway | undefined, silentMs: number | null): Health {
+  if (!(gateway?.isAlive ?? true) || silentMs !== null) return 'silent'
+  if (rttMs === null) return 'measuring'
+  if (rttMs >= SLOW_FROM_MS) return 'slow'
+  return rttMs >= FAIR_FROM_MS ? 'fair' : 'fast'
 }
 
 /** What stands beside a health: for a silent session, why it is taken for one. */
-export function explainHealth({ health, lastSeenAt }: JudgedSession, at: number): string {
+export function explainHealth({ health, silentMs }: JudgedSession): string {
   const { label } = HEALTH_WORDS[health]
   if (health !== 'silent') return label
-  const silence = at - lastSeenAt
-  return silence > SILENT_AFTER_MS ? `${label} ${formatDuration(silence)}` : 'Gateway away'
+  return silentMs === null ? 'Gateway away' : `${label} ${formatDuration(silentMs)}`
 }
 
 /** The worst of them; `fast` where there is none. */

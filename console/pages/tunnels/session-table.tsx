@@ -141,7 +141,7 @@ function Row({ session, model }: { readonly session: JudgedSession; readonly mod
           <HealthMark health={session.health} />
           {formatRtt(session.rttMs)}
         </span>
-        <span class="cell-note">{explainHealth(session, at)}</span>
+        <span class="cell-note">{explainHealth(session)}</span>
       </td>
       <td class="column-connected" title={`connected at ${formatTime(session.connectedAt)}`}>
         <span class="cell-main">{formatDuration(at - session.connectedAt)}</span>

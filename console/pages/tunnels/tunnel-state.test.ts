@@ -22,6 +22,7 @@ test('an answer is read into the words of the page', () => {
   assert.deepEqual(state.gateways[0], {
     name: 'primary',
     address: '10.0.0.5:9700',
+    heartbeatMs: 30_000,
     lastSeenAt: AT - 1_000,
     isAlive: true,
   })
@@ -37,7 +38,10 @@ const BROKEN = [
   { answer: { ...ANSWER, total: '5' }, message: /the answer: total is not a number/ },
   { answer: { ...ANSWER, gateways: {} }, message: /the answer: gateways is not a list/ },
   { answer: { ...ANSWER, pool: undefined }, message: /pool is not an object/ },
-  { answer: { ...ANSWER, gateways: [{ name: 'a' }] }, message: /gateways: last_seen_at is not a text/ },
+  {
+    answer: { ...ANSWER, gateways: [{ name: 'a' }] },
+    message: /gateways: heartbeat_seconds is not a number/,
+  },
   { answer: { ...ANSWER, sessions: [{ id: 1 }] }, message: /user is not an object/ },
 ]
 

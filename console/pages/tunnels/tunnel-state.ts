@@ -11,6 +11,8 @@ export interface TunnelState {
 export interface Gateway {
   readonly name: string
   readonly address: string
+  /** How often it asks its sessions for a sign of life. */
+  readonly heartbeatMs: number
   readonly lastSeenAt: number
   readonly isAlive: boolean
 }
@@ -52,6 +54,7 @@ function parseGateway(gateway: Fields): Gateway {
   return {
     name: gateway.text('name'),
     address: gateway.optionalText('address') ?? '',
+    heartbeatMs: gateway.number('heartbeat_seconds') * 1_000,
     lastSeenAt: gateway.time('last_seen_at'),
     isAlive: gateway.flag('alive'),
   }

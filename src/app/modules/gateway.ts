@@ -16,12 +16,13 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
   const clock = systemClock
   const { messages, alerts, vpn } = createDomains({ ...context, clock, module: 'gateway' })
   const { heartbeatMs, coolDownMs, ipPool, connectionsPerSecond, connectionBurst } = config.vpn
-  const { name, listen: address } = config.gateway
+  const { name, listen: wanted } = config.gateway
+  let address = `${wanted.host}:${wanted.port}`
   const registry = createSessionRegistry({
     store,
     clock,
     logger,
-    gateway: { name, address: `${address.host}:${address.port}`, heartbeatMs },
+    gateway: { name, address: () => address, heartbeatMs },
     pool: ipPool.text,
     coolDownMs,
     requireTokenHolder,
@@ -41,7 +42,8 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
     routes: [...operations, ...tunnelsPageRoutes()],
     tunnels: () => tunnels(vpn),
   })
-  await listen(context, 'gateway', server, address)
+  // The system may have chosen the port.
+  address = await listen(context, 'gateway', server, wanted)
   // The api of the same process counts the same addresses for the same metrics.
   return api ? [] : [vpnPoolJob(vpn, metrics)]
 }

@@ -1,8 +1,10 @@
 // The queries of the gateways themselves, apart from those of their sessions.
-import { sql, type Selectable } from 'kysely'
+import type { ExpressionBuilder, Selectable } from 'kysely'
 import { statement } from '../../store/statement.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import { INTERVALS_UNTIL_DEAD, type Gateway } from './model.ts'
+import type { Tables } from '../../store/tables.ts'
+import type { Gateway } from './model.ts'
+import type { WatchedRun } from './silence.ts'
 import type { VpnGatewaysTable } from './tables.ts'
 
 /** One run of a gateway. */
@@ -10,11 +12,9 @@ export interface GatewayRun {
   readonly runId: string
   readonly name: string
   /** Where it listens, for people. */
-  readonly address: string
+  readonly address: () => string
   readonly heartbeatMs: number
 }
-
-type Run = Pick<VpnGatewaysTable, 'run_id' | 'name'>
 
 const appear = statement<Omit<Selectable<VpnGatewaysTable>, 'left_at'>>((db, value) =>
   db
@@ -28,38 +28,41 @@ const appear = statement<Omit<Selectable<VpnGatewaysTable>, 'left_at'>>((db, val
       last_seen_at: value('last_seen_at'),
       left_at: null,
     })
-    // A later run of the same name may have declared this one gone.
+    // Others may have taken this run for gone, and it knows its port only when it listens.
     .onConflict((conflict) =>
-      conflict.column('run_id').doUpdateSet({ last_seen_at: value('last_seen_at'), left_at: null }),
+      conflict
+        .column('run_id')
+        .doUpdateSet({ address: value('address'), last_seen_at: value('last_seen_at'), left_at: null }),
     ),
 )
 
-const dead = statement<{ now: number }, Run>((db, value) =>
+const watched = statement<object, WatchedRun>((db) =>
   db
     .selectFrom('vpn_gateways')
-    .select(['run_id', 'name'])
-    .where(
-      (row) => sql`${row.ref('last_seen_at')} + ${SILENCE} * ${row.ref('heartbeat_ms')}`,
-      '<=',
-      value('now'),
-    )
-    .where((row) =>
-      row.exists(
-        row
-          .selectFrom('vpn_sessions')
-          .select('seq')
-          .whereRef('vpn_sessions.run_id', '=', 'vpn_gateways.run_id')
-          .where('closed_at', 'is', null),
-      ),
-    ),
+    .select(['run_id as runId', 'name', 'heartbeat_ms as heartbeatMs', 'last_seen_at as lastSeenAt'])
+    // A run that has left may have sessions yet: one that was frozen goes on before it says so.
+    .where((row) => row.or([row('left_at', 'is', null), row.exists(liveSessions(row))])),
 )
 
-const SILENCE = sql.lit(INTERVALS_UNTIL_DEAD)
+function liveSessions(row: ExpressionBuilder<Tables, 'vpn_gateways'>) {
+  return row
+    .selectFrom('vpn_sessions')
+    .select('seq')
+    .whereRef('vpn_sessions.run_id', '=', 'vpn_gateways.run_id')
+    .where('closed_at', 'is', null)
+}
 
 /** Notes that this run lives. */
 export async function markSeen(tx: Tx, run: GatewayRun, at: number): Promise<void> {
   const { runId: run_id, name, address, heartbeatMs: heartbeat_ms } = run
-  await tx.change(appear, { run_id, name, address, heartbeat_ms, started_at: at, last_seen_at: at })
+  await tx.change(appear, {
+    run_id,
+    name,
+    address: address(),
+    heartbeat_ms,
+    started_at: at,
+    last_seen_at: at,
+  })
 }
 
 export async function markLeft({ db }: Tx, runId: string, at: number): Promise<void> {
@@ -78,48 +81,51 @@ export async function otherRuns({ db }: Queries, { name, runId }: GatewayRun): P
   return rows.map(({ run_id }) => run_id)
 }
 
-/** The runs that were silent for too long while sessions of theirs were live. */
-export function listDead(queries: Queries, now: number): Promise<Run[]> {
-  return queries.run(dead, { now })
+/** The runs that have not left, or have live sessions nevertheless. */
+export function listWatched(queries: Queries): Promise<WatchedRun[]> {
+  return queries.run(watched, {})
 }
 
-/** Whether the run is still silent; nobody can change that before the end of the transaction. */
-export async function lockDead({ db, capabilities }: Tx, runId: string, now: number): Promise<boolean> {
+/** Whether the run has given no other sign of life; it cannot before the end of the transaction. */
+export async function lockSilent(
+  { db, capabilities }: Tx,
+  { runId, lastSeenAt }: WatchedRun,
+): Promise<boolean> {
   const row = await db
     .selectFrom('vpn_gateways')
-    .select(['last_seen_at', 'heartbeat_ms'])
+    .select('last_seen_at')
     .where('run_id', '=', runId)
     .$if(capabilities.concurrentWriters, (query) => query.forUpdate())
     .executeTakeFirst()
-  return row !== undefined && isSilent(row, now)
+  return row?.last_seen_at === lastSeenAt
 }
 
-/** The gateways that were seen since then, each as its last run says, by name. */
-export async function listGateways({ db }: Queries, since: number, now: number): Promise<Gateway[]> {
+/** The gateways that are there, or were since then, each as its last run says, by name. */
+export async function listGateways({ db }: Queries, since: number): Promise<Gateway[]> {
   const rows = await db
     .selectFrom('vpn_gateways')
     .selectAll()
-    .where('last_seen_at', '>=', since)
+    .where((row) => row.or([row('left_at', 'is', null), row('last_seen_at', '>=', since)]))
     .orderBy('name')
+    .orderBy((row) => row('left_at', 'is', null))
     .orderBy('started_at')
     .execute()
   const latest = new Map(rows.map((row) => [row.name, row]))
   return [...latest.values()].map((row) => ({
     name: row.name,
     address: row.address,
+    heartbeatMs: row.heartbeat_ms,
     lastSeenAt: row.last_seen_at,
-    alive: row.left_at === null && !isSilent(row, now),
+    alive: row.left_at === null,
   }))
 }
 
-/** Forgets the runs that were last seen before that time. */
+/** Forgets the runs that have left and were last seen before that time. */
 export async function deleteRuns({ db }: Tx, before: number): Promise<void> {
-  await db.deleteFrom('vpn_gateways').where('last_seen_at', '<', before).execute()
-}
-
-function isSilent(
-  { last_seen_at, heartbeat_ms }: Pick<VpnGatewaysTable, 'last_seen_at' | 'heartbeat_ms'>,
-  now: number,
-): boolean {
-  return last_seen_at + INTERVALS_UNTIL_DEAD * heartbeat_ms <= now
+  await db
+    .deleteFrom('vpn_gateways')
+    .where('last_seen_at', '<', before)
+    .where('left_at', 'is not', null)
+    .where((row) => row.not(row.exists(liveSessions(row))))
+    .execute()
 }

@@ -14,6 +14,13 @@ export interface Holder {
   readonly device: string | null
 }
 
+/** How long a released address is kept from others. */
+export interface CoolDown {
+  /** Epoch milliseconds. */
+  readonly now: number
+  readonly ms: number
+}
+
 type Free = Pick<VpnLeasesTable, 'address' | 'released_at'>
 
 /** A query for a free lease, and the same for an engine on which other transactions may be taking it. */
@@ -57,14 +64,15 @@ const formerly = freeQuery<Formerly>(
   (query) => query.forUpdate(),
 )
 
-const longestFree = freeQuery<{ pool: string; cooled_since: number }>(
+const longestFree = freeQuery<{ pool: string; from: number; until: number }>(
   (db, value) =>
     db
       .selectFrom('vpn_leases')
       .select(['address', 'released_at'])
       .where('pool', '=', value('pool'))
       .where('session_id', 'is', null)
-      .where('released_at', '<=', value('cooled_since'))
+      .where('released_at', '>=', value('from'))
+      .where('released_at', '<=', value('until'))
       .orderBy('released_at')
       .orderBy('address')
       .limit(1),
@@ -100,13 +108,15 @@ const countHeld = statement<{ lowest: number; highest: number }, { leases: numbe
     .where('address', '<=', value('highest')),
 )
 
-const countReleased = statement<{ pool: string; since: number }, { leases: number }>((db, value) =>
-  db
-    .selectFrom('vpn_leases')
-    .select((row) => row.fn.countAll<number>().as('leases'))
-    .where('pool', '=', value('pool'))
-    .where('session_id', 'is', null)
-    .where('released_at', '>', value('since')),
+const countReleased = statement<{ pool: string; since: number; until: number }, { leases: number }>(
+  (db, value) =>
+    db
+      .selectFrom('vpn_leases')
+      .select((row) => row.fn.countAll<number>().as('leases'))
+      .where('pool', '=', value('pool'))
+      .where('session_id', 'is', null)
+      .where('released_at', '>', value('since'))
+      .where('released_at', '<=', value('until')),
 )
 
 /** Makes a pool known, and takes over the addresses of it that another pool has had before. */
@@ -130,16 +140,16 @@ export async function openPool(tx: Tx, pool: AddressPool): Promise<void> {
 
 /**
  * Leases an address of the pool: the one that the same device had last, if it is free, else one that nobody ever had,
- * else the one released longest ago, provided that this was no later than `cooledSince`. Undefined when there is none.
+ * else the one released longest ago, provided that it is cool. Undefined when there is none.
  */
 export async function lease(
   tx: Tx,
   pool: AddressPool,
   { sessionId, userId, device }: Holder,
-  cooledSince: number,
+  coolDown: CoolDown,
 ): Promise<number | undefined> {
   const former = device === null ? undefined : await formerAddress(tx, pool, userId, device)
-  const address = former ?? (await nextAddress(tx, pool, cooledSince))
+  const address = former ?? (await nextAddress(tx, pool, coolDown))
   if (address === undefined) return undefined
   const remembered = device === null ? { user_id: null, device } : { user_id: userId, device }
   await tx.change(take, { address, session_id: sessionId, ...remembered })
@@ -151,15 +161,11 @@ export async function releaseLease(tx: Tx, address: number, sessionId: string, a
   await tx.change(release, { address, session_id: sessionId, at })
 }
 
-/** `cooledSince`: what was released later is still cooling. */
-export async function readUsage(
-  queries: Queries,
-  pool: AddressPool,
-  cooledSince: number,
-): Promise<PoolUsage> {
+export async function readUsage(queries: Queries, pool: AddressPool, coolDown: CoolDown): Promise<PoolUsage> {
   const { cidr, size, first: lowest, last: highest } = pool
   const used = (await first(queries, countHeld, { lowest, highest }))?.leases ?? 0
-  const cooling = (await first(queries, countReleased, { pool: cidr, since: cooledSince }))?.leases ?? 0
+  const { cooledSince: since, plausibleUntil: until } = limitsOf(coolDown)
+  const cooling = (await first(queries, countReleased, { pool: cidr, since, until }))?.leases ?? 0
   // The two are read one after the other: an address released in between would count twice.
   return { cidr, size, used, cooling, free: Math.max(0, size - used - cooling) }
 }
@@ -203,15 +209,23 @@ async function formerAddress(
   return found?.address
 }
 
-async function nextAddress(tx: Tx, pool: AddressPool, cooledSince: number): Promise<number | undefined> {
+async function nextAddress(tx: Tx, pool: AddressPool, coolDown: CoolDown): Promise<number | undefined> {
+  const { cooledSince, plausibleUntil } = limitsOf(coolDown)
+  const longestFreeIn = (from: number, until: number) =>
+    firstFree(tx, longestFree, { pool: pool.cidr, from, until })
   for (let usedUp = false; ;) {
-    const free = await firstFree(tx, longestFree, { pool: pool.cidr, cooled_since: cooledSince })
+    const free = await longestFreeIn(NEVER, cooledSince)
     if (free?.released_at === NEVER) return free.address
-    if (usedUp) return free?.address
+    if (usedUp) return (free ?? (await longestFreeIn(plausibleUntil + 1, Number.MAX_SAFE_INTEGER)))?.address
     const next = await readNext(tx, pool)
     usedUp = next > pool.last
     if (!usedUp) await addLeases(tx, pool, next)
   }
+}
+
+/** What was released later than in a cool-down from now, was released before the clock was set back. */
+function limitsOf({ now, ms }: CoolDown) {
+  return { cooledSince: now - ms, plausibleUntil: now + ms }
 }
 
 async function firstFree<P extends object>(

@@ -64,7 +64,9 @@ export interface PoolUsage {
 export interface Gateway {
   readonly name: string
   readonly address: string
+  readonly heartbeatMs: number
   readonly lastSeenAt: number
+  /** It has not left, and nobody who watches it has seen it silent for three of its intervals. */
   readonly alive: boolean
 }
 

@@ -230,6 +230,8 @@ class Run {
 
   async #silence(gateway: number): Promise<void> {
     const { clock } = this.#world
+    // Seen once more before.
+    await this.#registries[1 - gateway]?.beat([])
     clock.advance(DEAD_MS)
     await this.#registries[1 - gateway]?.beat([])
     for (const id of this.#model.sessionsOf(gateway)) this.#model.release(id, clock.now())

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../kernel/errors.ts'
-import { MINUTE, SECOND } from '../../kernel/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
+import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import {
   FIRST_PAGE,
   HEARTBEAT_MS,
+  vpnOn,
   vpnStoreWorld,
   type VpnStoreWorld,
 } from '../../../test/support/vpn-store.ts'
@@ -18,6 +20,11 @@ const hasCode = (code: string) => (error: unknown) => error instanceof AppError 
 
 async function closed(registry: SessionRegistry, { id }: RegisteredSession) {
   await registry.close([{ id, ...GONE }])
+}
+
+async function alive({ vpn }: VpnStoreWorld): Promise<Record<string, boolean>> {
+  const { gateways } = await vpn.tunnels()
+  return Object.fromEntries(gateways.map((gateway) => [gateway.name, gateway.alive]))
 }
 
 /** Oldest first. */
@@ -232,6 +239,7 @@ onEveryDialect('the registry', (dialect) => {
     const [frozen, living] = [await w.joined('primary'), await w.joined('standby')]
     const session = await frozen.register(w.request('ada', 'laptop'))
     for (let index = 0; index < 4; index++) await living.register(w.request('bob', `d${index}`))
+    await living.beat([])
     w.clock.advance(DEAD_MS - 1)
     await living.beat([])
     assert.equal((await w.vpn.pool()).used, 5)
@@ -260,6 +268,7 @@ onEveryDialect('the registry', (dialect) => {
     const [silent, living] = [await w.joined('primary'), await w.joined('standby')]
     for (let index = 0; index < 120; index++) await silent.register(w.request('ada', `d${index}`))
     await living.register(w.request('bob', 'phone'))
+    assert.equal(await w.vpn.reclaim(), 0)
     w.clock.advance(DEAD_MS - 1)
     await living.beat([])
     assert.equal(await w.vpn.reclaim(), 0)
@@ -267,6 +276,88 @@ onEveryDialect('the registry', (dialect) => {
     assert.equal(await w.vpn.reclaim(), 120)
     assert.equal(await w.vpn.reclaim(), 0)
     assert.equal((await w.vpn.list({}, FIRST_PAGE)).items.length, 1)
+  })
+
+  for (const jump of [2 * HOUR, -DAY, 12 * 365 * DAY]) {
+    test(`no gateway is taken for dead because a clock was set by ${jump / HOUR} hours`, async () => {
+      await using w = await vpnStoreWorld(dialect)
+      const [one, other] = [await w.joined('primary'), await w.joined('standby')]
+      const { id } = await one.register(w.request('ada', 'laptop'))
+      await other.beat([])
+      w.clock.jump(jump)
+      for (let beats = 0; beats < 10; beats++) {
+        await other.beat([])
+        assert.equal(await w.vpn.reclaim(), 0)
+        assert.deepEqual(await alive(w), { primary: true, standby: true })
+        w.clock.advance(HEARTBEAT_MS / 3)
+        await one.beat([])
+      }
+      await other.beat([])
+      w.clock.advance(DEAD_MS)
+      await other.beat([])
+      assert.deepEqual(
+        (await one.ended()).map((end) => end.id),
+        [id],
+      )
+      assert.deepEqual(await alive(w), { primary: false, standby: true })
+    })
+  }
+
+  for (const skew of [100 * SECOND, -100 * SECOND]) {
+    test(`gateways whose clocks differ by ${skew / SECOND} s watch each other as if they agreed`, async () => {
+      await using w = await vpnStoreWorld(dialect)
+      const skewed = fakeClock(w.clock.now() + skew)
+      const there = vpnOn(w.store, skewed)
+      const [here, far] = [await w.joined('primary'), there.registryOf('standby')]
+      await far.join()
+      const [one, two] = [await here.register(w.request('ada')), await far.register(w.request('bob'))]
+      for (let beats = 0; beats < 10; beats++) {
+        await Promise.all([here.beat([]), far.beat([])])
+        assert.deepEqual([await here.ended(), await far.ended()], [[], []])
+        for (const clock of [w.clock, skewed]) clock.advance(HEARTBEAT_MS / 3)
+      }
+      assert.deepEqual(await alive(w), { primary: true, standby: true })
+      assert.deepEqual(
+        (await w.vpn.list({}, FIRST_PAGE)).items.map(({ id }) => id).toSorted(),
+        [one.id, two.id].toSorted(),
+      )
+      await far.beat([])
+      skewed.advance(DEAD_MS)
+      await far.beat([])
+      assert.deepEqual(
+        (await here.ended()).map(({ id }) => id),
+        [one.id],
+      )
+      assert.deepEqual(await alive(w), { primary: false, standby: true })
+    })
+  }
+
+  test('an address that was released before the clock was set back does not stay away for as long', async () => {
+    await using w = await vpnStoreWorld(dialect, { pool: '100.64.0.0/30' })
+    const registry = await w.joined('primary')
+    await closed(registry, await registry.register(w.request('ada', 'laptop')))
+    w.clock.jump(-MINUTE)
+    await assert.rejects(
+      registry.register(w.request('bob')),
+      hasCode('pool_exhausted'),
+      'two clocks may differ',
+    )
+    w.clock.jump(-DAY)
+    assert.deepEqual(await w.vpn.pool(), { cidr: '100.64.0.0/30', size: 1, used: 0, cooling: 0, free: 1 })
+    assert.equal((await registry.register(w.request('bob'))).virtualIp, '100.64.0.2')
+  })
+
+  test('a gateway that dies while it ends what its earlier run has left is made up for by others', async () => {
+    await using w = await vpnStoreWorld(dialect)
+    const crashed = await w.joined('primary')
+    await crashed.register(w.request('ada', 'laptop'))
+    // What is left when it dies at the worst moment: the run is marked as gone, its sessions are live.
+    await w.store.write(async ({ db }) => {
+      await db.updateTable('vpn_gateways').set({ left_at: w.clock.now() }).execute()
+    })
+    assert.equal(await w.vpn.reclaim(), 0)
+    w.clock.advance(DEAD_MS)
+    assert.equal(await w.vpn.reclaim(), 1)
   })
 
   test('a gateway that starts again ends what its earlier run has left behind, and nothing of others', async () => {

@@ -28,8 +28,8 @@ export interface RegistryDeps {
   readonly logger: Logger
   readonly gateway: {
     readonly name: string
-    /** Where it listens, for people. */
-    readonly address: string
+    /** Where it listens, for people; asked again with every beat. */
+    readonly address: () => string
     readonly heartbeatMs: number
   }
   /** The pool as a CIDR: `100.64.0.0/16`. */
@@ -112,7 +112,7 @@ export function createSessionRegistry(deps: RegistryDeps): SessionRegistry {
     if (device !== null) await replace(tx, user.id, device)
     const id = newId()
     const holder = { sessionId: id, userId: user.id, device }
-    const address = await lease(tx, pool, holder, clock.now() - coolDownMs)
+    const address = await lease(tx, pool, holder, { now: clock.now(), ms: coolDownMs })
     if (address === undefined) throw poolExhausted(pool.cidr, coolDownMs)
     // Read only now: the address may have been waited for until its last holder had let go of it.
     const now = clock.now()
@@ -138,6 +138,11 @@ export function createSessionRegistry(deps: RegistryDeps): SessionRegistry {
     if (session?.run_id === run.runId) await ending.end(tx, session, { code, reason, isTold: true })
   }
 
+  const replaceRun = async (runId: string) => {
+    await ending.endRun(runId, STARTED_ANEW)
+    await store.write((tx) => markLeft(tx, runId, clock.now()))
+  }
+
   const writeRefusals = async (lines: readonly Refusal[]) => {
     if (lines.length === 0) return
     await store.write(async (tx) => {
@@ -161,11 +166,9 @@ export function createSessionRegistry(deps: RegistryDeps): SessionRegistry {
       const earlier = await store.write(async (tx) => {
         await openPool(tx, pool)
         await markSeen(tx, run, clock.now())
-        const others = await otherRuns(tx, run)
-        for (const other of others) await markLeft(tx, other, clock.now())
-        return others
+        return otherRuns(tx, run)
       })
-      for (const other of earlier) await ending.endRun(other, STARTED_ANEW)
+      for (const other of earlier) await replaceRun(other)
     },
 
     async register(request) {

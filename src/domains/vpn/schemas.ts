@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { toRfc3339 } from '../../kernel/time.ts'
+import { SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { PageOf, PageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import {
@@ -103,9 +103,17 @@ export const AuditQuery = Fields({
   ...PageQuery,
 })
 
+export interface GatewayWire {
+  readonly name: string
+  readonly address: string
+  readonly heartbeat_seconds: number
+  readonly last_seen_at: string
+  readonly alive: boolean
+}
+
 /** The tunnels of all gateways at one moment. */
 export interface TunnelsWire {
-  readonly gateways: readonly { name: string; address: string; last_seen_at: string; alive: boolean }[]
+  readonly gateways: readonly GatewayWire[]
   /** The newest ones; there may be more. */
   readonly sessions: readonly SessionWire[]
   /** How many live sessions there are in all. */
@@ -142,11 +150,12 @@ export function toAuditWire(entry: AuditEntry): AuditWire {
   }
 }
 
-export function toGatewayWire({
-  name,
-  address,
-  lastSeenAt,
-  alive,
-}: Gateway): TunnelsWire['gateways'][number] {
-  return { name, address, last_seen_at: toRfc3339(lastSeenAt), alive }
+export function toGatewayWire({ name, address, heartbeatMs, lastSeenAt, alive }: Gateway): GatewayWire {
+  return {
+    name,
+    address,
+    heartbeat_seconds: heartbeatMs / SECOND,
+    last_seen_at: toRfc3339(lastSeenAt),
+    alive,
+  }
 }

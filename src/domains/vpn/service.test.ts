@@ -110,19 +110,22 @@ onEveryDialect('sessions', (dialect) => {
     w.clock.advance(SECOND)
     const [primary, standby] = [await w.joined('primary'), await w.joined('standby')]
     const { id } = await standby.register(w.request('ada', 'laptop'))
+    await standby.beat([])
     w.clock.advance(3 * HEARTBEAT_MS)
     await standby.beat([])
     const { gateways, sessions, session_count, pool } = await w.vpn.tunnels()
     assert.deepEqual(gateways, [
       {
         name: 'primary',
-        address: 'http://primary:9994',
+        address: 'primary:9994',
+        heartbeat_seconds: 30,
         last_seen_at: '2026-01-31T02:00:01.000Z',
         alive: false,
       },
       {
         name: 'standby',
-        address: 'http://standby:9994',
+        address: 'standby:9994',
+        heartbeat_seconds: 30,
         last_seen_at: '2026-01-31T02:01:31.000Z',
         alive: true,
       },
@@ -167,6 +170,18 @@ onEveryDialect('sessions', (dialect) => {
     const next = await registry.register(w.request('ada'))
     assert.deepEqual((await ids('open')).toSorted(), [lasting.id, next.id].toSorted())
     assert.equal((await w.vpn.tunnels()).gateways.length, 1)
+  })
+
+  test('are not forgotten by pruning as long as they hold an address, however long nobody was there', async () => {
+    await using w = await vpnStoreWorld(dialect)
+    const registry = await w.joined('primary')
+    const { id } = await registry.register(w.request('ada'))
+    w.clock.advance(91 * DAY)
+    await vpnPruneJob(w.vpn, w.clock).run(new AbortController().signal)
+    assert.equal(await w.vpn.reclaim(), 0)
+    w.clock.advance(3 * HEARTBEAT_MS)
+    assert.equal(await w.vpn.reclaim(), 1, id)
+    assert.equal((await w.vpn.pool()).used, 0)
   })
 
   test('raise one alert however many processes look at the pool', async () => {

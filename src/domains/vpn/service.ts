@@ -65,7 +65,7 @@ export function createVpnService(deps: VpnDeps): Vpn {
   const { store, clock, logger } = deps
   const pool = parsePool(deps.pool)
   const ending = createEndingOf(store, deps)
-  const usage = () => readUsage(store.read, pool, clock.now() - deps.coolDownMs)
+  const usage = () => readUsage(store.read, pool, { now: clock.now(), ms: deps.coolDownMs })
 
   const disconnectIn = async (tx: Tx, id: string, actor: string) => {
     const live = await liveOfId(tx, id)
@@ -92,10 +92,9 @@ export function createVpnService(deps: VpnDeps): Vpn {
     audit: (filter, page) => listAudit(store.read, filter, page),
 
     async tunnels() {
-      const now = clock.now()
       const { items } = await listSessions(store.read, {}, { limit: TUNNELS_SHOWN, before: NEWEST })
       return {
-        gateways: (await listGateways(store.read, now - DAY, now)).map(toGatewayWire),
+        gateways: (await listGateways(store.read, clock.now() - DAY)).map(toGatewayWire),
         sessions: items.map(toSessionWire),
         session_count: await countSessions(store.read),
         pool: await usage(),

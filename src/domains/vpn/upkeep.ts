@@ -3,9 +3,10 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import type { AddressPool } from './addresses.ts'
 import type { Ending } from './ending.ts'
-import { listDead, lockDead } from './gateways.ts'
+import { listWatched, lockSilent, markLeft } from './gateways.ts'
 import { markAlerted, readAlerted, readUsage } from './leases.ts'
 import { alertedAfter, CLOSE, POOL_ALERTS, type AlertedPercent, type PoolUsage } from './model.ts'
+import { createSilenceWatch, type WatchedRun } from './silence.ts'
 
 /** The alert that a full pool raises; `CLOSE` recovers it. */
 export interface VpnAlert {
@@ -29,7 +30,7 @@ export interface UpkeepDeps {
 
 /** What every live gateway and every worker does again and again; each change is made by one of them. */
 export interface Upkeep {
-  /** Ends the sessions of gateways that were silent for three of their intervals; answers how many. */
+  /** Ends the sessions of gateways that it has seen silent for three of their intervals; answers how many. */
   reclaim(): Promise<number>
   /** Reads how full the pool is, and tells of it when it has become so. */
   watchPool(): Promise<PoolUsage>
@@ -44,6 +45,16 @@ const TAKEN_FOR_DEAD = {
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const { store, clock, logger, pool, ending } = deps
 
+  const watch = createSilenceWatch(clock)
+
+  const bury = async (run: WatchedRun): Promise<number> => {
+    const ended = await ending.endRun(run.runId, TAKEN_FOR_DEAD, (tx) => lockSilent(tx, run))
+    await store.write(async (tx) => {
+      if (await lockSilent(tx, run)) await markLeft(tx, run.runId, clock.now())
+    })
+    return ended
+  }
+
   const tell = (usage: PoolUsage, from: AlertedPercent, to: AlertedPercent) =>
     store.write(async (tx) => {
       if (await markAlerted(tx, pool, from, to)) await deps.alerts.raise(tx, poolAlert(usage, to))
@@ -52,15 +63,16 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   return {
     async reclaim() {
       let reclaimed = 0
-      for (const { run_id, name } of await listDead(store.read, clock.now())) {
-        const ended = await ending.endRun(run_id, TAKEN_FOR_DEAD, (tx) => lockDead(tx, run_id, clock.now()))
-        if (ended > 0) logger.warn({ gateway: name, sessions: ended }, 'a silent gateway lost its sessions')
+      for (const run of watch.look(await listWatched(store.read))) {
+        const ended = await bury(run)
+        if (ended > 0)
+          logger.warn({ gateway: run.name, sessions: ended }, 'a silent gateway lost its sessions')
         reclaimed += ended
       }
       return reclaimed
     },
     async watchPool() {
-      const usage = await readUsage(store.read, pool, clock.now() - deps.coolDownMs)
+      const usage = await readUsage(store.read, pool, { now: clock.now(), ms: deps.coolDownMs })
       const before = await readAlerted(store.read, pool)
       if (before === undefined) return usage
       const after = alertedAfter(before, usage)

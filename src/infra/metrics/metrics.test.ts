@@ -271,3 +271,17 @@ test('after close no hook runs any more, and closing twice is fine', async (t) =
   await expose()
   assert.equal(runs, 0)
 })
+
+test('a label that clients could choose does not fill the memory, and known series go on', async (t) => {
+  const { metrics, samples } = open(t)
+  const counter = metrics.counter({ name: 'visits_total', help: 'h', labels: ['page'] })
+  for (let round = 0; round < 2; round++) {
+    for (let page = 0; page < 3_000; page++) counter.increment({ page: String(page) })
+  }
+  const visits = await samples('platform_visits_total')
+  assert.equal(Object.keys(visits).length, 1_000)
+  assert.equal(visits['platform_visits_total{page="0"}'], 2)
+  assert.deepEqual(await samples('platform_metrics_rejected_total'), {
+    'platform_metrics_rejected_total{metric="visits_total"}': 4_000,
+  })
+})

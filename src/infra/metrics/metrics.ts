@@ -62,22 +62,23 @@ function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' 
   const rejected = new Counter(
     described({
       name: 'metrics_rejected_total',
-      help: 'Values that were no numbers, and labels that a metric does not have, by metric.',
+      help: 'Values that were no numbers, labels that a metric does not have, and series too many, by metric.',
       labels: ['metric'],
     }),
   )
   // Recording never throws into the work that it measures, and a log line for each refusal would flood the log.
-  const safely =
-    ({ name }: MetricOptions, record: (labels: Labels, value: number) => void) =>
-    (value: number, labels: Labels = {}): void => {
+  const safely = ({ name }: MetricOptions, record: (labels: Labels, value: number) => void) => {
+    const isKnownOrNew = seriesLimit()
+    return (value: number, labels: Labels = {}): void => {
       try {
         // prom-client takes NaN, which would stay in a counter for good.
-        if (Number.isNaN(value)) rejected.inc({ metric: name })
+        if (Number.isNaN(value) || !isKnownOrNew(labels)) rejected.inc({ metric: name })
         else record(labels, value)
       } catch {
         rejected.inc({ metric: name })
       }
     }
+  }
   return {
     counter: onceByName((options) => {
       const counter = new Counter(described(options))
@@ -92,6 +93,21 @@ function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' 
       const histogram = new Histogram({ ...described(options), buckets: [...options.buckets] })
       return { observe: safely(options, (labels, value) => histogram.observe(labels, value)) }
     }),
+  }
+}
+
+// More than any metric of ours has. What a client sent must not become a label; should it ever, memory stays bounded.
+const SERIES_LIMIT = 1_000
+
+/** Whether a metric has these labels already, or may still have them as new ones. */
+function seriesLimit(): (labels: Labels) => boolean {
+  const known = new Set<string>()
+  return (labels) => {
+    const series = Object.values(labels).join('\n')
+    if (known.has(series)) return true
+    if (known.size >= SERIES_LIMIT) return false
+    known.add(series)
+    return true
   }
 }
 

@@ -10,6 +10,7 @@ import { deviceOf, requireOwnOrigin, requireWebSocket, tokenOf } from './handsha
 import { requireRole, type TokenHolder, type TokenHolders } from './holders.ts'
 import type { Records, SessionFields } from './records.ts'
 import type { RegisteredSession, SessionRegistry } from './registry.ts'
+import { createTogether } from './together.ts'
 
 export interface AdmissionDeps {
   readonly registry: Pick<SessionRegistry, 'register' | 'refused'>
@@ -42,6 +43,8 @@ export interface Admission {
 
 // Somebody who is turned away again and again must not make the database write faster than it can.
 const NOTES_UNDER_WAY = 64
+// Whoever comes alone waits no longer than a handshake takes, and one of a crowd no longer than a look at it.
+const CROWD = { pauseMs: 3, pauses: 8 }
 
 export function createAdmission(deps: AdmissionDeps): Admission {
   const { registry, holders, clock, logger, records } = deps
@@ -50,6 +53,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     perSecond: deps.connectionsPerSecond,
     burst: deps.connectionBurst,
   })
+  const together = createTogether(CROWD)
   let notesUnderWay = 0
 
   const requireOpen = () => {
@@ -70,6 +74,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const { identity, generation, issuedAt } = holder
     const device = deviceOf(request.url ?? '')
     const remoteAddress = peerAddress(request)
+    await together()
     const registered = await registry.register({
       user: { id: identity.id, name: identity.name },
       token: { generation, issuedAt },

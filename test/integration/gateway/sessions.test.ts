@@ -327,7 +327,7 @@ test('a gateway stops in time although a client does not answer', async (t) => {
   world.session.socket.pause()
   const startedAt = performance.now()
   await world.close()
-  assert.ok(performance.now() - startedAt < 9_000, 'within the patience of a stop')
+  assert.ok(performance.now() - startedAt < 25_000, 'without the patience of the library, which is 30 s')
   assert.deepEqual(
     world.registry.ends.map(({ code }) => code),
     [1001],

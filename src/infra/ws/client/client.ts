@@ -23,6 +23,9 @@ const SPREAD_MS = SECOND
 // contract, section 5: on to the next within 5 s
 const ANSWER_WITHIN_MS = 5 * SECOND
 
+// contract, section 5: it goes back to the first once that has answered for 30 s
+const TRUSTED_AFTER_MS = 30 * SECOND
+
 /** What is in flight gets this long before the session goes over to another gateway. */
 const QUIET_MS = 5 * SECOND
 
@@ -38,8 +41,10 @@ export interface VpnClientOptions {
   readonly readToken: ReadToken
   /** Names the device, which gets the same address back: 1–64 of `[A-Za-z0-9._-]`. */
   readonly device?: string | undefined
-  /** Whether to go back to the first gateway once that has answered for 30 s. Default: true. */
+  /** Whether to go back to the first gateway once that has answered for a while. Default: true. */
   readonly failback?: boolean | undefined
+  /** For how long it has to have answered then. Default: 30 s. */
+  readonly trustedAfterMs?: number | undefined
   /** Told of changes only; must not throw. */
   readonly onState?: ((event: VpnEvent) => void) | undefined
   readonly clock?: WaitingClock | undefined
@@ -77,6 +82,7 @@ class FailoverClient implements VpnClient {
   readonly ended: Promise<VpnEnd>
   readonly #gateways: readonly GatewayAddress[]
   readonly #failback: boolean
+  readonly #trustedAfterMs: number
   readonly #clock: WaitingClock
   readonly #random: () => number
   readonly #tokens: TokenSource
@@ -94,6 +100,7 @@ class FailoverClient implements VpnClient {
     if (options.gateways.length === 0) throw new Error('a VPN client needs at least one gateway')
     this.#gateways = options.gateways.map(parseGatewayAddress)
     this.#failback = options.failback ?? true
+    this.#trustedAfterMs = options.trustedAfterMs ?? TRUSTED_AFTER_MS
     this.#clock = options.clock ?? systemWaitingClock
     this.#random = options.random ?? Math.random
     this.#tokens = createTokenSource(options.readToken, this.#clock)
@@ -205,7 +212,7 @@ class FailoverClient implements VpnClient {
   async #movedBack(session: GatewaySession, signal: AbortSignal): Promise<undefined> {
     const first = this.#gateways[0] as GatewayAddress
     while (this.#failback && session.gateway !== first && !signal.aborted) {
-      await answersSteadily(first.healthUrl, this.#clock, signal)
+      await answersSteadily(first.healthUrl, this.#trustedAfterMs, this.#clock, signal)
       if (signal.aborted) break
       this.#move = this.#takeOver(session, first)
       if (await this.#move) return undefined

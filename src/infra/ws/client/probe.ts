@@ -1,23 +1,21 @@
 import { SECOND } from '../../../kernel/time.ts'
 import type { WaitingClock } from './waiting-clock.ts'
 
-const PROBE_EVERY_MS = 5 * SECOND
+const PROBES = 6
 const ANSWER_PATIENCE_MS = 3 * SECOND
 
-// contract, section 5: it goes back to the first once that has answered for 30 s
-const TRUSTED_AFTER_MS = 30 * SECOND
-
-/** Resolves when a gateway has answered well for 30 s without a gap, or when the signal is aborted. Never rejects. */
+/** Resolves when a gateway has answered well for so long without a gap, or when the signal is aborted. Never rejects. */
 export async function answersSteadily(
   healthUrl: string,
+  forMs: number,
   clock: WaitingClock,
   signal: AbortSignal,
 ): Promise<void> {
   let since: number | undefined
   while (!signal.aborted) {
     since = (await answers(healthUrl, signal)) ? (since ?? clock.monotonic()) : undefined
-    if (since !== undefined && clock.monotonic() - since >= TRUSTED_AFTER_MS) return
-    await clock.wait(PROBE_EVERY_MS, signal)
+    if (since !== undefined && clock.monotonic() - since >= forMs) return
+    await clock.wait(forMs / PROBES, signal)
   }
 }
 
