@@ -42,8 +42,8 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
   ],
   [
     'the next address to hand out',
-    "select address from vpn_leases where pool = 'p' and session_id is null and released_at <= 9 order by released_at, address limit 1",
-    /USING (COVERING )?INDEX vpn_leases_free \(pool=\? AND released_at<\?\)$/,
+    "select address from vpn_leases where pool = 'p' and session_id is null and released_at >= 0 and released_at <= 9 order by released_at, address limit 1",
+    /USING (COVERING )?INDEX vpn_leases_free \(pool=\? AND released_at>\? AND released_at<\?\)$/,
   ],
   [
     'the address that a device had',
@@ -67,8 +67,8 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
   ],
   [
     'the addresses that cool down',
-    "select count(*) from vpn_leases where pool = 'p' and session_id is null and released_at > 1",
-    /USING INDEX vpn_leases_free \(pool=\? AND released_at>\?\)$/,
+    "select count(*) from vpn_leases where pool = 'p' and session_id is null and released_at > 1 and released_at <= 9",
+    /USING INDEX vpn_leases_free \(pool=\? AND released_at>\? AND released_at<\?\)$/,
   ],
   [
     'a page of live sessions',

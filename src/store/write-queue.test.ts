@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { fakeClock } from '../../test/support/clock.ts'
 import { testStore } from '../../test/support/store.ts'
-import { systemClock } from '../kernel/clock.ts'
+import { systemClock, type Clock } from '../kernel/clock.ts'
 import { noMetrics } from '../kernel/metrics.ts'
 import { WriteQueue, type GroupConnection } from './write-queue.ts'
 import { openSqlite } from './dialects/sqlite.ts'
@@ -25,7 +26,10 @@ const put = statement<{ name: string }>((db, value) =>
 )
 
 /** Writes down what the queue asks of its connection; `refuse` makes a step fail. */
-function recorder(refuse: { begin?: number; commit?: boolean; gone?: boolean } = {}) {
+function recorder(
+  refuse: { begin?: number; commit?: boolean; gone?: boolean } = {},
+  clock: Clock = systemClock,
+) {
   const steps: string[] = []
   let busy = refuse.begin ?? 0
   const connection: GroupConnection = {
@@ -53,7 +57,7 @@ function recorder(refuse: { begin?: number; commit?: boolean; gone?: boolean } =
     revoke: () => void steps.push('revoke'),
   }
   const unavailable = (cause: unknown) => new Error('unavailable', { cause })
-  const surroundings = { clock: systemClock, metrics: noMetrics, unavailable, transactionMs: 5_000 }
+  const surroundings = { clock, metrics: noMetrics, unavailable, transactionMs: 5_000 }
   return { steps, queue: new WriteQueue({ connection, ...surroundings }) }
 }
 
@@ -107,6 +111,23 @@ test('a write that fails half done is undone, and takes nothing of the others wi
     rows.map(({ name }) => name),
     ['a', 'c'],
   )
+})
+
+test('nobody waits for a lock longer than the queue says, whoever stood before', async () => {
+  const clock = fakeClock()
+  const { queue } = recorder({ begin: Number.POSITIVE_INFINITY }, clock)
+  const told: string[] = []
+  const write = (name: string) => queue.write(async () => {}).catch(() => told.push(name))
+  const first = write('first')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  clock.advance(3_000)
+  const second = write('second')
+  clock.advance(2_000)
+  await first
+  assert.deepEqual(told, ['first'])
+  clock.advance(3_000)
+  await second
+  assert.deepEqual(told, ['first', 'second'])
 })
 
 test('a write that must not be repeated is not, whatever fails beside it', async () => {

@@ -25,6 +25,8 @@ export interface GroupConnection {
 }
 
 interface Job {
+  /** When it was asked for, by the monotonic clock. */
+  readonly since: number
   readonly run: (tx: Tx) => Promise<void>
   readonly repeatable: boolean
   readonly unhurried: boolean
@@ -98,6 +100,7 @@ export class WriteQueue {
     return new Promise<T>((resolve, reject) => {
       let result: T
       this.#waiting.push({
+        since: this.#options.clock.monotonic(),
         run: async (tx) => {
           result = await work(tx)
         },
@@ -143,15 +146,12 @@ export class WriteQueue {
 
   /** Runs the jobs and commits; answers what is to be told to whom once nothing can change any more. */
   async #transaction(
-    group: readonly Job[],
+    asked: readonly Job[],
     runJob: (job: Job) => Promise<() => void>,
   ): Promise<(() => void)[]> {
     const { clock, connection, unavailable } = this.#options
-    try {
-      await this.#begin()
-    } catch (error) {
-      return group.map((job) => () => job.fail(error))
-    }
+    const group = await this.#begin(asked)
+    if (group.length === 0) return []
     const start = clock.monotonic()
     try {
       const outcome: (() => void)[] = []
@@ -168,19 +168,30 @@ export class WriteQueue {
     }
   }
 
-  async #begin(): Promise<void> {
-    const { clock, connection, unavailable } = this.#options
-    const deadline = clock.monotonic() + LOCK_PATIENCE_MS
-    for (let attempt = 0; ; attempt++) {
+  /** Waits for the write lock; answers those of the group that have not lost patience over it. */
+  async #begin(group: readonly Job[]): Promise<readonly Job[]> {
+    const { connection, unavailable } = this.#options
+    for (let left = group, attempt = 0; ; attempt++) {
       try {
-        if (connection.begin()) return
+        if (connection.begin()) return left
       } catch (error) {
-        throw unavailable(error)
+        for (const job of left) job.fail(unavailable(error))
+        return []
       }
-      if (clock.monotonic() >= deadline) throw unavailable(new Error('another process holds the write lock'))
+      left = this.#patient(left)
+      if (left.length === 0) return []
       // Waiting inside the engine would stop the event loop, and with it every client.
       await delay(backoffMs(LOCK_BACKOFF, attempt))
     }
+  }
+
+  #patient(group: readonly Job[]): readonly Job[] {
+    const { clock, unavailable } = this.#options
+    const latest = clock.monotonic() - LOCK_PATIENCE_MS
+    for (const job of group) {
+      if (job.since <= latest) job.fail(unavailable(new Error('another process holds the write lock')))
+    }
+    return group.filter(({ since }) => since > latest)
   }
 
   readonly #runBare = async (job: Job): Promise<() => void> => {

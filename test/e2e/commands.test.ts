@@ -103,7 +103,6 @@ describe('the command line', { concurrency: 4 }, () => {
     [['serve', '--config'], /--config/],
     [['serve', '--config', 'none.toml'], /--config.*"none\.toml"/],
     [['serve', '--module', 'api,gatway'], /--module.*api,gatway/],
-    [['serve', '--module', 'gateway'], /gateway/],
     [['config', 'extra'], /extra/],
     [['db', 'bogus'], /'bogus'/],
     [['user', 'add', '--role', 'admin'], /'name'/],

@@ -15,7 +15,7 @@ import { eventually } from '../support/eventually.ts'
 import { MemoryBus } from '../support/memory-bus.ts'
 import type { NatsOptions, NatsServer } from '../support/nats.ts'
 import { freePort, startNats } from '../support/nats.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
 
 interface Line extends LogFields {
   readonly level: string
@@ -201,7 +201,7 @@ describe('connecting to NATS', () => {
 
   it('calls for a person when it is not let in, without giving up or flooding the log', async (t) => {
     const nats = await server(t, { jetstream: false, config: 'authorization { token: "right" }' })
-    const proxy = await startTcpProxy(nats.port)
+    const proxy = await startFaultProxy(nats.port)
     t.after(() => proxy.close())
     const lines: Line[] = []
     const bus = openBus(t, [`nats://wrong@127.0.0.1:${proxy.port}`], lines)
@@ -254,7 +254,7 @@ describe('a bus that breaks', () => {
   for (const jetstream of [true, false]) {
     it(`loses nothing when its connection is cut ${jetstream ? 'with' : 'without'} JetStream`, async (t) => {
       const nats = await server(t, { jetstream })
-      const proxy = await startTcpProxy(nats.port)
+      const proxy = await startFaultProxy(nats.port)
       t.after(() => proxy.close())
       const arrived = await listen(t, nats.url)
       const bus = await connected(openBus(t, [`nats://127.0.0.1:${proxy.port}`]))

@@ -10,7 +10,10 @@ export const PROGRAM = join(import.meta.dirname, '../../bin/platform.ts')
 const NO_BUS = 'nats://127.0.0.1:1'
 // A command that should have refused and serves instead must not run for ever.
 const COMMAND_LIMIT_MS = 60_000
-const START_LIMIT_MS = 30_000
+const START_LIMIT_MS = 60_000
+
+/** Whose listeners are waited for, where it is not the api's. */
+const EXPECTED_LISTENERS: Readonly<Record<string, readonly string[]>> = { worker: [], gateway: ['gateway'] }
 
 export interface LogLine {
   readonly level: string
@@ -32,15 +35,29 @@ export function temporaryDirectory(): Disposable & { readonly path: string } {
 
 /** Only what a program needs to start: nothing of the tester's own settings reaches it. */
 export function testEnvironment(dataDir: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], HOME: dataDir, DATA_DIR: dataDir, BUS_SERVER: NO_BUS, ...env }
+  return {
+    PATH: process.env['PATH'],
+    HOME: dataDir,
+    DATA_DIR: dataDir,
+    BUS_SERVER: NO_BUS,
+    GATEWAY_LISTEN_ADDR: '127.0.0.1:0',
+    ...env,
+  }
 }
 
 /** Runs a command of the program to its end. */
 export async function runPlatform(
   args: readonly string[],
-  options: { dataDir: string; env?: Readonly<Record<string, string>>; input?: string },
+  options: {
+    dataDir: string
+    env?: Readonly<Record<string, string>>
+    input?: string
+    /** As of {@link ServeOptions}. */
+    wrapper?: readonly string[]
+  },
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const [command, rest] = commandOf(options.wrapper, args)
+  const child = spawn(command, rest, {
     cwd: options.dataDir,
     env: testEnvironment(options.dataDir, options.env ?? {}),
     stdio: 'pipe',
@@ -58,6 +75,8 @@ export interface ServedPlatform extends AsyncDisposable {
   /** Of the api: `http://127.0.0.1:port`; of the worker's own listener when it has one. */
   readonly url: string
   readonly workerUrl: string
+  /** Of the gateway when it runs. */
+  readonly gatewayUrl: string
   readonly pid: number
   logs(): LogLine[]
   stderr(): string
@@ -84,6 +103,10 @@ export interface ServeOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Default: `all`. */
   readonly modules?: string
+  /** What runs the program, before its own command: `['strace', '-D', …]`. It must leave the process its number. */
+  readonly wrapper?: readonly string[]
+  /** The program's file; from source when left out. */
+  readonly program?: string
 }
 
 /** Starts the program on free ports and waits until it serves. */
@@ -91,8 +114,11 @@ export async function servePlatform({
   dataDir,
   env = {},
   modules = 'all',
+  wrapper,
+  program,
 }: ServeOptions): Promise<ServedPlatform> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--module', modules], {
+  const [command, args] = commandOf(wrapper, ['serve', '--module', modules], program)
+  const child = spawn(command, args, {
     cwd: dataDir,
     env: testEnvironment(dataDir, { LISTEN_ADDR: '127.0.0.1:0', LOG_FORMAT: 'json', ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -105,7 +131,7 @@ export async function servePlatform({
     const line = logs().find((each) => each.message === 'listening' && each['module'] === module)
     return line ? `http://${String(line['address'])}` : ''
   }
-  const expected = modules === 'worker' ? [] : ['api']
+  const expected = EXPECTED_LISTENERS[modules] ?? ['api']
   await Promise.race([
     eventually(
       'the platform serves',
@@ -130,6 +156,7 @@ export async function servePlatform({
   return {
     url,
     workerUrl: addressOf('worker'),
+    gatewayUrl: addressOf('gateway'),
     pid: child.pid ?? 0,
     logs,
     stderr,
@@ -163,6 +190,16 @@ export function callPlatform(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
+}
+
+/** The program, and what runs it. */
+function commandOf(
+  wrapper: readonly string[] = [],
+  args: readonly string[],
+  program = PROGRAM,
+): [command: string, args: string[]] {
+  const [command = process.execPath, ...rest] = [...wrapper, process.execPath, program, ...args]
+  return [command, rest]
 }
 
 /** No program outlives a test that crashed. */

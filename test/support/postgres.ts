@@ -24,16 +24,12 @@ export interface TestDatabase {
 
 const START_DEADLINE_MS = 30_000
 const POLL_MS = 25
+// Kept over restarts by definition (FHS), so it is no memory file system as /tmp often is.
+const DISK = '/var/tmp'
 
+const SETTINGS = ['listen_addresses=127.0.0.1', 'max_connections=200', 'timezone=UTC']
 // Nothing in here outlives the tests, so nothing needs to survive a power cut.
-const SETTINGS = [
-  'listen_addresses=127.0.0.1',
-  'max_connections=200',
-  'fsync=off',
-  'synchronous_commit=off',
-  'full_page_writes=off',
-  'timezone=UTC',
-]
+const QUICK = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
 // Standard input is the lifeline: `read` returns when the test process lets go of it, however that came about (done,
 // failed, interrupted, killed), and the server and its files go.
@@ -70,11 +66,14 @@ async function serverUrl(): Promise<string> {
   return (await ownServer).url
 }
 
-/** Starts a server that ends with this process at the latest, and doesn't keep it running. */
-export async function startPostgres(): Promise<PostgresCluster> {
-  const directory = mkdtempSync(join(tmpdir(), 'platform-postgres-'))
+/**
+ * Starts a server that ends with this process at the latest, and doesn't keep it running. `durable`: a commit is on
+ * a real disk, as the server's own settings have it.
+ */
+export async function startPostgres({ durable = false } = {}): Promise<PostgresCluster> {
+  const directory = mkdtempSync(join(durable ? DISK : tmpdir(), 'platform-postgres-'))
   const port = await freePort()
-  const keeper = startKeeper(directory, port)
+  const keeper = startKeeper(directory, port, durable ? SETTINGS : [...SETTINGS, ...QUICK])
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   try {
     await untilReady(url, keeper)
@@ -87,10 +86,10 @@ export async function startPostgres(): Promise<PostgresCluster> {
   return { url, stop: () => stopKeeper(keeper) }
 }
 
-function startKeeper(directory: string, port: number): ChildProcess {
+function startKeeper(directory: string, port: number, list: readonly string[]): ChildProcess {
   const owner = serverOwner()
   if (owner) chownSync(directory, owner.uid, owner.gid)
-  const settings = SETTINGS.flatMap((setting) => ['-c', setting])
+  const settings = list.flatMap((setting) => ['-c', setting])
   const keeper = spawn('sh', ['-c', KEEPER, 'sh', programs(), directory, String(port), ...settings], {
     ...owner,
     cwd: directory,

@@ -6,7 +6,7 @@ import type { Chance } from './random.ts'
 const SECTOR = 512
 
 /** System calls that a recording needs: what changes files, what makes it last, and what tells a client. */
-export const TRACED_CALLS = [
+const TRACED_CALLS = [
   'pwrite64',
   'write',
   'writev',
@@ -15,20 +15,30 @@ export const TRACED_CALLS = [
   'ftruncate',
   'unlink',
   'rename',
+  'link',
 ] as const
+
+/** What records a program: goes before its command. */
+export function recorder(recording: string): readonly [program: string, ...options: string[]] {
+  const format = ['-f', '-D', '-qq', '-xx', '-y', '-s', '1000000']
+  return ['strace', ...format, '-o', recording, '-e', `trace=${TRACED_CALLS.join(',')}`]
+}
 
 /** What a program did to files and sockets, in order. */
 export type DiskStep =
   | { readonly kind: 'write'; readonly path: string; readonly offset: number; readonly data: Buffer }
+  /** Behind what was written last. */
+  | { readonly kind: 'append'; readonly path: string; readonly data: Buffer }
   | { readonly kind: 'truncate'; readonly path: string; readonly size: number }
   | { readonly kind: 'sync'; readonly path: string }
   | { readonly kind: 'unlink'; readonly path: string }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
+  | { readonly kind: 'link'; readonly from: string; readonly to: string }
   | { readonly kind: 'sent'; readonly text: string }
 
 /**
- * Reads a recording of `strace -f -qq -xx -y -s 1000000 -e trace=…`. A call that was interrupted in the recording by
- * another thread stands where it ended: until then it had promised nothing.
+ * Reads what {@link recorder} has written. A call that was interrupted in the recording by another thread stands where
+ * it ended: until then it had promised nothing.
  */
 export function readRecording(path: string): DiskStep[] {
   const steps: DiskStep[] = []
@@ -58,40 +68,38 @@ const CALLS: readonly (readonly [RegExp, (groups: string[]) => DiskStep | undefi
     new RegExp(`^pwrite64\\(${FD}, "(${HEX})", \\d+, (\\d+)\\) = \\d+$`),
     ([path = '', data = '', offset = '']) => ({
       kind: 'write',
-      path: decode(path).toString(),
+      path: text(path),
       offset: Number(offset),
       data: decode(data),
     }),
   ],
   [
     new RegExp(`^write\\(${FD}, "(${HEX})", \\d+\\) = \\d+$`),
-    ([path = '', data = '']) => sent(path, decode(data)),
+    ([path = '', data = '']) => appended(text(path), decode(data)),
   ],
   [
     new RegExp(`^writev\\(${FD}, (\\[.*\\]), \\d+\\) = \\d+$`),
     ([path = '', parts = '']) =>
-      sent(
-        path,
+      appended(
+        text(path),
         Buffer.concat(
           [...parts.matchAll(new RegExp(`iov_base="(${HEX})"`, 'g'))].map(([, data = '']) => decode(data)),
         ),
       ),
   ],
-  [
-    new RegExp(`^f(?:data)?sync\\(${FD}\\) = 0$`),
-    ([path = '']) => ({ kind: 'sync', path: decode(path).toString() }),
-  ],
+  [new RegExp(`^f(?:data)?sync\\(${FD}\\) = 0$`), ([path = '']) => ({ kind: 'sync', path: text(path) })],
   [
     new RegExp(`^ftruncate\\(${FD}, (\\d+)\\) = 0$`),
-    ([path = '', size = '']) => ({ kind: 'truncate', path: decode(path).toString(), size: Number(size) }),
+    ([path = '', size = '']) => ({ kind: 'truncate', path: text(path), size: Number(size) }),
   ],
-  [
-    new RegExp(`^unlink\\("(${HEX})"\\) = 0$`),
-    ([path = '']) => ({ kind: 'unlink', path: decode(path).toString() }),
-  ],
+  [new RegExp(`^unlink\\("(${HEX})"\\) = 0$`), ([path = '']) => ({ kind: 'unlink', path: text(path) })],
   [
     new RegExp(`^rename\\("(${HEX})", "(${HEX})"\\) = 0$`),
-    ([from = '', to = '']) => ({ kind: 'rename', from: decode(from).toString(), to: decode(to).toString() }),
+    ([from = '', to = '']) => ({ kind: 'rename', from: text(from), to: text(to) }),
+  ],
+  [
+    new RegExp(`^link\\("(${HEX})", "(${HEX})"\\) = 0$`),
+    ([from = '', to = '']) => ({ kind: 'link', from: text(from), to: text(to) }),
   ],
 ]
 
@@ -103,77 +111,128 @@ function parseCall(call: string): DiskStep | undefined {
   return undefined
 }
 
-function sent(path: string, data: Buffer): DiskStep | undefined {
-  return decode(path).toString().startsWith('socket:')
+function appended(path: string, data: Buffer): DiskStep {
+  return path.startsWith('socket:')
     ? { kind: 'sent', text: data.toString('latin1') }
-    : undefined
+    : { kind: 'append', path, data }
 }
 
 function decode(hex: string): Buffer {
   return Buffer.from(hex.replaceAll('\\x', ''), 'hex')
 }
 
-/** A file as the disk and as the program see it: between the two lies what no sync has covered yet. */
-interface DiskFile {
-  durable: Buffer
-  unsynced: Extract<DiskStep, { kind: 'write' | 'truncate' }>[]
+function text(hex: string): string {
+  return decode(hex).toString()
 }
+
+type Change =
+  | { readonly kind: 'write'; readonly offset: number; readonly data: Buffer }
+  | { readonly kind: 'truncate'; readonly size: number }
+
+/** What a name leads to, as the disk and as the program see it: between the two lies what no sync has covered yet. */
+interface File {
+  durable: Buffer
+  unsynced: Change[]
+  /** Of the program's view. */
+  size: number
+}
+
+type Names = ReadonlyMap<string, File>
+/** What one call did to the names; it lasts as a whole or not at all. */
+type NameChange = (names: Map<string, File>) => void
 
 /**
  * The files of one directory under a program whose steps are replayed. At any moment the power may go: what was not
- * synced is then kept, lost or torn, each write by chance.
+ * synced is then kept, lost or torn, each write by chance; of what was done to names since the directory was synced, a
+ * part from the beginning is kept.
  */
 export class Disk {
   readonly #directory: string
-  readonly #files = new Map<string, DiskFile>()
+  readonly #names: Map<string, File>
+  #lastingNames: Names
+  #unsyncedNames: NameChange[] = []
 
-  constructor(directory: string, initial: Readonly<Record<string, Buffer>>) {
+  constructor(directory: string, initial: Readonly<Record<string, Buffer>> = {}) {
     this.#directory = directory
-    for (const [name, durable] of Object.entries(initial)) this.#files.set(name, { durable, unsynced: [] })
+    this.#names = new Map(
+      Object.entries(initial).map(([name, durable]) => [
+        name,
+        { durable, unsynced: [], size: durable.length },
+      ]),
+    )
+    this.#lastingNames = new Map(this.#names)
   }
 
   apply(step: DiskStep): void {
     if (step.kind === 'sent') return
-    if (step.kind === 'rename') return this.#rename(step.from, step.to)
+    if (step.kind === 'rename' || step.kind === 'link') return this.#name(step)
+    if (step.kind === 'sync' && step.path === this.#directory) return this.#syncNames()
     // Shared memory is rebuilt from the log after a crash.
     if (dirname(step.path) !== this.#directory || step.path.endsWith('-shm')) return
     const name = basename(step.path)
     // Forgetting a removal would bring back a log that has been done with.
-    if (step.kind === 'unlink') this.#files.delete(name)
-    else if (step.kind === 'sync') this.#sync(name)
-    else this.#file(name).unsynced.push(step)
+    if (step.kind === 'unlink') this.#changeNames((names) => void names.delete(name))
+    else if (step.kind === 'sync') sync(this.#file(name))
+    else change(this.#file(name), step)
   }
 
   /** Writes the files as the next start finds them. */
   writeAfterPowerLoss(directory: string, chance: Chance): void {
     mkdirSync(directory, { recursive: true })
-    for (const [name, file] of this.#files) {
-      const content = file.unsynced.reduce((left, step) => afterLoss(left, step, chance), file.durable)
-      writeFileSync(join(directory, name), content)
+    const names = new Map(this.#lastingNames)
+    for (const each of this.#unsyncedNames.slice(0, chance.between(0, this.#unsyncedNames.length)))
+      each(names)
+    for (const [name, { durable, unsynced }] of names) {
+      const content = unsynced.reduce((left, each) => afterLoss(left, each, chance), durable)
+      writeFileSync(join(directory, name), content, { mode: 0o600 })
     }
   }
 
-  #file(name: string): DiskFile {
-    let file = this.#files.get(name)
-    if (!file) this.#files.set(name, (file = { durable: Buffer.alloc(0), unsynced: [] }))
+  #file(name: string): File {
+    const known = this.#names.get(name)
+    if (known) return known
+    const file: File = { durable: Buffer.alloc(0), unsynced: [], size: 0 }
+    this.#changeNames((names) => void names.set(name, file))
     return file
   }
 
-  #sync(name: string): void {
-    const file = this.#file(name)
-    file.durable = file.unsynced.reduce(applied, file.durable)
-    file.unsynced = []
+  #name({ kind, from, to }: { kind: 'rename' | 'link'; from: string; to: string }): void {
+    const file = this.#names.get(basename(from))
+    if (!file || dirname(from) !== this.#directory || dirname(to) !== this.#directory) return
+    this.#changeNames((names) => {
+      names.set(basename(to), file)
+      if (kind === 'rename') names.delete(basename(from))
+    })
   }
 
-  #rename(from: string, to: string): void {
-    const file = this.#files.get(basename(from))
-    if (!file || dirname(to) !== this.#directory) return
-    this.#files.delete(basename(from))
-    this.#files.set(basename(to), file)
+  #changeNames(each: NameChange): void {
+    each(this.#names)
+    this.#unsyncedNames.push(each)
+  }
+
+  #syncNames(): void {
+    this.#lastingNames = new Map(this.#names)
+    this.#unsyncedNames = []
   }
 }
 
-function applied(content: Buffer, step: DiskFile['unsynced'][number]): Buffer {
+function change(file: File, step: Extract<DiskStep, { kind: 'write' | 'append' | 'truncate' }>): void {
+  if (step.kind === 'truncate') {
+    file.unsynced.push(step)
+    file.size = step.size
+    return
+  }
+  const offset = step.kind === 'append' ? file.size : step.offset
+  file.unsynced.push({ kind: 'write', offset, data: step.data })
+  file.size = Math.max(file.size, offset + step.data.length)
+}
+
+function sync(file: File): void {
+  file.durable = file.unsynced.reduce(applied, file.durable)
+  file.unsynced = []
+}
+
+function applied(content: Buffer, step: Change): Buffer {
   if (step.kind === 'truncate') return resized(content, step.size)
   const result = resized(content, Math.max(content.length, step.offset + step.data.length), true)
   step.data.copy(result, step.offset)
@@ -181,7 +240,7 @@ function applied(content: Buffer, step: DiskFile['unsynced'][number]): Buffer {
 }
 
 /** 40 % of the writes arrive, 40 % do not, and of 20 % some sectors do (reliability R-2). */
-function afterLoss(content: Buffer, step: DiskFile['unsynced'][number], chance: Chance): Buffer {
+function afterLoss(content: Buffer, step: Change, chance: Chance): Buffer {
   const fate = chance.number()
   if (fate < 0.4) return applied(content, step)
   if (fate < 0.8 || step.kind === 'truncate') return content

@@ -13,8 +13,16 @@ export interface Chance {
 
 /** The chance of one test; its seed is printed with the test's result, and `SEED=…` in the environment repeats it. */
 export function chanceOf(t: TestContext): Chance {
-  const seed = Number(process.env['SEED'] ?? randomInt(2 ** 31))
+  const seed = Number(process.env['SEED'] ?? newSeed())
   t.diagnostic(`SEED=${seed}`)
+  return chanceFrom(seed)
+}
+
+export function newSeed(): number {
+  return randomInt(2 ** 31)
+}
+
+export function chanceFrom(seed: number): Chance {
   const number = numbersFrom(seed)
   const between = (least: number, most: number) => least + Math.floor(number() * (most - least + 1))
   return { seed, number, between, pick: (items) => items[between(0, items.length - 1)] as (typeof items)[0] }

@@ -1,0 +1,4 @@
+import { drain } from './drain.ts'
+import { shortForm } from './support/short-form.ts'
+
+shortForm(drain)

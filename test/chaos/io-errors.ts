@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { eventually } from '../support/eventually.ts'
+import { servePlatform, temporaryDirectory } from '../support/platform.ts'
+import type { Chance } from '../support/random.ts'
+import { openEngine, requireIntegrity } from './support/engine.ts'
+import { requireOrders } from './support/order-invariants.ts'
+import type { Figures, Scenario, Trial } from './support/scenario.ts'
+import { askHealth } from './support/watch.ts'
+import { acknowledgedIn, DONE, REFUSED, surprisesIn, writeOrders, type Written } from './support/writers.ts'
+
+const CLIENTS = 4
+// As many good answers in a row mean that the errors are over.
+const CALM = 15
+const MOST_CALLS = 2_000
+
+export const ioErrors: Scenario = {
+  name: 'io-errors',
+  row: 'R-3',
+  promise: 'a call that the disk fails is answered with 503, and nothing that was acknowledged is lost',
+  unit: 'runs of failing calls',
+  rounds: { short: 2, full: 40 },
+  parts: [
+    { title: 'fsync fails with EIO', share: 0.5, run: (trial) => failingDisk(trial, 'fsync', 'EIO') },
+    {
+      title: 'pwrite64 fails with ENOSPC',
+      share: 0.5,
+      run: (trial) => failingDisk(trial, 'pwrite64', 'ENOSPC'),
+    },
+  ],
+}
+
+async function failingDisk(trial: Trial, call: string, error: string): Promise<Figures> {
+  const { rounds, scope, signal, chance, show } = trial
+  const dataDir = scope.use(temporaryDirectory()).path
+  const engine = await openEngine('sqlite', dataDir, scope)
+  // The schema is made in peace; what happens to one that is not, shows power-loss.
+  await (await servePlatform({ dataDir, modules: 'api' })).stop()
+  const all: Written[] = []
+  for (let round = 1; round <= rounds; round++) {
+    signal.throwIfAborted()
+    show(`run ${round} of ${rounds}`)
+    const wrapper = failing(dataDir, call, error, chance)
+    await using platform = await servePlatform({ dataDir, modules: 'api', wrapper })
+    const clients = Array.from({ length: CLIENTS }, (_, client) =>
+      writeOrders(platform, `r${round}-${client}`, isCalmAgain),
+    )
+    const written = (await Promise.all(clients)).flat()
+    all.push(...written)
+    assert.deepEqual(surprisesIn(written, [DONE, REFUSED]), [], `round ${round}`)
+    assert.ok(
+      written.some(({ status }) => status === 503),
+      `round ${round}: no call has met an error`,
+    )
+    await eventually('health to be good again', async () => (await askHealth(platform.url)).status === 200)
+    requireIntegrity(dataDir, `round ${round}`)
+    assert.equal(await platform.stop(), 0)
+  }
+  await requireOrders(engine, acknowledgedIn(all))
+  const refused = all.filter(({ status }) => status === 503).length
+  return { runs: rounds, acknowledged: all.length - refused, refused, lost: 0, corrupt: 0 }
+}
+
+/** Lets some calls on the files of the database fail, after some that do not. */
+function failing(dataDir: string, call: string, error: string, chance: Chance): string[] {
+  const first = chance.between(10, 40)
+  const when = `${first}..${first + chance.between(4, 12)}`
+  const files = ['platform.db', 'platform.db-wal'].flatMap((name) => ['-P', join(dataDir, name)])
+  const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}`]
+  return ['strace', '-f', '-D', '-qqq', '-o', '/dev/null', ...files, ...inject]
+}
+
+function isCalmAgain(written: readonly Written[]): boolean {
+  if (written.length >= MOST_CALLS) return true
+  const hasFailed = written.some(({ status }) => status === 503)
+  const isCalm = written.length >= CALM && written.slice(-CALM).every(({ status }) => status === 201)
+  return isCalm && (hasFailed || written.length > 20 * CALM)
+}

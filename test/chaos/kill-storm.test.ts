@@ -1,0 +1,4 @@
+import { killStorm } from './kill-storm.ts'
+import { shortForm } from './support/short-form.ts'
+
+shortForm(killStorm)

@@ -1,0 +1,4 @@
+import { lockContention } from './lock-contention.ts'
+import { shortForm } from './support/short-form.ts'
+
+shortForm(lockContention)

@@ -1,0 +1,4 @@
+import { powerLoss } from './power-loss.ts'
+import { shortForm } from './support/short-form.ts'
+
+shortForm(powerLoss)

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { notifierWorld } from '../support/notifier.ts'
+import { runPlatform, servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
+import { Disk, readRecording, recorder, type DiskStep } from '../support/power-loss.ts'
+import { ticket } from '../support/ticket-api.ts'
+import type { Figures, Scenario, Trial } from './support/scenario.ts'
+
+const CLIENTS = 8
+// Enough to fill the log, so that checkpoints and the log's beginning anew are among the moments of the cut.
+const ORDERS_EACH = 90
+const NOTIFIER_ROUNDS = 6
+const NOTIFIER_SOURCE = join(import.meta.dirname, '../../programs/ticket-notify/ticket-notify.ts')
+
+export const powerLoss: Scenario = {
+  name: 'power-loss',
+  row: 'R-2',
+  promise: 'a power cut at any moment loses nothing that was acknowledged',
+  unit: 'states after a cut',
+  rounds: { short: 280, full: 6_000 },
+  parts: [
+    { title: 'orders and their events', share: 0.72, run: ordersAndEvents },
+    { title: 'the secret of the tokens, and a database that is being made', share: 0.14, run: firstStart },
+    { title: 'the state of the notifier', share: 0.14, run: stateOfNotifier },
+  ],
+}
+
+/** Cuts the power at random moments of the recording; `inspect` sees what the next start would find. */
+async function cutThePower(
+  steps: readonly DiskStep[],
+  disk: Disk,
+  { rounds, chance, show, signal }: Pick<Trial, 'rounds' | 'chance' | 'show' | 'signal'>,
+  look: { step(step: DiskStep): void; inspect(directory: string): void },
+): Promise<void> {
+  const cuts = Array.from({ length: rounds - 1 }, () => chance.between(1, steps.length)).sort((a, b) => a - b)
+  // The last one after everything, for whoever was told last.
+  cuts.push(steps.length)
+  let done = 0
+  for (const [index, cut] of cuts.entries()) {
+    // Others have their servers in this process.
+    await nextTurn()
+    signal.throwIfAborted()
+    if (index % 50 === 0) show(`state ${index} of ${rounds}`)
+    for (; done < cut; done++) {
+      const step = steps[done] as DiskStep
+      disk.apply(step)
+      look.step(step)
+    }
+    using after = temporaryDirectory()
+    disk.writeAfterPowerLoss(after.path, chance)
+    look.inspect(after.path)
+  }
+}
+
+async function ordersAndEvents(trial: Trial): Promise<Figures> {
+  const { scope, show } = trial
+  const directory = scope.use(temporaryDirectory()).path
+  await runPlatform(['db', 'migrate'], { dataDir: directory })
+  const initial = { 'platform.db': readFileSync(join(directory, 'platform.db')) }
+  show('recording')
+  const steps = await recordOrders(directory)
+
+  const told = new Map<string, string>()
+  for (const step of steps) noteAcknowledged(step, told)
+  assert.equal(told.size, CLIENTS * ORDERS_EACH, 'the recording holds every answer')
+  const isCheckpoint = (step: DiskStep) => step.kind === 'sync' && step.path.endsWith('platform.db')
+  assert.ok(steps.some(isCheckpoint), 'the recording holds a checkpoint')
+  const cut = (recorded: readonly DiskStep[], rounds: number) =>
+    findingsAfterCuts(recorded, new Disk(directory, initial), { ...trial, rounds })
+  assert.deepEqual(await cut(steps, trial.rounds), NOTHING_LOST)
+
+  // The proof that a loss would be seen: the same program, had it never waited for the disk.
+  const careless = steps.filter(({ kind }) => kind !== 'sync')
+  await assert.rejects(async () => assert.deepEqual(await cut(careless, 20), NOTHING_LOST))
+  return { states: trial.rounds, 'of steps': steps.length, 'orders acknowledged': told.size, ...NOTHING_LOST }
+}
+
+/** Runs the program with clients that make orders and pay them. */
+async function recordOrders(dataDir: string): Promise<DiskStep[]> {
+  const recording = join(dataDir, 'recording')
+  await using platform = await servePlatform({ dataDir, modules: 'api', wrapper: recorder(recording) })
+  await Promise.all(Array.from({ length: CLIENTS }, (_, client) => makeOrders(platform, client)))
+  // One more answer, so that the write of the last one before it has come to its end in the recording.
+  await (await platform.call('GET', '/health')).text()
+  await platform.kill()
+  return readRecording(recording)
+}
+
+async function makeOrders(platform: ServedPlatform, client: number, orders = ORDERS_EACH): Promise<void> {
+  for (let number = 0; number < orders; number++) {
+    const order_id = `c${client}-${number}`
+    const body = { order_id, platform: 'live', amount_cents: number }
+    const created = await platform.call('POST', '/orders', { body })
+    assert.equal(created.status, 201, await created.text())
+    if (number % 3 !== 0) continue
+    const paid = await platform.call('PUT', `/orders/${order_id}`, { body: { status: 'paid' } })
+    assert.equal(paid.status, 200, await paid.text())
+  }
+}
+
+/** Orders that a client had in its hands, with the status that it was told last. */
+function noteAcknowledged(step: DiskStep, told: Map<string, string>): void {
+  if (step.kind !== 'sent') return
+  for (const [, id = '', status = ''] of step.text.matchAll(
+    /"order_id":"([^"]+)".{0,80}?"status":"(\w+)"/g,
+  )) {
+    told.set(id, status)
+  }
+}
+
+interface Findings {
+  /** Orders that a client had in its hands and that are not there, or not as it was told. */
+  lost: number
+  corrupt: number
+  /** Changes that the bus would never hear of. */
+  'without event': number
+}
+
+const NOTHING_LOST: Findings = { lost: 0, corrupt: 0, 'without event': 0 }
+
+async function findingsAfterCuts(
+  steps: readonly DiskStep[],
+  disk: Disk,
+  trial: Pick<Trial, 'rounds' | 'chance' | 'show' | 'signal'>,
+): Promise<Findings> {
+  const told = new Map<string, string>()
+  const findings: Findings = { ...NOTHING_LOST }
+  await cutThePower(steps, disk, trial, {
+    step: (step) => noteAcknowledged(step, told),
+    inspect: (directory) => inspectOrders(join(directory, 'platform.db'), told, findings),
+  })
+  return findings
+}
+
+function inspectOrders(path: string, told: ReadonlyMap<string, string>, findings: Findings): void {
+  using database = new DatabaseSync(path)
+  const [check] = database.prepare('pragma integrity_check').all()
+  if (check?.['integrity_check'] !== 'ok') findings.corrupt++
+  const orders = new Map(
+    database
+      .prepare('select order_id, status from orders')
+      .all()
+      .map((row) => [row['order_id'], row['status']]),
+  )
+  const events = new Set(
+    database
+      .prepare("select subject || ' ' || (payload ->> 'subject') as event from messages")
+      .all()
+      .map((row) => row['event']),
+  )
+  for (const [id, status] of told) {
+    // A move that was committed and not yet told may be ahead of what the client knows.
+    if (orders.get(id) !== status && !(status === 'pending' && orders.get(id) === 'paid')) findings.lost++
+  }
+  for (const [id, status] of orders) {
+    if (!events.has(`order.created ${String(id)}`)) findings['without event']++
+    if (status === 'paid' && !events.has(`order.paid ${String(id)}`)) findings['without event']++
+  }
+}
+
+/** A start on an empty directory: whoever was let in has to be let in again after the cut. */
+async function firstStart(trial: Trial): Promise<Figures> {
+  const dataDir = trial.scope.use(temporaryDirectory()).path
+  const recording = join(dataDir, 'recording')
+  trial.show('recording')
+  {
+    await using platform = await servePlatform({ dataDir, modules: 'api', wrapper: recorder(recording) })
+    // Something to do, so that many of the cuts come after the start.
+    await makeOrders(platform, 0, 8)
+  }
+  const steps = readRecording(recording)
+  const secret = readFileSync(join(dataDir, 'jwt-secret'), 'utf8')
+  let listening = false
+  let lasting = 0
+  await cutThePower(steps, new Disk(dataDir), trial, {
+    step: (step) => (listening ||= step.kind === 'sent' && step.text.includes('"message":"listening"')),
+    inspect(directory) {
+      const path = join(directory, 'jwt-secret')
+      if (listening || existsSync(path)) assert.equal(readFileSync(path, 'utf8'), secret)
+      requireWholeSchema(join(directory, 'platform.db'), listening)
+      if (listening) lasting++
+    },
+  })
+  assert.ok(lasting > 0, 'no cut came after the start')
+  return { states: trial.rounds, 'of steps': steps.length, 'after the start': lasting, lost: 0, corrupt: 0 }
+}
+
+/** All tables or none; none is for the next start to make. */
+function requireWholeSchema(path: string, isExpected: boolean): void {
+  if (!isExpected && !existsSync(path)) return
+  using database = new DatabaseSync(path)
+  assert.deepEqual({ ...database.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' })
+  const tables = database.prepare(`select name from sqlite_schema where type = 'table'`).all()
+  if (tables.length === 0 && !isExpected) return
+  const { steps } = database.prepare('select count(*) as steps from schema_migrations').get() as {
+    steps: number
+  }
+  assert.ok(steps > 0, `${tables.length} tables, and no step that made them`)
+}
+
+async function stateOfNotifier(trial: Trial): Promise<Figures> {
+  const world = trial.scope.use(await notifierWorld())
+  world.configure(['mail'])
+  trial.show('recording')
+  const steps: DiskStep[] = []
+  const told = new Map<DiskStep, string[]>()
+  for (let round = 1; round <= NOTIFIER_ROUNDS; round++) {
+    world.api.tickets = [...world.api.tickets, ticket(`t-${round}-a`), ticket(`t-${round}-b`)]
+    const recording = join(world.directory, `recording-${round}`)
+    const [strace, ...tracing] = recorder(recording)
+    const command = [strace, ...tracing, process.execPath, NOTIFIER_SOURCE] as const
+    const { code, stderr } = await world.run([], { command })
+    assert.equal(code, 0, stderr)
+    for (const step of readRecording(recording)) {
+      steps.push(step)
+      if (step.kind === 'sent' && step.text.includes('"message":"round done"'))
+        told.set(step, Object.keys(world.state()))
+    }
+  }
+  assert.equal(told.size, NOTIFIER_ROUNDS, 'the recording tells of every round')
+  let known: string[] = []
+  const directory = join(world.directory, 'state')
+  await cutThePower(steps, new Disk(directory), trial, {
+    step: (step) => (known = told.get(step) ?? known),
+    inspect(after) {
+      const path = join(after, 'ticket-notify-state.json')
+      if (known.length === 0 && !existsSync(path)) return
+      const state = JSON.parse(readFileSync(path, 'utf8')) as object
+      const lost = known.filter((id) => !(id in state))
+      assert.deepEqual(lost, [], 'tickets of a round that was done, and not remembered')
+    },
+  })
+  return {
+    states: trial.rounds,
+    'of steps': steps.length,
+    'rounds recorded': NOTIFIER_ROUNDS,
+    lost: 0,
+    corrupt: 0,
+  }
+}

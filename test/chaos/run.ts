@@ -1,0 +1,69 @@
+// `npm run chaos` lists the scenarios, `npm run chaos -- NAME` tries one, `all` every one: exit code 0 when every promise
+// was kept, 1 when one was broken, 2 for wrong usage. What they show, and the figures reached: docs/reliability.md.
+import { setMaxListeners } from 'node:events'
+import { createProgress } from '../../bench/support/progress.ts'
+import { alignColumns } from '../../src/kernel/table.ts'
+import { SCENARIOS } from './scenarios.ts'
+import { parseRequest, USAGE, type Request } from './support/command-line.ts'
+import { figuresText } from './support/scenario.ts'
+import { tryScenario, type Outcome } from './support/trials.ts'
+
+async function main(args: readonly string[]): Promise<number> {
+  const request = parseRequest(args, SCENARIOS)
+  if (request.kind === 'run') return run(request)
+  if (request.kind === 'list') return list()
+  process.stderr.write(`chaos: ${request.message}\n`)
+  return 2
+}
+
+function list(): number {
+  const rows = SCENARIOS.map(({ name, row, rounds, unit, promise }) => [
+    name,
+    row,
+    `${rounds.full}`,
+    unit,
+    promise,
+  ])
+  const table = alignColumns([['NAME', 'ROW', 'ROUNDS', 'OF', 'PROMISE'], ...rows])
+  process.stdout.write(`${USAGE}\n\n${table}`)
+  return 0
+}
+
+async function run({ scenarios, rounds, seed, json }: Extract<Request, { kind: 'run' }>): Promise<number> {
+  // Every process that is started listens for the end of this one.
+  setMaxListeners(0, process)
+  const progress = createProgress(process.stderr)
+  const interrupted = new AbortController()
+  // What was started is stopped before this process ends.
+  process.once('SIGINT', () => interrupted.abort(new Error('interrupted')))
+  const options = { rounds, seed, signal: interrupted.signal, show: progress.show }
+  const outcomes: Outcome[] = []
+  try {
+    for (const scenario of scenarios) outcomes.push(...(await tryScenario(scenario, options)))
+  } catch (error) {
+    progress.clear()
+    process.stderr.write(`chaos: ${error instanceof Error ? error.message : String(error)}\n`)
+    return 1
+  }
+  progress.clear()
+  process.stdout.write(json ? `${JSON.stringify({ seed, outcomes }, null, 2)}\n` : textOf(outcomes, seed))
+  return outcomes.some(({ result }) => result === 'broken') ? 1 : 0
+}
+
+function textOf(outcomes: readonly Outcome[], seed: number): string {
+  const rows = outcomes.map(({ scenario, row, part, result, seconds, figures }) => [
+    scenario,
+    row,
+    part,
+    result,
+    `${seconds.toFixed(1)} s`,
+    figuresText(figures),
+  ])
+  const table = alignColumns([['SCENARIO', 'ROW', 'PART', 'PROMISE', 'TOOK', 'FIGURES'], ...rows])
+  const reasons = outcomes.flatMap(({ scenario, part, reason }) =>
+    reason ? [`\n${scenario}, ${part}:\n${reason}\n`] : [],
+  )
+  return `${table}${reasons.join('')}\nto repeat: --seed ${seed}\n`
+}
+
+process.exitCode = await main(process.argv.slice(2))

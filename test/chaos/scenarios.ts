@@ -1,0 +1,33 @@
+import { busStorm } from './bus-storm.ts'
+import { clockJumps } from './clock-jumps.ts'
+import { diskFull } from './disk-full.ts'
+import { drain } from './drain.ts'
+import { flood } from './flood.ts'
+import { halfOpen } from './half-open.ts'
+import { ioErrors } from './io-errors.ts'
+import { killStorm } from './kill-storm.ts'
+import { lockContention } from './lock-contention.ts'
+import { massExpiry } from './mass-expiry.ts'
+import { migration } from './migration.ts'
+import { powerLoss } from './power-loss.ts'
+import { supervision } from './supervision.ts'
+import type { Scenario } from './support/scenario.ts'
+import { workers } from './workers.ts'
+
+/** In the order of the reliability plan. */
+export const SCENARIOS: readonly Scenario[] = [
+  killStorm,
+  powerLoss,
+  ioErrors,
+  diskFull,
+  busStorm,
+  halfOpen,
+  clockJumps,
+  massExpiry,
+  workers,
+  drain,
+  supervision,
+  lockContention,
+  migration,
+  flood,
+]

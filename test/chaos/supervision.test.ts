@@ -1,0 +1,4 @@
+import { supervision } from './supervision.ts'
+import { shortForm } from './support/short-form.ts'
+
+shortForm(supervision)

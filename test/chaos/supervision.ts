@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { eventually } from '../support/eventually.ts'
+import { startOrderClients } from '../support/order-clients.ts'
+import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
+import { openEngine, requireIntegrity } from './support/engine.ts'
+import { requireOrders } from './support/order-invariants.ts'
+import type { Figures, Scenario, Trial } from './support/scenario.ts'
+import { askHealth } from './support/watch.ts'
+
+const CLIENTS = 4
+const LAST_LINE = 'an error that nothing caught ends the program'
+
+export const supervision: Scenario = {
+  name: 'supervision',
+  row: 'R-24',
+  promise:
+    'a program that is broken inside says so and ends, for its supervisor to start anew, and loses nothing',
+  unit: 'faults',
+  rounds: { short: 1, full: 10 },
+  parts: [
+    {
+      title: 'an error that is thrown in a timer',
+      run: (trial) => fatal(trial, 'timer.mjs', requireLastLine),
+    },
+    { title: 'a promise that nobody awaits', run: (trial) => fatal(trial, 'rejection.mjs', requireLastLine) },
+    { title: 'no memory is left', run: (trial) => fatal(trial, 'memory.mjs', requireOutOfMemory) },
+    { title: 'a reading thread that dies fails its own read only', run: readerDies },
+  ],
+}
+
+const preloading = (fault: string) => `--import=${join(import.meta.dirname, 'faults', fault)}`
+
+async function fatal(
+  trial: Trial,
+  fault: string,
+  requireFarewell: (platform: ServedPlatform) => void,
+): Promise<Figures> {
+  const { rounds, chance, scope, signal, show } = trial
+  const dataDir = scope.use(temporaryDirectory()).path
+  const engine = await openEngine('sqlite', dataDir, scope)
+  const env = { NODE_OPTIONS: `${preloading(fault)} --max-old-space-size=64` }
+  let slowestEndMs = 0
+  let acknowledged = 0
+  for (let round = 1; round <= rounds; round++) {
+    signal.throwIfAborted()
+    show(`fault ${round} of ${rounds}`)
+    await using platform = await servePlatform({ dataDir, env })
+    const clients = startOrderClients({ url: platform.url, clients: CLIENTS, prefix: `r${round}`, chance })
+    await eventually('some load', () => clients.acknowledged.size > CLIENTS)
+    const start = performance.now()
+    platform.signal('SIGUSR2')
+    const code = await platform.ended
+    slowestEndMs = Math.max(slowestEndMs, performance.now() - start)
+    await clients.stop()
+    assert.notEqual(code, 0)
+    requireFarewell(platform)
+    requireIntegrity(dataDir, `round ${round}`)
+    await requireOrders(engine, clients.acknowledged)
+    acknowledged += clients.acknowledged.size
+  }
+  return {
+    faults: rounds,
+    'orders acknowledged': acknowledged,
+    lost: 0,
+    'slowest end ms': Math.round(slowestEndMs),
+  }
+}
+
+function requireLastLine(platform: ServedPlatform): void {
+  const last = platform.logs().at(-1)
+  assert.deepEqual([last?.level, last?.message], ['error', LAST_LINE])
+  assert.match(platform.stderr(), /platform: Error: /)
+}
+
+/** The engine ends the process by itself, so these are its words. */
+function requireOutOfMemory(platform: ServedPlatform): void {
+  assert.match(platform.stderr(), /FATAL ERROR: .*heap out of memory/)
+}
+
+async function readerDies({ rounds, scope, signal, show }: Trial): Promise<Figures> {
+  const dataDir = scope.use(temporaryDirectory()).path
+  for (let round = 1; round <= rounds; round++) {
+    signal.throwIfAborted()
+    show(`fault ${round} of ${rounds}`)
+    await using platform = await servePlatform({ dataDir, env: { NODE_OPTIONS: preloading('reader.mjs') } })
+    // The orders are counted in a thread as soon as the program runs.
+    await eventually('the count to fail', () =>
+      platform.logs().find(({ message, job }) => message.includes('a job failed') && job === 'order-count'),
+    )
+    const body = { order_id: `r${round}`, platform: 'reader', amount_cents: 1 }
+    assert.equal((await platform.call('POST', '/orders', { body })).status, 201)
+    assert.equal((await askHealth(platform.url)).status, 200)
+    assert.equal(await platform.stop(), 0)
+  }
+  return { faults: rounds, 'calls refused': 0 }
+}

@@ -1,0 +1,74 @@
+import { copyFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import assert from 'node:assert/strict'
+import { Client } from 'pg'
+import { temporaryDirectory } from '../../support/platform.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+export type EngineName = 'sqlite' | 'postgres'
+
+export interface Row {
+  readonly [column: string]: unknown
+}
+
+/** The database of a platform, looked at from beside it. */
+export interface Engine {
+  readonly name: EngineName
+  /** What tells the platform of it. */
+  readonly env: Readonly<Record<string, string>>
+  rows(sql: string): Promise<Row[]>
+  /** The number in the first column of the first row. */
+  count(sql: string): Promise<number>
+}
+
+/** An empty database of that engine; SQLite's is in the data directory of the platform. */
+export async function openEngine(
+  name: EngineName,
+  dataDir: string,
+  scope: AsyncDisposableStack,
+): Promise<Engine> {
+  const { env, rows } = name === 'postgres' ? await onPostgres(scope) : onSqlite(dataDir)
+  const count = async (sql: string) => Number(Object.values((await rows(sql))[0] ?? {})[0])
+  return { name, env, rows, count }
+}
+
+async function onPostgres(scope: AsyncDisposableStack) {
+  const { url, drop } = await createTestDatabase()
+  scope.defer(drop)
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  scope.defer(() => client.end())
+  return { env: { DATABASE_URL: url }, rows: async (sql: string) => (await client.query<Row>(sql)).rows }
+}
+
+function onSqlite(dataDir: string) {
+  const rows = async (sql: string): Promise<Row[]> => {
+    using database = new DatabaseSync(join(dataDir, 'platform.db'), { readOnly: true, timeout: 5_000 })
+    return database.prepare(sql).all()
+  }
+  return { env: {}, rows }
+}
+
+/**
+ * A SQLite database as the next start would find it. Looking at a copy leaves it to that start to bring the database
+ * back from where it was left.
+ */
+export function copyOf(dataDir: string): ReturnType<typeof temporaryDirectory> {
+  const copy = temporaryDirectory()
+  for (const name of ['platform.db', 'platform.db-wal', 'platform.db-journal']) {
+    if (existsSync(join(dataDir, name))) copyFileSync(join(dataDir, name), join(copy.path, name))
+  }
+  return copy
+}
+
+export function requireIntegrity(dataDir: string, when: string): void {
+  using copy = copyOf(dataDir)
+  using database = new DatabaseSync(join(copy.path, 'platform.db'))
+  const check = database.prepare('pragma integrity_check').all()
+  assert.deepEqual(
+    check.map((row) => row['integrity_check']),
+    ['ok'],
+    when,
+  )
+}

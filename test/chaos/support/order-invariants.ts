@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { ORDER_WAY, type OrderStep } from '../../support/order-clients.ts'
+import type { Engine } from './engine.ts'
+
+const EVENT_OF: Readonly<Record<string, string>> = {
+  pending: 'order.created',
+  paid: 'order.paid',
+  shipped: 'order.shipped',
+  completed: 'order.completed',
+  expired: 'order.timeout',
+}
+
+/** Whatever happened: nothing that a client was told of is missing, and the story of each order is whole. */
+export async function requireOrders(
+  engine: Engine,
+  acknowledged: ReadonlyMap<string, OrderStep>,
+): Promise<void> {
+  await requireAcknowledged(engine, acknowledged)
+  await requireEvents(engine)
+  await requireAlerts(engine)
+}
+
+async function requireAcknowledged(
+  { rows }: Engine,
+  acknowledged: ReadonlyMap<string, OrderStep>,
+): Promise<void> {
+  const orders = await rows('select order_id, status from orders')
+  const statuses = new Map(orders.map(({ order_id, status }) => [order_id, String(status)]))
+  const lost = [...acknowledged].filter(([id, status]) => !hasCome(statuses.get(id), status))
+  assert.deepEqual(lost, [], 'acknowledged, and not there')
+}
+
+/** Nobody moves an order but its client, which may not have heard of its last move, and the worker. */
+function hasCome(found: string | undefined, status: OrderStep): boolean {
+  if (found === 'expired') return status === 'pending'
+  return ORDER_WAY.findIndex((each) => each === found) >= ORDER_WAY.indexOf(status)
+}
+
+/** Every arrival of an order in a status has its event, and every event its arrival. */
+async function requireEvents({ rows }: Engine): Promise<void> {
+  const arrivals = await rows(
+    `select order_id, 'pending' as status from orders union all select order_id, to_status from order_history`,
+  )
+  const events = await rows(`select subject, payload from messages where subject like 'order.%'`)
+  assert.deepEqual(
+    sorted(events.map(({ subject, payload }) => `${String(subject)} ${subjectIn(payload)}`)),
+    sorted(arrivals.map(({ order_id, status }) => `${EVENT_OF[String(status)]} ${String(order_id)}`)),
+  )
+}
+
+/** Every expiry has its alert, once. */
+async function requireAlerts({ rows }: Engine): Promise<void> {
+  const alerts = await rows(`select alarm_id from alerts where source = 'platform.orders'`)
+  const expired = await rows(`select order_id from orders where status = 'expired'`)
+  assert.deepEqual(
+    sorted(alerts.map((alert) => alert['alarm_id'])),
+    sorted(expired.map(({ order_id }) => `order.timeout:${String(order_id)}`)),
+  )
+}
+
+function subjectIn(payload: unknown): string {
+  return (JSON.parse(String(payload)) as { subject: string }).subject
+}
+
+function sorted(values: readonly unknown[]): string[] {
+  return values.map(String).sort()
+}

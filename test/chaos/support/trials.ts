@@ -1,0 +1,60 @@
+import { chanceFrom } from '../../support/random.ts'
+import { roundsOf, type Figures, type Part, type Scenario } from './scenario.ts'
+
+export interface Outcome {
+  readonly scenario: string
+  readonly row: string
+  readonly part: string
+  readonly result: 'kept' | 'broken' | 'not possible here'
+  readonly rounds: number
+  readonly seconds: number
+  readonly figures: Figures
+  /** What broke, or what is missing here. */
+  readonly reason?: string
+}
+
+export interface TrialOptions {
+  readonly rounds: number | undefined
+  readonly seed: number
+  readonly signal: AbortSignal
+  show(text: string): void
+}
+
+/** Runs the parts of a scenario one after the other. */
+export async function tryScenario(scenario: Scenario, options: TrialOptions): Promise<Outcome[]> {
+  const hindrance = scenario.hindrance?.()
+  const outcomes: Outcome[] = []
+  for (const part of scenario.parts) {
+    options.signal.throwIfAborted()
+    const rounds = roundsOf(part, options.rounds ?? scenario.rounds.full)
+    const about = { scenario: scenario.name, row: scenario.row, part: part.title, rounds }
+    if (hindrance)
+      outcomes.push({ ...about, result: 'not possible here', seconds: 0, figures: {}, reason: hindrance })
+    else outcomes.push({ ...about, ...(await tryPart(part, rounds, about.scenario, options)) })
+  }
+  return outcomes
+}
+
+async function tryPart(part: Part, rounds: number, name: string, { seed, signal, show }: TrialOptions) {
+  const start = performance.now()
+  const seconds = () => (performance.now() - start) / 1_000
+  const scope = new AsyncDisposableStack()
+  const trial = {
+    rounds,
+    wantsMore: (done: number) => done < rounds,
+    chance: chanceFrom(seed),
+    scope,
+    signal,
+    show: (text: string) => show(`${name}, ${part.title}: ${text}`),
+  }
+  try {
+    const figures = await part.run(trial)
+    return { result: 'kept' as const, seconds: seconds(), figures }
+  } catch (error) {
+    signal.throwIfAborted()
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return { result: 'broken' as const, seconds: seconds(), figures: {}, reason }
+  } finally {
+    await scope.disposeAsync()
+  }
+}

@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { request } from 'node:http'
+
+/** What `/health` said, again and again, each time on a connection of its own. */
+export interface Watch {
+  readonly answers: readonly HealthAnswer[]
+  stop(): Promise<void>
+}
+
+export interface HealthAnswer {
+  /** 0 when there was none. */
+  readonly status: number
+  readonly bus: string
+  readonly milliseconds: number
+}
+
+const EVERY_MS = 50
+const PATIENCE_MS = 30_000
+
+export function watchHealth(url: string): Watch {
+  const answers: HealthAnswer[] = []
+  const stopping = new AbortController()
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      answers.push(await askHealth(url))
+      await pause(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+  }
+  const running = run()
+  return {
+    answers,
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+export function askHealth(url: string): Promise<HealthAnswer> {
+  const start = performance.now()
+  return new Promise((resolve) => {
+    const answer = (status: number, bus = '') =>
+      resolve({ status, bus, milliseconds: performance.now() - start })
+    const asked = request(`${url}/health`, { agent: false, timeout: PATIENCE_MS }, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (text: string) => (body += text))
+      response.on('end', () => answer(response.statusCode ?? 0, busIn(body)))
+      response.on('error', () => answer(0))
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => answer(0))
+    asked.end()
+  })
+}
+
+function busIn(body: string): string {
+  return (JSON.parse(body) as { checks: { bus: string } }).checks.bus
+}
+
+/** The value that so many hundredths are not above. */
+export function percentile(values: readonly number[], hundredths: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * hundredths) / 100))] ?? 0
+}
+
+export function slowest(answers: readonly { readonly milliseconds: number }[]): number {
+  return Math.round(Math.max(0, ...answers.map(({ milliseconds }) => milliseconds)))
+}

@@ -1,0 +1,4 @@
+import { workers } from './workers.ts'
+import { shortForm } from './support/short-form.ts'
+
+shortForm(workers)

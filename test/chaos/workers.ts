@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import { readStream } from '../support/bus-reader.ts'
+import { eventually } from '../support/eventually.ts'
+import { startNats } from '../support/nats.ts'
+import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
+import type { Chance } from '../support/random.ts'
+import { openEngine, type Engine, type EngineName } from './support/engine.ts'
+import { requireOrders } from './support/order-invariants.ts'
+import type { Figures, Scenario, Trial } from './support/scenario.ts'
+
+const SUBJECTS = ['telemetry.agent.a', 'telemetry.agent.b', 'telemetry.agent.c']
+// Longer than a lease lasts, so that another process has to take over from one that is alive and silent.
+const SILENCE_MS = 11_000
+const PATIENCE = { timeoutMs: 60_000 }
+const WORKERS = 4
+const DUE_EACH_ROUND = 400
+
+export const workers: Scenario = {
+  name: 'workers',
+  row: 'R-10',
+  promise:
+    'of several processes on one database each thing is done once and in order, whichever of them is gone',
+  unit: 'silences and kills of the process that delivers, or kills of a worker',
+  rounds: { short: 1, full: 8 },
+  parts: [
+    { title: 'the order of a client, on SQLite', run: (trial) => keepOrder(trial, 'sqlite') },
+    { title: 'the order of a client, on PostgreSQL', run: (trial) => keepOrder(trial, 'postgres') },
+    { title: 'four workers expire each order once, on SQLite', run: (trial) => expireOnce(trial, 'sqlite') },
+    {
+      title: 'four workers expire each order once, on PostgreSQL',
+      run: (trial) => expireOnce(trial, 'postgres'),
+    },
+  ],
+}
+
+interface World {
+  readonly engine: Engine
+  readonly busUrl: string
+  readonly apis: ServedPlatform[]
+  readonly workers: ServedPlatform[]
+  readonly scope: AsyncDisposableStack
+  serve(modules: string): Promise<ServedPlatform>
+  /** The process that delivers now. */
+  deliverer(): Promise<ServedPlatform>
+}
+
+/** Api and worker processes on one database and one bus. */
+async function openWorld(
+  { scope }: Trial,
+  engineName: EngineName,
+  counts: { apis: number; workers: number },
+): Promise<World> {
+  const dataDir = scope.use(temporaryDirectory()).path
+  const engine = await openEngine(engineName, dataDir, scope)
+  const nats = await startNats({ jetstream: true })
+  scope.defer(() => nats.stop())
+  const env = { BUS_SERVER: nats.url, WORKER_ORDER_SCAN: '50ms', ...engine.env }
+  const serve = async (modules: string) => scope.use(await servePlatform({ dataDir, modules, env }))
+  const served = async (modules: string, count: number) => {
+    const processes: ServedPlatform[] = []
+    for (let number = 0; number < count; number++) processes.push(await serve(modules))
+    return processes
+  }
+  const apis = await served('api', counts.apis)
+  const workerProcesses = await served('worker', counts.workers)
+  const deliverer = () =>
+    eventually(
+      'somebody to deliver',
+      async () => {
+        const [row] = await engine.rows(`select holder from leases where name = 'delivery'`)
+        const processId = Number(String(row?.['holder']).split('/')[1])
+        return [...apis, ...workerProcesses].find(({ pid }) => pid === processId)
+      },
+      PATIENCE,
+    )
+  return { engine, busUrl: nats.url, apis, workers: workerProcesses, scope, serve, deliverer }
+}
+
+/**
+ * One client that sends numbered messages to one api after the other. An answer that does not come, or says that the
+ * call may be sent again, is asked for at the next api under the same key, so that each number is accepted once.
+ */
+function startClient({ apis, scope }: World, chance: Chance) {
+  const absent = new Set<ServedPlatform>()
+  let stopping = false
+  let abandoned = false
+  let turn = 0
+  const sent = new Map(SUBJECTS.map((subject) => [subject, 0]))
+
+  const isAccepted = async (subject: string, payload: number): Promise<boolean> => {
+    const present = apis.filter((api) => !absent.has(api))
+    const api = present[turn++ % present.length] as ServedPlatform
+    const headers = { 'idempotency-key': `${subject}/${payload}` }
+    try {
+      const answer = await api.call('POST', '/messages/publish', { body: { subject, payload }, headers })
+      const body = await answer.text()
+      assert.ok(answer.status === 202 || answer.status === 503, `${answer.status} ${body}`)
+      return answer.status === 202
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      return false
+    }
+  }
+
+  const run = async () => {
+    while (!stopping) {
+      const subject = chance.pick(SUBJECTS)
+      const number = (sent.get(subject) ?? 0) + 1
+      while (!(await isAccepted(subject, number))) {
+        // Only a trial that has failed gives up on a message.
+        if (abandoned) return
+        await pause(20)
+      }
+      sent.set(subject, number)
+    }
+  }
+  const running = run()
+  // Whoever stops it hears of it.
+  running.catch(() => undefined)
+  scope.defer(() => {
+    stopping = true
+    abandoned = true
+  })
+  const total = () => sent.values().reduce((sum, count) => sum + count, 0)
+  return {
+    sent: sent as ReadonlyMap<string, number>,
+    total,
+    moreThan: async (count: number) => {
+      const goal = total() + count
+      await eventually('more messages', () => total() >= goal, PATIENCE)
+    },
+    /** The client does not turn to this process until it is told so; a call under way is still waited for. */
+    avoid: (api: ServedPlatform) => void absent.add(api),
+    welcome: (api: ServedPlatform) => void absent.delete(api),
+    async stop() {
+      stopping = true
+      await running
+    },
+  }
+}
+
+async function keepOrder(trial: Trial, engineName: EngineName): Promise<Figures> {
+  const world = await openWorld(trial, engineName, { apis: 2, workers: 2 })
+  const { engine, busUrl } = world
+  const client = startClient(world, trial.chance)
+  const takeovers: number[] = []
+  await client.moreThan(100)
+  for (let round = 1; round <= trial.rounds; round++) {
+    trial.signal.throwIfAborted()
+    trial.show(`round ${round} of ${trial.rounds}`)
+    await silenceDeliverer(world, client)
+    takeovers.push(await killDeliverer(world, client))
+  }
+  await client.stop()
+  const pending = () => engine.count(`select count(*) from messages where status = 'pending'`)
+  await eventually('everything to be delivered', async () => (await pending()) === 0, PATIENCE)
+  const stored = await readStream(busUrl, 'PLATFORM')
+  for (const [subject, count] of client.sent) {
+    const numbers = stored.filter((each) => each.subject === subject).map(({ payload }) => Number(payload))
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: count }, (_, index) => index + 1),
+      subject,
+    )
+  }
+  return {
+    silences: trial.rounds,
+    kills: trial.rounds,
+    messages: client.total(),
+    lost: 0,
+    'out of order': 0,
+    'taken over from a dead one within ms': Math.round(Math.max(...takeovers)),
+  }
+}
+
+type Client = ReturnType<typeof startClient>
+
+async function silenceDeliverer({ engine, deliverer }: World, client: Client): Promise<void> {
+  const silent = await deliverer()
+  client.avoid(silent)
+  silent.signal('SIGSTOP')
+  await pause(SILENCE_MS)
+  // On SQLite the silent one may hold the write lock, and then nobody goes on without it.
+  if (engine.name === 'postgres') {
+    await eventually('another one to take over', async () => (await deliverer()).pid !== silent.pid, PATIENCE)
+  }
+  silent.signal('SIGCONT')
+  client.welcome(silent)
+  await client.moreThan(100)
+}
+
+/** Answers how long it took until another one delivered. */
+async function killDeliverer(world: World, client: Client): Promise<number> {
+  const killed = await world.deliverer()
+  client.avoid(killed)
+  await killed.kill()
+  const start = performance.now()
+  const group = world.apis.includes(killed) ? world.apis : world.workers
+  group.splice(group.indexOf(killed), 1)
+  await world.deliverer()
+  const takeover = performance.now() - start
+  group.push(await world.serve(group === world.apis ? 'api' : 'worker'))
+  await client.moreThan(100)
+  return takeover
+}
+
+async function expireOnce(trial: Trial, engineName: EngineName): Promise<Figures> {
+  const world = await openWorld(trial, engineName, { apis: 1, workers: WORKERS })
+  const { engine, apis, workers: workerProcesses } = world
+  const [api] = apis as [ServedPlatform]
+  let due = 0
+  for (let round = 1; round <= trial.rounds; round++) {
+    trial.signal.throwIfAborted()
+    trial.show(`round ${round} of ${trial.rounds}`)
+    const killed = trial.chance.pick(workerProcesses)
+    const making = makeDue(api, `r${round}`)
+    await pause(trial.chance.between(0, 300))
+    await killed.kill()
+    workerProcesses.splice(workerProcesses.indexOf(killed), 1, await world.serve('worker'))
+    due += await making
+  }
+  const left = () => engine.count(`select count(*) from orders where status = 'pending'`)
+  await eventually('every order to expire', async () => (await left()) === 0, PATIENCE)
+  await requireOrders(engine, new Map())
+  const expired = await engine.count(`select count(*) from orders where status = 'expired'`)
+  assert.equal(expired, due)
+  return { kills: trial.rounds, workers: WORKERS, due, 'expired twice': 0 }
+}
+
+async function makeDue(api: ServedPlatform, prefix: string): Promise<number> {
+  const lanes = 4
+  const make = async (lane: number) => {
+    for (let number = lane; number < DUE_EACH_ROUND; number += lanes) {
+      const due = {
+        order_id: `${prefix}-${number}`,
+        platform: 'due',
+        amount_cents: 1,
+        expires_at: '2026-01-01T00:00:00Z',
+      }
+      const answer = await api.call('POST', '/orders', { body: due })
+      assert.equal(answer.status, 201, await answer.text())
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => make(lane)))
+  return DUE_EACH_ROUND
+}
