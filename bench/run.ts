@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alignColumns } from '../src/kernel/table.ts'
+import { gateway } from './gateway.ts'
 import { list as listBench } from './list.ts'
 import { metrics } from './metrics.ts'
 import { mockOidc } from './mock-oidc.ts'
@@ -29,6 +30,7 @@ const BENCHES: readonly Bench[] = [
   scan,
   outbox,
   start,
+  gateway,
   mockOidc,
   ticketNotify,
   postgres,

@@ -93,7 +93,8 @@ function hmacKey(secret: Secret) {
   const bytes = Buffer.from(secret.reveal())
   if (bytes.length < KEY_BYTES)
     throw new RangeError(`The secret of the tokens must have at least ${KEY_BYTES} bytes.`)
-  return createSecretKey(bytes)
+  // Any other kind of key would be made into this one for each token.
+  return createSecretKey(bytes).toCryptoKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
 }
 
 function toClaims({ sub, roles = [], gen, iat, exp }: JWTPayload): Claims {

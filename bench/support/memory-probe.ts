@@ -1,0 +1,17 @@
+// Loaded into a server by `--import`: answers on a port of its own once the engine has collected all that nobody holds.
+import { createServer } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { isMainThread } from 'node:worker_threads'
+
+function listen(port: number): void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const server = createServer((_request, response) => {
+    collect()
+    response.end()
+  })
+  server.listen(port, '127.0.0.1').unref()
+}
+
+if (isMainThread) listen(Number(process.env['BENCH_PROBE_PORT']))
