@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -405,7 +405,8 @@ describe('a read-only platform', { concurrency: 2 }, () => {
     assert.equal(order.status, 'pending', 'though it was due long ago')
     assert.equal(await platform.stop(), 0)
     assert.equal(hashOf(database), hash)
-    assert.equal(existsSync(`${database}-wal`), false)
+    // SQLite makes the file for whoever reads, and a reader may not remove it.
+    assert.equal(statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0, 0)
 
     const after = await serve({ WORKER_ORDER_SCAN: '10ms' })
     await eventually('the order to expire', async () => {
