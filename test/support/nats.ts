@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -49,7 +50,11 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
-    pause: () => void running.child.kill('SIGSTOP'),
+    pause() {
+      running.child.kill('SIGSTOP')
+      // The signal reaches a thread that runs on another core a moment later.
+      while (!standsStill(running.child.pid ?? 0));
+    },
     resume: () => void running.child.kill('SIGCONT'),
     kill: () => end('SIGKILL'),
     async restart() {
@@ -114,6 +119,12 @@ async function spawned(child: ChildProcess): Promise<void> {
   } catch (cause) {
     throw new Error(`${COMMAND} cannot be started; on Debian: apt-get install nats-server`, { cause })
   }
+}
+
+/** Whether every thread of the process is stopped, as proc(5) tells it. */
+function standsStill(pid: number): boolean {
+  const tasks = `/proc/${pid}/task`
+  return readdirSync(tasks).every((task) => /\) [TtZX]/.test(readFileSync(join(tasks, task, 'stat'), 'utf8')))
 }
 
 /** No server outlives a test that crashed. */
