@@ -251,7 +251,7 @@ test('only so many tokens are remembered, and the oldest is looked at again', as
     answers.map((answer) => answer instanceof Promise),
     [true, false, false],
   )
-  await Promise.all(answers)
+  await Promise.all(answers.filter((answer) => answer instanceof Promise))
 })
 
 test('a forged token is refused however often it comes', async () => {
