@@ -15,8 +15,6 @@ const FLAGS = [
   '--test-global-setup=test/support/global-setup.ts',
   // A test that hangs fails here with its name, not in CI without one.
   '--test-timeout=180000',
-  // What such a test has left open must not hold up the others.
-  '--test-force-exit',
   '--test-reporter=spec',
   '--test-reporter-destination=stdout',
   '--test-reporter=./scripts/fail-without-tests.ts',
