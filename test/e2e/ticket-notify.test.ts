@@ -217,7 +217,7 @@ describe('the notifier, as a process', suite, () => {
   test('tickets with missing fields spoil nothing', async () => {
     await using w = await knownWorld()
     w.api.tickets = [
-      null as unknown as object,
+      null,
       {},
       { id: 'bare' },
       { id: 'odd', level: 'high', title: 7 },

@@ -7,7 +7,7 @@ export interface TicketApi extends AsyncDisposable {
   readonly url: string
   readonly requests: readonly Pick<IncomingMessage, 'method' | 'url' | 'headers'>[]
   /** What it lists from now on. */
-  tickets: readonly object[]
+  tickets: readonly unknown[]
   /** From now on it does this instead; undefined: it lists its tickets. */
   behave(behaviour: ((response: ServerResponse) => void) | undefined): void
 }

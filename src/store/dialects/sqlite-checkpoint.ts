@@ -2,11 +2,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
-interface Progress {
-  /** Pages in the log. */
-  readonly log: number
-}
-
 const { path, pagesKept, idleMs } = workerData as { path: string; pagesKept: number; idleMs: number }
 // Others write meanwhile; they wait no longer than this for the last few pages.
 const database = new DatabaseSync(path, { timeout: 20 })
@@ -14,8 +9,8 @@ const database = new DatabaseSync(path, { timeout: 20 })
 function checkpoint(): void {
   // Most of the work, beside those who write. The log begins anew only when all of it was copied, which under steady
   // load never happens by itself.
-  const { log } = database.prepare('pragma wal_checkpoint(passive)').get() as unknown as Progress
-  if (log > pagesKept) database.exec('pragma wal_checkpoint(restart)')
+  const pagesInLog = Number(database.prepare('pragma wal_checkpoint(passive)').get()?.['log'])
+  if (pagesInLog > pagesKept) database.exec('pragma wal_checkpoint(restart)')
 }
 
 function end(): void {
