@@ -216,13 +216,7 @@ describe('the notifier, as a process', suite, () => {
 
   test('tickets with missing fields spoil nothing', async () => {
     await using w = await knownWorld()
-    w.api.tickets = [
-      null,
-      {},
-      { id: 'bare' },
-      { id: 'odd', level: 'high', title: 7 },
-      ticket('fresh'),
-    ]
+    w.api.tickets = [null, {}, { id: 'bare' }, { id: 'odd', level: 'high', title: 7 }, ticket('fresh')]
     const run = await w.run()
     assert.deepEqual([run.code, run.done?.['malformed'], run.done?.['sent']], [0, 2, 2])
   })
