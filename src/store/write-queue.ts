@@ -156,7 +156,9 @@ export class WriteQueue {
     try {
       const outcome: (() => void)[] = []
       for (const job of group) outcome.push(await runJob(job))
+      await nextTurn()
       connection.commit()
+      await nextTurn()
       this.#commitSeconds.observe((clock.monotonic() - start) / 1_000)
       this.#groupSize.observe(group.length)
       return outcome
