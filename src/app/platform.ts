@@ -6,10 +6,7 @@ import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { openBase } from './base.ts'
 import { startJobs } from './jobs.ts'
-import { openApi } from './modules/api.ts'
-import { openGateway } from './modules/gateway.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
-import { openWorker } from './modules/worker.ts'
 
 export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
   readonly config: Config
@@ -24,11 +21,11 @@ export interface Platform {
   stop(): Promise<void>
 }
 
-/** What each module opens, and the jobs that it brings. */
-const MODULES: Readonly<Record<ModuleName, OpenModule>> = {
-  api: openApi,
-  gateway: openGateway,
-  worker: openWorker,
+/** What each module opens, and the jobs that it brings; one that is not selected is not loaded. */
+const MODULES: Readonly<Record<ModuleName, () => Promise<OpenModule>>> = {
+  api: async () => (await import('./modules/api.ts')).openApi,
+  gateway: async () => (await import('./modules/gateway.ts')).openGateway,
+  worker: async () => (await import('./modules/worker.ts')).openWorker,
 }
 
 /** Opens everything that the configured modules need, and starts them. Rejects, with nothing left open, when one fails. */
@@ -37,7 +34,10 @@ export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOp
   const base = await openBase({ config, logger }, opening)
   const context: ModuleContext = { ...base, opening, onFirstAdmin, api: undefined }
   const jobs: Job[] = []
-  for (const module of config.modules) jobs.push(...(await MODULES[module](context)))
+  for (const module of config.modules) {
+    const open = await MODULES[module]()
+    jobs.push(...(await open(context)))
+  }
   if (!config.readOnly) {
     const runner = startJobs(jobs, { clock: systemClock, logger, metrics: base.metrics })
     opening.defer(() => runner.stop())

@@ -3,8 +3,8 @@ import { AppError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
-import { openPostgres } from './dialects/postgres.ts'
-import { openSqlite } from './dialects/sqlite.ts'
+import type { PostgresOptions } from './dialects/postgres.ts'
+import type { SqliteOptions } from './dialects/sqlite.ts'
 import type { Store } from './store.ts'
 import { STORE_LIMITS, type StoreLimits } from './time-limit.ts'
 import { withCheckOfWrites } from './write-check.ts'
@@ -32,11 +32,21 @@ export async function openStore({
   ...rest
 }: StoreOptions): Promise<Store> {
   const parts = { ...rest, limits: { ...STORE_LIMITS[database.kind], ...limits } }
-  const store =
-    database.kind === 'sqlite'
-      ? await openSqlite({ ...parts, path: database.path, readOnly })
-      : await openPostgres({ ...parts, url: database.url })
+  const store = await openEngine(database, { ...parts, readOnly })
   return withCheckOfWrites(store, parts.clock, parts.limits.checkMs)
+}
+
+/** Loads the engine that is asked for, and not the other one. */
+async function openEngine(
+  database: DatabaseAddress,
+  parts: Omit<SqliteOptions, 'path'> & Omit<PostgresOptions, 'url'>,
+): Promise<Store> {
+  if (database.kind === 'sqlite') {
+    const { openSqlite } = await import('./dialects/sqlite.ts')
+    return openSqlite({ ...parts, path: database.path })
+  }
+  const { openPostgres } = await import('./dialects/postgres.ts')
+  return openPostgres({ ...parts, url: database.url })
 }
 
 /** The same store, with every write refused as `read_only`. */

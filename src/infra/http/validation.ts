@@ -1,3 +1,4 @@
+import type { FastifySchemaCompiler } from 'fastify'
 import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
 import { AppError, type ErrorDetail } from '../../kernel/errors.ts'
@@ -13,6 +14,23 @@ export function compileValidation(schema: TSchema, part: 'body' | 'query' | 'par
     const value = part === 'body' ? given : converted(given as Record<string, unknown>, types)
     if (check.Check(value)) return value
     throw validationFailed(part, distinct(check.Errors(value).flatMap(detailsOf)))
+  }
+}
+
+/** {@link compileValidation} as the framework asks for it: what it throws comes back as `error`. */
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  // The schema of a header is for the document: whoever reads a header judges it.
+  if (httpPart === 'headers') return (value: unknown) => ({ value })
+  const part = httpPart === 'body' || httpPart === 'params' ? httpPart : 'query'
+  // With the first call that needs it: a process that starts would compile all of them.
+  let validate: Validate | undefined
+  return (value: unknown) => {
+    try {
+      validate ??= compileValidation(schema, part)
+      return { value: validate(value) }
+    } catch (error) {
+      return { error: error as Error }
+    }
   }
 }
 
