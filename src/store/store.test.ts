@@ -4,7 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
-import { readOnly } from './open.ts'
+import { silentLogger } from '../kernel/logger.ts'
+import { noMetrics } from '../kernel/metrics.ts'
+import { openStore, readOnly, type StoreOptions } from './open.ts'
 import { statement } from './statement.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -18,6 +20,11 @@ const names = async ({ db }: Queries): Promise<string[]> => {
 }
 
 const putting = (name: string) => (tx: Tx) => tx.run(put, { name, at: 1 })
+
+async function openDisposable(options: StoreOptions): Promise<Store & AsyncDisposable> {
+  const store = await openStore(options)
+  return { ...store, [Symbol.asyncDispose]: () => store.close() }
+}
 
 onEveryDialect('the store', (dialect) => {
   test('a write resolves with what its callback answered, and can be read then', async () => {
@@ -147,6 +154,34 @@ onEveryDialect('the store', (dialect) => {
     const store: Store = readOnly(world.store)
     await assert.rejects(store.write(putting('b')), { code: 'read_only' })
     assert.deepEqual(await names(store.read), ['a'])
+  })
+
+  test('the state is another one after each commit, whoever committed, and only then', async () => {
+    await using world = await testStore(dialect)
+    const { store, address } = world
+    const clock = systemClock
+    await using other = await openDisposable({
+      database: address,
+      clock,
+      metrics: noMetrics,
+      logger: silentLogger,
+    })
+    const states = [await store.read.state()]
+    for (const change of [
+      () => store.write(putting('a')),
+      () => other.write(putting('b')),
+      () => Promise.all([store.write(putting('c')), other.write(putting('d'))]),
+    ]) {
+      await change()
+      const [now, again] = await Promise.all([store.read.state(), store.read.state()])
+      assert.equal(now, again)
+      await names(store.read)
+      assert.equal(await store.read.state(), now)
+      states.push(now)
+    }
+    const distinct = new Set(states)
+    // PostgreSQL cannot tell.
+    assert.deepEqual(distinct.size === states.length || [...distinct], dialect === 'sqlite' || [undefined])
   })
 
   test('a store that answers passes its check', async () => {

@@ -14,6 +14,15 @@ export interface Queries {
   change<P>(statement: Statement<P, never>, parameters: P): Promise<number>
 }
 
+/** What is read outside of transactions. */
+export interface Reads extends Queries {
+  /**
+   * A number that stays the same until somebody, also in another process, has committed something; what is read after it was asked
+   * for is at least as new. Undefined where the engine has no cheap answer (PostgreSQL).
+   */
+  state(): Promise<number | undefined>
+}
+
 /** An open transaction. Valid only until the callback it was handed to has settled. */
 export interface Tx extends Queries {
   /** Called once after the commit is durable, never after a rollback. Must not throw. */
@@ -42,7 +51,7 @@ export interface WriteOptions {
 export interface Store {
   readonly capabilities: Capabilities
   /** Sees what was committed, and nothing of a transaction that is under way. */
-  readonly read: Queries
+  readonly read: Reads
   write<T>(work: Work<T>, options?: WriteOptions): Promise<T>
   /** A read that takes long by nature (counts, exports): beside the event loop, on a connection of its own. */
   readAside<R>(query: Compilable<R>): Promise<R[]>

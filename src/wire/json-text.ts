@@ -2,8 +2,15 @@
 export class JsonText {
   readonly text: string
 
+  #bytes: Buffer | undefined
+
   constructor(text: string) {
     this.text = text
+  }
+
+  /** The text in UTF-8, encoded once: a socket would take longer for it, and for each answer anew. */
+  get bytes(): Buffer {
+    return (this.#bytes ??= Buffer.from(this.text))
   }
 
   toJSON(): unknown {

@@ -48,10 +48,17 @@ export function toPage<T, W>(
   return { items: page.items.map(toWire), next_cursor: page.next === null ? null : toCursor(page.next) }
 }
 
-/** The same page from items that are JSON already. */
-export function toPageText<T>({ items, next }: Page<T>, toText: (item: T) => string): JsonText {
+const texts = new WeakMap<Page<unknown>, JsonText>()
+
+/** The same page from items that are JSON already; written once for each page object. */
+export function toPageText<T>(page: Page<T>, toText: (item: T) => string): JsonText {
+  const known = texts.get(page)
+  if (known) return known
+  const { items, next } = page
   const cursor = next === null ? 'null' : `"${toCursor(next)}"`
-  return new JsonText(`{"items":[${items.map(toText).join(',')}],"next_cursor":${cursor}}`)
+  const text = new JsonText(`{"items":[${items.map(toText).join(',')}],"next_cursor":${cursor}}`)
+  texts.set(page, text)
+  return text
 }
 
 function toCursor(position: number): string {

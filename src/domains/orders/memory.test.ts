@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
-import type { Queries, Store } from '../../store/store.ts'
+import type { Reads, Store } from '../../store/store.ts'
 import { createOrderMemory } from './memory.ts'
 import { moved, type Order } from './model.ts'
 import { insertOrder, moveOrder } from './store.ts'
@@ -62,7 +62,7 @@ onEveryDialect('the memory of orders', (dialect) => {
     const { store } = world
     await filled(store, ['a', 'b'])
     let paid = false
-    const queries: Queries = {
+    const reads: Reads = {
       ...store.read,
       async run(statement, parameters) {
         const rows = await store.read.run(statement, parameters)
@@ -70,12 +70,30 @@ onEveryDialect('the memory of orders', (dialect) => {
         return rows
       },
     }
-    const { items } = await createOrderMemory()(queries, { status: 'pending' }, FIRST_PAGE)
+    const { items } = await createOrderMemory()(reads, { status: 'pending' }, FIRST_PAGE)
     assert.ok(paid)
     assert.deepEqual(
       items.map(({ orderId }) => orderId),
       ['b'],
     )
+  })
+
+  test('a page that was read before a change is not given after it', async () => {
+    await using world = await testStore(dialect)
+    const { store } = world
+    const readPage = createOrderMemory()
+    const ids = async () =>
+      (await readPage(store.read, { status: 'pending' }, FIRST_PAGE)).items.map(({ orderId }) => orderId)
+    await filled(store, ['a', 'b', 'c'])
+    for (const [paid, left] of [
+      ['b', ['c', 'a']],
+      ['c', ['a']],
+      ['a', []],
+    ] as const) {
+      await Promise.all([ids(), ids()])
+      await pay(store, paid)
+      assert.deepEqual(await ids(), left)
+    }
   })
 
   test('no more orders are remembered than it may keep, and a longer page is whole all the same', async () => {
@@ -114,4 +132,27 @@ onEveryDialect('the memory of orders', (dialect) => {
       assert.deepEqual(seen, expected)
     })
   }
+})
+
+test('on SQLite a page is the very same object until somebody has committed something', async () => {
+  await using world = await testStore('sqlite')
+  const { store } = world
+  const readPage = createOrderMemory()
+  const page = () => readPage(store.read, {}, FIRST_PAGE)
+  await filled(store, ['a', 'b'])
+  const before = await page()
+  assert.equal(await page(), before)
+  assert.notEqual(await readPage(store.read, { status: 'pending' }, FIRST_PAGE), before)
+  assert.notEqual(await readPage(store.read, {}, { ...FIRST_PAGE, limit: 1 }), before)
+  assert.equal(await page(), before)
+  await pay(store, 'a')
+  assert.notEqual(await page(), before)
+})
+
+test('a page that is longer than what may be remembered is read anew each time', async () => {
+  await using world = await testStore('sqlite')
+  await filled(world.store, ['a', 'b', 'c'])
+  const readPage = createOrderMemory(2)
+  const page = () => readPage(world.store.read, {}, FIRST_PAGE)
+  assert.notEqual(await page(), await page())
 })

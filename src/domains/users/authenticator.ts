@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
 import { setBounded } from './bounded-map.ts'
 import { acceptsToken, type TokenIssue, type User } from './model.ts'
 import type { Users } from './service.ts'
@@ -10,7 +10,7 @@ import { findUser, shareUser } from './store.ts'
 
 /** What judging a token needs of the rest of the platform. */
 export interface AuthenticatorDeps {
-  readonly store: Pick<Store, 'read'>
+  readonly store: { readonly read: Queries }
   readonly clock: Clock
   readonly users: Pick<Users, 'onUserChanged'>
   /** Rejects with `unauthenticated` for a token that is forged or over. */

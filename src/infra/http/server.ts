@@ -281,6 +281,5 @@ function refuseOtherMethods(
 function send(reply: FastifyReply, { status, body, headers }: Answer): FastifyReply {
   reply.code(status)
   if (headers) reply.headers(headers)
-  // A long text is encoded faster here than by the socket.
-  return body instanceof JsonText ? reply.type(JSON_TYPE).send(Buffer.from(body.text)) : reply.send(body)
+  return body instanceof JsonText ? reply.type(JSON_TYPE).send(body.bytes) : reply.send(body)
 }

@@ -80,7 +80,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const unhurried = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: hurried.withLimit(UNHURRIED_QUERY_MS) }),
   })
-  const read = queriesOn(db)
+  const read = { ...queriesOn(db), state: async () => undefined }
   const commitSeconds = options.metrics.histogram({
     name: 'store_commit_seconds',
     help: 'Time from the start of a write to the end of its durable commit.',

@@ -46,7 +46,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path } = options
   const [writer, reader] = await opened(options)
   const capabilities = CAPABILITIES.sqlite
-  const read = queriesOn(new SqliteConnection(reader))
+  const readConnection = new SqliteConnection(reader)
+  const read = { ...queriesOn(readConnection), state: sharedByTurn(() => readConnection.state()) }
   const checkpointer = createCheckpointer(path)
   const queue = new WriteQueue({
     clock: options.clock,
@@ -77,6 +78,17 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     },
     close: () => (closing ??= close()),
   }
+}
+
+/** One look for all who ask in one turn of the event loop, after the last of them has asked. */
+function sharedByTurn<T>(look: () => Promise<T>): () => Promise<T> {
+  let shared: Promise<T> | undefined
+  const lookLater = async () => {
+    await new Promise((resolve) => setImmediate(resolve))
+    shared = undefined
+    return look()
+  }
+  return () => (shared ??= lookLater())
 }
 
 async function opened({
