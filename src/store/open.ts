@@ -33,7 +33,8 @@ export async function openStore({
 }: StoreOptions): Promise<Store> {
   const parts = { ...rest, limits: { ...STORE_LIMITS[database.kind], ...limits } }
   const store = await openEngine(database, { ...parts, readOnly })
-  return withCheckOfWrites(store, parts.clock, parts.limits.checkMs)
+  const { clock, logger } = parts
+  return withCheckOfWrites(store, { clock, logger, limitMs: parts.limits.checkMs })
 }
 
 /** Loads the engine that is asked for, and not the other one. */

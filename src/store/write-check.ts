@@ -1,8 +1,17 @@
 import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/logger.ts'
+import { createOutage } from '../kernel/outage.ts'
 import { statement } from './statement.ts'
 import type { Store, Work } from './store.ts'
 import { within } from './time-limit.ts'
+
+export interface WriteCheckOptions {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** For the answer to a check, in milliseconds. */
+  readonly limitMs: number
+}
 
 const probe = statement<{ now: number }>((db, value) =>
   db
@@ -13,16 +22,30 @@ const probe = statement<{ now: number }>((db, value) =>
 
 /**
  * The same store, whose check knows of writes too: a database on a full disk answers every question and takes no
- * change. Nothing is written as long as writing works.
+ * change. Nothing is written as long as writing works. The log is told once of what is refused, with its cause.
  */
-export function withCheckOfWrites(store: Store, clock: Clock, limitMs: number): Store {
+export function withCheckOfWrites(store: Store, { clock, logger, limitMs }: WriteCheckOptions): Store {
+  const outage = createOutage(
+    logger,
+    { part: 'database' },
+    {
+      fails: 'the database refused a change; callers are answered 503 until it takes one again',
+      worksAgain: 'the database takes changes again',
+    },
+  )
   let refused = false
 
   const write: Store['write'] = async (work, options) => {
     try {
-      return await store.write(work, options)
+      const answer = await store.write(work, options)
+      refused = false
+      outage.works()
+      return answer
     } catch (error) {
-      refused ||= error instanceof AppError && error.code === 'store_unavailable'
+      if (error instanceof AppError && error.code === 'store_unavailable') {
+        refused = true
+        outage.fails(error)
+      }
       throw error
     }
   }
@@ -31,9 +54,7 @@ export function withCheckOfWrites(store: Store, clock: Clock, limitMs: number): 
 
   const check = async () => {
     await store.check()
-    if (!refused) return
-    await store.write(writeProbe)
-    refused = false
+    if (refused) await write(writeProbe)
   }
 
   return { ...store, write, check: () => within(limitMs, check(), () => silent(limitMs)) }

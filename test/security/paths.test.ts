@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { ADMIN, openApi, openClient } from '../integration/http/client.ts'
 import { bodySchema, type Place, type Schema } from '../integration/http/document.ts'
@@ -13,8 +14,24 @@ const AT_ONCE = 16
 
 const directory = temporaryDirectory()
 after(() => directory[Symbol.dispose]())
-const api = await openApi({ DATA_DIR: directory.path })
+const audited = temporaryDirectory()
+after(() => audited[Symbol.dispose]())
+const trace = join(audited.path, 'trace')
+// -D: the program stays our child. --seccomp-bpf: other calls never stop for the tracer.
+const audit = [
+  'strace',
+  '-D',
+  '-f',
+  '-qq',
+  '--seccomp-bpf',
+  '-e',
+  'trace=open,openat,openat2,execve',
+  '-o',
+  trace,
+]
+const api = await openApi({ DATA_DIR: directory.path }, audit)
 after(() => api[Symbol.asyncDispose]())
+const tracedBefore = readFileSync(trace).length
 const files = () => readdirSync(directory.path).sort()
 const before = files()
 const bystander = await signIn(api, ['auditor'])
@@ -60,6 +77,29 @@ test('nothing was made, changed or removed, and nobody is missing', async () => 
     [],
   )
 })
+
+// Modules and pages of the program itself are loaded when they are first needed.
+const OWN_PLACES = [directory.path, join(import.meta.dirname, '../..')]
+// What Node.js reads of the machine when it starts a thread.
+const OF_THE_MACHINE = /^\/(?:sys|proc\/(?:meminfo|self\/(?:cgroup|maps)$))/
+
+test('no file was opened but those of the platform, and no program was started', () => {
+  const calls = readFileSync(trace, 'utf8').slice(tracedBefore).split('\n').filter(Boolean)
+  assert.ok(calls.length > 0, 'the audit has seen nothing')
+  const foreign = calls.filter((call) => {
+    const path = /open\w*\([^"]*"([^"]*)"/.exec(call)?.[1]
+    return path === undefined || !(isOwn(path) || OF_THE_MACHINE.test(path))
+  })
+  assert.deepEqual(foreign, [])
+  assert.deepEqual(
+    calls.filter((call) => call.includes('jwt-secret')),
+    [],
+  )
+})
+
+function isOwn(path: string): boolean {
+  return OWN_PLACES.some((place) => `${path}/`.startsWith(`${place}/`))
+}
 
 function requestAt({ method, path, operation }: Place, segment: string): Sent {
   const schema = bodySchema(operation)

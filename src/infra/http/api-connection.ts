@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { createOutage } from '../log/outage.ts'
+import { createOutage } from '../../kernel/outage.ts'
 import { endToEndHeaders, headersForApi, type Sender } from './headers-for-api.ts'
 
 export interface ApiConnectionOptions {

@@ -7,7 +7,7 @@ import { AppError, type ErrorDetail } from '../../kernel/errors.ts'
 export type Validate = (value: unknown) => unknown
 
 /** A body must have the types it should have; a query or a path is text and is converted first. */
-export function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): Validate {
+function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): Validate {
   const check = Compile(schema)
   const types = memberTypes(schema)
   return (given) => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { createOutage } from '../log/outage.ts'
+import { createOutage } from '../../kernel/outage.ts'
 import type { SessionEnd, SessionNews, SessionRegistry } from './registry.ts'
 
 export interface LedgerDeps {

@@ -15,13 +15,16 @@ export interface Api extends AsyncDisposable {
 
 export const ADMIN = { 'x-user-id': 'tester', 'x-user-roles': 'admin' }
 
-/** A platform of its own, on free ports and an empty database, without a bus. */
-export async function openApi(env: Readonly<Record<string, string>> = {}): Promise<Api> {
+/** A platform of its own, on free ports and an empty database, without a bus; `wrapper` runs it. */
+export async function openApi(
+  env: Readonly<Record<string, string>> = {},
+  wrapper: readonly string[] = [],
+): Promise<Api> {
   await using opening = new AsyncDisposableStack()
   const directory = opening.use(temporaryDirectory())
   // The suites call more in a minute than one caller may.
   const platform = opening.use(
-    await servePlatform({ dataDir: directory.path, env: { API_RATE_LIMIT: '0', ...env } }),
+    await servePlatform({ dataDir: directory.path, env: { API_RATE_LIMIT: '0', ...env }, wrapper }),
   )
   const client = opening.use(openClient(platform.url))
   const document = (

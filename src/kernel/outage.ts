@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../../kernel/logger.ts'
+import type { LogFields, Logger } from './logger.ts'
 
 /** Says once that something fails, and once that it works again, however often it is tried meanwhile. */
 export interface Outage {
