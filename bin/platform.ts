@@ -88,7 +88,13 @@ function program(): Command {
     .argument('<name>')
     .description('lock a user out, and end the tokens of the user')
     .addOption(configFile())
-    .action(async (name, options) => (await userCommands()).disableUser(context, name, options))
+    .action(async (name, options) => (await userCommands()).setUserEnabled(context, name, false, options))
+  user
+    .command('enable')
+    .argument('<name>')
+    .description('let a user in again who was disabled')
+    .addOption(configFile())
+    .action(async (name, options) => (await userCommands()).setUserEnabled(context, name, true, options))
 
   const token = platform.command('token').description('access tokens').helpCommand(false)
   token

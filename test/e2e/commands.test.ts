@@ -83,7 +83,13 @@ describe('the command line', { concurrency: 4 }, () => {
 
   test('help describes the commands of a group', async (t) => {
     const { run } = world(t)
-    assert.deepEqual(listed(done(await run(['help', 'user']))), ['add', 'list', 'passwd', 'disable'])
+    assert.deepEqual(listed(done(await run(['help', 'user']))), [
+      'add',
+      'list',
+      'passwd',
+      'disable',
+      'enable',
+    ])
     assert.deepEqual(listed(done(await run(['help', 'db']))), ['migrate', 'status'])
     assert.deepEqual(listed(done(await run(['help', 'token']))), ['issue'])
     assert.match(done(await run(['help', 'user', 'add'])), /^Usage: platform user add .*<name>/)
@@ -227,7 +233,7 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
   const add = (name: string, role = 'admin') => ['user', 'add', name, '--role', role]
   const input = `${PASSWORD}\n`
 
-  test('a user is added, listed, given another password and disabled', async (t) => {
+  test('a user is added, listed, given another password, disabled and enabled again', async (t) => {
     const { run, serve } = world(t)
     const added = done(await run(add('Ann'), { input }))
     assert.match(added, /made the user Ann with admin/)
@@ -252,6 +258,9 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     assert.match(list[0] ?? '', /^NAME +ROLES +STATE +LAST LOGIN$/)
     assert.match(list[1] ?? '', /^Ann +admin +enabled +\d{4}-/)
     assert.match(list[2] ?? '', /^ben +service,auditor +disabled +\d{4}-/)
+
+    assert.match(done(await run(['user', 'enable', 'ben'])), /enabled/)
+    assert.equal((await login('ben', OTHER_PASSWORD)).status, 200)
   })
 
   test('a weak password, a missing one, a bad name and one that is taken are refused', async (t) => {
@@ -279,6 +288,7 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     for (const args of [
       ['user', 'passwd', 'nobody'],
       ['user', 'disable', 'nobody'],
+      ['user', 'enable', 'nobody'],
       ['token', 'issue', 'nobody'],
     ]) {
       refused(await run(args, { input }), 1, /no user "nobody"/)

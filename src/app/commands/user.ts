@@ -64,17 +64,18 @@ export async function changePassword(
   context.stdout.write(`changed the password of ${name}; older tokens have ended\n`)
 }
 
-/** `platform user disable` */
-export async function disableUser(
+/** `platform user disable` and `platform user enable` */
+export async function setUserEnabled(
   context: CommandContext,
   name: string,
+  enabled: boolean,
   options: ConfigOptions,
 ): Promise<void> {
   await withUsers(configOf(context, options), async ({ users }) => {
     const { id } = await users.getByName(name)
-    await users.change(id, { enabled: false })
+    await users.change(id, { enabled })
   })
-  context.stdout.write(`disabled ${name}\n`)
+  context.stdout.write(`${enabled ? 'enabled' : 'disabled'} ${name}\n`)
 }
 
 /** `platform token issue`: the token alone on standard output, so that a script can take it. */
