@@ -42,6 +42,8 @@ async function run({ scenarios, rounds, seed, json }: Extract<Request, { kind: '
     for (const scenario of scenarios) outcomes.push(...(await tryScenario(scenario, options)))
   } catch (error) {
     progress.clear()
+    // What was found out before the one that could not be tried took long.
+    if (outcomes.length > 0) process.stdout.write(textOf(outcomes, seed))
     process.stderr.write(`chaos: ${error instanceof Error ? error.message : String(error)}\n`)
     return 1
   }
