@@ -34,6 +34,44 @@ export async function within<T>(limitMs: number, work: Promise<T>, expired: () =
   }
 }
 
+/** {@link within} for works that are done one after the other, which share one timer: each costs next to nothing. */
+export interface Watch {
+  /** The work's outcome, or a rejection with `expired()`. Only one at a time. */
+  over<T>(work: Promise<T>, expired: () => Error): Promise<T>
+  /** To be called when no work follows for a while; another one starts the timer again. */
+  rest(): void
+}
+
+export function createWatch(limitMs: number): Watch {
+  let timer: NodeJS.Timeout | undefined
+  let expire: (() => void) | undefined
+  const onTimer = () => {
+    const overdue = expire
+    // A process that stood still itself first finishes what could have been finished meanwhile.
+    setImmediate(() => {
+      if (overdue === expire) overdue?.()
+    })
+  }
+  return {
+    over: (work, expired) =>
+      new Promise((resolve, reject) => {
+        timer = timer?.refresh() ?? setTimeout(onTimer, limitMs)
+        expire = () => reject(expired())
+        const settled =
+          <A>(settle: (outcome: A) => void) =>
+          (outcome: A) => {
+            expire = undefined
+            settle(outcome)
+          }
+        work.then(settled(resolve), settled(reject))
+      }),
+    rest() {
+      clearTimeout(timer)
+      timer = undefined
+    },
+  }
+}
+
 export function transactionTooLong(limitMs: number): AppError {
   return new AppError(
     'unavailable',

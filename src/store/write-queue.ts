@@ -3,7 +3,7 @@ import { AppError } from '../kernel/errors.ts'
 import type { Histogram, Metrics } from '../kernel/metrics.ts'
 import { backoffMs } from '../kernel/retry.ts'
 import type { Tx, Work, WriteOptions } from './store.ts'
-import { transactionTooLong, within } from './time-limit.ts'
+import { createWatch, transactionTooLong, type Watch } from './time-limit.ts'
 
 /** The transaction statements of an engine that has one writer, all of them synchronous. */
 export interface GroupConnection {
@@ -73,11 +73,13 @@ export class WriteQueue {
   readonly #options: WriteQueueOptions
   readonly #commitSeconds: Histogram
   readonly #groupSize: Histogram
+  readonly #watch: Watch
   #waiting: Job[] = []
   #running: Promise<void> | undefined
 
   constructor(options: WriteQueueOptions) {
     this.#options = options
+    this.#watch = createWatch(options.transactionMs)
     const { metrics } = options
     this.#commitSeconds = metrics.histogram({
       name: 'store_commit_seconds',
@@ -125,6 +127,7 @@ export class WriteQueue {
       const group = this.#waiting.splice(0, GROUP_LIMIT)
       await this.#runGroup(group)
     }
+    this.#watch.rest()
     this.#running = undefined
   }
 
@@ -228,7 +231,7 @@ export class WriteQueue {
     job.listeners = []
     const run = job.run(connection.transaction((listener) => job.listeners.push(listener)))
     if (job.unhurried) return run
-    return within(transactionMs, run, () => {
+    return this.#watch.over(run, () => {
       connection.revoke()
       return transactionTooLong(transactionMs)
     })

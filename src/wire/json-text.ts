@@ -8,7 +8,7 @@ export class JsonText {
     this.text = text
   }
 
-  /** The text in UTF-8, encoded once: a socket would take longer for it, and for each answer anew. */
+  /** The text in UTF-8, encoded once. */
   get bytes(): Buffer {
     return (this.#bytes ??= Buffer.from(this.text))
   }

@@ -50,13 +50,15 @@ export function toPage<T, W>(
 
 const texts = new WeakMap<Page<unknown>, JsonText>()
 
-/** The same page from items that are JSON already; written once for each page object. */
-export function toPageText<T>(page: Page<T>, toText: (item: T) => string): JsonText {
+/** The same page from items that are JSON already, written once for each page object. */
+export function toPageText<T>(page: Page<T>, toText: (item: T) => JsonText): JsonText {
   const known = texts.get(page)
   if (known) return known
   const { items, next } = page
   const cursor = next === null ? 'null' : `"${toCursor(next)}"`
-  const text = new JsonText(`{"items":[${items.map(toText).join(',')}],"next_cursor":${cursor}}`)
+  const text = new JsonText(
+    `{"items":[${items.map((item) => toText(item).text).join(',')}],"next_cursor":${cursor}}`,
+  )
   texts.set(page, text)
   return text
 }

@@ -1,3 +1,5 @@
+import { JsonText } from '../../wire/json-text.ts'
+
 /** `pending`: not confirmed by the bus yet. `dead`: the bus will never take it as it is. */
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'dead'] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
@@ -29,6 +31,7 @@ export interface NewMessage {
 export interface DomainEvent {
   readonly type: string
   readonly subject: string
+  /** Any JSON value, or one that is written already. */
   readonly data: unknown
 }
 
@@ -47,7 +50,7 @@ export function toCloudEvent(
   { id, source, time }: EventEnvelope,
   { type, subject, data }: DomainEvent,
 ): string {
-  return JSON.stringify({
+  const attributes = {
     specversion: '1.0',
     id,
     source,
@@ -55,6 +58,7 @@ export function toCloudEvent(
     subject,
     time,
     datacontenttype: 'application/json',
-    data,
-  })
+  }
+  const text = data instanceof JsonText ? data.text : JSON.stringify(data)
+  return `${JSON.stringify(attributes).slice(0, -1)},"data":${text}}`
 }

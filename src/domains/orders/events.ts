@@ -1,5 +1,5 @@
 import type { OrderStatus } from './model.ts'
-import type { OrderWire } from './schemas.ts'
+import type { JsonText } from '../../wire/json-text.ts'
 
 /** The event that tells of an order's arrival in a state (contract, section 4: Subjects). */
 export const ORDER_EVENTS = {
@@ -14,5 +14,6 @@ export interface OrderEvent {
   readonly type: (typeof ORDER_EVENTS)[OrderStatus]
   /** The order's id. */
   readonly subject: string
-  readonly data: OrderWire
+  /** As answers carry it. */
+  readonly data: JsonText
 }

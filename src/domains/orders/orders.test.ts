@@ -7,6 +7,7 @@ import { noMetrics } from '../../kernel/metrics.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import type { OrderEvent } from './events.ts'
+import type { OrderWire } from './schemas.ts'
 import { ORDER_MOVES, ORDER_STATUSES, type OrderStatus } from './model.ts'
 import { createOrderService, type OrderAlert } from './service.ts'
 
@@ -59,7 +60,7 @@ onEveryDialect('orders', (dialect) => {
     assert.equal(order.expiresAt, w.clock.now() + EXPIRY_MS)
     assert.deepEqual(await w.orders.get('o-1'), order)
     assert.deepEqual(
-      w.events.map(({ type, subject, data }) => [type, subject, data.status]),
+      w.events.map(({ type, subject, data }) => [type, subject, (data.toJSON() as OrderWire).status]),
       [['order.created', 'o-1', 'pending']],
     )
   })

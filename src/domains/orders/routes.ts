@@ -13,7 +13,6 @@ import {
   OrderSchema,
   toHistoryWire,
   toOrderText,
-  toOrderWire,
 } from './schemas.ts'
 import type { Orders } from './service.ts'
 
@@ -39,7 +38,7 @@ export function orderRoutes(orders: Orders): Route[] {
       errors: ['order_exists', 'idempotency_key_reused'],
       handle: async ({ body, identity }) => {
         const { order, outcome } = await orders.create(fromNewOrderBody(body), identity.id)
-        return outcome === 'created' ? created(toOrderWire(order), entityTag(order)) : orderAnswer(order)
+        return outcome === 'created' ? created(toOrderText(order), entityTag(order)) : orderAnswer(order)
       },
     }),
     route({
@@ -100,7 +99,7 @@ export function orderRoutes(orders: Orders): Route[] {
 }
 
 function orderAnswer(order: Order): Answer {
-  return ok(toOrderWire(order), entityTag(order))
+  return ok(toOrderText(order), entityTag(order))
 }
 
 function entityTag({ version }: Order): Record<string, string> {

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { invalidField } from '../../kernel/errors.ts'
 import { parseRfc3339, toRfc3339 } from '../../kernel/time.ts'
 import { Fields, GivenTime, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import { JsonText } from '../../wire/json-text.ts'
 import { PageOf, PageQuery } from '../../wire/page.ts'
 import { ORDER_STATUSES, type NewOrder, type Order, type OrderChange } from './model.ts'
 
@@ -83,7 +84,7 @@ export function fromNewOrderBody(body: Static<typeof NewOrderBody>): NewOrder {
   return { ...order, expiresAt }
 }
 
-export function toOrderWire(order: Order): OrderWire {
+function toOrderWire(order: Order): OrderWire {
   return {
     order_id: order.orderId,
     platform: order.platform,
@@ -99,13 +100,13 @@ export function toOrderWire(order: Order): OrderWire {
   }
 }
 
-const texts = new WeakMap<Order, string>()
+const texts = new WeakMap<Order, JsonText>()
 
-/** The order as JSON, written once for each version of it that is kept in memory. */
-export function toOrderText(order: Order): string {
+/** The order as JSON for answers, pages and events; written once for each version of it that is kept in memory. */
+export function toOrderText(order: Order): JsonText {
   const known = texts.get(order)
-  if (known !== undefined) return known
-  const text = JSON.stringify(toOrderWire(order))
+  if (known) return known
+  const text = new JsonText(JSON.stringify(toOrderWire(order)))
   texts.set(order, text)
   return text
 }

@@ -16,7 +16,7 @@ import {
   type OrderStatus,
 } from './model.ts'
 import { createOrderMemory } from './memory.ts'
-import { toOrderWire } from './schemas.ts'
+import { toOrderText } from './schemas.ts'
 import {
   countByStatus,
   findOrder,
@@ -200,7 +200,7 @@ function invalidTransition(order: Order, to: OrderStatus): AppError {
 }
 
 function eventOf(order: Order): OrderEvent {
-  return { type: ORDER_EVENTS[order.status], subject: order.orderId, data: toOrderWire(order) }
+  return { type: ORDER_EVENTS[order.status], subject: order.orderId, data: toOrderText(order) }
 }
 
 function timeoutAlert({ orderId, platform, amountCents }: Order): OrderAlert {
