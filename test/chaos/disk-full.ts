@@ -29,7 +29,7 @@ export const diskFull: Scenario = {
   promise: 'on a full disk everything can be read, changes are refused, and space is all it takes to go on',
   unit: 'fillings of the disk',
   rounds: { short: 1, full: 20 },
-  parts: [{ title: 'a tmpfs of 16 MiB', run: fullDisk }],
+  parts: [{ title: 'a tmpfs of 64 MiB', run: fullDisk }],
   hindrance() {
     if (process.getuid?.() !== 0) return 'it mounts a tmpfs, which only root may do'
     using directory = temporaryDirectory()
@@ -53,6 +53,7 @@ async function fullDisk({ rounds, scope, signal, show }: Trial): Promise<Figures
     signal.throwIfAborted()
     show(`filling ${round} of ${rounds}`)
     const before = await writeOrders(platform, `r${round}-before`, (written) => written.length === READS)
+    assert.deepEqual(surprisesIn(before, [DONE]), [], `round ${round}, before the disk is full`)
     const ballast = fill(dataDir)
     const during = await writeOrders(platform, `r${round}-full`, isRefusedEnough)
     all.push(...before, ...during)
@@ -128,7 +129,8 @@ function writeWhileThereIsRoom(file: number, piece: Buffer): void {
 }
 
 function mount(directory: string) {
-  const args = ['-t', 'tmpfs', '-o', 'size=16m,mode=700', 'tmpfs', directory]
+  // All rounds together make some 20 MiB of orders.
+  const args = ['-t', 'tmpfs', '-o', 'size=64m,mode=700', 'tmpfs', directory]
   return spawnSync('mount', args, { encoding: 'utf8' })
 }
 
