@@ -52,3 +52,13 @@ test('a process that stood still finishes what could have been finished meanwhil
   assert.equal(await work, 'done')
   watch.rest()
 })
+
+test('one that was given up and settles later takes the time limit from nobody', async () => {
+  const watch = createWatch(LIMIT_MS)
+  const late = Promise.withResolvers<void>()
+  await assert.rejects(watch.over(late.promise, tooLong), /too long/)
+  const next = watch.over(never(), tooLong)
+  late.resolve()
+  await assert.rejects(next, /too long/)
+  watch.rest()
+})

@@ -56,11 +56,13 @@ export function createWatch(limitMs: number): Watch {
     over: (work, expired) =>
       new Promise((resolve, reject) => {
         timer = timer?.refresh() ?? setTimeout(onTimer, limitMs)
-        expire = () => reject(expired())
+        const giveUp = () => reject(expired())
+        expire = giveUp
         const settled =
           <A>(settle: (outcome: A) => void) =>
           (outcome: A) => {
-            expire = undefined
+            // One that was given up may still settle, beside the next.
+            if (expire === giveUp) expire = undefined
             settle(outcome)
           }
         work.then(settled(resolve), settled(reject))

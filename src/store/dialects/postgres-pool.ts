@@ -1,7 +1,10 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type { Pool, PoolClient } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
-import { within } from '../time-limit.ts'
+import { createWatch } from '../time-limit.ts'
+
+/** The texts that the server parses and plans once for each connection, with the names that it knows them by. */
+export type StatementNames = ReadonlyMap<string, string>
 
 export interface AttentivePool extends PostgresPool {
   /** The same connections, with another limit for the answer to a query. */
@@ -13,7 +16,10 @@ export interface AttentivePool extends PostgresPool {
  * a network that swallows what it is given: the system would wait for a quarter of an hour. Once one connection was
  * lost in that way, those that have not answered since are not used again either.
  */
-export function attentivePool(pool: Pool, clock: Clock, queryMs: number): AttentivePool {
+export function attentivePool(
+  pool: Pool,
+  { clock, queryMs, names }: { clock: Clock; queryMs: number; names: StatementNames },
+): AttentivePool {
   const answeredAt = new WeakMap<PoolClient, number>()
   let lostAt = Number.NEGATIVE_INFINITY
 
@@ -29,9 +35,12 @@ export function attentivePool(pool: Pool, clock: Clock, queryMs: number): Attent
 
   const attentive = (client: PoolClient, limitMs: number): PostgresPoolClient => {
     let lost: Error | undefined
+    const watch = createWatch(limitMs)
     const query = async <R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> => {
       if (lost) throw lost
-      const answer = await within(limitMs, client.query(text, [...values]), () => {
+      const name = names.get(text)
+      const config = { text, values: [...values], ...(name !== undefined && { name }) }
+      const answer = await watch.over(client.query(config), () => {
         lostAt = clock.monotonic()
         return (lost = noAnswer(limitMs))
       })
@@ -40,7 +49,10 @@ export function attentivePool(pool: Pool, clock: Clock, queryMs: number): Attent
     }
     return {
       query: query as PostgresPoolClient['query'],
-      release: (destroy) => client.release(lost ?? destroy),
+      release(destroy) {
+        watch.rest()
+        client.release(lost ?? destroy)
+      },
     }
   }
 

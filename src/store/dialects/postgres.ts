@@ -75,12 +75,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   pool.on('connect', (client) =>
     client.on('error', (error) => options.logger.warn({ error }, 'a database connection was lost')),
   )
-  const hurried = attentivePool(pool, options.clock, options.limits.queryMs)
+  const names = new Map<string, string>()
+  const hurried = attentivePool(pool, { clock: options.clock, queryMs: options.limits.queryMs, names })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: hurried }) })
   const unhurried = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: hurried.withLimit(UNHURRIED_QUERY_MS) }),
   })
-  const read = { ...queriesOn(db), state: async () => undefined }
+  const read = { ...queriesOn(db, names), state: async () => undefined }
   const commitSeconds = options.metrics.histogram({
     name: 'store_commit_seconds',
     help: 'Time from the start of a write to the end of its durable commit.',
@@ -107,8 +108,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
   const write = <T>(work: Work<T>, writeOptions: WriteOptions = {}) =>
     writeOptions.unhurried
-      ? writeWithRetry(unhurried, work)
-      : writeWithRetry(db, inTime(work, options.limits.transactionMs))
+      ? writeWithRetry(unhurried, names, work)
+      : writeWithRetry(db, names, inTime(work, options.limits.transactionMs))
   let closing: Promise<void> | undefined
   return {
     capabilities: CAPABILITIES.postgres,
@@ -138,12 +139,15 @@ function inTime<T>(work: Work<T>, limitMs: number): Work<T> {
   return (tx) => within(limitMs, work(tx), () => transactionTooLong(limitMs))
 }
 
-async function writeWithRetry<T>(db: Kysely<Tables>, work: Work<T>): Promise<T> {
+async function writeWithRetry<T>(db: Kysely<Tables>, names: Map<string, string>, work: Work<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     const listeners: (() => void)[] = []
     try {
       const result = await db.transaction().execute((transaction) => {
-        const tx: Tx = { ...queriesOn(transaction), afterCommit: (listener) => listeners.push(listener) }
+        const tx: Tx = {
+          ...queriesOn(transaction, names),
+          afterCommit: (listener) => listeners.push(listener),
+        }
         return work(tx)
       })
       for (const listener of listeners) listener()
@@ -156,7 +160,11 @@ async function writeWithRetry<T>(db: Kysely<Tables>, work: Work<T>): Promise<T> 
   }
 }
 
-function queriesOn(db: Kysely<Tables>): Queries {
+/**
+ * Statements that change rows and return none are prepared under a name: parsing and planning takes the server as long
+ * as doing them. Those that return rows are not, for such a plan fails once another release has added a column.
+ */
+function queriesOn(db: Kysely<Tables>, names: Map<string, string>): Queries {
   const execute = async ({ query }: BoundStatement) => {
     try {
       return await db.executeQuery(query)
@@ -169,8 +177,11 @@ function queriesOn(db: Kysely<Tables>): Queries {
     capabilities: CAPABILITIES.postgres,
     run: async (statement, parameters) =>
       (await execute(statement.bind('postgres', db, parameters))).rows as never[],
-    change: async (statement, parameters) =>
-      Number((await execute(statement.bind('postgres', db, parameters))).numAffectedRows ?? 0),
+    async change(statement, parameters) {
+      const bound = statement.bind('postgres', db, parameters)
+      names.getOrInsertComputed(bound.text, () => `platform_${names.size}`)
+      return Number((await execute(bound)).numAffectedRows ?? 0)
+    },
   }
 }
 
