@@ -1,7 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { invalidField } from '../kernel/errors.ts'
 import type { Page, PageRequest } from '../kernel/page.ts'
-import { JsonText } from './json-text.ts'
+import { JsonText } from '../kernel/json-text.ts'
 import { Fields, Nullable } from './schemas.ts'
 
 // contract, section 3: Lists

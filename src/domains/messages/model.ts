@@ -1,4 +1,4 @@
-import { JsonText } from '../../wire/json-text.ts'
+import { JsonText } from '../../kernel/json-text.ts'
 
 /** `pending`: not confirmed by the bus yet. `dead`: the bus will never take it as it is. */
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'dead'] as const

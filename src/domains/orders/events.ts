@@ -1,5 +1,5 @@
 import type { OrderStatus } from './model.ts'
-import type { JsonText } from '../../wire/json-text.ts'
+import type { JsonText } from '../../kernel/json-text.ts'
 
 /** The event that tells of an order's arrival in a state (contract, section 4: Subjects). */
 export const ORDER_EVENTS = {

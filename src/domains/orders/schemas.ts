@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { invalidField } from '../../kernel/errors.ts'
 import { parseRfc3339, toRfc3339 } from '../../kernel/time.ts'
 import { Fields, GivenTime, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
-import { JsonText } from '../../wire/json-text.ts'
+import { JsonText } from '../../kernel/json-text.ts'
 import { PageOf, PageQuery } from '../../wire/page.ts'
 import { ORDER_STATUSES, type NewOrder, type Order, type OrderChange } from './model.ts'
 
