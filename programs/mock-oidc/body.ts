@@ -27,6 +27,7 @@ export function readBody(request: IncomingMessage, done: (body: ReadBody) => voi
   })
   request.once('end', () => finish(joined(chunks)))
   request.once('close', () => finish('cut_off'))
+  if (request.destroyed) finish('cut_off')
 }
 
 function joined(chunks: readonly Buffer[]): Buffer {

@@ -10,6 +10,7 @@ import { createRequestLog } from './request-log.ts'
 import { createRouter } from './router.ts'
 import { createScenarioQueue } from './scenario-script.ts'
 import { serve, type Desk } from './serve.ts'
+import { createTurn } from './turn.ts'
 
 // contract, section 1: what is in flight is finished, within 10 s
 const STOP_PATIENCE_MS = 9 * SECOND
@@ -52,7 +53,8 @@ export async function startMockOidc(config: MockConfig, { clock, write }: MockOi
     isClosing: () => !server.listening,
     log: config.log ? createRequestLog(clock, write) : undefined,
   }
-  server.on('request', (request, response) => serve(desk, request, response))
+  const atItsEnd = createTurn()
+  server.on('request', (request, response) => atItsEnd(() => serve(desk, request, response)))
   const closed = once(server, 'close')
   return {
     port,

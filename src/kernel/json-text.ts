@@ -1,4 +1,4 @@
-/** A body that is written as JSON already: it goes out as it is. */
+/** A JSON value that is written already: in an answer or an event it goes out as it is. */
 export class JsonText {
   readonly text: string
 
