@@ -1,4 +1,4 @@
-// Writes the platform as it is released: few files that need nothing but the pinned Node.js, and start in half the time.
+// Writes the platform as it is released: few files that need nothing but the pinned Node.js, and start in less than half the time.
 import { cpSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
