@@ -18,7 +18,7 @@ export const migration: Scenario = {
   promise:
     'a change of the schema that dies at any step has happened wholly or not at all, and the next start goes on',
   unit: 'moments of death, or as many as there are',
-  rounds: { short: 8, full: 1_000 },
+  rounds: { short: 8, full: 600 },
   parts: [
     { title: 'killed at a write to the SQLite file', share: 0.5, run: killedAtWrites },
     { title: 'cut off at a statement to PostgreSQL', share: 0.5, run: cutOffAtStatements },
