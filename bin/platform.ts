@@ -43,7 +43,7 @@ function program(): Command {
     .command('serve')
     .description('run the modules until a signal ends them')
     .addOption(configFile())
-    .option('--module <list>', 'api, worker, a list of them, or all')
+    .option('--module <list>', 'api, gateway, worker, a list of them, or all')
     .action(async (options) => (await import('../src/app/commands/serve.ts')).serve(context, options))
 
   platform

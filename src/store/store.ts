@@ -17,8 +17,8 @@ export interface Queries {
 /** What is read outside of transactions. */
 export interface Reads extends Queries {
   /**
-   * A number that stays the same until somebody, also in another process, has committed something; what is read after it was asked
-   * for is at least as new. Undefined where the engine has no cheap answer (PostgreSQL).
+   * A number that stays the same until somebody, also in another process, has committed something; what is read after
+   * it was asked for is at least as new. Undefined where the engine has no cheap answer (PostgreSQL).
    */
   state(): Promise<number | undefined>
 }

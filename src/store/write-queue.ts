@@ -159,6 +159,7 @@ export class WriteQueue {
     try {
       const outcome: (() => void)[] = []
       for (const job of group) outcome.push(await runJob(job))
+      // The commit waits for the disk on the event loop; a turn of its own adds nothing to that wait.
       await nextTurn()
       connection.commit()
       await nextTurn()
