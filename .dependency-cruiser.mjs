@@ -4,6 +4,7 @@
 
 const TESTS = ['[.]test[.]ts$', '^test/', '^bench/']
 const KERNEL = '^src/kernel/'
+const PORTS = '^src/ports/'
 const WIRE = '^src/wire/'
 const CONFIG = '^src/config/'
 const PROGRAM_INDEX = '^programs/[^/]+/(index|value-error)[.]ts$'
@@ -21,6 +22,14 @@ const ROOMS = [
     comment: 'The words that everyone shares: no I/O, no npm package, no other room.',
     path: KERNEL,
     mayImport: [KERNEL, '^(node:)?(crypto|util|perf_hooks)$'],
+    noOtherNodeModules: true,
+  },
+  {
+    name: 'ports',
+    comment:
+      'Interfaces that a domain implements and an adapter calls, or the other way round; no code that runs.',
+    path: PORTS,
+    mayImport: [PORTS, KERNEL],
     noOtherNodeModules: true,
   },
   {
@@ -50,13 +59,13 @@ const ROOMS = [
     name: 'domains',
     comment: 'Rules and stories; what a domain needs from outside, app hands to it.',
     path: '^src/domains/',
-    mayImport: ['^src/domains/', '^src/store/', KERNEL, WIRE, packages('kysely', 'typebox')],
+    mayImport: ['^src/domains/', '^src/store/', KERNEL, PORTS, WIRE, packages('kysely', 'typebox')],
   },
   {
     name: 'infra',
     comment: 'Adapters know no domain, no database and not who wires them.',
     path: '^src/infra/',
-    mayImport: ['^src/infra/', KERNEL, CONFIG, WIRE, '^node_modules/'],
+    mayImport: ['^src/infra/', KERNEL, PORTS, CONFIG, WIRE, '^node_modules/'],
   },
   {
     name: 'bin',

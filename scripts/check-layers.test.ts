@@ -33,6 +33,16 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'room-kernel',
   },
   {
+    what: 'a port importing the domain that implements it',
+    files: { 'src/ports/a.ts': "import type { Orders } from '../domains/orders/index.ts'" },
+    rule: 'room-ports',
+  },
+  {
+    what: 'a port doing I/O',
+    files: { 'src/ports/a.ts': "import 'node:fs'" },
+    rule: 'room-ports',
+  },
+  {
     what: 'the configuration importing the store',
     files: { 'src/config/a.ts': "import '../store/tables.ts'" },
     rule: 'room-config',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
-import type { RegisteredSession, SessionRegistry, SessionRequest } from '../../src/infra/ws/registry.ts'
+import type { RegisteredSession, SessionRegistry, SessionRequest } from '../../src/ports/session-registry.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import { eventually } from '../support/eventually.ts'
 

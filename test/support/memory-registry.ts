@@ -7,7 +7,7 @@ import type {
   SessionNews,
   SessionRegistry,
   SessionRequest,
-} from '../../src/infra/ws/registry.ts'
+} from '../../src/ports/session-registry.ts'
 
 export interface MemoryRegistry extends SessionRegistry {
   /** Sessions that hold an address now. */

@@ -1,18 +1,13 @@
 import { createAlertService } from '../../src/domains/alerts/index.ts'
 import { createMessageService } from '../../src/domains/messages/index.ts'
 import { createUserService, requireTokenHolder, type Users } from '../../src/domains/users/index.ts'
-import {
-  createSessionRegistry,
-  createVpnService,
-  type SessionRegistry,
-  type SessionRequest,
-  type Vpn,
-} from '../../src/domains/vpn/index.ts'
+import { createSessionRegistry, createVpnService, type Vpn } from '../../src/domains/vpn/index.ts'
 import { createPasswords } from '../../src/infra/passwords/pbkdf2.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { SECOND } from '../../src/kernel/time.ts'
+import type { SessionRegistry, SessionRequest } from '../../src/ports/session-registry.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fakeClock, type FakeClock } from './clock.ts'

@@ -2,12 +2,12 @@
 // ends; then it leaves. Each line that it writes is a number of operations done since the line before.
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { SessionRegistry } from '../../src/domains/vpn/index.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'
+import type { SessionRegistry } from '../../src/ports/session-registry.ts'
 import { openStore } from '../../src/store/open.ts'
 import { chanceFrom } from './random.ts'
 import { vpnOn, type VpnSettings } from './vpn-store.ts'

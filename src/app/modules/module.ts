@@ -1,7 +1,7 @@
-import type { Authenticator } from '../../domains/users/index.ts'
 import type { HttpServer } from '../../infra/http/server.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Secret } from '../../kernel/secret.ts'
+import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Base } from '../base.ts'
 import { VERSION } from '../version.ts'
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
 import { SECOND } from '../../kernel/time.ts'
+import type { Authenticator, TokenClaims } from '../../ports/authenticator.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { setBounded } from './bounded-map.ts'
 import { acceptsToken, type TokenIssue, type User } from './model.ts'
@@ -17,35 +18,6 @@ export interface AuthenticatorDeps {
   readonly tokens: { verify(token: string): Promise<TokenClaims> }
   /** Tokens and users that are remembered at most. */
   readonly limit?: number
-}
-
-/** What a token that was verified says; times are epoch milliseconds. */
-export interface TokenClaims {
-  readonly userId: string
-  readonly roles: readonly string[]
-  readonly generation: number | undefined
-  readonly issuedAt: number
-  readonly expiresAt: number
-}
-
-/** Who holds a good token, and from when until when it can be good; times are epoch milliseconds. */
-export interface TokenHolder {
-  readonly identity: Identity
-  /** Undefined in a token that another program signed. */
-  readonly generation: number | undefined
-  readonly issuedAt: number
-  readonly expiresAt: number
-}
-
-/**
- * Knows the holders of tokens, and at once those whom it has seen lately. Every method throws or rejects with
- * `unauthenticated` for a token that is forged, over, ended by a change of its user, or of a user who is gone, and
- * with `store_unavailable` when that cannot be found out.
- */
-export interface Authenticator {
-  authenticate(token: string): Identity | Promise<Identity>
-  /** For a connection that lasts: it ends with the token, or when a later call rejects. */
-  holder(token: string): Promise<TokenHolder>
 }
 
 // contract, Identity: a disabled user's tokens stop within 10 s. A change by this process is known at once; one by

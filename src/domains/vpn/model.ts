@@ -39,13 +39,6 @@ export interface AuditEntry {
   readonly reason: string | null
 }
 
-/** How a session ended: the close code of the WebSocket (contract, section 5), and one short phrase. */
-export interface SessionEnd {
-  readonly id: string
-  readonly code: number
-  readonly reason: string
-}
-
 /** Close codes of ends that are decided here; those of the connection itself are the transport's. */
 export const CLOSE = { goingAway: 1001, tokenEnded: 4401, byOperator: 4403, replaced: 4409 } as const
 

@@ -1,13 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { MINUTE } from '../../kernel/time.ts'
+import type { Refusal } from '../../ports/session-registry.ts'
 
-/** Somebody was turned away. */
-export interface Refusal {
+/** What the audit trail says of one refusal, or of many. */
+export interface RefusalLine extends Omit<Refusal, 'remoteAddress'> {
   /** Null for a line that stands for many. */
   readonly remoteAddress: string | null
-  /** Known only when the token was good. */
-  readonly userId: string | undefined
-  readonly reason: string
 }
 
 /**
@@ -16,11 +14,11 @@ export interface Refusal {
  */
 export interface RefusalLimit {
   /** Takes a refusal down; answers the lines to write now. */
-  take(refusal: Refusal): Refusal[]
+  take(refusal: Refusal): RefusalLine[]
   /** The lines that are due now, as long as there is nothing to take down. */
-  due(): Refusal[]
+  due(): RefusalLine[]
   /** All that is not written yet, whether it is due or not. */
-  drain(): Refusal[]
+  drain(): RefusalLine[]
 }
 
 // With the counts at its end a minute has twice as many lines and one, however many refusals there are.
@@ -31,7 +29,7 @@ export function createRefusalLimit(clock: Clock): RefusalLimit {
   let others = 0
   let startedAt = clock.monotonic()
 
-  const drain = (): Refusal[] => {
+  const drain = (): RefusalLine[] => {
     const lines = [...repetitions.values()].filter(({ times }) => times > 0).map(repeated)
     if (others > 0) lines.push(beyondLimit(others))
     repetitions.clear()
@@ -60,11 +58,11 @@ export function createRefusalLimit(clock: Clock): RefusalLimit {
   }
 }
 
-function repeated({ refusal, times }: { refusal: Refusal; times: number }): Refusal {
+function repeated({ refusal, times }: { refusal: Refusal; times: number }): RefusalLine {
   return { ...refusal, reason: `${refusal.reason} (${times} more within a minute)` }
 }
 
-function beyondLimit(times: number): Refusal {
+function beyondLimit(times: number): RefusalLine {
   return {
     remoteAddress: null,
     userId: undefined,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
+import type { SessionRegistry } from '../../ports/session-registry.ts'
 import { chanceOf, type Chance } from '../../../test/support/random.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type VpnStoreWorld,
 } from '../../../test/support/vpn-store.ts'
 import { formatAddress, parsePool } from './addresses.ts'
-import type { SessionRegistry } from './registry.ts'
 
 const POOL = '100.64.0.0/27'
 const COOL_DOWN_MS = 60 * SECOND

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../kernel/errors.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
+import type { RegisteredSession, SessionRegistry } from '../../ports/session-registry.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import {
@@ -11,7 +12,6 @@ import {
   vpnStoreWorld,
   type VpnStoreWorld,
 } from '../../../test/support/vpn-store.ts'
-import type { RegisteredSession, SessionRegistry } from './registry.ts'
 
 const DEAD_MS = 3 * HEARTBEAT_MS
 const GONE = { code: 1006, reason: 'the connection was lost' }

@@ -2,23 +2,16 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import type { SessionEnd, SessionRegistry, SessionRequest } from '../../ports/session-registry.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { formatAddress, parsePool } from './addresses.ts'
 import { record, type VpnEvents } from './audit.ts'
 import { createEndingOf } from './ending.ts'
 import { markLeft, markSeen, otherRuns, type GatewayRun } from './gateways.ts'
 import { lease, openPool } from './leases.ts'
-import { CLOSE, presentable, type SessionEnd } from './model.ts'
-import { createRefusalLimit, type Refusal } from './refusals.ts'
-import {
-  hearSessions,
-  insertSession,
-  listUntold,
-  liveOfDevice,
-  liveOfId,
-  markTold,
-  type SessionNews,
-} from './store.ts'
+import { CLOSE, presentable } from './model.ts'
+import { createRefusalLimit, type RefusalLine } from './refusals.ts'
+import { hearSessions, insertSession, listUntold, liveOfDevice, liveOfId, markTold } from './store.ts'
 import { createUpkeep, type VpnAlert } from './upkeep.ts'
 
 /** What the registry of one gateway needs of the rest of the platform. */
@@ -44,39 +37,6 @@ export interface RegistryDeps {
   readonly events: VpnEvents
   /** Raises or recovers an alert in the caller's transaction. */
   readonly alerts: { raise(tx: Tx, alert: VpnAlert): Promise<void> }
-}
-
-/** The sessions, leases and audit trail as one run of one gateway keeps them; everything it answers is committed. */
-export interface SessionRegistry {
-  /** Comes before everything else: ends what an earlier run of the same name has left behind. */
-  join(): Promise<void>
-  /** Rejects with `unauthenticated` when the token has ended meanwhile, and with `pool_exhausted`. */
-  register(request: SessionRequest): Promise<RegisteredSession>
-  /** Ends sessions of this run; those that are over or unknown are left as they are. */
-  close(ends: readonly SessionEnd[]): Promise<void>
-  /** Says that this gateway lives, and what it has heard; does the upkeep for the others too. */
-  beat(heard: readonly SessionNews[]): Promise<void>
-  /** The sessions of this run that somebody else has ended, until they are acknowledged; at most 1,000 at once. */
-  ended(): Promise<SessionEnd[]>
-  acknowledge(sessionIds: readonly string[]): Promise<void>
-  /** Takes a refusal down for the audit trail; repetitions within a minute are written as a number. */
-  refused(refusal: Refusal): Promise<void>
-  /** Ends what is still open with 1001. */
-  leave(): Promise<void>
-}
-
-export interface SessionRequest {
-  readonly user: { readonly id: string; readonly name: string }
-  /** What the verified token says; times in epoch milliseconds. */
-  readonly token: { readonly generation: number | undefined; readonly issuedAt: number }
-  readonly device: string | undefined
-  readonly remoteAddress: string
-}
-
-export interface RegisteredSession {
-  readonly id: string
-  readonly virtualIp: string
-  readonly prefixLength: number
 }
 
 // Each attempt but the last has lost to another transaction that went through.
@@ -143,7 +103,7 @@ export function createSessionRegistry(deps: RegistryDeps): SessionRegistry {
     await store.write((tx) => markLeft(tx, runId, clock.now()))
   }
 
-  const writeRefusals = async (lines: readonly Refusal[]) => {
+  const writeRefusals = async (lines: readonly RefusalLine[]) => {
     if (lines.length === 0) return
     await store.write(async (tx) => {
       for (const line of lines) await record(tx, events, refusalLine(line, run.name, clock.now()))
@@ -225,7 +185,7 @@ function* inBatches<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < items.length; start += BATCH) yield items.slice(start, start + BATCH)
 }
 
-function refusalLine({ remoteAddress, userId, reason }: Refusal, gateway: string, at: number) {
+function refusalLine({ remoteAddress, userId, reason }: RefusalLine, gateway: string, at: number) {
   return {
     at,
     event: 'auth_failed',

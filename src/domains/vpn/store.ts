@@ -1,9 +1,10 @@
 import { sql, type Selectable } from 'kysely'
 import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { SessionEnd, SessionNews } from '../../ports/session-registry.ts'
 import { statement } from '../../store/statement.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { formatAddress } from './addresses.ts'
-import type { Session, SessionEnd, SessionState } from './model.ts'
+import type { Session, SessionState } from './model.ts'
 import type { VpnSessionsTable } from './tables.ts'
 
 type Row = Selectable<VpnSessionsTable>
@@ -160,14 +161,6 @@ export function liveOfId(queries: Queries, id: string): Promise<LiveSession | un
 export async function closeSession(tx: Tx, end: SessionEnd, at: number, isTold: boolean): Promise<boolean> {
   const { id, code, reason } = end
   return (await tx.change(close, { id, at, code, reason, untold: isTold ? null : 1 })) === 1
-}
-
-/** A sign of life of a session. */
-export interface SessionNews {
-  readonly id: string
-  readonly lastSeenAt: number
-  /** Round-trip time of the last heartbeat; null until one was answered. */
-  readonly rttMs: number | null
 }
 
 /** Notes signs of life in one statement, for there are many; those of sessions that are over are left out. */

@@ -2,15 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
+import type { Authenticator } from '../../ports/authenticator.ts'
 import { countHeader, malformed } from './framing.ts'
 
-/** Knows the holder of a token, at once when it has seen the token before. Throws `unauthenticated`. */
-export interface Authenticator {
-  authenticate(token: string): Identity | Promise<Identity>
-}
-
 export interface IdentifyOptions {
-  readonly authenticator: Authenticator
+  readonly authenticator: Pick<Authenticator, 'authenticate'>
   /** The networks of the peers whose `X-User-*` headers count. */
   readonly trustedProxies: readonly Network[]
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Secret } from '../../kernel/secret.ts'
+import type { TokenClaims } from '../../ports/authenticator.ts'
 
 export interface TokenOptions {
   /** The HMAC key as text; at least 32 bytes (RFC 7518, section 3.2). */
@@ -28,23 +29,11 @@ export interface SignedToken {
   readonly expiresAt: number
 }
 
-/** What a token that was verified says. Whether its user still stands behind it is not known here. */
-export interface Claims {
-  readonly userId: string
-  /** As they stand in the token: a name that is no role of the platform may be among them. */
-  readonly roles: readonly string[]
-  /** Undefined in a token that another program signed with the same secret. */
-  readonly generation: number | undefined
-  /** Both in epoch milliseconds. */
-  readonly issuedAt: number
-  readonly expiresAt: number
-}
-
 /** JWTs of the platform: HS256 and nothing else (contract, Identity). */
 export interface Tokens {
   sign(subject: TokenSubject, ttlMs?: number): Promise<SignedToken>
   /** Rejects with `unauthenticated` for anything but a good token that is valid now; there is no leeway. */
-  verify(token: string): Promise<Claims>
+  verify(token: string): Promise<TokenClaims>
 }
 
 const ALGORITHM = 'HS256'
@@ -97,7 +86,7 @@ function hmacKey(secret: Secret) {
   return createSecretKey(bytes).toCryptoKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
 }
 
-function toClaims({ sub, roles = [], gen, iat, exp }: JWTPayload): Claims {
+function toClaims({ sub, roles = [], gen, iat, exp }: JWTPayload): TokenClaims {
   if (!isText(sub) || !isTextList(roles) || !isOptionalInteger(gen) || !isTime(iat) || !isTime(exp))
     throw invalid()
   return { userId: sub, roles, generation: gen, issuedAt: iat * 1_000, expiresAt: exp * 1_000 }

@@ -7,14 +7,15 @@ import { toAppError } from '../http/errors.ts'
 import type { UpgradeRequest } from '../http/upgrades.ts'
 import { createConnectionRate } from './connection-rate.ts'
 import { deviceOf, requireOwnOrigin, requireWebSocket, tokenOf } from './handshake.ts'
-import { requireRole, type TokenHolder, type TokenHolders } from './holders.ts'
+import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
+import { requireRole } from './holders.ts'
 import type { Records, SessionFields } from './records.ts'
-import type { RegisteredSession, SessionRegistry } from './registry.ts'
+import type { RegisteredSession, SessionRegistry } from '../../ports/session-registry.ts'
 import { createTogether } from './together.ts'
 
 export interface AdmissionDeps {
   readonly registry: Pick<SessionRegistry, 'register' | 'refused'>
-  readonly holders: TokenHolders
+  readonly authenticator: Pick<Authenticator, 'holder'>
   readonly clock: Clock
   readonly logger: Logger
   readonly records: Records
@@ -47,7 +48,7 @@ const NOTES_UNDER_WAY = 64
 const CROWD = { pauseMs: 3, pauses: 8 }
 
 export function createAdmission(deps: AdmissionDeps): Admission {
-  const { registry, holders, clock, logger, records } = deps
+  const { registry, authenticator, clock, logger, records } = deps
   const rate = createConnectionRate({
     clock,
     perSecond: deps.connectionsPerSecond,
@@ -117,7 +118,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       let holder: TokenHolder | undefined
       try {
         for (const check of checks) check(upgrade.request)
-        holder = await holders.holder(tokenOf(upgrade.request.headers))
+        holder = await authenticator.holder(tokenOf(upgrade.request.headers))
         return await register(upgrade, holder)
       } catch (error) {
         refuse(upgrade, toAppError(error), holder?.identity.id)

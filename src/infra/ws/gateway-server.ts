@@ -1,16 +1,17 @@
 import { createApiConnection } from '../http/api-connection.ts'
-import { createIdentify, type Authenticator } from '../http/identity.ts'
+import { createIdentify } from '../http/identity.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
+import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Route } from '../../wire/route.ts'
 import { createGateway, type GatewayOptions } from './gateway.ts'
 import { gatewayRoutes, type GatewayRouteOptions } from './gateway-routes.ts'
-import type { TokenHolders } from './holders.ts'
 
-export interface GatewayServerOptions extends Omit<GatewayOptions, 'api' | 'holders'>, GatewayRouteOptions {
+export interface GatewayServerOptions
+  extends Omit<GatewayOptions, 'api' | 'authenticator'>, GatewayRouteOptions {
   readonly version: string
   /** Of the api that requests are passed to; without a slash at its end. */
   readonly apiUrl: string
-  readonly authenticator: Authenticator & TokenHolders
+  readonly authenticator: Authenticator
   /** Health, measurements and the page: what the gateway answers for itself. */
   readonly routes: readonly Route[]
 }
@@ -22,7 +23,7 @@ const HEADER_LIMIT_BYTES = 32_768
 export async function createGatewayServer(options: GatewayServerOptions): Promise<HttpServer> {
   const { authenticator, logger, metrics, version, readOnly } = options
   const api = createApiConnection({ url: options.apiUrl, logger })
-  const gateway = createGateway({ ...options, holders: authenticator, api })
+  const gateway = createGateway({ ...options, api })
   const server = await createHttpServer({
     routes: [...options.routes, ...gatewayRoutes(options)],
     // Only a token counts here: whoever may be believed without one calls the api.

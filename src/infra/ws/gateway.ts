@@ -5,7 +5,7 @@ import { createAdmission, stopping, type AdmissionDeps, type Admitted } from './
 import { CLOSE } from './close-codes.ts'
 import { SESSION_PATH, SUBPROTOCOL } from './handshake.ts'
 import { createRecords } from './records.ts'
-import type { SessionRegistry } from './registry.ts'
+import type { SessionRegistry } from '../../ports/session-registry.ts'
 import { CLOSE_PATIENCE_MS, createSessionBook, type SessionBookDeps } from './session-book.ts'
 
 export interface GatewayOptions

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { createOutage } from '../../kernel/outage.ts'
-import type { SessionEnd, SessionNews, SessionRegistry } from './registry.ts'
+import type { SessionEnd, SessionNews, SessionRegistry } from '../../ports/session-registry.ts'
 
 export interface LedgerDeps {
   readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'ended' | 'acknowledge'>

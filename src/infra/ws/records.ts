@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import type { SessionEnd } from './registry.ts'
+import type { SessionEnd } from '../../ports/session-registry.ts'
 
 /** What is told of a session in the log. */
 export interface SessionFields {

@@ -5,7 +5,7 @@ import type { Admitted } from './admission.ts'
 import { createBeatWheel } from './beat-wheel.ts'
 import { CLOSE } from './close-codes.ts'
 import { createLedger, type LedgerDeps } from './ledger.ts'
-import type { SessionEnd, SessionNews } from './registry.ts'
+import type { SessionEnd, SessionNews } from '../../ports/session-registry.ts'
 import { Session, type SessionDeps } from './session.ts'
 
 export type SessionBookDeps = Omit<SessionDeps, 'onEnd' | 'onGone'> & Pick<LedgerDeps, 'registry' | 'logger'>

@@ -14,9 +14,10 @@ import {
   type RequestFrame,
   type ServerFrame,
 } from './frames.ts'
-import { requireRole, type TokenHolder, type TokenHolders } from './holders.ts'
+import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
+import { requireRole } from './holders.ts'
 import type { Records, SessionFields } from './records.ts'
-import type { RegisteredSession, SessionEnd, SessionNews } from './registry.ts'
+import type { RegisteredSession, SessionEnd, SessionNews } from '../../ports/session-registry.ts'
 import { SessionRequests } from './session-requests.ts'
 
 /** What all sessions of a gateway share. */
@@ -25,7 +26,7 @@ export interface SessionDeps {
   readonly name: string
   readonly heartbeatMs: number
   readonly clock: Clock
-  readonly holders: TokenHolders
+  readonly authenticator: Pick<Authenticator, 'holder'>
   readonly api: Pick<ApiConnection, 'ask'>
   readonly records: Records
   /** Called once, when it is over; the connection may still be closing. */
@@ -196,7 +197,7 @@ export class Session {
     if (this.#isRenewing) return this.#refuse('too_many_requests', 'The session is being renewed already.')
     this.#isRenewing = true
     try {
-      this.#take(await this.#deps.holders.holder(token))
+      this.#take(await this.#deps.authenticator.holder(token))
     } catch (error) {
       this.#refuseToken(error)
     } finally {

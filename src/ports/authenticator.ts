@@ -1,0 +1,33 @@
+import type { Identity } from '../kernel/identity.ts'
+
+/**
+ * Verifies tokens and knows their users. Nothing to close; every call may be repeated. Each method throws or rejects
+ * with `unauthenticated` for a token that is forged, expired, revoked by a change of its user, or of a user who was
+ * deleted, and with `store_unavailable` when the user cannot be read.
+ */
+export interface Authenticator {
+  /** The caller; synchronous when token and user were read a moment ago, because it runs with every request. */
+  authenticate(token: string): Identity | Promise<Identity>
+  /** For a connection that lasts: it has to end when the token expires. */
+  holder(token: string): Promise<TokenHolder>
+}
+
+/** What a verified token says, and nothing about its user as the user is now; times are epoch milliseconds. */
+export interface TokenClaims {
+  readonly userId: string
+  /** As the token names them; a name that is no role of the platform may be among them. */
+  readonly roles: readonly string[]
+  /** Undefined in a token that another program signed with the same secret. */
+  readonly generation: number | undefined
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+/** The user of a valid token, and how long the token is valid; times are epoch milliseconds. */
+export interface TokenHolder {
+  readonly identity: Identity
+  /** Undefined in a token that another program signed with the same secret. */
+  readonly generation: number | undefined
+  readonly issuedAt: number
+  readonly expiresAt: number
+}

@@ -1,0 +1,88 @@
+/**
+ * Where a gateway keeps its sessions: the leases of virtual addresses, the sessions, and the audit trail.
+ *
+ * A registry belongs to one run of one gateway: the gateway calls {@link SessionRegistry.join} first and
+ * {@link SessionRegistry.leave} last, and nothing afterwards. It holds no connection of its own, so there is nothing
+ * else to close. What a method answers is committed. Every method may reject with `store_unavailable`, and those that
+ * write with `read_only`; the gateway may then call again with the same arguments.
+ */
+export interface SessionRegistry {
+  /**
+   * Announces the gateway and ends the sessions that an earlier run of the same name left open. Idempotent. Must come
+   * before every other method.
+   */
+  join(): Promise<void>
+  /**
+   * Leases an address and registers the session with its audit event, in one transaction. A live session of the same
+   * user and device is ended with 4409, and its address passes to the new one. Not idempotent: each call makes a
+   * session, also when its answer was lost; the gateway ends a session that it does not use with
+   * {@link SessionRegistry.close}. Rejects with `unauthenticated` when a change of the user has revoked the token
+   * meanwhile, with `pool_exhausted` when no address is free, and with an error of the kind `rate_limited` when the
+   * user has too many sessions.
+   */
+  register(request: SessionRequest): Promise<RegisteredSession>
+  /** Ends sessions and releases their addresses. Idempotent: sessions that are over or unknown stay as they are. */
+  close(ends: readonly SessionEnd[]): Promise<void>
+  /**
+   * Renews the sign of life of the gateway and of the sessions that it has heard from. Idempotent. A gateway that does
+   * not call it for three heartbeats is considered dead, and its sessions are ended by another gateway.
+   */
+  beat(heard: readonly SessionNews[]): Promise<void>
+  /**
+   * The sessions of this run that were ended elsewhere: by an operator, by a change of the user, by a second connection
+   * of the device, or by another gateway that considered this one dead. At most 1,000 at once. Called twice a second,
+   * so it must be cheap. A session is listed again until {@link SessionRegistry.acknowledge} was called for it.
+   */
+  ended(): Promise<SessionEnd[]>
+  /** The connections of these sessions are closed. Idempotent; unknown ids are ignored. */
+  acknowledge(sessionIds: readonly string[]): Promise<void>
+  /** Writes a refused connection to the audit trail; repetitions may be written as one line with their number. */
+  refused(refusal: Refusal): Promise<void>
+  /** The gateway stops: ends the sessions that are still open with 1001. Idempotent. */
+  leave(): Promise<void>
+}
+
+/** What a client asks for, once its token was verified. */
+export interface SessionRequest {
+  readonly user: { readonly id: string; readonly name: string }
+  /** What the verified token says; `issuedAt` in epoch milliseconds. */
+  readonly token: { readonly generation: number | undefined; readonly issuedAt: number }
+  /** 1–64 of `[A-Za-z0-9._-]`; undefined for a session whose address need not be kept for the next one. */
+  readonly device: string | undefined
+  readonly remoteAddress: string
+}
+
+/** A session and the address that it holds. */
+export interface RegisteredSession {
+  readonly id: string
+  /** Dotted IPv4. */
+  readonly virtualIp: string
+  /** Of the pool, 12 to 30. */
+  readonly prefixLength: number
+}
+
+/** How a session ended. */
+export interface SessionEnd {
+  readonly id: string
+  /** The close code of the WebSocket (RFC 6455, section 7.4). */
+  readonly code: number
+  /** One short phrase, for the close frame and the audit trail. */
+  readonly reason: string
+}
+
+/** What a gateway has heard from one of its sessions since the last heartbeat. */
+export interface SessionNews {
+  readonly id: string
+  /** Epoch milliseconds. */
+  readonly lastSeenAt: number
+  /** Round-trip time of the last answered heartbeat in milliseconds; null before the first. */
+  readonly rttMs: number | null
+}
+
+/** A connection that was refused before it became a session. */
+export interface Refusal {
+  readonly remoteAddress: string
+  /** Undefined when no valid token was presented. */
+  readonly userId: string | undefined
+  readonly reason: string
+}
