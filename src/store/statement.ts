@@ -4,9 +4,16 @@ import type { Tables } from './tables.ts'
 
 class Parameter {
   readonly name: string
+  readonly encode: ((value: never) => unknown) | undefined
 
-  constructor(name: string) {
+  constructor(name: string, encode?: (value: never) => unknown) {
     this.name = name
+    this.encode = encode
+  }
+
+  valueIn(parameters: object): unknown {
+    const value = parameters[this.name as never]
+    return this.encode ? this.encode(value) : value
   }
 }
 
@@ -45,11 +52,17 @@ export function statement<P extends object, R = never>(build: Build<P, R>): Stat
         compiled.set(dialect, query)
       }
       const values = query.parameters.map((value) =>
-        value instanceof Parameter ? parameters[value.name as keyof P] : value,
+        value instanceof Parameter ? value.valueIn(parameters) : value,
       )
       return { text: query.sql, values, query: { ...query, parameters: values } }
     },
   }
+}
+
+/** The encoded value; for a parameter of a statement, one that is encoded whenever it is bound. */
+export function encodeParameter<V, E>(value: V, encode: (value: V) => E): E {
+  if (value instanceof Parameter) return new Parameter(value.name, encode) as E
+  return encode(value)
 }
 
 // The builder passes any object that is not an expression of its own through as a value, so the marker may claim
