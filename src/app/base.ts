@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import type { Config } from '../config/config.ts'
-import type { Delivery } from '../domains/messages/index.ts'
-import { createDispatcher, type Dispatcher } from '../infra/bus/dispatcher.ts'
+import { Dispatcher } from '../infra/bus/dispatcher.ts'
 import { createNatsBus } from '../infra/bus/nats.ts'
 import { operationsRoutes } from '../infra/http/operations.ts'
 import { createMetrics } from '../infra/metrics/metrics.ts'
@@ -10,6 +9,7 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { SECOND } from '../kernel/time.ts'
+import type { Delivery } from '../ports/outbox.ts'
 import { createLease } from '../store/lease.ts'
 import { readOnly } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -75,7 +75,7 @@ function openDelivery(
   if (config.readOnly) return delivery
   const { messages: outbox } = createDomains({ ...parts, config, delivery, module: 'outbox' })
   const lease = createLease({ store, clock: systemClock, name: 'delivery', ttlMs: DELIVERY_LEASE_MS })
-  dispatcher = createDispatcher({ bus, outbox, lease, clock: systemClock, logger, metrics })
+  dispatcher = new Dispatcher({ bus, outbox, lease, clock: systemClock, logger, metrics })
   opening.defer(() => dispatcher?.close())
   const pending = metrics.gauge({
     name: 'outbox_pending',

@@ -1,11 +1,12 @@
 import type { Config } from '../config/config.ts'
 import { createAlertService } from '../domains/alerts/index.ts'
-import { createMessageService, type Delivery } from '../domains/messages/index.ts'
+import { createMessageService } from '../domains/messages/index.ts'
 import { createOrderService } from '../domains/orders/index.ts'
 import { createVpnService } from '../domains/vpn/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import type { Delivery } from '../ports/outbox.ts'
 import type { Store } from '../store/store.ts'
 
 export interface DomainParts {

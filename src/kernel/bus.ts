@@ -1,4 +1,4 @@
-/** One message as the bus carries it. `payload` is UTF-8 text; `id` lets a receiver recognise a repetition. */
+/** One message on the bus. `payload` is UTF-8 text; receivers recognise duplicates by `id`. */
 export interface BusMessage {
   readonly id: string
   readonly subject: string
@@ -7,11 +7,11 @@ export interface BusMessage {
 }
 
 /**
- * What became of one message.
+ * The result of publishing one message.
  * `delivered`: the server has confirmed it. `failed`: it may or may not have arrived; send it again.
  * `refused`: the bus will never take it (too large, bad subject, no permission).
  */
-export type Delivery =
+export type PublishResult =
   | { readonly outcome: 'delivered' }
   | { readonly outcome: 'failed'; readonly reason: string }
   | { readonly outcome: 'refused'; readonly reason: string }
@@ -19,17 +19,17 @@ export type Delivery =
 export type BusState = 'connected' | 'disconnected' | 'closed'
 
 /**
- * The message bus (contract, section 4). It may be away at any time: nothing here throws for that.
+ * The message bus (docs/specification.md, Events). It may be offline at any time: no method throws because of that.
  *
- * `publish` sends the messages in the order given and answers one {@link Delivery} for each, in the same order.
- * Publishing a message twice is allowed: with JetStream the server drops the repetition by its id, otherwise
- * receivers do. After a `failed` the caller must not count on any later message of that subject having arrived.
+ * `publish` sends the messages in the given order and returns one {@link PublishResult} for each, in the same order.
+ * Publishing a message twice is allowed: with JetStream the server drops the duplicate by its id, otherwise
+ * receivers do. After a `failed`, later messages on that subject count as failed too.
  */
 export interface Bus {
   readonly state: BusState
-  publish(messages: readonly BusMessage[]): Promise<Delivery[]>
-  /** Calls back after each change of state; the function returned stops that. */
+  publish(messages: readonly BusMessage[]): Promise<PublishResult[]>
+  /** Calls `listener` after each change of state; the returned function removes it. */
   onState(listener: (state: BusState) => void): () => void
-  /** Flushes what is under way and closes the connection; may be called twice. */
+  /** Flushes pending messages and closes the connection; may be called twice. */
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { describe, it } from 'node:test'
-import type { Bus, BusMessage, BusState, Delivery } from '../../src/kernel/bus.ts'
+import type { Bus, BusMessage, BusState, PublishResult } from '../../src/kernel/bus.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -18,7 +18,7 @@ export function message(subject: string, payload: string, more: Partial<BusMessa
   return { id: newId(), subject, payload, headers: {}, ...more }
 }
 
-export function outcomes(deliveries: readonly Delivery[]): string[] {
+export function outcomes(deliveries: readonly PublishResult[]): string[] {
   return deliveries.map((delivery) => delivery.outcome)
 }
 

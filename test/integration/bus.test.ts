@@ -6,7 +6,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { connect } from '@nats-io/transport-node'
 import { createNatsBus } from '../../src/infra/bus/nats.ts'
-import type { Bus, BusMessage, Delivery } from '../../src/kernel/bus.ts'
+import type { Bus, BusMessage, PublishResult } from '../../src/kernel/bus.ts'
 import type { LogFields, Logger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import type { BusWorld } from '../contract/bus.contract.ts'
@@ -102,7 +102,7 @@ async function sendAll(
     let open = messages.slice(at, at + batchSize)
     const publishing = bus.publish(open)
     await disturb(at / batchSize)
-    let deliveries: Delivery[] = await publishing
+    let deliveries: PublishResult[] = await publishing
     while ((open = open.filter((_, index) => deliveries[index]?.outcome !== 'delivered')).length > 0) {
       failures += open.length
       await connected(bus)

@@ -5,13 +5,14 @@ import { hostname } from 'node:os'
 import { test } from 'node:test'
 import { createAlertService, type Alerts } from '../../src/domains/alerts/index.ts'
 import { createMessageService, type Messages } from '../../src/domains/messages/index.ts'
-import { createDispatcher, type Dispatcher, type Outbox } from '../../src/infra/bus/dispatcher.ts'
+import { Dispatcher } from '../../src/infra/bus/dispatcher.ts'
 import type { BusMessage } from '../../src/kernel/bus.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { SECOND } from '../../src/kernel/time.ts'
+import type { Outbox } from '../../src/ports/outbox.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { createLease } from '../../src/store/lease.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -90,7 +91,7 @@ function openSite(
   })
   const alerts = createAlertService({ ...parts, events: messages })
   const lease = createLease({ store, clock, name: 'delivery', ttlMs: LEASE_MS })
-  const dispatcher: Dispatcher = createDispatcher({ ...parts, bus, lease, outbox: faulty(messages) })
+  const dispatcher: Dispatcher = new Dispatcher({ ...parts, bus, lease, outbox: faulty(messages) })
   return { store, messages, alerts, dispatcher }
 }
 

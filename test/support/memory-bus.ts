@@ -1,11 +1,11 @@
-import type { Bus, BusMessage, BusState, Delivery } from '../../src/kernel/bus.ts'
+import type { Bus, BusMessage, BusState, PublishResult } from '../../src/kernel/bus.ts'
 import { withOrderKept } from '../../src/infra/bus/batch.ts'
 import { subjectProblem } from '../../src/infra/bus/subjects.ts'
 
 const MAX_PAYLOAD_BYTES = 1_048_576
 
 /** What becomes of a message; undefined leaves it to the bus. */
-export type Rule = (message: BusMessage) => Delivery | undefined
+export type Rule = (message: BusMessage) => PublishResult | undefined
 
 /**
  * A bus in memory. `arrived` is every arrival in order, repetitions too, as a subscriber without JetStream sees them.
@@ -32,7 +32,7 @@ export class MemoryBus implements Bus {
     this.#enter('connected')
   }
 
-  async publish(messages: readonly BusMessage[]): Promise<Delivery[]> {
+  async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
     return withOrderKept(
       messages,
       messages.map((message) => this.#take(message)),
@@ -48,7 +48,7 @@ export class MemoryBus implements Bus {
     this.#enter('closed')
   }
 
-  #take(message: BusMessage): Delivery {
+  #take(message: BusMessage): PublishResult {
     if (this.#state !== 'connected') return { outcome: 'failed', reason: `the bus is ${this.#state}` }
     const delivery = this.rule(message) ?? judge(message)
     const arrives = delivery.outcome === 'failed' ? this.losesConfirmations : delivery.outcome === 'delivered'
@@ -63,7 +63,7 @@ export class MemoryBus implements Bus {
   }
 }
 
-function judge(message: BusMessage): Delivery {
+function judge(message: BusMessage): PublishResult {
   const problem = subjectProblem(message.subject) ?? headerProblem(message.headers) ?? sizeProblem(message)
   return problem ? { outcome: 'refused', reason: problem } : { outcome: 'delivered' }
 }

@@ -4,6 +4,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
+import type { Delivery, Settlement } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { EVENT_HEADERS, toCloudEvent, type DomainEvent, type Message, type NewMessage } from './model.ts'
 import {
@@ -32,14 +33,6 @@ export interface MessageDeps {
   readonly alerts: { raise(tx: Tx, alert: MessageAlert): Promise<void> }
 }
 
-/** Whoever carries messages to the bus. */
-export interface Delivery {
-  /** There is something to deliver. Cheap, and may be called for each message. */
-  wake(): void
-  /** Resolves when that message was delivered or refused by way of this process, or when it was not within the time. */
-  settled(id: string, withinMs: number): Promise<void>
-}
-
 /** The alert that a dead message raises. */
 export interface MessageAlert {
   readonly alarmId: string
@@ -47,15 +40,6 @@ export interface MessageAlert {
   readonly title: string
   readonly body: string
   readonly severity: 'ERROR'
-}
-
-/** What became of messages that were sent. */
-export interface Settlement {
-  readonly delivered: readonly { seq: number }[]
-  /** Will be sent again. */
-  readonly failed: readonly { seq: number; reason: string }[]
-  /** The bus will never take them. */
-  readonly refused: readonly { seq: number; id: string; subject: string; reason: string }[]
 }
 
 export interface Messages {

@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/transport-node'
-import type { Delivery } from '../../kernel/bus.ts'
+import type { PublishResult } from '../../kernel/bus.ts'
 import { DELIVERED, failed, refused } from './batch.ts'
 
 /** What a stream would say again however often it is asked (nats-server, errors.json). */
@@ -17,7 +17,7 @@ interface PubAck {
  * What an answer to a published message says. `no_stream`: nobody listens on the subject, so no stream covers it.
  * `unrelated`: a subscriber of the subject answered, not a stream.
  */
-export function readAck(answer: Msg): Delivery | 'no_stream' | 'unrelated' {
+export function readAck(answer: Msg): PublishResult | 'no_stream' | 'unrelated' {
   if (answer.data.length === 0 && answer.headers?.code === 503) return 'no_stream'
   const ack = parseAck(answer)
   if (ack?.error) return toDelivery(ack.error)
@@ -33,7 +33,10 @@ function parseAck(answer: Msg): PubAck | undefined {
   }
 }
 
-function toDelivery({ err_code: code = 0, description = 'error' }: NonNullable<PubAck['error']>): Delivery {
+function toDelivery({
+  err_code: code = 0,
+  description = 'error',
+}: NonNullable<PubAck['error']>): PublishResult {
   const reason = `JetStream: ${description} (${code})`
   return FINAL_ERRORS.has(code) ? refused(reason) : failed(reason)
 }

@@ -1,19 +1,19 @@
-import type { BusMessage, Delivery } from '../../kernel/bus.ts'
+import type { BusMessage, PublishResult } from '../../kernel/bus.ts'
 
-export const DELIVERED: Delivery = { outcome: 'delivered' }
+export const DELIVERED: PublishResult = { outcome: 'delivered' }
 
-export function failed(reason: string): Delivery {
+export function failed(reason: string): PublishResult {
   return { outcome: 'failed', reason }
 }
 
-export function refused(reason: string): Delivery {
+export function refused(reason: string): PublishResult {
   return { outcome: 'refused', reason }
 }
 
 /** What becomes of the messages of one call of `publish`; the first word about a message counts. */
 export class Batch {
   readonly messages: readonly BusMessage[]
-  readonly #deliveries: (Delivery | undefined)[]
+  readonly #deliveries: (PublishResult | undefined)[]
   readonly #allSettled = Promise.withResolvers<void>()
   #open: number
 
@@ -33,26 +33,26 @@ export class Batch {
     return index < this.#deliveries.length && this.#deliveries[index] === undefined
   }
 
-  settle(index: number, delivery: Delivery): void {
+  settle(index: number, delivery: PublishResult): void {
     if (!this.isOpen(index)) return
     this.#deliveries[index] = delivery
     this.#open -= 1
     if (this.#open === 0) this.#allSettled.resolve()
   }
 
-  settleSubject(subject: string, delivery: Delivery): void {
+  settleSubject(subject: string, delivery: PublishResult): void {
     this.messages.forEach((message, index) => {
       if (message.subject === subject) this.settle(index, delivery)
     })
   }
 
-  settleRest(delivery: Delivery): void {
+  settleRest(delivery: PublishResult): void {
     this.messages.forEach((_message, index) => this.settle(index, delivery))
   }
 
-  async deliveries(): Promise<Delivery[]> {
+  async deliveries(): Promise<PublishResult[]> {
     await this.settled
-    return withOrderKept(this.messages, this.#deliveries as Delivery[])
+    return withOrderKept(this.messages, this.#deliveries as PublishResult[])
   }
 }
 
@@ -60,7 +60,10 @@ export class Batch {
  * Whatever follows a failed message on its subject counts as failed too: sent again together, the messages reach a
  * receiver that drops repetitions in their first order.
  */
-export function withOrderKept(messages: readonly BusMessage[], deliveries: readonly Delivery[]): Delivery[] {
+export function withOrderKept(
+  messages: readonly BusMessage[],
+  deliveries: readonly PublishResult[],
+): PublishResult[] {
   const broken = new Set<string>()
   return deliveries.map((delivery, index) => {
     const { subject } = messages[index] as BusMessage

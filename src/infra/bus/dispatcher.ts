@@ -1,34 +1,18 @@
-import type { Bus, BusMessage, Delivery } from '../../kernel/bus.ts'
+import type { Bus, BusState, PublishResult } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
-import { backoffMs } from '../../kernel/retry.ts'
-
-export interface OutboxMessage extends BusMessage {
-  /** Messages of one subject go out in the order of their numbers. */
-  readonly seq: number
-}
-
-/** Where the messages wait that were written with a change. */
-export interface Outbox {
-  /** The oldest pending messages in their order, without those of some subjects. */
-  pending(limit: number, withoutSubjects: readonly string[]): Promise<OutboxMessage[]>
-  /**
-   * Records what became of messages. May happen twice for the same one. Answers the numbers of those that it left
-   * alone, because another process is settling them or has done so.
-   */
-  settle(settlement: {
-    delivered: readonly OutboxMessage[]
-    failed: readonly (OutboxMessage & { reason: string })[]
-    refused: readonly (OutboxMessage & { reason: string })[]
-  }): Promise<readonly number[]>
-}
-
-/** Makes sure that of all processes on one database one delivers, since two could overtake each other. */
-export interface DeliveryLease {
-  hold(): Promise<boolean>
-  release(): Promise<void>
-}
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type {
+  Delivery,
+  DeliveryLease,
+  Outbox,
+  OutboxMessage,
+  Settlement,
+  UndeliveredMessage,
+} from '../../ports/outbox.ts'
+import { failed } from './batch.ts'
+import { InterruptibleSleep } from './interruptible-sleep.ts'
+import { SubjectBackoff } from './subject-backoff.ts'
 
 export interface DispatcherOptions {
   readonly bus: Bus
@@ -39,189 +23,156 @@ export interface DispatcherOptions {
   readonly metrics: Metrics
 }
 
-export interface Dispatcher {
-  start(): void
-  /** There is something to deliver. */
-  wake(): void
-  /** Resolves when that message was delivered or refused by way of this process, or when it was not within the time. */
-  settled(id: string, withinMs: number): Promise<void>
-  /** Lets the batch under way finish and gives the lease away; may be called twice. */
-  close(): Promise<void>
-}
-
-const BATCH = 500
-// Rows of other processes are found by looking; the look costs some microseconds.
-const LOOK_EVERY_MS = 100
+const BATCH_SIZE = 500
+// Messages of other processes are found by polling; one poll takes some microseconds.
+const POLL_MS = 100
 const LEASE_RETRY_MS = 500
-const SUBJECT_BACKOFF = { initialMs: 100, maximumMs: 30_000 }
-// More subjects than this in trouble at once is trouble of the bus, not of a subject.
-const BLOCKED_LIMIT = 100
-
-interface Block {
-  readonly until: number
-  readonly attempts: number
-}
+// If more subjects than this fail at once, the fault is the bus's: the dispatcher pauses instead of going on.
+const MAX_FAILING_SUBJECTS = 100
 
 /**
- * Carries pending messages to the bus: oldest first, in batches, in the order of each subject. A message that fails
- * holds back its own subject alone. It runs in every process that may write messages; whoever has the lease delivers
- * for all.
+ * Sends pending messages to the bus: oldest first, in batches, in order for each subject. A message that fails delays
+ * the later ones of its subject and nothing else. Every process that may write runs a dispatcher; the one that holds
+ * the lease delivers for all.
  */
-export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { bus, outbox, lease, clock, logger } = options
-  const outcomes = options.metrics.counter({
-    name: 'outbox_messages_total',
-    help: 'Messages that were sent to the bus, by what became of them.',
-    labels: ['outcome'],
-  })
-  const blocked = new Map<string, Block>()
-  const waiters = new Map<string, () => void>()
-  const alarm = createAlarm()
-  let leading = false
-  let closing = false
-  let running: Promise<void> | undefined
+export class Dispatcher implements Delivery {
+  readonly #bus: Bus
+  readonly #outbox: Outbox
+  readonly #lease: DeliveryLease
+  readonly #logger: Logger
+  readonly #results: Counter
+  readonly #backoff: SubjectBackoff
+  readonly #waiters = new Map<string, () => void>()
+  readonly #pause = new InterruptibleSleep()
+  readonly #stopListening: () => void
+  #holdsLease = false
+  #isClosing = false
+  #running: Promise<void> | undefined
 
-  const stopListening = bus.onState((state) => {
-    if (state === 'connected') blocked.clear()
-    alarm.ring()
-  })
-
-  const run = async () => {
-    while (!closing) {
-      await alarm.wait(await round())
-    }
-    if (leading) await lease.release().catch(() => undefined)
+  constructor({ bus, outbox, lease, clock, logger, metrics }: DispatcherOptions) {
+    this.#bus = bus
+    this.#outbox = outbox
+    this.#lease = lease
+    this.#logger = logger
+    this.#backoff = new SubjectBackoff(clock)
+    this.#results = metrics.counter({
+      name: 'outbox_messages_total',
+      help: 'Messages that were sent to the bus, by outcome.',
+      labels: ['outcome'],
+    })
+    this.#stopListening = bus.onState((state) => this.#onBusState(state))
   }
 
-  /** One look at the outbox; answers how long to sleep. */
-  const round = async (): Promise<number> => {
-    try {
-      if (bus.state !== 'connected') {
-        await giveWay()
-        return LEASE_RETRY_MS
+  /** May be called twice. */
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  wake(): void {
+    this.#pause.interrupt()
+  }
+
+  settled(id: string, withinMs: number): Promise<void> {
+    if (this.#bus.state !== 'connected' || !this.#holdsLease) return Promise.resolve()
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        this.#waiters.delete(id)
+        resolve()
       }
-      leading = await lease.hold()
-      if (!leading) return LEASE_RETRY_MS
-      await drain()
-      return LOOK_EVERY_MS
+      const timer = setTimeout(done, withinMs)
+      this.#waiters.set(id, done)
+    })
+  }
+
+  /** Finishes the current batch and releases the lease; may be called twice. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    this.#stopListening()
+    this.wake()
+    await this.#running
+  }
+
+  #onBusState(state: BusState): void {
+    if (state === 'connected') this.#backoff.clear()
+    this.wake()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosing) await this.#pause.sleep(await this.#poll())
+    await this.#releaseLease().catch(() => undefined)
+  }
+
+  /** Returns the pause until the next poll, in milliseconds. */
+  async #poll(): Promise<number> {
+    try {
+      // Without a bus this process must not keep the lease from one that is connected.
+      if (this.#bus.state !== 'connected') await this.#releaseLease()
+      else if (await this.#takeLease()) {
+        await this.#drain()
+        return POLL_MS
+      }
     } catch (error) {
-      logger.warn({ error }, 'messages wait: the outbox cannot be read or written now')
-      return LEASE_RETRY_MS
+      this.#logger.warn({ error }, 'outbox cannot be read or written; messages wait')
     }
+    return LEASE_RETRY_MS
   }
 
-  /** Without a bus this process is in the way of one that has it. */
-  const giveWay = async () => {
-    if (!leading) return
-    leading = false
-    await lease.release()
+  async #takeLease(): Promise<boolean> {
+    this.#holdsLease = await this.#lease.hold()
+    return this.#holdsLease
   }
 
-  const drain = async () => {
-    while (!closing && bus.state === 'connected' && (leading = await lease.hold())) {
-      const batch = await outbox.pending(BATCH, subjectsToLeave())
+  async #releaseLease(): Promise<void> {
+    if (!this.#holdsLease) return
+    this.#holdsLease = false
+    await this.#lease.release()
+  }
+
+  async #drain(): Promise<void> {
+    while (!this.#isClosing && this.#bus.state === 'connected' && (await this.#takeLease())) {
+      const batch = await this.#outbox.pending(BATCH_SIZE, this.#backoff.waiting())
       if (batch.length === 0) return
-      await deliver(batch)
-      if (blocked.size > BLOCKED_LIMIT) return
+      await this.#deliver(batch)
+      if (this.#backoff.size > MAX_FAILING_SUBJECTS) return
     }
   }
 
-  const deliver = async (batch: readonly OutboxMessage[]) => {
-    const deliveries = await bus.publish(batch)
-    const settlement = sorted(batch, deliveries)
-    const leftAlone = new Set(
-      await outbox.settle({ ...settlement, failed: firstOfEachSubject(settlement.failed) }),
+  async #deliver(batch: readonly OutboxMessage[]): Promise<void> {
+    const results = toSettlement(batch, await this.#bus.publish(batch))
+    const skipped = new Set(
+      await this.#outbox.settle({ ...results, failed: firstOfEachSubject(results.failed) }),
     )
-    for (const [outcome, messages] of Object.entries(settlement))
-      outcomes.increment({ outcome }, messages.length)
-    const isLeft = ({ seq }: OutboxMessage) => leftAlone.has(seq)
-    const answered = [...settlement.delivered, ...settlement.refused].filter((message) => !isLeft(message))
-    for (const { subject } of answered) blocked.delete(subject)
-    const waiting = [...settlement.failed, ...batch.filter(isLeft)]
-    for (const { subject } of firstOfEachSubject(waiting)) block(subject)
-    for (const { id } of answered) waiters.get(id)?.()
+    this.#count(results)
+    const isSkipped = ({ seq }: OutboxMessage) => skipped.has(seq)
+    const settled = [...results.delivered, ...results.refused].filter((message) => !isSkipped(message))
+    const unsettled = firstOfEachSubject([...results.failed, ...batch.filter(isSkipped)])
+    for (const { subject } of settled) this.#backoff.succeed(subject)
+    for (const { subject } of unsettled) this.#backoff.fail(subject)
+    for (const { id } of settled) this.#waiters.get(id)?.()
   }
 
-  const block = (subject: string) => {
-    const attempts = (blocked.get(subject)?.attempts ?? 0) + 1
-    blocked.set(subject, { attempts, until: clock.monotonic() + backoffMs(SUBJECT_BACKOFF, attempts - 1) })
-  }
-
-  const subjectsToLeave = (): string[] => {
-    const now = clock.monotonic()
-    return [...blocked].filter(([, { until }]) => until > now).map(([subject]) => subject)
-  }
-
-  const close = async () => {
-    closing = true
-    stopListening()
-    alarm.ring()
-    await running
-  }
-
-  return {
-    start: () => {
-      running ??= run()
-    },
-    wake: alarm.ring,
-    settled(id, withinMs) {
-      if (bus.state !== 'connected' || !leading) return Promise.resolve()
-      return new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(timer)
-          waiters.delete(id)
-          resolve()
-        }
-        const timer = setTimeout(done, withinMs)
-        waiters.set(id, done)
-      })
-    },
-    close,
+  #count(results: Settlement): void {
+    for (const [outcome, messages] of Object.entries(results)) {
+      this.#results.increment({ outcome }, messages.length)
+    }
   }
 }
 
-function sorted(batch: readonly OutboxMessage[], deliveries: readonly Delivery[]) {
+function toSettlement(batch: readonly OutboxMessage[], results: readonly PublishResult[]): Settlement {
   const delivered: OutboxMessage[] = []
-  const failed: (OutboxMessage & { reason: string })[] = []
-  const refused: (OutboxMessage & { reason: string })[] = []
+  const undelivered: Record<'failed' | 'refused', UndeliveredMessage[]> = { failed: [], refused: [] }
   batch.forEach((message, index) => {
-    const delivery = deliveries[index] ?? { outcome: 'failed', reason: 'the bus gave no answer' }
-    if (delivery.outcome === 'delivered') delivered.push(message)
-    else if (delivery.outcome === 'failed') failed.push({ ...message, reason: delivery.reason })
-    else refused.push({ ...message, reason: delivery.reason })
+    const result = results[index] ?? failed('the bus gave no answer')
+    if (result.outcome === 'delivered') delivered.push(message)
+    else undelivered[result.outcome].push({ ...message, reason: result.reason })
   })
-  return { delivered, failed, refused }
+  return { delivered, ...undelivered }
 }
 
-/** What stands behind a failed message of its subject was held back by it, and is not at fault. */
+/** Messages behind the first failed one of a subject only waited for it: they have not failed themselves. */
 function firstOfEachSubject<M extends { subject: string }>(messages: readonly M[]): M[] {
   const firsts = new Map<string, M>()
   for (const message of messages) if (!firsts.has(message.subject)) firsts.set(message.subject, message)
   return [...firsts.values()]
-}
-
-/** A sleep that can be cut short; a ring while nobody sleeps cuts the next sleep short. */
-function createAlarm() {
-  let rung = false
-  let wakeUp: (() => void) | undefined
-  return {
-    ring() {
-      rung = true
-      wakeUp?.()
-    },
-    async wait(milliseconds: number) {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, milliseconds)
-          wakeUp = () => {
-            clearTimeout(timer)
-            // After the turn, so that everything that was written in it goes out in one batch.
-            setImmediate(resolve)
-          }
-        })
-      }
-      wakeUp = undefined
-      rung = false
-    },
-  }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AuthorizationError, connect } from '@nats-io/transport-node'
-import type { Bus, BusMessage, BusState, Delivery } from '../../kernel/bus.ts'
+import type { Bus, BusMessage, BusState, PublishResult } from '../../kernel/bus.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { LogFields, Logger } from '../../kernel/logger.ts'
@@ -80,7 +80,7 @@ class NatsBus implements Bus {
     return this.#state
   }
 
-  async publish(messages: readonly BusMessage[]): Promise<Delivery[]> {
+  async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
     const session = this.#session
     if (this.#state === 'connected' && session) return session.publish(messages)
     return messages.map(() => failed(`the bus is ${this.#state}`))

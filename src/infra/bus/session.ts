@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Msg, MsgHdrs, NatsConnection, Status } from '@nats-io/transport-node'
 import { createInbox, headers, InvalidArgumentError, PermissionViolationError } from '@nats-io/transport-node'
-import type { BusMessage, Delivery } from '../../kernel/bus.ts'
+import type { BusMessage, PublishResult } from '../../kernel/bus.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { readAck } from './acks.ts'
 import { Batch, DELIVERED, failed, refused } from './batch.ts'
@@ -45,7 +45,7 @@ export class Session {
   }
 
   /** Sends after everything that was handed in before; the confirmations of several calls may overlap. */
-  async publish(messages: readonly BusMessage[]): Promise<Delivery[]> {
+  async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
     if (this.#isLost) return messages.map(() => failed('the connection was lost'))
     const batch = new Batch(messages)
     const number = this.#batchCount++
