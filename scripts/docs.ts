@@ -21,7 +21,7 @@ const PAGES: Readonly<Record<string, (seen: Observations) => string | Promise<st
   'errors.md': errorsPage,
   'commands.md': () => commandsPage(ROOT),
   'metrics.md': ({ metrics }) => metricsPage(metrics),
-  'events.md': () => eventsPage(ROOT),
+  'events.md': eventsPage,
 }
 
 async function makePages(): Promise<Map<string, string>> {

@@ -1,4 +1,5 @@
-import { COMMON_ERRORS, SPECIFIC_ERRORS, type ErrorCode } from '../../src/wire/error-codes.ts'
+import { ERROR_CODES } from '../../src/app/domains.ts'
+import { COMMON_ERRORS, type ErrorCode } from '../../src/wire/error-codes.ts'
 import { code, page, table } from './markdown.ts'
 
 const BODY = `An error is answered with its HTTP status and a body of \`code\`, \`message\` and, where several fields
@@ -11,8 +12,13 @@ export function errorsPage(): string {
     '## Of any operation',
     codeTable(COMMON_ERRORS),
     '## Of particular operations',
-    codeTable(SPECIFIC_ERRORS),
+    codeTable(specificErrors()),
   )
+}
+
+function specificErrors(): Readonly<Record<string, ErrorCode>> {
+  const specific = Object.entries(ERROR_CODES).filter(([code]) => !(code in COMMON_ERRORS))
+  return Object.fromEntries(specific.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function codeTable(codes: Readonly<Record<string, ErrorCode>>): string {

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { Config } from '../config/config.ts'
+import type { Messages } from '../domains/messages/index.ts'
 import { Dispatcher } from '../infra/bus/dispatcher.ts'
 import { createNatsBus } from '../infra/bus/nats.ts'
 import { operationsRoutes } from '../infra/http/operations.ts'
@@ -14,7 +15,7 @@ import { createLease } from '../store/lease.ts'
 import { readOnly } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { openCurrentDatabase } from './database.ts'
-import { createDomains } from './domains.ts'
+import { createDomains, type Domains } from './domains.ts'
 import { VERSION } from './version.ts'
 
 /** What every module stands on; made once, and closed in reverse order. */
@@ -24,11 +25,11 @@ export interface Base {
   readonly metrics: Metrics
   readonly store: Store
   readonly bus: Bus
-  readonly delivery: Delivery
+  readonly domains: Domains
   readonly operations: ReturnType<typeof operationsRoutes>
 }
 
-// Others wait so long for a process that has gone silent while it delivered.
+// Other processes wait this long for a holder that has become silent.
 const DELIVERY_LEASE_MS = 10 * SECOND
 
 /** Opens what every module stands on; what it opens is closed with `opening`. */
@@ -48,7 +49,7 @@ export async function openBase(
     metrics,
   })
   opening.defer(() => bus.close())
-  const delivery = openDelivery({ config, logger, metrics, store, bus }, opening)
+  const domains = openDomains({ config, logger, metrics, store, bus }, opening)
   const operations = operationsRoutes({
     version: VERSION,
     modules: config.modules,
@@ -57,26 +58,39 @@ export async function openBase(
     busState: () => bus.state,
     exposeMetrics: () => expose(),
   })
-  return { config, logger, metrics, store, bus, delivery, operations }
+  return { config, logger, metrics, store, bus, domains, operations }
 }
 
-/** Delivery reads and settles the outbox, which needs no delivery itself: hence a service of its own. */
-function openDelivery(
-  { config, logger, metrics, store, bus }: Omit<Base, 'delivery' | 'operations'>,
-  opening: AsyncDisposableStack,
-): Delivery {
-  const parts = { store, clock: systemClock, logger, metrics }
+type DomainParts = Omit<Base, 'domains' | 'operations'>
+
+/** The domains write to the outbox and the dispatcher reads it, so the dispatcher is created after them. */
+function openDomains(parts: DomainParts, opening: AsyncDisposableStack): Domains {
   let dispatcher: Dispatcher | undefined = undefined
   const delivery: Delivery = {
     wake: () => dispatcher?.wake(),
     settled: (id, withinMs) => dispatcher?.settled(id, withinMs) ?? Promise.resolve(),
   }
-  // A read-only process may not even note that something was delivered.
-  if (config.readOnly) return delivery
-  const { messages: outbox } = createDomains({ ...parts, config, delivery, module: 'outbox' })
-  const lease = createLease({ store, clock: systemClock, name: 'delivery', ttlMs: DELIVERY_LEASE_MS })
-  dispatcher = new Dispatcher({ bus, outbox, lease, clock: systemClock, logger, metrics })
-  opening.defer(() => dispatcher?.close())
+  const domains = createDomains({ ...parts, clock: systemClock, delivery })
+  // A read-only process may not even record that something was delivered.
+  if (!parts.config.readOnly) dispatcher = startDispatcher(parts, domains.messages.messages, opening)
+  return domains
+}
+
+function startDispatcher(
+  { bus, store, logger, metrics }: DomainParts,
+  outbox: Messages,
+  opening: AsyncDisposableStack,
+): Dispatcher {
+  const clock = systemClock
+  const lease = createLease({ store, clock, name: 'delivery', ttlMs: DELIVERY_LEASE_MS })
+  const dispatcher = new Dispatcher({ bus, outbox, lease, clock, logger, metrics })
+  opening.defer(() => dispatcher.close())
+  exposeBacklog(outbox, metrics)
+  dispatcher.start()
+  return dispatcher
+}
+
+function exposeBacklog(outbox: Messages, metrics: Metrics): void {
   const pending = metrics.gauge({
     name: 'outbox_pending',
     help: 'Messages that wait for the bus, at most 100,000.',
@@ -87,6 +101,4 @@ function openDelivery(
     pending.set(waiting)
     age.set(oldest === null ? 0 : (systemClock.now() - oldest) / 1_000)
   })
-  dispatcher.start()
-  return delivery
 }

@@ -1,44 +1,108 @@
 import type { Config } from '../config/config.ts'
-import { createAlertService } from '../domains/alerts/index.ts'
-import { createMessageService } from '../domains/messages/index.ts'
-import { createOrderService } from '../domains/orders/index.ts'
-import { createVpnService } from '../domains/vpn/index.ts'
+import { readOrCreateJwtSecret } from '../config/secrets.ts'
+import { alertsDomain } from '../domains/alerts/index.ts'
+import { messagesDomain } from '../domains/messages/index.ts'
+import { ordersDomain } from '../domains/orders/index.ts'
+import { usersDomain } from '../domains/users/index.ts'
+import { vpnDomain } from '../domains/vpn/index.ts'
+import { createPasswords } from '../infra/passwords/pbkdf2.ts'
+import { createTokens } from '../infra/tokens/jwt.ts'
+import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import type { Secret } from '../kernel/secret.ts'
+import type { PlatformAlerts } from '../ports/alerts.ts'
+import type { EventSink } from '../ports/events.ts'
 import type { Delivery } from '../ports/outbox.ts'
 import type { Store } from '../store/store.ts'
+import type { Domain, DomainParts } from '../wire/domain.ts'
+import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-codes.ts'
 
-export interface DomainParts {
+/**
+ * Every domain. Tables, event subjects, error codes, routes and jobs follow from this list; what a domain needs of the
+ * others is passed in {@link createDomains}.
+ */
+export const DOMAINS = [messagesDomain, alertsDomain, ordersDomain, usersDomain, vpnDomain] as const
+
+/** Every code of an error body, with its HTTP status. */
+export const ERROR_CODES: ErrorCodes = Object.assign(
+  {},
+  COMMON_ERRORS,
+  SHARED_ERRORS,
+  GATEWAY_ERRORS,
+  ...DOMAINS.map(({ errors }) => errors),
+)
+
+type DomainName = (typeof DOMAINS)[number]['name']
+
+export interface DomainsOptions {
   readonly config: Config
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
   readonly delivery: Delivery
-  /** Whose events these domains write. */
-  readonly module: string
 }
 
-/** The domains, wired to one another. Messages raise alerts and alerts write messages, so one of them is told late. */
-export function createDomains(parts: DomainParts) {
-  const messages = createMessageService({
-    ...parts,
-    alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
+export type Domains = ReturnType<typeof createDomains>
+
+/** Creates the domains of a process, once, and wires them to one another. */
+export function createDomains({ config, ...platform }: DomainsOptions) {
+  const { clock } = platform
+  // Messages raise alerts and alerts write messages, so one of the two is looked up when it is called.
+  const lateAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
+  const messages = messagesDomain.create({
+    ...platform,
+    alerts: lateAlerts,
+    keepMs: config.messages.keepMs,
   })
-  const alerts = createAlertService({ ...parts, events: messages })
-  const orders = createOrderService({
-    ...parts,
-    expiryMs: parts.config.orders.expiryMs,
-    events: messages,
-    alerts,
+  const eventsOf = <T>(domain: Domain & { readonly encodeEvent: (data: T) => string }): EventSink<T> =>
+    messages.messages.eventsOf(domain.name, domain.encodeEvent)
+
+  const alerts = alertsDomain.create({ ...platform, events: eventsOf(alertsDomain) })
+  const orders = ordersDomain.create({
+    ...platform,
+    events: eventsOf(ordersDomain),
+    alerts: alerts.alerts,
+    expiryMs: config.orders.expiryMs,
+    scanEveryMs: config.worker.orderScanMs,
   })
-  const vpn = createVpnService({
-    ...parts,
-    pool: parts.config.vpn.ipPool.text,
-    coolDownMs: parts.config.vpn.coolDownMs,
-    events: messages,
-    alerts,
+  const tokens = createTokens({ secret: jwtSecret(config), clock, ttlMs: config.auth.tokenTtlMs })
+  const users = usersDomain.create({
+    ...platform,
+    tokens,
+    passwords: createPasswords(),
+    sessions: { endOf: (tx, id, reason) => vpn.vpn.endOf(tx, id, reason) },
   })
-  return { messages, alerts, orders, vpn }
+  const vpn = vpnDomain.create({
+    ...platform,
+    events: eventsOf(vpnDomain),
+    alerts: alerts.alerts,
+    pool: config.vpn.ipPool.text,
+    coolDownMs: config.vpn.coolDownMs,
+    requireTokenHolder: users.requireTokenHolder,
+  })
+  return { messages, alerts, orders, users, vpn } satisfies Record<DomainName, DomainParts>
+}
+
+/** The routes of all domains. */
+export function routesOf(domains: Domains) {
+  return Object.values(domains).flatMap(({ routes }) => routes)
+}
+
+/** The jobs of all domains that a module runs. */
+export function jobsOf(domains: Domains, module: keyof DomainParts['jobs']) {
+  return Object.values<DomainParts>(domains).flatMap(({ jobs }) => jobs[module] ?? [])
+}
+
+/** The subjects of all events, as a stream of the bus covers them: `order.created` → `order.>`. */
+export function eventSubjects(): string[] {
+  const subjects = DOMAINS.flatMap(({ events }) => Object.values<string>(events))
+  return [...new Set(subjects.map((subject) => `${subject.slice(0, subject.indexOf('.'))}.>`))]
+}
+
+/** The configured secret of the tokens, or the one that the data directory keeps. */
+export function jwtSecret({ auth, dataDir }: Config): Secret {
+  return auth.jwtSecret ?? readOrCreateJwtSecret(dataDir)
 }

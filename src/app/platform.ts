@@ -32,7 +32,7 @@ const MODULES: Readonly<Record<ModuleName, () => Promise<OpenModule>>> = {
 export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOptions): Promise<Platform> {
   await using opening = new AsyncDisposableStack()
   const base = await openBase({ config, logger }, opening)
-  const context: ModuleContext = { ...base, opening, onFirstAdmin, api: undefined }
+  const context: ModuleContext = { ...base, opening, onFirstAdmin, apiUrl: undefined }
   const jobs: Job[] = []
   for (const module of config.modules) {
     const open = await MODULES[module]()

@@ -13,15 +13,16 @@ export interface Page<T> {
 }
 
 /**
- * Cuts a page out of rows that were read with one more than `limit`: the row too many only tells that there is a
- * next page.
+ * Cuts a page out of rows that were read with one more than `limit`: the extra row only shows that there is a next
+ * page.
  */
-export function pageOf<R extends { seq: number }, T>(
-  rows: readonly R[],
-  limit: number,
-  toItem: (row: R) => T,
-): Page<T> {
-  const kept = rows.slice(0, limit)
-  const last = kept.at(-1)
-  return { items: kept.map(toItem), next: rows.length > limit && last ? last.seq : null }
+export function pageOf<R extends { seq: number }>(rows: readonly R[], limit: number): Page<R> {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, next: rows.length > limit && last ? last.seq : null }
+}
+
+/** The page with each item translated. */
+export function mapPage<T, U>({ items, next }: Page<T>, toItem: (item: T) => U): Page<U> {
+  return { items: items.map(toItem), next }
 }

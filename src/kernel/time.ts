@@ -46,7 +46,8 @@ const RFC3339 =
 
 /**
  * Milliseconds since the epoch of an RFC 3339 time with any offset, else undefined.
- * A date that does not exist (`2026-02-30`) is none; a leap second counts as the second after it.
+ * A date that does not exist (`2026-02-30`) is none, nor is a time that in UTC lies outside the years 0000 to 9999; a
+ * leap second counts as the second after it.
  */
 export function parseRfc3339(text: string): number | undefined {
   const match = RFC3339.exec(text)
@@ -64,8 +65,13 @@ export function parseRfc3339(text: string): number | undefined {
   utc.setUTCFullYear(year, month - 1, day)
   if (utc.getUTCMonth() !== month - 1 || utc.getUTCDate() !== day) return undefined
   utc.setUTCHours(hour, minute, second, Math.trunc(Number(match[7] ?? 0) * 1_000))
-  return utc.getTime() - offsetMilliseconds(match[8] as string)
+  const at = utc.getTime() - offsetMilliseconds(match[8] as string)
+  return at < EARLIEST || at > LATEST ? undefined : at
 }
+
+// RFC 3339 has years of four digits; an offset can lead beyond them.
+const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z')
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
 function offsetMilliseconds(offset: string): number {
   if (offset === 'Z' || offset === 'z') return 0

@@ -13,9 +13,8 @@ import {
   type RowOf,
   type TableOf,
 } from './columns.ts'
-import { statement } from './statement.ts'
+import { statement, type Database } from './statement.ts'
 import { first, type Store } from './store.ts'
-import type { Tables } from './tables.ts'
 
 const THINGS = defineColumns({
   seq: generated(),
@@ -70,7 +69,7 @@ const THING: NewThing = {
 }
 
 type ThingTables = { things: ThingsTable }
-const on = (db: Kysely<Tables>) => db as unknown as Kysely<ThingTables>
+const on = (db: Database): Kysely<ThingTables> => db
 
 const insert = statement<NewThing>((db, value) => on(db).insertInto('things').values(THINGS.values(value)))
 const find = statement<{ thingId: string }, Stored>((db, value) =>

@@ -1,7 +1,8 @@
 import type { Generated } from 'kysely'
 import { encodeParameter } from './statement.ts'
 
-interface Codec<Value, Stored> {
+/** Between the value that the program sees and the one that the database keeps. */
+export interface Codec<Value, Stored> {
   encode(value: Value): Stored
   decode(stored: Stored): Value
 }
@@ -45,6 +46,9 @@ export const json = <T>() =>
     decode: (stored) => JSON.parse(stored) as T,
   })
 
+/** A column with a codec of its own. */
+export const encoded = <Value, Stored>(codec: Codec<Value, Stored>) => new Column<Value, Stored>(false, codec)
+
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : Name
@@ -81,6 +85,8 @@ type GetValue<Row> = <Name extends keyof Row & string>(name: Name) => Row[Name]
 export class Columns<D extends Declaration> {
   /** Every column, for `select` and `returning`. */
   readonly all: Selected<keyof D & string>[]
+  /** Every column but those that the database assigns, for `select` and `returning`. */
+  readonly written: Selected<WrittenName<D>>[]
   readonly #declaration: D
   readonly #decoded: readonly [name: string, decode: (stored: unknown) => unknown][]
 
@@ -88,6 +94,7 @@ export class Columns<D extends Declaration> {
     this.#declaration = declaration
     const names = Object.keys(declaration) as (keyof D & string)[]
     this.all = this.pick(...names)
+    this.written = this.pick(...this.#writtenNames())
     this.#decoded = names.flatMap((name) => {
       const codec = declaration[name]?.codec
       return codec ? [[name, (stored: unknown) => codec.decode(stored)] as const] : []
@@ -104,8 +111,7 @@ export class Columns<D extends Declaration> {
 
   /** What `insert` takes: every column but those that the database assigns. */
   values(value: GetValue<WrittenRow<D>>): ColumnValues<D, WrittenName<D>> {
-    const names = Object.keys(this.#declaration) as WrittenName<D>[]
-    return this.set(value, ...names.filter((name) => !this.#declaration[name]?.isGenerated))
+    return this.set(value, ...this.#writtenNames())
   }
 
   /** What `update` sets: the named columns. */
@@ -121,6 +127,11 @@ export class Columns<D extends Declaration> {
       ]
     })
     return Object.fromEntries(entries)
+  }
+
+  #writtenNames(): WrittenName<D>[] {
+    const names = Object.keys(this.#declaration) as WrittenName<D>[]
+    return names.filter((name) => !this.#declaration[name]?.isGenerated)
   }
 
   /** Decodes the row in place; a table without encoded columns has no need of it. */

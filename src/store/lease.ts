@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
-import { statement } from './statement.ts'
+import { statement } from './tables.ts'
 import { first, type Store } from './store.ts'
 
 /** A thing that one process at a time does, on whatever database and however many hosts. */

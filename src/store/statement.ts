@@ -1,6 +1,9 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely'
 import type { DialectName } from './dialects/capabilities.ts'
-import type { Tables } from './tables.ts'
+
+/** The query builder without the types of tables: those belong to the domains (`schemaOf`). */
+// oxlint-disable-next-line typescript/no-explicit-any -- any table
+export type Database = Kysely<any>
 
 class Parameter {
   readonly name: string
@@ -31,15 +34,12 @@ export interface BoundStatement {
  * what a caller asked for stays with the builder.
  */
 export interface Statement<P, R> {
-  bind(dialect: DialectName, db: Kysely<Tables>, parameters: P): BoundStatement
+  bind(dialect: DialectName, db: Database, parameters: P): BoundStatement
   /** Carries the row type; never there at run time. */
   readonly row?: R
 }
 
-type Build<P, R> = (
-  db: Kysely<Tables>,
-  parameter: <K extends keyof P & string>(name: K) => P[K],
-) => Compilable<R>
+type Build<P, R> = (db: Database, parameter: <K extends keyof P & string>(name: K) => P[K]) => Compilable<R>
 
 /** `build` must be pure: `parameter(name)` stands for a value that is not known yet and must not be looked into. */
 export function statement<P extends object, R = never>(build: Build<P, R>): Statement<P, R> {

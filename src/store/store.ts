@@ -1,12 +1,11 @@
-import type { Compilable, Kysely } from 'kysely'
+import type { Compilable } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
-import type { Statement } from './statement.ts'
-import type { Tables } from './tables.ts'
+import type { Database, Statement } from './statement.ts'
 
 /** What a query can be run on: the read handle, or a transaction. */
 export interface Queries {
-  /** The query builder, for queries whose shape depends on what was asked. */
-  readonly db: Kysely<Tables>
+  /** The query builder, for queries whose shape depends on the request; a domain types it by its schema. */
+  readonly db: Database
   readonly capabilities: Capabilities
   /** Runs a prepared statement; the rows it returns, or none for a statement that returns nothing. */
   run<P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]>

@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { createOutage } from '../kernel/outage.ts'
-import { statement } from './statement.ts'
+import { statement } from './tables.ts'
 import type { Store, Work } from './store.ts'
 import { within } from './time-limit.ts'
 

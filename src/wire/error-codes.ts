@@ -4,6 +4,9 @@ export interface ErrorCode {
   readonly meaning: string
 }
 
+/** Error codes with what they mean. */
+export type ErrorCodes = Readonly<Record<string, ErrorCode>>
+
 /** Errors that any operation may answer with. */
 export const COMMON_ERRORS = {
   malformed_json: { status: 400, meaning: 'The body is not JSON.' },
@@ -24,37 +27,14 @@ export const COMMON_ERRORS = {
   internal: { status: 500, meaning: 'A fault of the platform; its log has the cause under the request id.' },
   read_only: { status: 503, meaning: 'The platform takes no changes at the moment.' },
   store_unavailable: { status: 503, meaning: 'The database cannot take the call now; try again.' },
-} as const satisfies Record<string, ErrorCode>
+} as const satisfies ErrorCodes
 
-/** Errors of particular operations. */
-export const SPECIFIC_ERRORS = {
-  api_unavailable: {
-    status: 503,
-    meaning: 'At a gateway: the api behind it does not answer; whether it did what was asked is not known.',
-  },
-  alert_not_found: { status: 404, meaning: 'There is no such alert.' },
-  draining: { status: 503, meaning: 'At a gateway: it is stopping; connect to another one.' },
-  forbidden_variable: { status: 400, meaning: 'The text names a variable that no alert may carry.' },
+/** Errors that operations of several domains have. */
+export const SHARED_ERRORS = {
   idempotency_key_reused: { status: 409, meaning: 'The Idempotency-Key was used before with another body.' },
-  invalid_credentials: { status: 401, meaning: 'The name or the password is wrong.' },
   invalid_transition: {
     status: 409,
-    meaning: 'The thing cannot go there from where it is; the message names the moves there are.',
+    meaning: 'The status cannot change like that; the message lists the allowed changes.',
   },
-  last_admin: { status: 409, meaning: 'Nobody could administer the platform any more.' },
-  message_not_found: { status: 404, meaning: 'There is no such message.' },
-  order_exists: { status: 409, meaning: 'Another order has this order_id.' },
-  order_not_found: { status: 404, meaning: 'There is no such order.' },
-  pool_exhausted: { status: 503, meaning: 'At a gateway: no virtual address is free; try again later.' },
-  precondition_failed: {
-    status: 412,
-    meaning: 'The thing has changed since the version that `If-Match` names.',
-  },
-  session_not_found: { status: 404, meaning: 'There is no such session.' },
-  upgrade_required: { status: 426, meaning: 'At a gateway: the path is for WebSocket connections.' },
-  user_exists: { status: 409, meaning: 'Another user has this name.' },
-  user_not_found: { status: 404, meaning: 'There is no such user.' },
-} as const satisfies Record<string, ErrorCode>
-
-export const ERROR_CODES: Readonly<Record<string, ErrorCode>> = { ...COMMON_ERRORS, ...SPECIFIC_ERRORS }
-export type SpecificErrorCode = keyof typeof SPECIFIC_ERRORS
+  precondition_failed: { status: 412, meaning: 'The resource has changed since the version in `If-Match`.' },
+} as const satisfies ErrorCodes

@@ -2,6 +2,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { invalidField } from '../kernel/errors.ts'
 import type { Page, PageRequest } from '../kernel/page.ts'
 import { JsonText } from '../kernel/json-text.ts'
+import type { Encode } from './codec.ts'
 import { Fields, Nullable } from './schemas.ts'
 
 // contract, section 3: Lists
@@ -41,26 +42,10 @@ export function parsePage(query: Static<typeof PageQuerySchema>): PageRequest {
   }
 }
 
-export function toPage<T, W>(
-  page: Page<T>,
-  toWire: (item: T) => W,
-): { items: W[]; next_cursor: string | null } {
-  return { items: page.items.map(toWire), next_cursor: page.next === null ? null : toCursor(page.next) }
-}
-
-const texts = new WeakMap<Page<unknown>, JsonText>()
-
-/** The same page from items that are JSON already, written once for each page object. */
-export function toPageText<T>(page: Page<T>, toText: (item: T) => JsonText): JsonText {
-  const known = texts.get(page)
-  if (known) return known
-  const { items, next } = page
+/** A page as JSON, its items written by the encoder. */
+export function encodePage<T>({ items, next }: Page<T>, encode: Encode<T>): JsonText {
   const cursor = next === null ? 'null' : `"${toCursor(next)}"`
-  const text = new JsonText(
-    `{"items":[${items.map((item) => toText(item).text).join(',')}],"next_cursor":${cursor}}`,
-  )
-  texts.set(page, text)
-  return text
+  return new JsonText(`{"items":[${items.map(encode).join(',')}],"next_cursor":${cursor}}`)
 }
 
 function toCursor(position: number): string {

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
 import type { Identity, Role } from '../kernel/identity.ts'
-import type { SpecificErrorCode } from './error-codes.ts'
+import { JsonText } from '../kernel/json-text.ts'
+import type { Tx } from '../store/store.ts'
+import type { ErrorCodes } from './error-codes.ts'
 
 /** Who may call: everybody, whoever is known, or who has one of the roles. */
 export type Access = 'public' | 'authenticated' | readonly Role[]
@@ -33,7 +35,7 @@ export interface AnswerSchema {
   readonly contentType?: string
 }
 
-export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends TSchema> {
+interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With parameters as `/orders/:order_id`. */
   readonly path: string
@@ -43,36 +45,62 @@ export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends
   readonly summary: string
   readonly description?: string
   readonly access: Access
-  /** Whether it is refused while the platform is read-only; by default everything but GET. */
-  readonly mutates?: boolean
   readonly params?: P
   readonly query?: Q
   readonly body?: B
   readonly answers: Readonly<Record<number, AnswerSchema>>
-  /** Codes of its own, beside those that every operation has. */
-  readonly errors?: readonly SpecificErrorCode[]
-  readonly handle: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => Promise<Answer> | Answer
+  /** Errors of its own, beside those that every operation may answer with. */
+  readonly errors?: ErrorCodes
+}
+
+/** An operation that changes nothing, or that must work while the platform is read-only. */
+export interface ReadRoute<P extends TSchema, Q extends TSchema, B extends TSchema> extends Operation<
+  P,
+  Q,
+  B
+> {
+  readonly read: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => Promise<Answer> | Answer
+}
+
+/**
+ * An operation that changes something, in one transaction. The server opens the transaction, claims the
+ * `Idempotency-Key` in it, runs `change`, stores the answer in it and commits. It is refused while the platform is
+ * read-only.
+ */
+export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSchema, T> extends Operation<
+  P,
+  Q,
+  B
+> {
+  /** Runs before the transaction: for what takes time and touches no row, such as hashing a password. */
+  readonly prepare?: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => Promise<T> | T
+  /** Runs in the transaction, which may be repeated as a whole. */
+  readonly change: (
+    tx: Tx,
+    request: RouteRequest<Static<P>, Static<Q>, Static<B>>,
+    prepared: T,
+  ) => Promise<Answer>
   /**
-   * Brings a good answer up to date after what it tells of is committed, also when it is one that was kept under an
-   * `Idempotency-Key`: the place to wait for something outside the database.
+   * Runs after the commit, also for an answer that is replayed: brings a successful answer up to date with what
+   * happens outside the database. It must end within a bounded time.
    */
-  readonly finish?: (answer: Answer) => Promise<Answer>
+  readonly afterCommit?: (answer: Answer) => Promise<Answer>
 }
 
 /** An operation of the API as data: the server, the OpenAPI document and the tests all read the same. */
-export type Route = RouteDefinition<TSchema, TSchema, TSchema>
+export type Route = ReadRoute<TSchema, TSchema, TSchema> | ChangeRoute<TSchema, TSchema, TSchema, unknown>
 
-/** Types the handler by the schemas beside it. */
-export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
-  definition: RouteDefinition<P, Q, B>,
+/** Types the functions of a route by the schemas beside them. */
+export function route<P extends TSchema, Q extends TSchema, B extends TSchema, T = undefined>(
+  definition: ReadRoute<P, Q, B> | ChangeRoute<P, Q, B, T>,
 ): Route {
-  // The server hands the handler exactly what these schemas have let through.
-  return definition
+  // The server calls them with exactly what these schemas and `prepare` have returned.
+  return definition as Route
 }
 
-/** Whether a route is refused while the platform is read-only. */
-export function isMutation({ method, mutates }: Pick<Route, 'method' | 'mutates'>): boolean {
-  return mutates ?? method !== 'GET'
+/** Whether the operation runs in a transaction; such a route is refused while the platform is read-only. */
+export function isChange(route: Route): route is ChangeRoute<TSchema, TSchema, TSchema, unknown> {
+  return 'change' in route
 }
 
 /** The caller of a public route who has not said who they are. */
@@ -84,4 +112,9 @@ export function ok(body: unknown, headers?: Answer['headers']): Answer {
 
 export function created(body: unknown, headers?: Answer['headers']): Answer {
   return headers ? { status: 201, body, headers } : { status: 201, body }
+}
+
+/** The body of an answer as data, also when it is JSON text or was stored. */
+export function bodyOf(answer: Answer): unknown {
+  return answer.body instanceof JsonText ? answer.body.toJSON() : answer.body
 }

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { test } from 'node:test'
-import { createAlertService, type Alerts } from '../../src/domains/alerts/index.ts'
-import { createMessageService, type Messages } from '../../src/domains/messages/index.ts'
+import { Alerts } from '../../src/domains/alerts/index.ts'
+import { Messages } from '../../src/domains/messages/index.ts'
 import { Dispatcher } from '../../src/infra/bus/dispatcher.ts'
 import type { BusMessage } from '../../src/kernel/bus.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
@@ -80,8 +80,8 @@ function openSite(
   bus: MemoryBus,
   { clock = systemClock, faulty = (same) => same }: SiteOptions,
 ): Site {
-  const parts = { store, clock, logger: silentLogger, metrics: noMetrics, module: 'test' }
-  const messages: Messages = createMessageService({
+  const parts = { store, clock, logger: silentLogger, metrics: noMetrics }
+  const messages: Messages = new Messages({
     ...parts,
     delivery: {
       wake: () => dispatcher.wake(),
@@ -89,7 +89,7 @@ function openSite(
     },
     alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
   })
-  const alerts = createAlertService({ ...parts, events: messages })
+  const alerts = new Alerts({ ...parts, events: messages.eventsOf('alerts', JSON.stringify) })
   const lease = createLease({ store, clock, name: 'delivery', ttlMs: LEASE_MS })
   const dispatcher: Dispatcher = new Dispatcher({ ...parts, bus, lease, outbox: faulty(messages) })
   return { store, messages, alerts, dispatcher }
@@ -97,9 +97,10 @@ function openSite(
 
 /** Writes numbered messages, one transaction after the other, as one producer does. */
 async function write({ messages, store }: Site, subjects: readonly string[], count: number): Promise<void> {
+  const events = messages.eventsOf<number>('things', String)
   for (let number = 1; number <= count; number++) {
     await store.write(async (tx) => {
-      for (const type of subjects) await messages.append(tx, { type, subject: 'thing', data: number })
+      for (const type of subjects) await events.append(tx, { type, subject: 'thing', data: number })
     })
   }
 }
@@ -255,7 +256,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     // order.paid, and alert.raised of the alert
     await allDelivered(first, 2)
     bus.rule = () => undefined
-    await first.messages.redrive(dead.id)
+    await first.store.write((tx) => first.messages.redrive(tx, dead.id))
     await allDelivered(first, 3)
   })
 
@@ -349,18 +350,19 @@ onEveryDialect('the dispatcher', (dialect) => {
     await using world = await openWorld(dialect)
     const { bus, first } = world
     const publish = async () => {
-      const { id } = await first.messages.publish({ subject: 'free.speech', payload: { a: 1 }, headers: {} })
+      const wanted = { subject: 'free.speech', payload: { a: 1 }, headers: {} }
+      const { id } = await first.store.write((tx) => first.messages.publish(tx, wanted))
       return first.messages.awaitDelivery(id)
     }
     bus.disconnect()
-    assert.equal((await publish()).status, 'pending')
+    assert.equal((await publish())?.status, 'pending')
     first.dispatcher.start()
     bus.connect()
     await allDelivered(first, 1)
-    assert.equal((await publish()).status, 'delivered')
+    assert.equal((await publish())?.status, 'delivered')
     bus.rule = () => REFUSED
     const start = performance.now()
-    assert.equal((await publish()).status, 'dead')
+    assert.equal((await publish())?.status, 'dead')
     assert.ok(
       performance.now() - start < 900,
       'a refusal is an answer too: nobody waits for the time to run out',
@@ -376,7 +378,9 @@ onEveryDialect('the dispatcher', (dialect) => {
     const second = await world.another()
     second.dispatcher.start()
     const start = performance.now()
-    const { id } = await second.messages.publish({ subject: 'a', payload: 2, headers: {} })
+    const { id } = await second.store.write((tx) =>
+      second.messages.publish(tx, { subject: 'a', payload: 2, headers: {} }),
+    )
     await second.messages.awaitDelivery(id)
     assert.ok(performance.now() - start < 900)
     await eventually('the message to be delivered', async () => {

@@ -10,7 +10,7 @@ import { Secret } from '../../src/kernel/secret.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore, type DatabaseAddress } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store, Tx } from '../../src/store/store.ts'
 import type { StoreLimits } from '../../src/store/time-limit.ts'
 import { createTestDatabase } from './postgres.ts'
 
@@ -64,4 +64,25 @@ export async function testStore(
 /** Runs one suite on every engine. */
 export function onEveryDialect(name: string, suite: (dialect: DialectName) => void): void {
   for (const dialect of DIALECTS) describe(`${name} on ${dialect}`, () => suite(dialect))
+}
+
+type InTransactions<T, M extends keyof T> = Omit<T, M> & {
+  [Name in M]: T[Name] extends (tx: Tx, ...args: infer A) => infer R ? (...args: A) => R : never
+}
+
+/** The same object, each of the named methods in a transaction of its own. */
+export function inTransactions<T extends object, M extends keyof T & string>(
+  store: Store,
+  target: T,
+  ...methods: readonly M[]
+): InTransactions<T, M> {
+  return new Proxy(target, {
+    get(object, name) {
+      const member = Reflect.get(object, name) as unknown
+      if (typeof member !== 'function') return member
+      const call = member.bind(object) as (...args: unknown[]) => Promise<unknown>
+      if (!methods.includes(name as M)) return call
+      return (...args: unknown[]) => store.write((tx) => call(tx, ...args))
+    },
+  }) as unknown as InTransactions<T, M>
 }

@@ -58,7 +58,7 @@ function doubleRoutes(told: Told): Route[] {
       summary: 'As told',
       access: 'public',
       answers,
-      handle: ({ headers }) => {
+      read: ({ headers }) => {
         told.reads += 1
         if (told.refusal) throw told.refusal
         requireReader(headers)
@@ -74,7 +74,7 @@ function doubleRoutes(told: Told): Route[] {
       access: 'public',
       body: Type.Object({ username: Type.String(), password: Type.String() }),
       answers,
-      handle: ({ body }) => {
+      read: ({ body }) => {
         if (body.username !== READER.username || body.password !== READER.password) {
           throw new AppError('unauthenticated', 'invalid_credentials', 'The name or the password is wrong.')
         }

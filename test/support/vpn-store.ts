@@ -1,7 +1,7 @@
-import { createAlertService } from '../../src/domains/alerts/index.ts'
-import { createMessageService } from '../../src/domains/messages/index.ts'
-import { createUserService, requireTokenHolder, type Users } from '../../src/domains/users/index.ts'
-import { createSessionRegistry, createVpnService, type Vpn } from '../../src/domains/vpn/index.ts'
+import { Alerts, alertsDomain } from '../../src/domains/alerts/index.ts'
+import { Messages } from '../../src/domains/messages/index.ts'
+import { requireTokenHolder, Users } from '../../src/domains/users/index.ts'
+import { vpnDomain } from '../../src/domains/vpn/index.ts'
 import { createPasswords } from '../../src/infra/passwords/pbkdf2.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
@@ -12,6 +12,7 @@ import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fakeClock, type FakeClock } from './clock.ts'
 import { testStore } from './store.ts'
+import { usersOf } from './users.ts'
 
 export const PASSWORD = 'a heavy brass telescope'
 export const FIRST_PAGE = { limit: 1_000, before: Number.MAX_SAFE_INTEGER }
@@ -27,37 +28,40 @@ export interface VpnSettings {
 export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
   const { coolDownMs = 60 * SECOND, heartbeatMs = HEARTBEAT_MS } = settings
   const shared = { store, clock, logger: silentLogger, metrics: noMetrics }
-  const messages = createMessageService({
+  const messages: Messages = new Messages({
     ...shared,
-    module: 'gateway',
     delivery: { wake: () => undefined, settled: async () => undefined },
     alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
   })
-  const alerts = createAlertService({ ...shared, events: messages })
-  const parts = { ...shared, coolDownMs, events: messages, alerts, pool: settings.pool ?? '100.64.0.0/24' }
-  const vpn = createVpnService(parts)
+  const alerts = new Alerts({ ...shared, events: messages.eventsOf('alerts', alertsDomain.encodeEvent) })
+  const parts = {
+    ...shared,
+    coolDownMs,
+    events: messages.eventsOf('vpn', vpnDomain.encodeEvent),
+    alerts,
+    requireTokenHolder,
+    pool: settings.pool ?? '100.64.0.0/24',
+  }
+  const { vpn } = vpnDomain.create(parts)
   const passwords = createPasswords({ iterations: 1, queueLimit: 1_000 })
   return {
     vpn,
     messages,
     alerts,
-    users: createUserService({ ...shared, passwords, sessions: vpn }),
+    users: usersOf(store, new Users({ ...shared, passwords, sessions: vpn })),
     /** The registry of a new run of that gateway, which has not joined yet. */
     registryOf: (name: string, changed: VpnSettings = {}) =>
-      createSessionRegistry({
-        ...parts,
-        requireTokenHolder,
-        pool: changed.pool ?? parts.pool,
-        gateway: { name, address: () => `${name}:9994`, heartbeatMs },
-      }),
+      vpnDomain
+        .create({ ...parts, pool: changed.pool ?? parts.pool })
+        .registry({ name, address: () => `${name}:9994`, heartbeatMs }),
   }
 }
 
 export interface VpnStoreWorld extends AsyncDisposable {
   readonly clock: FakeClock
   readonly store: Store
-  readonly vpn: Vpn
-  readonly users: Users
+  readonly vpn: ReturnType<typeof vpnOn>['vpn']
+  readonly users: ReturnType<typeof vpnOn>['users']
   readonly messages: ReturnType<typeof vpnOn>['messages']
   readonly alerts: ReturnType<typeof vpnOn>['alerts']
   registryOf(name: string, settings?: VpnSettings): SessionRegistry

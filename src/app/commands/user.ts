@@ -1,7 +1,5 @@
 import type { LoadedConfig } from '../../config/config.ts'
-import { createMessageService, type MessageDeps } from '../../domains/messages/index.ts'
 import type { Auth, Users } from '../../domains/users/index.ts'
-import { createEnding } from '../../domains/vpn/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import type { Role } from '../../kernel/identity.ts'
@@ -9,8 +7,10 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { parseDuration, toRfc3339 } from '../../kernel/time.ts'
+import type { Delivery } from '../../ports/outbox.ts'
 import { readOnly } from '../../store/open.ts'
-import { createIdentities, jwtSecret } from '../identities.ts'
+import type { Store } from '../../store/store.ts'
+import { createDomains } from '../domains.ts'
 import { configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
 import { readSecret } from './secret-input.ts'
 
@@ -24,10 +24,11 @@ export async function addUser(
 ): Promise<void> {
   const loaded = configOf(context, options)
   const password = await readSecret(context, `Password for ${name}`)
-  await withUsers(loaded, ({ users }) =>
-    users.create({ name, password: password.reveal(), roles: options.role }),
-  )
-  context.stdout.write(`made the user ${name} with ${options.role.join(', ')}\n`)
+  await withUsers(loaded, async ({ store, users }) => {
+    const account = await users.prepareAccount({ name, password: password.reveal(), roles: options.role })
+    await store.write((tx) => users.create(tx, account))
+  })
+  context.stdout.write(`created the user ${name} with ${options.role.join(', ')}\n`)
 }
 
 /** `platform user list` */
@@ -57,9 +58,10 @@ export async function changePassword(
 ): Promise<void> {
   const loaded = configOf(context, options)
   const password = await readSecret(context, `New password for ${name}`)
-  await withUsers(loaded, async ({ users }) => {
+  await withUsers(loaded, async ({ store, users }) => {
     const { id } = await users.getByName(name)
-    await users.setPassword(id, password.reveal())
+    const prepared = await users.preparePassword(id, password.reveal())
+    await store.write((tx) => users.setPassword(tx, id, prepared))
   })
   context.stdout.write(`changed the password of ${name}; older tokens have ended\n`)
 }
@@ -71,9 +73,9 @@ export async function setUserEnabled(
   enabled: boolean,
   options: ConfigOptions,
 ): Promise<void> {
-  await withUsers(configOf(context, options), async ({ users }) => {
+  await withUsers(configOf(context, options), async ({ store, users }) => {
     const { id } = await users.getByName(name)
-    await users.change(id, { enabled })
+    await store.write((tx) => users.change(tx, id, { enabled }))
   })
   context.stdout.write(`${enabled ? 'enabled' : 'disabled'} ${name}\n`)
 }
@@ -92,26 +94,27 @@ export async function issueToken(
   context.stdout.write(`${token.reveal()}\n`)
 }
 
-async function withUsers<T>(
-  loaded: LoadedConfig,
-  use: (domain: { users: Users; auth: Auth }) => Promise<T>,
-): Promise<T> {
+interface UsersContext {
+  readonly store: Store
+  readonly users: Users
+  readonly auth: Auth
+}
+
+async function withUsers<T>(loaded: LoadedConfig, use: (context: UsersContext) => Promise<T>): Promise<T> {
   const { config } = loaded
   return withStore(loaded, (opened) => {
     const store = config.readOnly ? readOnly(opened) : opened
-    const parts = { store, clock: systemClock, logger: silentLogger, metrics: noMetrics }
-    const sessions = createEnding({ clock: systemClock, events: outboxOf(parts) })
-    const { tokenTtlMs } = config.auth
-    return use(createIdentities({ ...parts, sessions, secret: jwtSecret(config), tokenTtlMs }))
+    const { users, auth } = createDomains({
+      config,
+      store,
+      clock: systemClock,
+      logger: silentLogger,
+      metrics: noMetrics,
+      delivery: NO_DELIVERY,
+    }).users
+    return use({ store, users, auth })
   })
 }
 
-/** Events of a command wait in the database for a process that delivers. */
-function outboxOf(parts: Pick<MessageDeps, 'store' | 'clock' | 'logger'>) {
-  return createMessageService({
-    ...parts,
-    module: 'command-line',
-    delivery: { wake: () => undefined, settled: () => Promise.resolve() },
-    alerts: { raise: () => Promise.resolve() },
-  })
-}
+/** Events of a command stay in the outbox for a process that delivers. */
+const NO_DELIVERY: Delivery = { wake: () => undefined, settled: () => Promise.resolve() }

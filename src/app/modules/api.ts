@@ -1,78 +1,53 @@
-import { alertRoutes } from '../../domains/alerts/index.ts'
-import { messageRoutes } from '../../domains/messages/index.ts'
-import { orderCountJob, orderRoutes } from '../../domains/orders/index.ts'
-import { createAuthenticator, userRoutes, type Users } from '../../domains/users/index.ts'
-import { vpnPoolJob, vpnRoutes } from '../../domains/vpn/index.ts'
+import type { Users } from '../../domains/users/index.ts'
+import { Changes } from '../../infra/http/changes.ts'
 import { createClientAddress } from '../../infra/http/client-address.ts'
-import { errorAnswer } from '../../infra/http/errors.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer } from '../../infra/http/server.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import type { Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
-import { createOnce, type Once } from '../../store/once.ts'
-import { createDomains } from '../domains.ts'
-import { createIdentities, jwtSecret } from '../identities.ts'
+import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
+import { jobsOf, jwtSecret, routesOf } from '../domains.ts'
 import { httpOptions, listen, type ModuleContext } from './module.ts'
+
+// Deleting in batches lets other writes in between.
+const PRUNE_BATCH = 1_000
 
 /** The HTTP API. */
 export async function openApi(context: ModuleContext): Promise<Job[]> {
-  const { config, logger, metrics, store, operations } = context
-  const secret = jwtSecret(config)
-  const once = createOnce({ store, clock: systemClock, secret, toAnswer: errorAnswer })
-  const { messages, alerts, orders, vpn } = createDomains({
-    ...context,
-    store: once.store,
-    clock: systemClock,
-    module: 'api',
-  })
-  const { users, auth, tokens } = createIdentities({
-    secret,
-    tokenTtlMs: config.auth.tokenTtlMs,
-    store: once.store,
-    clock: systemClock,
-    logger,
-    metrics,
-    sessions: vpn,
-  })
-  if (!config.readOnly) await makeFirstAdmin(users, context.onFirstAdmin)
-  const authenticator = createAuthenticator({ store, clock: systemClock, users, tokens })
+  const { config, store, operations, domains } = context
   const { trustedProxies } = config.auth
+  const { authenticator, users } = domains.users
+  const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secret: jwtSecret(config) })
   const server = await createHttpServer({
     ...httpOptions(context),
-    onceOnly: once,
-    routes: [
-      ...orderRoutes(orders),
-      ...messageRoutes(messages),
-      ...alertRoutes(alerts),
-      ...userRoutes(users, auth),
-      ...vpnRoutes(vpn),
-      ...operations,
-    ],
+    changes: new Changes({ store, keys }),
+    routes: [...routesOf(domains), ...operations],
     identify: createIdentify({ authenticator, trustedProxies }),
     clientAddress: createClientAddress(trustedProxies),
   })
   const address = await listen(context, 'api', server, config.api.listen)
-  context.api = { url: reachable(address), authenticator }
-  return [orderCountJob(orders, metrics), vpnPoolJob(vpn, metrics), idempotencyPruneJob(once)]
+  context.apiUrl = reachable(address)
+  if (!config.readOnly) await makeFirstAdmin(users, context.onFirstAdmin)
+  return [...jobsOf(domains, 'api'), idempotencyPruneJob(keys)]
 }
 
-async function makeFirstAdmin(users: Users, tell: ModuleContext['onFirstAdmin']): Promise<void> {
+async function makeFirstAdmin(users: Users, announce: ModuleContext['onFirstAdmin']): Promise<void> {
   const admin = await users.ensureFirstAdmin()
-  if (admin) tell(admin)
+  if (admin) announce(admin)
 }
 
-/** Who listens on all addresses is called on the one that is nearest. */
+/** A server that listens on all addresses is reached on the loopback one. */
 function reachable(address: string): string {
   return `http://${address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:')}`
 }
 
-function idempotencyPruneJob(once: Once): Job {
+function idempotencyPruneJob(keys: DatabaseIdempotencyKeys): Job {
   return {
     name: 'idempotency-prune',
     everyMs: HOUR,
-    run: async () => {
-      await once.prune()
+    async run(signal) {
+      while (!signal.aborted && (await keys.prune(PRUNE_BATCH)) === PRUNE_BATCH);
     },
   }
 }

@@ -1,7 +1,6 @@
 import type { HttpServer } from '../../infra/http/server.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Secret } from '../../kernel/secret.ts'
-import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Base } from '../base.ts'
 import { VERSION } from '../version.ts'
 
@@ -14,20 +13,16 @@ export interface FirstAdmin {
 export interface ModuleContext extends Base {
   /** Closes what the module opens. */
   readonly opening: AsyncDisposableStack
-  /** Told once, when the first start has made the first user. */
+  /** Called once, when the first start has created the first user. */
   readonly onFirstAdmin: (admin: FirstAdmin) => void
-  /** The api of the same process, from when it serves; the modules are opened one after the other. */
-  api: ServedApi | undefined
+  /**
+   * `http://host:port` of the api of the same process, as this host reaches it; set once it listens. The modules are opened
+   * one after the other.
+   */
+  apiUrl: string | undefined
 }
 
-export interface ServedApi {
-  /** `http://host:port`, as this host reaches it. */
-  readonly url: string
-  /** Knows at once of every change that is made through this api. */
-  readonly authenticator: Authenticator
-}
-
-/** Opens a module; answers the jobs that it brings. */
+/** Opens a module; returns the jobs that it brings. */
 export type OpenModule = (context: ModuleContext) => Promise<Job[]>
 
 /** What the servers of all modules have in common. */
@@ -41,7 +36,7 @@ export function httpOptions({ config, logger, metrics }: Base) {
   }
 }
 
-/** Starts a server and says so; answers `host:port`. */
+/** Starts a server and logs its address; returns `host:port`. */
 export async function listen(
   { logger, opening }: Pick<ModuleContext, 'logger' | 'opening'>,
   module: string,

@@ -1,4 +1,22 @@
-export type { AlertEvent } from './events.ts'
-export type { Alert, AlertLevel, AlertStatus, AlertWeight, Report, Severity } from './model.ts'
-export { alertRoutes } from './routes.ts'
-export { createAlertService, type AlertDeps, type Alerts, type PlatformAlert } from './service.ts'
+import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { ALERT_EVENTS } from './events.ts'
+import { ALERT_ERRORS, alertRoutes } from './routes.ts'
+import { encodeAlert } from './schemas.ts'
+import { Alerts, type AlertDeps } from './service.ts'
+import { names } from './tables.ts'
+
+export type { Alert, AlertLevel, AlertStatus, AlertWeight, Report } from './model.ts'
+export { Alerts, type AlertDeps } from './service.ts'
+
+/** Alerts of the platform and of its reporters (docs/specification.md, Alerts). */
+export const alertsDomain = defineDomain({
+  name: 'alerts',
+  tables: names,
+  events: ALERT_EVENTS,
+  errors: ALERT_ERRORS,
+  encodeEvent: encodeAlert,
+  create: (deps: AlertDeps) => {
+    const alerts = new Alerts(deps)
+    return { alerts, routes: alertRoutes(alerts), jobs: {} } satisfies DomainParts & { alerts: Alerts }
+  },
+})

@@ -1,9 +1,22 @@
+import type { Severity } from '../../ports/alerts.ts'
+
 export const ALERT_STATUSES = ['firing', 'acknowledged', 'recovered', 'frozen'] as const
 export type AlertStatus = (typeof ALERT_STATUSES)[number]
 
-/** The standard levels, the gravest first. */
-export const SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO', 'CLOSE'] as const
-export type Severity = (typeof SEVERITIES)[number]
+/** The standard levels, the most severe first. */
+export const SEVERITIES = [
+  'CRITICAL',
+  'HIGH',
+  'ERROR',
+  'WARNING',
+  'INFO',
+  'CLOSE',
+] as const satisfies readonly Severity[]
+export type { Severity }
+
+/** Limits of the text of an alert. */
+export const TITLE_LENGTH = 256
+export const BODY_BYTES = 16 * 1024
 
 /** Internal level: 4 is the highest, 5 tells of a recovery, 0 is below INFO. */
 export type AlertLevel = 0 | 1 | 2 | 3 | 4 | 5

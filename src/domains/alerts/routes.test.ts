@@ -4,14 +4,15 @@ import { Secret } from '../../kernel/secret.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { knownRoles, type Role } from '../../kernel/identity.ts'
-import { errorAnswer } from '../../infra/http/errors.ts'
+import { Changes } from '../../infra/http/changes.ts'
 import { createHttpServer } from '../../infra/http/server.ts'
-import { createOnce } from '../../store/once.ts'
+import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { testStore } from '../../../test/support/store.ts'
 import { alertRoutes } from './routes.ts'
-import type { AlertWire } from './schemas.ts'
-import { createAlertService } from './service.ts'
+import type { Static } from 'typebox'
+import type { AlertSchema } from './schemas.ts'
+import { Alerts } from './service.ts'
 
 const REPORT = {
   source: 'platform.backup.primary',
@@ -26,6 +27,8 @@ interface Reply<T> {
   readonly body: T
 }
 
+type AlertWire = Static<typeof AlertSchema>
+
 interface ErrorWire {
   readonly code: string
   readonly message: string
@@ -35,10 +38,10 @@ interface ErrorWire {
 async function startApi() {
   const clock = fakeClock()
   const { store, ...disposal } = await testStore('sqlite', clock)
-  const onceOnly = createOnce({ store, clock, secret: new Secret('a key'), toAnswer: errorAnswer })
+  const keys = new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key') })
   const told: string[] = []
-  const alerts = createAlertService({
-    store: onceOnly.store,
+  const alerts = new Alerts({
+    store,
     clock,
     logger: silentLogger,
     metrics: noMetrics,
@@ -50,7 +53,7 @@ async function startApi() {
       const roles = knownRoles([String(headers['x-user-roles'])])
       return { id: 'anna', name: 'anna', roles, via: 'headers' }
     },
-    onceOnly,
+    changes: new Changes({ store, keys }),
     logger: silentLogger,
     metrics: noMetrics,
     version: '0',

@@ -1,22 +1,32 @@
-import { parsePage, toPage } from '../../wire/page.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import type { ErrorCodes } from '../../wire/error-codes.ts'
+import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import {
   AlertPage,
   AlertQuery,
   AlertSchema,
+  encodeAlert,
   fromAlertQuery,
   fromReportBody,
   ReportBody,
-  toAlertWire,
 } from './schemas.ts'
+import type { Alert } from './model.ts'
 import type { Alerts } from './service.ts'
 
 const REPORTERS = ['admin', 'service', 'devops'] as const
 const READERS = ['admin', 'devops', 'auditor', 'service'] as const
 const KEEPERS = ['admin', 'devops'] as const
 
-/** contract, section 3: Operations */
+export const ALERT_ERRORS = {
+  alert_not_found: { status: 404, meaning: 'There is no such alert.' },
+  forbidden_variable: { status: 400, meaning: 'The text names a variable that no alert may carry.' },
+} as const satisfies ErrorCodes
+
+const { alert_not_found, forbidden_variable } = ALERT_ERRORS
+
+/** docs/specification.md, HTTP API */
 export function alertRoutes(alerts: Alerts): Route[] {
   return [
     route({
@@ -34,10 +44,11 @@ export function alertRoutes(alerts: Alerts): Route[] {
         201: { description: 'The new alert.', schema: AlertSchema },
         200: { description: 'The alert was known; as it is now.', schema: AlertSchema },
       },
-      errors: ['forbidden_variable', 'idempotency_key_reused'],
-      handle: async ({ body }) => {
-        const { alert, outcome } = await alerts.report(fromReportBody(body))
-        return outcome === 'new' ? created(toAlertWire(alert)) : ok(toAlertWire(alert))
+      errors: { forbidden_variable },
+      prepare: ({ body }) => fromReportBody(body),
+      change: async (tx, _request, report) => {
+        const { alert, outcome } = await alerts.report(tx, report)
+        return outcome === 'new' ? created(textOf(alert)) : ok(textOf(alert))
       },
     }),
     route({
@@ -50,8 +61,8 @@ export function alertRoutes(alerts: Alerts): Route[] {
       access: READERS,
       query: AlertQuery,
       answers: { 200: { description: 'A page of alerts.', schema: AlertPage } },
-      handle: async ({ query }) =>
-        ok(toPage(await alerts.list(fromAlertQuery(query), parsePage(query)), toAlertWire)),
+      read: async ({ query }) =>
+        ok(encodePage(await alerts.list(fromAlertQuery(query), parsePage(query)), encodeAlert)),
     }),
     route({
       method: 'GET',
@@ -62,8 +73,8 @@ export function alertRoutes(alerts: Alerts): Route[] {
       access: READERS,
       params: IdParams,
       answers: { 200: { description: 'The alert.', schema: AlertSchema } },
-      errors: ['alert_not_found'],
-      handle: async ({ params }) => ok(toAlertWire(await alerts.get(params.id))),
+      errors: { alert_not_found },
+      read: async ({ params }) => ok(textOf(await alerts.get(params.id))),
     }),
     route({
       method: 'POST',
@@ -75,8 +86,13 @@ export function alertRoutes(alerts: Alerts): Route[] {
       access: KEEPERS,
       params: IdParams,
       answers: { 200: { description: 'The alert, recovered.', schema: AlertSchema } },
-      errors: ['alert_not_found', 'idempotency_key_reused'],
-      handle: async ({ params, identity }) => ok(toAlertWire(await alerts.recover(params.id, identity.id))),
+      errors: { alert_not_found },
+      change: async (tx, { params, identity }) =>
+        ok(textOf(await alerts.recover(tx, params.id, identity.id))),
     }),
   ]
+}
+
+function textOf(alert: Alert): JsonText {
+  return new JsonText(encodeAlert(alert))
 }

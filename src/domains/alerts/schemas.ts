@@ -1,13 +1,15 @@
 import { Type, type Static } from 'typebox'
 import { AppError, invalidField } from '../../kernel/errors.ts'
-import { toRfc3339 } from '../../kernel/time.ts'
+import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, PageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import {
   ALERT_STATUSES,
+  BODY_BYTES,
   isSeverity,
   SEVERITIES,
   severityOf,
+  TITLE_LENGTH,
   type Alert,
   type AlertLevel,
   type AlertWeight,
@@ -16,9 +18,6 @@ import {
 } from './model.ts'
 import type { AlertFilter } from './store.ts'
 import { alarmIdIn, namesForbiddenVariable, weightIn } from './text.ts'
-
-export const TITLE_LENGTH = 256
-export const BODY_BYTES = 16 * 1024
 
 const LEVEL_WORDS = `one of ${SEVERITIES.join(', ')}, or an internal level from 0 to 5`
 
@@ -76,7 +75,6 @@ export const AlertSchema = Fields(
   },
   { $id: 'Alert' },
 )
-export type AlertWire = Static<typeof AlertSchema>
 
 export const AlertPage = PageOf(AlertSchema)
 
@@ -133,24 +131,8 @@ export function fromAlertQuery({ status, level, source }: Static<typeof AlertQue
   }
 }
 
-export function toAlertWire(alert: Alert): AlertWire {
-  return {
-    id: alert.id,
-    alarm_id: alert.alarmId,
-    source: alert.source,
-    title: alert.title,
-    body: alert.body,
-    level: alert.level,
-    weight: alert.weight,
-    severity: severityOf(alert.weight),
-    server_addr: alert.serverAddr,
-    status: alert.status,
-    count: alert.count,
-    first_at: toRfc3339(alert.firstAt),
-    last_at: toRfc3339(alert.lastAt),
-    recovered_at: alert.recoveredAt === null ? null : toRfc3339(alert.recoveredAt),
-  }
-}
+/** The alert in answers, pages and events. */
+export const encodeAlert = encoderOf(AlertSchema, { severity: ({ weight }: Alert) => severityOf(weight) })
 
 function parseLevelFilter(text: string): Pick<AlertFilter, 'level' | 'severity'> {
   return /^[0-5]$/.test(text) ? { level: Number(text) as AlertLevel } : { severity: parseSeverity(text) }

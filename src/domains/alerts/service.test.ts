@@ -8,12 +8,12 @@ import type { PageRequest } from '../../kernel/page.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import type { Store } from '../../store/store.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
-import { onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
 import type { OrderDeps } from '../orders/index.ts'
-import type { AlertEvent } from './events.ts'
-import { SEVERITIES, type AlertStatus, type Report } from './model.ts'
-import { toAlertWire } from './schemas.ts'
-import { createAlertService, type AlertDeps, type Alerts, type PlatformAlert } from './service.ts'
+import { SEVERITIES, severityOf, type Alert, type AlertStatus, type Report } from './model.ts'
+import type { PlatformAlert } from '../../ports/alerts.ts'
+import type { DomainEvent } from '../../ports/events.ts'
+import { Alerts, type AlertDeps } from './service.ts'
 
 const FIRST_PAGE: PageRequest = { limit: 100, before: Number.MAX_SAFE_INTEGER }
 
@@ -29,9 +29,9 @@ const FAILED: Report = {
 async function createWorld(dialect: DialectName, overrides: Partial<AlertDeps> = {}) {
   const clock = fakeClock()
   const { store, ...disposal } = await testStore(dialect, clock)
-  const told: AlertEvent[] = []
+  const told: DomainEvent<Alert>[] = []
   const events: AlertDeps['events'] = { append: async (_tx, event) => void told.push(event) }
-  const alerts = createAlertService({
+  const service = new Alerts({
     store,
     clock,
     logger: silentLogger,
@@ -39,11 +39,14 @@ async function createWorld(dialect: DialectName, overrides: Partial<AlertDeps> =
     events,
     ...overrides,
   })
+  const alerts = inTransactions(store, service, 'report', 'recover')
   return { ...disposal, alerts, clock, store, told, types: () => told.map(({ type }) => type) }
 }
 
-async function allOf(alerts: Alerts) {
-  return (await alerts.list({}, FIRST_PAGE)).items
+/** The alerts without their place in the list, which a row has too. */
+async function allOf(alerts: Pick<Alerts, 'list'>): Promise<Alert[]> {
+  const { items } = await alerts.list({}, FIRST_PAGE)
+  return (items as (Alert & { seq?: number })[]).map(({ seq: _seq, ...alert }) => alert)
 }
 
 async function putInto(store: Store, id: string, status: AlertStatus): Promise<void> {
@@ -72,7 +75,7 @@ onEveryDialect('reporting an alert', (dialect) => {
       recoveredAt: null,
     })
     assert.deepEqual(await world.alerts.get(alert.id), alert)
-    assert.deepEqual(world.told, [{ type: 'alert.raised', subject: alert.id, data: toAlertWire(alert) }])
+    assert.deepEqual(world.told, [{ type: 'alert.raised', subject: alert.id, data: alert }])
   })
 
   it('counts a repetition and tells nobody', async () => {
@@ -91,7 +94,7 @@ onEveryDialect('reporting an alert', (dialect) => {
     for (const level of ['WARNING', 'HIGH', 'HIGH', 'WARNING'] as const)
       await world.alerts.report({ ...FAILED, level })
     assert.deepEqual(
-      world.told.map(({ data }) => data.severity),
+      world.told.map(({ data }) => severityOf(data.weight)),
       ['WARNING', 'HIGH'],
     )
     assert.equal((await allOf(world.alerts))[0]?.level, 2)
@@ -122,7 +125,7 @@ onEveryDialect('reporting an alert', (dialect) => {
     )
     assert.deepEqual(again, { ...first, count: 2, lastAt: first.firstAt + 2_000 })
     assert.deepEqual(world.types(), ['alert.raised', 'alert.recovered', 'alert.raised'])
-    assert.deepEqual(world.told[1]?.data, toAlertWire(closed))
+    assert.deepEqual(world.told[1]?.data, closed)
   })
 
   it('keeps a recovery of something unknown as a recovered alert', async () => {
@@ -225,7 +228,7 @@ onEveryDialect('recovering an alert by hand', (dialect) => {
     const closed = { level: 5, weight: 0, status: 'recovered', recoveredAt: alert.lastAt + 1_000 }
     assert.deepEqual(next, { ...alert, ...closed })
     assert.deepEqual(await world.alerts.get(alert.id), next)
-    assert.deepEqual(world.told[1], { type: 'alert.recovered', subject: alert.id, data: toAlertWire(next) })
+    assert.deepEqual(world.told[1], { type: 'alert.recovered', subject: alert.id, data: next })
   })
 
   it('changes nothing when it has recovered already', async () => {
@@ -292,13 +295,12 @@ onEveryDialect('an event of an alert', (dialect) => {
     await using world = await createWorld(dialect)
     const { alert } = await world.alerts.report(FAILED)
     const { clock, store } = world
-    const failing = createAlertService({
+    const failing = inTransactions(
       store,
-      clock,
-      logger: silentLogger,
-      metrics: noMetrics,
-      events: broken,
-    })
+      new Alerts({ store, clock, logger: silentLogger, metrics: noMetrics, events: broken }),
+      'report',
+      'recover',
+    )
     await assert.rejects(failing.recover(alert.id, 'anna'), /no room/)
     await assert.rejects(failing.report({ ...FAILED, level: 'CLOSE' }), /no room/)
     assert.deepEqual(await world.alerts.get(alert.id), alert)

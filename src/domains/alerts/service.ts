@@ -2,22 +2,24 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { ALERT_EVENTS, type AlertEvent } from './events.ts'
+import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
+import type { EventSink } from '../../ports/events.ts'
+import { ALERT_EVENTS } from './events.ts'
 import {
+  BODY_BYTES,
   changeOf,
   firstReported,
   recovered,
   reported,
   severityOf,
+  TITLE_LENGTH,
   type Alert,
   type AlertChange,
   type Report,
-  type Severity,
 } from './model.ts'
-import { BODY_BYTES, TITLE_LENGTH, toAlertWire } from './schemas.ts'
 import {
   findAlert,
   insertAlert,
@@ -35,93 +37,72 @@ export interface AlertDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Writes an event in the caller's transaction; it goes out after the commit. */
-  readonly events: { append(tx: Tx, event: AlertEvent): Promise<void> }
+  readonly events: EventSink<Alert>
 }
 
-/** An alert that the platform itself raises; severity `CLOSE` recovers it. */
-export interface PlatformAlert {
-  /** Its identity: at most 128 characters, and none that a client chose freely. */
-  readonly alarmId: string
-  readonly source: string
-  /** Title and body may quote a client: what no alert may carry is taken out, what is too long is cut. */
-  readonly title: string
-  readonly body: string
-  readonly severity: Severity
-  readonly serverAddr?: string
-}
+/** The alerts, from their first report to their recovery. */
+export class Alerts implements PlatformAlerts {
+  readonly #deps: AlertDeps
+  readonly #reports: Counter
+  readonly #log: Record<AlertChange, (alert: Alert, by: LogFields) => void>
 
-export interface Alerts {
-  /** Takes a report of a new alert, or of one that is known. */
-  report(report: Report): Promise<{ alert: Alert; outcome: 'new' | 'known' }>
-  /** Raises an alert of the platform's own in the caller's transaction. */
-  raise(tx: Tx, alert: PlatformAlert): Promise<void>
-  /** Rejects with `alert_not_found`. */
-  get(id: string): Promise<Alert>
-  /** Newest first, by the time of the first report. */
-  list(filter: AlertFilter, page: PageRequest): Promise<Page<Alert>>
-  /** Declares an alert recovered; one that is already stays as it is, and tells nobody. Rejects with `alert_not_found`. */
-  recover(id: string, actor: string): Promise<Alert>
-}
-
-export function createAlertService(deps: AlertDeps): Alerts {
-  const { store, clock, events } = deps
-  const tell = createTelling(deps.logger)
-  const reports = deps.metrics.counter({
-    name: 'alerts_reported_total',
-    help: 'Reports of alerts, the repeated ones included.',
-    labels: ['severity'],
-  })
-
-  /** What has changed goes to the bus in the same transaction, and into the log after it. */
-  const announce = async (
-    tx: Tx,
-    before: Alert | undefined,
-    after: Alert,
-    by: LogFields = {},
-  ): Promise<void> => {
-    const change = changeOf(before, after)
-    if (change !== 'repeated') await events.append(tx, eventOf(change, after))
-    tx.afterCommit(() => tell[change](after, by))
+  constructor(deps: AlertDeps) {
+    this.#deps = deps
+    this.#log = createChangeLog(deps.logger)
+    this.#reports = deps.metrics.counter({
+      name: 'alerts_reported_total',
+      help: 'Reports of alerts, the repeated ones included.',
+      labels: ['severity'],
+    })
   }
 
-  const take = async (tx: Tx, report: Report): Promise<{ alert: Alert; outcome: 'new' | 'known' }> => {
+  /** Takes a report of a new alert, or of a known one. */
+  async report(tx: Tx, report: Report): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
+    const { clock } = this.#deps
     const fresh = firstReported(report, newId(), clock.now())
-    const known = (await insertAlert(tx, fresh)) ? undefined : existing(await lockReported(tx, report))
+    const known = (await insertAlert(tx, fresh)) ? undefined : requireKnown(await lockReported(tx, report))
     const alert = known ? reported(known, report, clock.now()) : fresh
     if (known) await updateAlert(tx, alert)
-    await announce(tx, known, alert)
-    tx.afterCommit(() => reports.increment({ severity: severityOf(alert.weight) }))
+    await this.#announce(tx, known, alert)
+    tx.afterCommit(() => this.#reports.increment({ severity: severityOf(alert.weight) }))
     return { alert, outcome: known ? 'known' : 'new' }
   }
 
-  return {
-    report: (report) => store.write((tx) => take(tx, report)),
+  async raise(tx: Tx, alert: PlatformAlert): Promise<void> {
+    await this.report(tx, platformReport(alert))
+  }
 
-    async raise(tx, alert) {
-      await take(tx, platformReport(alert))
-    },
+  /** Rejects with `alert_not_found`. */
+  async get(id: string): Promise<Alert> {
+    return requireAlert(await findAlert(this.#deps.store.read, id), id)
+  }
 
-    async get(id) {
-      return found(await findAlert(store.read, id), id)
-    },
+  /** Newest first, by the time of the first report. */
+  list(filter: AlertFilter, page: PageRequest): Promise<Page<Alert>> {
+    return listAlerts(this.#deps.store.read, filter, page)
+  }
 
-    list: (filter, page) => listAlerts(store.read, filter, page),
+  /** Declares an alert recovered. One that is recovered already is returned as it is. Rejects with `alert_not_found`. */
+  async recover(tx: Tx, id: string, actor: string): Promise<Alert> {
+    const alert = requireAlert(await lockAlert(tx, id), id)
+    if (alert.status === 'recovered') return alert
+    const next = recovered(alert, this.#deps.clock.now())
+    await updateAlert(tx, next)
+    await this.#announce(tx, alert, next, { actor })
+    return next
+  }
 
-    recover: (id, actor) =>
-      store.write(async (tx) => {
-        const alert = found(await lockAlert(tx, id), id)
-        if (alert.status === 'recovered') return alert
-        const next = recovered(alert, clock.now())
-        await updateAlert(tx, next)
-        await announce(tx, alert, next, { actor })
-        return next
-      }),
+  /** Writes the event of a change in its transaction, and its log line after the commit. */
+  async #announce(tx: Tx, before: Alert | undefined, after: Alert, by: LogFields = {}): Promise<void> {
+    const change = changeOf(before, after)
+    if (change !== 'repeated')
+      await this.#deps.events.append(tx, { type: ALERT_EVENTS[change], subject: after.id, data: after })
+    tx.afterCommit(() => this.#log[change](after, by))
   }
 }
 
-/** One line for each thing that can happen to an alert. */
-function createTelling(logger: Logger): Record<AlertChange, (alert: Alert, by: LogFields) => void> {
+/** The log line of each change of an alert. */
+function createChangeLog(logger: Logger): Record<AlertChange, (alert: Alert, by: LogFields) => void> {
   return {
     raised: (alert, by) => logger.info({ ...summary(alert), ...by }, 'alert raised'),
     recovered: (alert, by) => logger.info({ ...summary(alert), ...by }, 'alert recovered'),
@@ -131,10 +112,6 @@ function createTelling(logger: Logger): Record<AlertChange, (alert: Alert, by: L
 
 function summary({ id, alarmId, source, weight, status, count }: Alert): LogFields {
   return { alert_id: id, alarm_id: alarmId, source, severity: severityOf(weight), status, count }
-}
-
-function eventOf(change: keyof typeof ALERT_EVENTS, alert: Alert): AlertEvent {
-  return { type: ALERT_EVENTS[change], subject: alert.id, data: toAlertWire(alert) }
 }
 
 function platformReport({ alarmId, source, title, body, severity, serverAddr }: PlatformAlert): Report {
@@ -148,13 +125,13 @@ function platformReport({ alarmId, source, title, body, severity, serverAddr }: 
   }
 }
 
-function found(alert: Alert | undefined, id: string): Alert {
+function requireAlert(alert: Alert | undefined, id: string): Alert {
   if (!alert) throw notFound('alert', id)
   return alert
 }
 
-/** Alerts are never deleted, so one that was in the way of an insertion is there. */
-function existing(alert: Alert | undefined): Alert {
+/** Alerts are not deleted while they are reported, so the one that was in the way of an insertion exists. */
+function requireKnown(alert: Alert | undefined): Alert {
   if (!alert) throw new AppError('internal', 'internal', 'An alert vanished while it was being reported.')
   return alert
 }

@@ -1,21 +1,24 @@
-import type { Generated } from 'kysely'
+import { defineColumns, generated, integer, text } from '../../store/columns.ts'
+import { schemaOf } from '../../store/schema.ts'
 import type { AlertLevel, AlertStatus, AlertWeight } from './model.ts'
 
-export interface AlertsTable {
-  seq: Generated<number>
-  id: string
-  /** What makes two reports the same alert (contract, Alerts). */
-  identity: string
-  alarm_id: string | null
-  source: string
-  title: string
-  body: string
-  level: AlertLevel
-  weight: AlertWeight
-  server_addr: string | null
-  status: AlertStatus
-  count: number
-  first_at: number
-  last_at: number
-  recovered_at: number | null
-}
+export const alerts = defineColumns({
+  seq: generated(),
+  id: text(),
+  /** What makes two reports the same alert (docs/specification.md, Alerts). */
+  identity: text(),
+  alarmId: text().nullable(),
+  source: text(),
+  title: text(),
+  body: text(),
+  level: integer<AlertLevel>(),
+  weight: integer<AlertWeight>(),
+  serverAddr: text().nullable(),
+  status: text<AlertStatus>(),
+  count: integer(),
+  firstAt: integer(),
+  lastAt: integer(),
+  recoveredAt: integer().nullable(),
+})
+
+export const { db, names, statement } = schemaOf({ alerts })

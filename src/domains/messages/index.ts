@@ -1,9 +1,25 @@
-export { messagePruneJob } from './jobs.ts'
-export type { DomainEvent, Message, MessageStatus, NewMessage } from './model.ts'
-export { messageRoutes } from './routes.ts'
-export {
-  createMessageService,
-  type MessageAlert,
-  type MessageDeps,
-  type Messages,
-} from './service.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { messagePruneJob } from './jobs.ts'
+import { MESSAGE_ERRORS, messageRoutes } from './routes.ts'
+import { Messages, type MessageDeps } from './service.ts'
+import { names } from './tables.ts'
+
+export type { Message, MessageStatus, NewMessage } from './model.ts'
+export { Messages, type EncodeEvent, type MessageDeps } from './service.ts'
+
+/** Messages of users, and the outbox of every domain's events (docs/specification.md, Events). */
+export const messagesDomain = defineDomain({
+  name: 'messages',
+  tables: names,
+  events: {},
+  errors: MESSAGE_ERRORS,
+  create: (deps: MessageDeps & { readonly clock: Clock; readonly keepMs: number }) => {
+    const messages = new Messages(deps)
+    return {
+      messages,
+      routes: messageRoutes(messages),
+      jobs: { worker: [messagePruneJob(messages, deps.clock, deps.keepMs)] },
+    } satisfies DomainParts & { messages: Messages }
+  },
+})

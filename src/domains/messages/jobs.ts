@@ -7,7 +7,7 @@ import type { Messages } from './service.ts'
 const BATCH = 500
 
 /** Removes delivered messages that are older than `keepMs`. */
-export function messagePruneJob(messages: Messages, clock: Clock, keepMs: number): Job {
+export function messagePruneJob(messages: Pick<Messages, 'prune'>, clock: Clock, keepMs: number): Job {
   return {
     name: 'message-prune',
     everyMs: HOUR,

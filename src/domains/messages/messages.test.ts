@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../../test/support/clock.ts'
-import { onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { messagePruneJob } from './jobs.ts'
-import { toMessageWire } from './schemas.ts'
-import { createMessageService, type MessageAlert } from './service.ts'
+import type { PlatformAlert } from '../../ports/alerts.ts'
+import { encodeMessage } from './schemas.ts'
+import { Messages } from './service.ts'
 
 const FIRST_PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
 const EVENT = { type: 'order.created', subject: 'o-1', data: { order_id: 'o-1' } }
@@ -16,18 +17,19 @@ const USERS_OWN = { subject: 'shop.opened', payload: { door: [1, null, 'ü'] }, 
 async function world(dialect: DialectName) {
   const clock = fakeClock()
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
-  const alerts: MessageAlert[] = []
+  const alerts: PlatformAlert[] = []
   let woken = 0
-  const messages = createMessageService({
+  const service = new Messages({
     store,
     clock,
     logger: silentLogger,
-    module: 'api',
     delivery: { wake: () => void woken++, settled: async () => {} },
     alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
   })
+  const events = service.eventsOf<object>('orders', (data) => JSON.stringify(data))
+  const messages = inTransactions(store, service, 'publish', 'redrive')
   const appended = async (event = EVENT) => {
-    await store.write((tx) => messages.append(tx, event))
+    await store.write((tx) => events.append(tx, event))
     const [newest] = (await messages.list({}, { ...FIRST_PAGE, limit: 1 })).items
     assert.ok(newest)
     return newest
@@ -42,6 +44,7 @@ async function world(dialect: DialectName) {
     clock,
     store,
     messages,
+    events,
     alerts,
     appended,
     settled,
@@ -57,7 +60,7 @@ onEveryDialect('messages', (dialect) => {
     assert.deepEqual(JSON.parse(message.payload), {
       specversion: '1.0',
       id: message.id,
-      source: '/platform/api',
+      source: '/platform/orders',
       type: 'order.created',
       subject: 'o-1',
       time: toRfc3339(w.clock.now()),
@@ -72,7 +75,7 @@ onEveryDialect('messages', (dialect) => {
   test('an event of a change that is rolled back was never there', async () => {
     await using w = await world(dialect)
     const change = w.store.write(async (tx) => {
-      await w.messages.append(tx, EVENT)
+      await w.events.append(tx, EVENT)
       throw new Error('no')
     })
     await assert.rejects(change, /no/)
@@ -84,9 +87,9 @@ onEveryDialect('messages', (dialect) => {
     await using w = await world(dialect)
     const message = await w.messages.publish(USERS_OWN)
     assert.deepEqual(await w.messages.get(message.id), message)
-    const wire = toMessageWire(message)
+    const wire = JSON.parse(encodeMessage(message)) as Record<string, unknown>
     assert.deepEqual(
-      [wire.payload, wire.headers, wire.status],
+      [wire['payload'], wire['headers'], wire['status']],
       [USERS_OWN.payload, USERS_OWN.headers, 'pending'],
     )
     assert.deepEqual(await w.messages.awaitDelivery(message.id), message)

@@ -1,5 +1,3 @@
-import { JsonText } from '../../kernel/json-text.ts'
-
 /** `pending`: not confirmed by the bus yet. `dead`: the bus will never take it as it is. */
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'dead'] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
@@ -19,7 +17,7 @@ export interface Message {
   readonly deliveredAt: number | null
 }
 
-/** A message of a user's own, which goes out as it is. */
+/** A message that a user publishes; it goes out as it is. */
 export interface NewMessage {
   readonly subject: string
   /** Any JSON value. */
@@ -27,29 +25,29 @@ export interface NewMessage {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** An event of a domain: what happened (`type`, which is also the bus subject), to what, and how that thing is now. */
-export interface DomainEvent {
-  readonly type: string
-  readonly subject: string
-  /** Any JSON value, or one that is written already. */
-  readonly data: unknown
+/** The message that is inserted: pending, not sent yet. */
+export function newMessage(
+  content: Pick<Message, 'id' | 'subject' | 'payload' | 'headers'>,
+  createdAt: number,
+): Message {
+  return { ...content, status: 'pending', attempts: 0, lastError: null, createdAt, deliveredAt: null }
 }
 
-/** Attributes of a CloudEvents 1.0 event in structured mode (contract, section 4). */
-export interface EventEnvelope {
+/** Attributes of a CloudEvents 1.0 event in structured mode (docs/specification.md, Events). */
+export interface EventAttributes {
   readonly id: string
-  /** `/platform/<module>` */
+  /** `/platform/<domain>` */
   readonly source: string
+  readonly type: string
+  readonly subject: string
   /** RFC 3339 */
   readonly time: string
 }
 
 export const EVENT_HEADERS = { 'content-type': 'application/cloudevents+json; charset=utf-8' } as const
 
-export function toCloudEvent(
-  { id, source, time }: EventEnvelope,
-  { type, subject, data }: DomainEvent,
-): string {
+/** `data` is JSON text. */
+export function toCloudEvent({ id, source, type, subject, time }: EventAttributes, data: string): string {
   const attributes = {
     specversion: '1.0',
     id,
@@ -59,6 +57,5 @@ export function toCloudEvent(
     time,
     datacontenttype: 'application/json',
   }
-  const text = data instanceof JsonText ? data.text : JSON.stringify(data)
-  return `${JSON.stringify(attributes).slice(0, -1)},"data":${text}}`
+  return `${JSON.stringify(attributes).slice(0, -1)},"data":${data}}`
 }

@@ -1,21 +1,29 @@
-import { parsePage, toPage } from '../../wire/page.ts'
-import { ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
+import { encodePage, parsePage } from '../../wire/page.ts'
+import { bodyOf, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
+import type { Message } from './model.ts'
 import {
+  encodeMessage,
   fromPublishBody,
   MessagePage,
   MessageQuery,
   MessageSchema,
   PublishBody,
-  toMessageWire,
-  type MessageWire,
 } from './schemas.ts'
-import type { Message } from './model.ts'
 import type { Messages } from './service.ts'
 
 const READERS = ['admin', 'devops', 'auditor', 'service'] as const
 
-/** contract, section 3: Operations */
+export const MESSAGE_ERRORS = {
+  message_not_found: { status: 404, meaning: 'There is no such message.' },
+} as const satisfies ErrorCodes
+
+const { message_not_found } = MESSAGE_ERRORS
+const { invalid_transition } = SHARED_ERRORS
+
+/** docs/specification.md, HTTP API */
 export function messageRoutes(messages: Messages): Route[] {
   return [
     route({
@@ -27,7 +35,7 @@ export function messageRoutes(messages: Messages): Route[] {
       access: READERS,
       query: MessageQuery,
       answers: { 200: { description: 'A page of messages.', schema: MessagePage } },
-      handle: async ({ query }) => ok(toPage(await messages.list(query, parsePage(query)), toMessageWire)),
+      read: async ({ query }) => ok(encodePage(await messages.list(query, parsePage(query)), encodeMessage)),
     }),
     route({
       method: 'GET',
@@ -38,8 +46,8 @@ export function messageRoutes(messages: Messages): Route[] {
       access: READERS,
       params: IdParams,
       answers: { 200: { description: 'The message.', schema: MessageSchema } },
-      errors: ['message_not_found'],
-      handle: async ({ params }) => ok(toMessageWire(await messages.get(params.id))),
+      errors: { message_not_found },
+      read: async ({ params }) => ok(textOf(await messages.get(params.id))),
     }),
     route({
       method: 'POST',
@@ -48,29 +56,36 @@ export function messageRoutes(messages: Messages): Route[] {
       tag: 'Messages',
       summary: 'Publish a message on the bus',
       description:
-        'It is persisted first. `delivered` means that the bus has confirmed it; a `pending` one goes out later.',
+        'The message is stored first. `delivered` means that the bus has confirmed it; a `pending` one is sent later.',
       access: ['admin', 'service'],
       body: PublishBody,
       answers: { 202: { description: 'The message as it is now.', schema: MessageSchema } },
-      errors: ['idempotency_key_reused'],
-      handle: async ({ body }) => accepted(await messages.publish(fromPublishBody(body))),
-      finish: async ({ body }) => accepted(await messages.awaitDelivery((body as MessageWire).id)),
+      change: async (tx, { body }) => accepted(await messages.publish(tx, fromPublishBody(body))),
+      async afterCommit(answer) {
+        const { id } = bodyOf(answer) as { id: string }
+        const message = await messages.awaitDelivery(id)
+        return message ? { ...answer, ...accepted(message) } : answer
+      },
     }),
     route({
       method: 'POST',
       path: '/messages/:id/redrive',
       operation: 'redriveMessage',
       tag: 'Messages',
-      summary: 'Send a dead message once more',
+      summary: 'Make a dead message pending again',
       access: ['admin', 'devops'],
       params: IdParams,
       answers: { 200: { description: 'The message, pending again.', schema: MessageSchema } },
-      errors: ['message_not_found', 'invalid_transition', 'idempotency_key_reused'],
-      handle: async ({ params }) => ok(toMessageWire(await messages.redrive(params.id))),
+      errors: { message_not_found, invalid_transition },
+      change: async (tx, { params }) => ok(textOf(await messages.redrive(tx, params.id))),
     }),
   ]
 }
 
 function accepted(message: Message): Answer {
-  return { status: 202, body: toMessageWire(message) }
+  return { status: 202, body: textOf(message) }
+}
+
+function textOf(message: Message): JsonText {
+  return new JsonText(encodeMessage(message))
 }

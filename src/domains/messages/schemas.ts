@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { toRfc3339 } from '../../kernel/time.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, PageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
@@ -15,7 +16,7 @@ const Subject = Type.String({
   description: 'A subject to publish on: tokens parted by dots, no wildcards, not beginning with `$`.',
   examples: ['shop.opened'],
 })
-// The bus carries headers as lines; what the server itself reads begins with `Nats-`.
+// The bus carries headers as lines; names that begin with `Nats-` are read by the server.
 const Headers = Type.Record(
   Type.String({ pattern: '^(?![Nn][Aa][Tt][Ss]-)[A-Za-z0-9_-]{1,64}$' }),
   Type.String({ maxLength: 1_024, pattern: '^[\\t\\u0020-\\u007e]*$' }),
@@ -37,7 +38,6 @@ export const MessageSchema = Fields(
   },
   { $id: 'Message' },
 )
-export type MessageWire = Static<typeof MessageSchema>
 
 export const MessagePage = PageOf(MessageSchema)
 
@@ -49,20 +49,10 @@ export const MessageQuery = Fields({
   ...PageQuery,
 })
 
-export function fromPublishBody({ subject, payload, headers }: Static<typeof PublishBody>): NewMessage {
-  return { subject, payload, headers: headers ?? {} }
-}
+export const encodeMessage = encoderOf(MessageSchema, {
+  payload: ({ payload }: Message) => new JsonText(payload),
+})
 
-export function toMessageWire(message: Message): MessageWire {
-  return {
-    id: message.id,
-    subject: message.subject,
-    payload: JSON.parse(message.payload),
-    headers: message.headers,
-    status: message.status,
-    attempts: message.attempts,
-    last_error: message.lastError,
-    created_at: toRfc3339(message.createdAt),
-    delivered_at: message.deliveredAt === null ? null : toRfc3339(message.deliveredAt),
-  }
+export function fromPublishBody({ subject, payload, headers = {} }: Static<typeof PublishBody>): NewMessage {
+  return { subject, payload, headers }
 }

@@ -4,9 +4,11 @@ import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import type { Delivery, Settlement } from '../../ports/outbox.ts'
+import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
+import type { EventSink } from '../../ports/events.ts'
+import type { Delivery, Outbox, OutboxMessage, Settlement } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { EVENT_HEADERS, toCloudEvent, type DomainEvent, type Message, type NewMessage } from './model.ts'
+import { EVENT_HEADERS, newMessage, toCloudEvent, type Message, type NewMessage } from './model.ts'
 import {
   deleteDelivered,
   findMessage,
@@ -19,173 +21,154 @@ import {
   readBacklog,
   reviveMessage,
   type MessageFilter,
-  type PendingMessage,
 } from './store.ts'
 
-/** What the messages domain needs of the rest of the platform. */
+/** What the message domain needs of the rest of the platform. */
 export interface MessageDeps {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
-  /** The module that speaks, for the `source` of events. */
-  readonly module: string
   readonly delivery: Delivery
-  readonly alerts: { raise(tx: Tx, alert: MessageAlert): Promise<void> }
+  readonly alerts: PlatformAlerts
 }
 
-/** The alert that a dead message raises. */
-export interface MessageAlert {
-  readonly alarmId: string
-  readonly source: 'platform.messages'
-  readonly title: string
-  readonly body: string
-  readonly severity: 'ERROR'
-}
+/** Encodes the data of an event as the API shows it: JSON text. */
+export type EncodeEvent<T> = (data: T) => string
 
-export interface Messages {
-  /** Writes an event in the caller's transaction; it goes out after the commit, at least once. */
-  append(tx: Tx, event: DomainEvent): Promise<void>
-  /** Persists a message, which goes out after the commit; answers it pending. */
-  publish(message: NewMessage): Promise<Message>
-  /** The message as it is after a short wait for the bus. Rejects with `message_not_found`. */
-  awaitDelivery(id: string): Promise<Message>
-  /** Rejects with `message_not_found`. */
-  get(id: string): Promise<Message>
-  /** Newest first. */
-  list(filter: MessageFilter, page: PageRequest): Promise<Page<Message>>
-  /** Sends a dead message once more. Rejects with `message_not_found`, or `invalid_transition` when it is not dead. */
-  redrive(id: string): Promise<Message>
-  /** The oldest pending messages in their order, leaving out those of some subjects. */
-  pending(limit: number, withoutSubjects: readonly string[]): Promise<PendingMessage[]>
-  /** Answers the numbers of those that it left alone: another transaction holds them now, or has settled them. */
-  settle(settlement: Settlement): Promise<number[]>
-  /** How many wait, and since when the oldest does (epoch milliseconds). */
-  backlog(): Promise<{ pending: number; oldest: number | null }>
-  /** Removes one batch of messages delivered before that time; answers how many. */
-  prune(before: number, limit: number): Promise<number>
-}
-
-const EVENT_HEADERS_TEXT = JSON.stringify(EVENT_HEADERS)
 // Long enough for a bus on the same network, short enough for a client that waits.
-const PUBLISH_PATIENCE_MS = 1_000
+const DELIVERY_TIMEOUT_MS = 1_000
 const REASON_LENGTH = 500
-// An alert about a message that could not be sent is itself a message; it must not raise another one.
-const UNALERTED_SUBJECTS = 'alert.'
+// An alert about an undeliverable message is itself a message, and must not raise another alert.
+const ALERT_SUBJECTS = 'alert.'
 
-export function createMessageService(deps: MessageDeps): Messages {
-  const { store, clock, logger, delivery, alerts } = deps
-  const source = `/platform/${deps.module}`
+/** The outbox: the messages of users and the events of all domains, from their commit to their delivery. */
+export class Messages implements Outbox {
+  readonly #deps: MessageDeps
 
-  const bury = async (tx: Tx, { seq, id, subject, reason }: Settlement['refused'][number]) => {
-    if (!(await markAttempt(tx, seq, shortened(reason), 'dead'))) return
-    tx.afterCommit(() =>
-      logger.error({ message_id: id, subject, reason }, 'the bus refused a message for good'),
-    )
-    if (!subject.startsWith(UNALERTED_SUBJECTS)) await alerts.raise(tx, deadAlert(id, subject, reason))
+  constructor(deps: MessageDeps) {
+    this.#deps = deps
   }
 
-  const get = async (id: string): Promise<Message> => {
-    const message = await findMessage(store.read, id)
-    if (!message) throw notFound('message', id)
+  /** Where the domain `source` writes its events: they are CloudEvents of `/platform/<source>`. */
+  eventsOf<T>(source: string, encode: EncodeEvent<T>): EventSink<T> {
+    return {
+      append: async (tx, { type, subject, data }) => {
+        const at = this.#deps.clock.now()
+        const id = newId()
+        const attributes = { id, source: `/platform/${source}`, type, subject, time: toRfc3339(at) }
+        const payload = toCloudEvent(attributes, encode(data))
+        await this.#insert(tx, newMessage({ id, subject: type, payload, headers: EVENT_HEADERS }, at))
+      },
+    }
+  }
+
+  /** Persists a message of a user, which is published after the commit; returns it pending. */
+  async publish(tx: Tx, { subject, payload, headers }: NewMessage): Promise<Message> {
+    const content = { id: newId(), subject, payload: JSON.stringify(payload), headers }
+    const message = newMessage(content, this.#deps.clock.now())
+    await this.#insert(tx, message)
     return message
   }
 
-  return {
-    async append(tx, event) {
-      const createdAt = clock.now()
-      const id = newId()
-      const payload = toCloudEvent({ id, source, time: toRfc3339(createdAt) }, event)
-      await insertMessage(tx, { id, subject: event.type, payload, headers: EVENT_HEADERS_TEXT, createdAt })
-      tx.afterCommit(delivery.wake)
-    },
+  /** The message after a short wait for the bus; undefined when it has been pruned. */
+  async awaitDelivery(id: string): Promise<Message | undefined> {
+    const { store, delivery } = this.#deps
+    // Registered before the message is read, so that a delivery in between is not missed.
+    const settled = delivery.settled(id, DELIVERY_TIMEOUT_MS)
+    const message = await findMessage(store.read, id)
+    if (message?.status !== 'pending') return message
+    await settled
+    return findMessage(store.read, id)
+  }
 
-    publish: ({ subject, payload, headers }) =>
-      store.write(async (tx) => {
-        const message = newMessage(subject, JSON.stringify(payload), headers, clock.now())
-        await insertMessage(tx, { ...message, headers: JSON.stringify(headers) })
-        tx.afterCommit(delivery.wake)
-        return message
-      }),
+  /** Rejects with `message_not_found`. */
+  async get(id: string): Promise<Message> {
+    return requireMessage(await findMessage(this.#deps.store.read, id), id)
+  }
 
-    async awaitDelivery(id) {
-      // Asked for before the look, or a delivery between the two would be waited for in vain.
-      const settled = delivery.settled(id, PUBLISH_PATIENCE_MS)
-      const message = await get(id)
-      if (message.status !== 'pending') return message
-      await settled
-      return get(id)
-    },
+  /** Newest first. */
+  list(filter: MessageFilter, page: PageRequest): Promise<Page<Message>> {
+    return listMessages(this.#deps.store.read, filter, page)
+  }
 
-    get,
+  /** Makes a dead message pending again. Rejects with `message_not_found`, or `invalid_transition` if it is not dead. */
+  async redrive(tx: Tx, id: string): Promise<Message> {
+    const revived = await reviveMessage(tx, id)
+    if (!revived) throw notDead(requireMessage(await findMessage(tx, id), id))
+    tx.afterCommit(this.#deps.delivery.wake)
+    return revived
+  }
 
-    list: (filter, page) => listMessages(store.read, filter, page),
+  pending(limit: number, withoutSubjects: readonly string[]): Promise<OutboxMessage[]> {
+    return listPending(this.#deps.store.read, limit, withoutSubjects)
+  }
 
-    async redrive(id) {
-      const revived = await store.write(async (tx) => {
-        const message = await reviveMessage(tx, id)
-        tx.afterCommit(delivery.wake)
-        return message
-      })
-      if (revived) return revived
-      const { status } = await get(id)
-      throw new AppError(
-        'conflict',
-        'invalid_transition',
-        `A ${status} message cannot become pending; only a dead one can be sent once more.`,
+  settle({ delivered, failed, refused }: Settlement): Promise<number[]> {
+    const { store, clock } = this.#deps
+    const seqs = [...delivered, ...failed, ...refused].map(({ seq }) => seq)
+    return store.write(async (tx) => {
+      const locked = await lockPending(tx, seqs)
+      const isLocked = ({ seq }: { seq: number }) => locked.has(seq)
+      await markDelivered(
+        tx,
+        delivered.filter(isLocked).map(({ seq }) => seq),
+        clock.now(),
       )
-    },
+      for (const { seq, reason } of failed.filter(isLocked))
+        await markAttempt(tx, seq, shorten(reason), 'pending')
+      for (const message of refused.filter(isLocked)) await this.#markDead(tx, message)
+      return seqs.filter((seq) => !locked.has(seq))
+    })
+  }
 
-    pending: (limit, withoutSubjects) => listPending(store.read, limit, withoutSubjects),
+  /** How many messages are pending, and since when the oldest is (epoch milliseconds). */
+  backlog(): Promise<{ pending: number; oldest: number | null }> {
+    return readBacklog(this.#deps.store.read)
+  }
 
-    settle: ({ delivered, failed, refused }) =>
-      store.write(async (tx) => {
-        const seqs = [...delivered, ...failed, ...refused].map(({ seq }) => seq)
-        const free = await lockPending(tx, seqs)
-        const isFree = ({ seq }: { seq: number }) => free.has(seq)
-        const arrived = delivered.filter(isFree).map(({ seq }) => seq)
-        await markDelivered(tx, arrived, clock.now())
-        for (const { seq, reason } of failed.filter(isFree)) {
-          await markAttempt(tx, seq, shortened(reason), 'pending')
-        }
-        for (const message of refused.filter(isFree)) await bury(tx, message)
-        return seqs.filter((seq) => !free.has(seq))
-      }),
+  /** Removes one batch of the messages that were delivered before that time; returns how many. */
+  prune(before: number, limit: number): Promise<number> {
+    return this.#deps.store.write((tx) => deleteDelivered(tx, before, limit))
+  }
 
-    backlog: () => readBacklog(store.read),
+  async #insert(tx: Tx, message: Message): Promise<void> {
+    await insertMessage(tx, message)
+    tx.afterCommit(this.#deps.delivery.wake)
+  }
 
-    prune: (before, limit) => store.write((tx) => deleteDelivered(tx, before, limit)),
+  async #markDead(tx: Tx, { seq, id, subject, reason }: Settlement['refused'][number]): Promise<void> {
+    const { logger, alerts } = this.#deps
+    if (!(await markAttempt(tx, seq, shorten(reason), 'dead'))) return
+    tx.afterCommit(() =>
+      logger.error({ message_id: id, subject, reason }, 'the bus refused a message for good'),
+    )
+    if (!subject.startsWith(ALERT_SUBJECTS)) await alerts.raise(tx, deadMessageAlert(id, subject, reason))
   }
 }
 
-function newMessage(
-  subject: string,
-  payload: string,
-  headers: NewMessage['headers'],
-  createdAt: number,
-): Message {
-  return {
-    id: newId(),
-    subject,
-    payload,
-    headers,
-    status: 'pending',
-    attempts: 0,
-    lastError: null,
-    createdAt,
-    deliveredAt: null,
-  }
+function requireMessage(message: Message | undefined, id: string): Message {
+  if (!message) throw notFound('message', id)
+  return message
 }
 
-function shortened(reason: string): string {
+function notDead({ status }: Message): AppError {
+  return new AppError(
+    'conflict',
+    'invalid_transition',
+    `A ${status} message cannot be redriven; only a dead one can.`,
+  )
+}
+
+function shorten(reason: string): string {
   return reason.slice(0, REASON_LENGTH)
 }
 
-function deadAlert(id: string, subject: string, reason: string): MessageAlert {
+function deadMessageAlert(id: string, subject: string, reason: string): PlatformAlert {
   return {
     alarmId: `message.dead:${id}`,
     source: 'platform.messages',
     title: `A message on ${subject} cannot be delivered`,
-    body: `The bus refused message ${id}: ${shortened(reason)}. Redrive it once the cause is gone.`,
+    body: `The bus refused message ${id}: ${shorten(reason)}. Redrive it once the cause is gone.`,
     severity: 'ERROR',
   }
 }

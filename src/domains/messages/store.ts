@@ -1,41 +1,30 @@
-import { sql, type Selectable } from 'kysely'
+import { sql } from 'kysely'
 import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
-import { statement } from '../../store/statement.ts'
+import type { OutboxMessage } from '../../ports/outbox.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Message, MessageStatus } from './model.ts'
-import type { MessagesTable } from './tables.ts'
+import { db, messages, statement } from './tables.ts'
 
-type Row = Selectable<MessagesTable>
+const insert = statement<Message>((on, value) => on.insertInto('messages').values(messages.values(value)))
 
-const insert = statement<Pick<Row, 'id' | 'subject' | 'payload' | 'headers' | 'created_at'>>((db, value) =>
-  db.insertInto('messages').values({
-    id: value('id'),
-    subject: value('subject'),
-    payload: value('payload'),
-    headers: value('headers'),
-    status: 'pending',
-    attempts: 0,
-    last_error: null,
-    created_at: value('created_at'),
-    delivered_at: null,
-  }),
+const find = statement<{ id: string }, StoredMessage>((on, value) =>
+  on.selectFrom('messages').select(messages.written).where('id', '=', value('id')),
 )
 
-const find = statement<{ id: string }, Row>((db, value) =>
-  db.selectFrom('messages').selectAll().where('id', '=', value('id')),
-)
-
-const revive = statement<{ id: string }, Row>((db, value) =>
-  db
+const revive = statement<{ id: string }, StoredMessage>((on, value) =>
+  on
     .updateTable('messages')
     .set({ status: 'pending', last_error: null })
     .where('id', '=', value('id'))
     .where('status', '=', 'dead')
-    .returningAll(),
+    .returning(messages.written),
 )
 
-const fail = statement<{ seq: number; reason: string; status: MessageStatus }>((db, value) =>
-  db
+/** A message whose headers are not decoded yet. */
+type StoredMessage = Omit<Message, 'headers'> & { headers: string }
+
+const fail = statement<{ seq: number; reason: string; status: MessageStatus }>((on, value) =>
+  on
     .updateTable('messages')
     .set((row) => ({
       status: value('status'),
@@ -46,13 +35,13 @@ const fail = statement<{ seq: number; reason: string; status: MessageStatus }>((
     .where('status', '=', 'pending'),
 )
 
-// Counting stops where the number says enough; an outage may leave millions.
+// An outage may leave millions; counting them all at each scrape would take too long.
 const COUNTED = 100_000
 
-const backlog = statement<{ limit: number }, { pending: number; oldest: number | null }>((db, value) =>
-  db
+const backlog = statement<{ limit: number }, { pending: number; oldest: number | null }>((on, value) =>
+  on
     .selectFrom(
-      db
+      on
         .selectFrom('messages')
         .select('created_at')
         .where('status', '=', sql.lit('pending'))
@@ -66,23 +55,19 @@ const backlog = statement<{ limit: number }, { pending: number; oldest: number |
     ]),
 )
 
-export async function insertMessage(
-  tx: Tx,
-  message: Pick<Message, 'id' | 'subject' | 'payload' | 'createdAt'> & { headers: string },
-): Promise<void> {
-  const { id, subject, payload, headers, createdAt } = message
-  await tx.change(insert, { id, subject, payload, headers, created_at: createdAt })
+export async function insertMessage(tx: Tx, message: Message): Promise<void> {
+  await tx.change(insert, message)
 }
 
 export async function findMessage(queries: Queries, id: string): Promise<Message | undefined> {
   const row = await first(queries, find, { id })
-  return row && fromRow(row)
+  return row && messages.decode(row)
 }
 
 /** Compare-and-set from `dead` to `pending`; undefined when the message is not dead. */
 export async function reviveMessage(tx: Tx, id: string): Promise<Message | undefined> {
   const row = await first(tx, revive, { id })
-  return row && fromRow(row)
+  return row && messages.decode(row)
 }
 
 export interface MessageFilter {
@@ -92,51 +77,43 @@ export interface MessageFilter {
 
 /** Newest first. */
 export async function listMessages(
-  { db }: Queries,
-  filter: MessageFilter,
-  page: PageRequest,
+  queries: Queries,
+  { status, subject }: MessageFilter,
+  { before, limit }: PageRequest,
 ): Promise<Page<Message>> {
-  const { status, subject } = filter
-  const rows = await db
-    .selectFrom('messages')
-    .selectAll()
-    // Written out, so that the partial indexes of the two rare states serve.
-    .$if(status !== undefined, (query) => query.where('status', '=', sql.lit(status as MessageStatus)))
-    .$if(subject !== undefined, (query) => query.where('subject', '=', subject as string))
-    .where('seq', '<', page.before)
+  let query = db(queries).selectFrom('messages').select(messages.all).where('seq', '<', before)
+  // Written out, so that the partial indexes of the two rare statuses serve.
+  if (status) query = query.where('status', '=', sql.lit(status))
+  if (subject) query = query.where('subject', '=', subject)
+  const rows = await query
     .orderBy('seq', 'desc')
-    .limit(page.limit + 1)
+    .limit(limit + 1)
     .execute()
-  return pageOf(rows, page.limit, fromRow)
+  return pageOf(rows.map(messages.decode), limit)
 }
 
-/** A message with its place in the order of its subject. */
-export type PendingMessage = Message & { readonly seq: number }
-
-/** The oldest messages that wait, in the order in which they go out. */
+/** The oldest pending messages, in the order in which they are sent. */
 export async function listPending(
-  { db }: Queries,
+  queries: Queries,
   limit: number,
   withoutSubjects: readonly string[],
-): Promise<PendingMessage[]> {
-  const rows = await db
+): Promise<OutboxMessage[]> {
+  let query = db(queries)
     .selectFrom('messages')
-    .selectAll()
+    .select(messages.pick('seq', 'id', 'subject', 'payload', 'headers'))
     .where('status', '=', sql.lit('pending'))
-    .$if(withoutSubjects.length > 0, (query) => query.where('subject', 'not in', withoutSubjects))
-    .orderBy('seq')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => ({ seq: row.seq, ...fromRow(row) }))
+  if (withoutSubjects.length > 0) query = query.where('subject', 'not in', withoutSubjects)
+  const rows = await query.orderBy('seq').limit(limit).execute()
+  return rows.map(messages.decode)
 }
 
 /**
- * Which of these messages this transaction may settle: those that wait, and that no other transaction holds. A
- * process that was stopped in the middle of a settlement may hold some for as long as the engine lets it.
+ * Which of these messages this transaction may settle: those that are pending and not locked by another transaction. A
+ * process that was stopped in the middle of a settlement keeps its locks until the engine ends its transaction.
  */
-export async function lockPending({ db, capabilities }: Tx, seqs: readonly number[]): Promise<Set<number>> {
-  if (!capabilities.concurrentWriters || seqs.length === 0) return new Set(seqs)
-  const rows = await db
+export async function lockPending(tx: Tx, seqs: readonly number[]): Promise<Set<number>> {
+  if (!tx.capabilities.concurrentWriters || seqs.length === 0) return new Set(seqs)
+  const rows = await db(tx)
     .selectFrom('messages')
     .select('seq')
     .where('seq', 'in', seqs)
@@ -148,9 +125,9 @@ export async function lockPending({ db, capabilities }: Tx, seqs: readonly numbe
   return new Set(rows.map(({ seq }) => seq))
 }
 
-export async function markDelivered({ db }: Tx, seqs: readonly number[], at: number): Promise<void> {
+export async function markDelivered(tx: Tx, seqs: readonly number[], at: number): Promise<void> {
   if (seqs.length === 0) return
-  await db
+  await db(tx)
     .updateTable('messages')
     .set((row) => ({
       status: 'delivered',
@@ -163,7 +140,7 @@ export async function markDelivered({ db }: Tx, seqs: readonly number[], at: num
     .execute()
 }
 
-/** Answers `false`, and changes nothing, when the message does not wait any more. */
+/** `false`, and nothing changes, when the message is not pending. */
 export async function markAttempt(
   tx: Tx,
   seq: number,
@@ -173,17 +150,17 @@ export async function markAttempt(
   return (await tx.change(fail, { seq, reason, status })) === 1
 }
 
-/** How many wait (at most 100,000 are counted) and since when the oldest does. */
+/** How many messages are pending (at most 100,000 are counted) and when the oldest was written. */
 export async function readBacklog(queries: Queries): Promise<{ pending: number; oldest: number | null }> {
   return (await first(queries, backlog, { limit: COUNTED })) ?? { pending: 0, oldest: null }
 }
 
 /**
- * Removes one batch of messages that were delivered before that time, never the newest one, by which the next is
- * numbered; answers how many.
+ * Removes one batch of messages that were delivered before that time; returns how many. The newest message stays, because
+ * the next one is numbered above it.
  */
-export async function deleteDelivered({ db }: Tx, before: number, limit: number): Promise<number> {
-  const { numDeletedRows } = await db
+export async function deleteDelivered(tx: Tx, before: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await db(tx)
     .deleteFrom('messages')
     .where('seq', 'in', (of) =>
       of
@@ -198,18 +175,4 @@ export async function deleteDelivered({ db }: Tx, before: number, limit: number)
     )
     .executeTakeFirst()
   return Number(numDeletedRows)
-}
-
-function fromRow(row: Row): Message {
-  return {
-    id: row.id,
-    subject: row.subject,
-    payload: row.payload,
-    headers: JSON.parse(row.headers) as Record<string, string>,
-    status: row.status,
-    attempts: row.attempts,
-    lastError: row.last_error,
-    createdAt: row.created_at,
-    deliveredAt: row.delivered_at,
-  }
 }

@@ -1,18 +1,20 @@
-import type { Generated } from 'kysely'
+import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
+import { schemaOf } from '../../store/schema.ts'
 import type { MessageStatus } from './model.ts'
 
-export interface MessagesTable {
-  /** The order in which messages of one subject go out. */
-  seq: Generated<number>
-  id: string
-  subject: string
+export const messages = defineColumns({
+  /** The order in which messages of one subject are sent. */
+  seq: generated(),
+  id: text(),
+  subject: text(),
   /** JSON text, as it goes out on the bus. */
-  payload: string
-  /** JSON object of strings. */
-  headers: string
-  status: MessageStatus
-  attempts: number
-  last_error: string | null
-  created_at: number
-  delivered_at: number | null
-}
+  payload: text(),
+  headers: json<Readonly<Record<string, string>>>(),
+  status: text<MessageStatus>(),
+  attempts: integer(),
+  lastError: text().nullable(),
+  createdAt: integer(),
+  deliveredAt: integer().nullable(),
+})
+
+export const { db, names, statement } = schemaOf({ messages })

@@ -1,5 +1,30 @@
-export type { OrderEvent } from './events.ts'
-export { orderCountJob, orderTimeoutJob } from './jobs.ts'
+import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { ORDER_EVENTS } from './events.ts'
+import { orderCountJob, orderTimeoutJob } from './jobs.ts'
+import { ORDER_ERRORS, orderRoutes } from './routes.ts'
+import { encodeOrder } from './schemas.ts'
+import { Orders, type OrderDeps } from './service.ts'
+import { names } from './tables.ts'
+
 export type { Order, OrderChange, OrderStatus } from './model.ts'
-export { orderRoutes } from './routes.ts'
-export { createOrderService, type OrderAlert, type OrderDeps, type Orders } from './service.ts'
+export { Orders, type OrderDeps } from './service.ts'
+
+/** Orders of the shop and the live-ordering client (docs/specification.md, Orders). */
+export const ordersDomain = defineDomain({
+  name: 'orders',
+  tables: names,
+  events: ORDER_EVENTS,
+  errors: ORDER_ERRORS,
+  encodeEvent: encodeOrder,
+  create: (deps: OrderDeps & { readonly scanEveryMs: number }) => {
+    const orders = new Orders(deps)
+    return {
+      orders,
+      routes: orderRoutes(orders),
+      jobs: {
+        api: [orderCountJob(orders, deps.metrics)],
+        worker: [orderTimeoutJob(orders, deps.scanEveryMs)],
+      },
+    } satisfies DomainParts & { orders: Orders }
+  },
+})

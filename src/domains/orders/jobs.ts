@@ -4,20 +4,20 @@ import { SECOND } from '../../kernel/time.ts'
 import { ORDER_STATUSES } from './model.ts'
 import type { Orders } from './service.ts'
 
-// performance.md, P4: a batch holds the event loop for a few milliseconds; a larger one is no quicker in the end.
+// A batch holds the event loop for a few milliseconds; larger batches are not faster (docs/performance.md, P4).
 const BATCH = 50
 const COUNT_EVERY_MS = 30 * SECOND
 
-/** Expires the pending orders whose time is over (spec, Modules: worker, order timeout scan). */
+/** Expires overdue pending orders (docs/specification.md, Orders). */
 export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
   return {
     name: 'order-timeout',
     everyMs,
     async run(signal) {
       while (!signal.aborted) {
-        const { found, expired } = await orders.expireDue(BATCH)
-        // Orders that others hold are found again and again until they let go of them.
-        if (found < BATCH || expired === 0) return
+        const { due, expired } = await orders.expireDue(BATCH)
+        // Orders that other transactions have locked stay due until the next run.
+        if (due < BATCH || expired === 0) return
       }
     },
   }

@@ -1,8 +1,8 @@
-/** The states of an order (spec, States and transitions: Order). */
+/** The states of an order (docs/specification.md, Orders). */
 export const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
-/** Which moves there are; the order of a list is the order in which an error message names them. */
+/** The allowed moves; an error message names them in this order. */
 export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   pending: ['paid', 'expired'],
   paid: ['shipped', 'completed'],
@@ -29,7 +29,7 @@ export interface Order {
   readonly version: number
 }
 
-/** What a client gives to make an order. Without `expiresAt` the platform's default holds. */
+/** What a client sends to create an order. */
 export interface NewOrder {
   readonly orderId: string
   readonly platform: string
@@ -45,28 +45,43 @@ export interface OrderChange {
   readonly actor: string
 }
 
-export function canMove(from: OrderStatus, to: OrderStatus): boolean {
+export function canMove(from: OrderStatus, to: OrderStatus): to is Exclude<OrderStatus, 'pending'> {
   return ORDER_MOVES[from].includes(to)
 }
 
-/** The order as it is after a move that {@link canMove} allows. */
-export function moved(order: Order, to: OrderStatus, at: number): Order {
-  const arrived = { ...order, status: to, updatedAt: at, version: order.version + 1 }
-  switch (to) {
-    case 'paid':
-      return { ...arrived, paidAt: at }
-    case 'shipped':
-      return { ...arrived, shippedAt: at }
-    case 'completed':
-      return { ...arrived, completedAt: at }
-    case 'expired':
-      return { ...arrived, expiredAt: at }
-    case 'pending':
-      return arrived
+const ARRIVAL_TIMES = {
+  paid: 'paidAt',
+  shipped: 'shippedAt',
+  completed: 'completedAt',
+  expired: 'expiredAt',
+} as const satisfies Partial<Record<OrderStatus, keyof Order>>
+
+/** The order after a move that {@link canMove} allows. */
+export function moved(order: Order, to: Exclude<OrderStatus, 'pending'>, at: number): Order {
+  return { ...order, status: to, updatedAt: at, version: order.version + 1, [ARRIVAL_TIMES[to]]: at }
+}
+
+/** The order that a client makes at `at`; `expiryMs` holds when it names no time. */
+export function newOrder(wanted: NewOrder, createdBy: string, at: number, expiryMs: number): Order {
+  const { orderId, platform, amountCents, expiresAt = at + expiryMs } = wanted
+  return {
+    orderId,
+    platform,
+    amountCents,
+    status: 'pending',
+    expiresAt,
+    createdAt: at,
+    createdBy,
+    updatedAt: at,
+    paidAt: null,
+    shippedAt: null,
+    completedAt: null,
+    expiredAt: null,
+    version: 1,
   }
 }
 
-/** Whether making `wanted` again asks for the order that is there already (contract, Operations: POST /orders). */
+/** Whether `wanted` describes the order that exists (docs/specification.md, Orders). */
 export function isSameOrder(order: Order, wanted: NewOrder): boolean {
   return (
     order.orderId === wanted.orderId &&

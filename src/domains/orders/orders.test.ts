@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock, type FakeClock } from '../../../test/support/clock.ts'
-import { onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
-import type { OrderEvent } from './events.ts'
-import type { OrderWire } from './schemas.ts'
-import { ORDER_MOVES, ORDER_STATUSES, type OrderStatus } from './model.ts'
-import { createOrderService, type OrderAlert } from './service.ts'
+import { ORDER_MOVES, ORDER_STATUSES, type Order, type OrderStatus } from './model.ts'
+import type { PlatformAlert } from '../../ports/alerts.ts'
+import type { DomainEvent } from '../../ports/events.ts'
+import { Orders } from './service.ts'
 
 const EXPIRY_MS = 15 * MINUTE
 const FIRST_PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
@@ -26,10 +26,10 @@ const WAYS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
 
 async function world(dialect: DialectName, clock: FakeClock = fakeClock()) {
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
-  const events: OrderEvent[] = []
-  const alerts: OrderAlert[] = []
+  const events: DomainEvent<Order>[] = []
+  const alerts: PlatformAlert[] = []
   const faults = { append: false }
-  const orders = createOrderService({
+  const service = new Orders({
     store,
     clock,
     logger: silentLogger,
@@ -43,6 +43,7 @@ async function world(dialect: DialectName, clock: FakeClock = fakeClock()) {
     },
     alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
   })
+  const orders = inTransactions(store, service, 'create', 'move')
   const orderIn = async (status: OrderStatus, orderId = `in-${status}`) => {
     await orders.create({ ...WANTED, orderId }, 'client')
     for (const next of WAYS[status]) await orders.move(orderId, next, 'client')
@@ -60,7 +61,7 @@ onEveryDialect('orders', (dialect) => {
     assert.equal(order.expiresAt, w.clock.now() + EXPIRY_MS)
     assert.deepEqual(await w.orders.get('o-1'), order)
     assert.deepEqual(
-      w.events.map(({ type, subject, data }) => [type, subject, (data.toJSON() as OrderWire).status]),
+      w.events.map(({ type, subject, data }) => [type, subject, data.status]),
       [['order.created', 'o-1', 'pending']],
     )
   })
@@ -69,10 +70,10 @@ onEveryDialect('orders', (dialect) => {
     await using w = await world(dialect)
     const { order } = await w.orders.create({ ...WANTED, expiresAt: 5_000 }, 'client')
     w.clock.advance(MINUTE)
-    assert.deepEqual(await w.orders.create(WANTED, 'client'), { order, outcome: 'known' })
+    assert.deepEqual(await w.orders.create(WANTED, 'client'), { order, outcome: 'unchanged' })
     assert.deepEqual(await w.orders.create({ ...WANTED, expiresAt: 5_000 }, 'other'), {
       order,
-      outcome: 'known',
+      outcome: 'unchanged',
     })
     for (const different of [{ platform: 'shop' }, { amountCents: 1 }, { expiresAt: 5_001 }]) {
       await assert.rejects(w.orders.create({ ...WANTED, ...different }, 'client'), { code: 'order_exists' })
@@ -148,7 +149,7 @@ onEveryDialect('orders', (dialect) => {
   test('an order whose time is over expires once, with one event and one alert', async () => {
     await using w = await world(dialect)
     await w.orders.create(WANTED, 'client')
-    assert.deepEqual(await w.orders.expireDue(100), { found: 0, expired: 0 })
+    assert.deepEqual(await w.orders.expireDue(100), { due: 0, expired: 0 })
     w.clock.advance(EXPIRY_MS)
     const scans = await Promise.all([1, 2, 3, 4].map(() => w.orders.expireDue(100)))
     assert.equal(
@@ -170,14 +171,14 @@ onEveryDialect('orders', (dialect) => {
   test('an order that is past its time when it is made is due at once', async () => {
     await using w = await world(dialect)
     await w.orders.create({ ...WANTED, expiresAt: 0 }, 'client')
-    assert.deepEqual(await w.orders.expireDue(100), { found: 1, expired: 1 })
+    assert.deepEqual(await w.orders.expireDue(100), { due: 1, expired: 1 })
   })
 
   test('a paid order never expires', async () => {
     await using w = await world(dialect)
     await w.orderIn('paid')
     w.clock.advance(EXPIRY_MS * 2)
-    assert.deepEqual(await w.orders.expireDue(100), { found: 0, expired: 0 })
+    assert.deepEqual(await w.orders.expireDue(100), { due: 0, expired: 0 })
   })
 
   test('paying and expiring at the same moment has one winner and one story', async () => {
@@ -207,7 +208,7 @@ onEveryDialect('orders', (dialect) => {
     ] as const) {
       await w.orders.create({ ...WANTED, orderId, expiresAt }, 'client')
     }
-    assert.deepEqual(await w.orders.expireDue(2), { found: 2, expired: 2 })
+    assert.deepEqual(await w.orders.expireDue(2), { due: 2, expired: 2 })
     assert.equal((await w.orders.get('late')).status, 'pending')
   })
 
@@ -219,9 +220,9 @@ onEveryDialect('orders', (dialect) => {
       await w.orders.create({ ...WANTED, orderId, expiresAt: 0 }, 'client')
     await w.store.write(async ({ db }) => {
       await db.selectFrom('orders').select('seq').where('order_id', '=', 'held').forUpdate().execute()
-      assert.deepEqual(await w.orders.expireDue(2), { found: 2, expired: 1 })
+      assert.deepEqual(await w.orders.expireDue(2), { due: 2, expired: 1 })
     })
-    assert.deepEqual(await w.orders.expireDue(2), { found: 1, expired: 1 })
+    assert.deepEqual(await w.orders.expireDue(2), { due: 1, expired: 1 })
   })
 
   test('lists run newest first, in pages that neither skip nor repeat while orders arrive', async () => {

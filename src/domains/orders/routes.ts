@@ -1,9 +1,13 @@
-import { parsePage, toPageText } from '../../wire/page.ts'
+import { JsonText } from '../../kernel/json-text.ts'
 import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
+import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import type { Order } from './model.ts'
 import {
-  fromNewOrderBody,
+  decodeNewOrder,
+  encodeHistory,
+  encodeOrder,
   MoveBody,
   NewOrderBody,
   OrderHistory,
@@ -11,15 +15,21 @@ import {
   OrderParams,
   OrderQuery,
   OrderSchema,
-  toHistoryWire,
-  toOrderText,
 } from './schemas.ts'
 import type { Orders } from './service.ts'
 
 const READERS = ['admin', 'service', 'devops'] as const
 const WRITERS = ['admin', 'service'] as const
 
-/** contract, section 3: Operations */
+export const ORDER_ERRORS = {
+  order_exists: { status: 409, meaning: 'Another order has this order_id.' },
+  order_not_found: { status: 404, meaning: 'There is no such order.' },
+} as const satisfies ErrorCodes
+
+const { order_exists, order_not_found } = ORDER_ERRORS
+const { invalid_transition, precondition_failed } = SHARED_ERRORS
+
+/** docs/specification.md, HTTP API */
 export function orderRoutes(orders: Orders): Route[] {
   return [
     route({
@@ -27,18 +37,18 @@ export function orderRoutes(orders: Orders): Route[] {
       path: '/orders',
       operation: 'createOrder',
       tag: 'Orders',
-      summary: 'Make an order',
-      description: 'Making the same order again answers the one that is there; nothing changes then.',
+      summary: 'Create an order',
+      description: 'Creating the same order again returns the existing one, unchanged.',
       access: WRITERS,
       body: NewOrderBody,
       answers: {
         201: { description: 'The new order, pending.', schema: OrderSchema },
-        200: { description: 'The same order was there already.', schema: OrderSchema },
+        200: { description: 'The same order exists already.', schema: OrderSchema },
       },
-      errors: ['order_exists', 'idempotency_key_reused'],
-      handle: async ({ body, identity }) => {
-        const { order, outcome } = await orders.create(fromNewOrderBody(body), identity.id)
-        return outcome === 'created' ? created(toOrderText(order), entityTag(order)) : orderAnswer(order)
+      errors: { order_exists },
+      change: async (tx, { body, identity }) => {
+        const { order, outcome } = await orders.create(tx, decodeNewOrder(body), identity.id)
+        return outcome === 'created' ? created(orderText(order), entityTag(order)) : orderAnswer(order)
       },
     }),
     route({
@@ -50,7 +60,7 @@ export function orderRoutes(orders: Orders): Route[] {
       access: READERS,
       query: OrderQuery,
       answers: { 200: { description: 'A page of orders.', schema: OrderPage } },
-      handle: async ({ query }) => ok(toPageText(await orders.list(query, parsePage(query)), toOrderText)),
+      read: async ({ query }) => ok(encodePage(await orders.list(query, parsePage(query)), encodeOrder)),
     }),
     route({
       method: 'GET',
@@ -61,8 +71,8 @@ export function orderRoutes(orders: Orders): Route[] {
       access: READERS,
       params: OrderParams,
       answers: { 200: { description: 'The order; `ETag` names its version.', schema: OrderSchema } },
-      errors: ['order_not_found'],
-      handle: async ({ params }) => orderAnswer(await orders.get(params.order_id)),
+      errors: { order_not_found },
+      read: async ({ params }) => orderAnswer(await orders.get(params.order_id)),
     }),
     route({
       method: 'GET',
@@ -73,8 +83,9 @@ export function orderRoutes(orders: Orders): Route[] {
       access: READERS,
       params: OrderParams,
       answers: { 200: { description: 'The changes, from the creation on.', schema: OrderHistory } },
-      errors: ['order_not_found'],
-      handle: async ({ params }) => ok(toHistoryWire(await orders.history(params.order_id))),
+      errors: { order_not_found },
+      read: async ({ params }) =>
+        ok(new JsonText(encodeHistory({ items: await orders.history(params.order_id) }))),
     }),
     route({
       method: 'PUT',
@@ -83,23 +94,27 @@ export function orderRoutes(orders: Orders): Route[] {
       tag: 'Orders',
       summary: 'Move an order to another status',
       description:
-        'pending → paid or expired, paid → shipped or completed, shipped → completed. The status that the order has ' +
-        'already is answered with 200 and changes nothing. With `If-Match` the move happens only to that version.',
+        'pending → paid or expired, paid → shipped or completed, shipped → completed. Setting the status that the ' +
+        'order already has changes nothing. With `If-Match` only that version is moved.',
       access: WRITERS,
       params: OrderParams,
       body: MoveBody,
       answers: { 200: { description: 'The order as it is now.', schema: OrderSchema } },
-      errors: ['order_not_found', 'invalid_transition', 'precondition_failed'],
-      handle: async ({ params, body, identity, headers }) =>
+      errors: { order_not_found, invalid_transition, precondition_failed },
+      change: async (tx, { params, body, identity, headers }) =>
         orderAnswer(
-          await orders.move(params.order_id, body.status, identity.id, parseIfMatch(headers['if-match'])),
+          await orders.move(tx, params.order_id, body.status, identity.id, parseIfMatch(headers['if-match'])),
         ),
     }),
   ]
 }
 
 function orderAnswer(order: Order): Answer {
-  return ok(toOrderText(order), entityTag(order))
+  return ok(orderText(order), entityTag(order))
+}
+
+function orderText(order: Order): JsonText {
+  return new JsonText(encodeOrder(order))
 }
 
 function entityTag({ version }: Order): Record<string, string> {

@@ -1,12 +1,10 @@
-import { Type, type Static } from 'typebox'
-import { invalidField } from '../../kernel/errors.ts'
-import { parseRfc3339, toRfc3339 } from '../../kernel/time.ts'
-import { Fields, GivenTime, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { Type } from 'typebox'
+import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { PageOf, PageQuery } from '../../wire/page.ts'
-import { ORDER_STATUSES, type NewOrder, type Order, type OrderChange } from './model.ts'
+import { Fields, GivenTime, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import { ORDER_STATUSES, type NewOrder, type OrderStatus } from './model.ts'
 
-const Status = OneOf(ORDER_STATUSES, 'Where the order stands.')
+const Status = OneOf(ORDER_STATUSES, 'The status of the order.')
 const OrderId = Type.String({
   pattern: '^[A-Za-z0-9._:-]{1,64}$',
   description: 'The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ : -`.',
@@ -36,7 +34,6 @@ export const OrderSchema = Fields(
   },
   { $id: 'Order' },
 )
-export type OrderWire = Static<typeof OrderSchema>
 
 export const OrderPage = PageOf(OrderSchema)
 
@@ -44,17 +41,12 @@ export const NewOrderBody = Fields({
   order_id: OrderId,
   platform: Platform,
   amount_cents: AmountCents,
-  expires_at: Type.Optional(
-    Type.Unsafe<string>({
-      ...GivenTime,
-      description: 'RFC 3339 with any offset; 15 minutes from now when left out.',
-    }),
-  ),
+  expires_at: Type.Optional(GivenTime('RFC 3339 with any offset; 15 minutes from now when left out.')),
 })
 
 export const MoveBody = Fields({ status: Status })
 
-// Any text is looked up: an id that no order can have is an order that is not there.
+// Any text is looked up: an id that no order can have is answered with order_not_found.
 export const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_024 }) })
 
 export const OrderQuery = Fields({
@@ -67,54 +59,16 @@ export const OrderHistory = Fields({
   items: Type.Array(
     Fields({
       at: Timestamp,
-      from: Nullable<Order['status']>({ type: 'string', description: 'Null for the creation.' }),
+      from: Nullable<OrderStatus>({ type: 'string', description: 'Null for the creation.' }),
       to: Status,
       actor: Type.String({ description: 'Id of the caller, or `worker`.' }),
     }),
   ),
 })
 
-export function fromNewOrderBody(body: Static<typeof NewOrderBody>): NewOrder {
-  const { order_id, platform, amount_cents, expires_at } = body
-  const order = { orderId: order_id, platform, amountCents: amount_cents }
-  if (expires_at === undefined) return order
-  const expiresAt = parseRfc3339(expires_at)
-  if (expiresAt === undefined)
-    throw invalidField('expires_at', 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z')
-  return { ...order, expiresAt }
-}
+export const decodeNewOrder = decoderOf<NewOrder>(NewOrderBody)
 
-function toOrderWire(order: Order): OrderWire {
-  return {
-    order_id: order.orderId,
-    platform: order.platform,
-    amount_cents: order.amountCents,
-    status: order.status,
-    expires_at: toRfc3339(order.expiresAt),
-    created_at: toRfc3339(order.createdAt),
-    updated_at: toRfc3339(order.updatedAt),
-    paid_at: toNullable(order.paidAt),
-    shipped_at: toNullable(order.shippedAt),
-    completed_at: toNullable(order.completedAt),
-    expired_at: toNullable(order.expiredAt),
-  }
-}
+/** The order in answers, pages and events. */
+export const encodeOrder = encoderOf(OrderSchema)
 
-const texts = new WeakMap<Order, JsonText>()
-
-/** The order as JSON for answers, pages and events; written once for each version of it that is kept in memory. */
-export function toOrderText(order: Order): JsonText {
-  const known = texts.get(order)
-  if (known) return known
-  const text = new JsonText(JSON.stringify(toOrderWire(order)))
-  texts.set(order, text)
-  return text
-}
-
-export function toHistoryWire(changes: readonly OrderChange[]): Static<typeof OrderHistory> {
-  return { items: changes.map(({ at, from, to, actor }) => ({ at: toRfc3339(at), from, to, actor })) }
-}
-
-function toNullable(at: number | null): string | null {
-  return at === null ? null : toRfc3339(at)
-}
+export const encodeHistory = encoderOf(OrderHistory)

@@ -1,30 +1,33 @@
-import type { Generated } from 'kysely'
+import { defineColumns, generated, integer, text } from '../../store/columns.ts'
+import { schemaOf } from '../../store/schema.ts'
 import type { OrderStatus } from './model.ts'
 
-export interface OrdersTable {
-  seq: Generated<number>
-  order_id: string
-  platform: string
-  amount_cents: number
-  status: OrderStatus
-  expires_at: number
-  created_at: number
-  created_by: string
-  updated_at: number
-  paid_at: number | null
-  shipped_at: number | null
-  completed_at: number | null
-  expired_at: number | null
-  /** Counts the changes; the entity tag on the wire. */
-  version: number
-}
+export const orders = defineColumns({
+  seq: generated(),
+  orderId: text(),
+  platform: text(),
+  amountCents: integer(),
+  status: text<OrderStatus>(),
+  expiresAt: integer(),
+  createdAt: integer(),
+  createdBy: text(),
+  updatedAt: integer(),
+  paidAt: integer().nullable(),
+  shippedAt: integer().nullable(),
+  completedAt: integer().nullable(),
+  expiredAt: integer().nullable(),
+  /** Counts the changes; the ETag on the wire. */
+  version: integer(),
+})
 
-/** Every change after the creation, which the order's own row tells. */
-export interface OrderHistoryTable {
-  order_id: string
-  version: number
-  at: number
-  from_status: OrderStatus
-  to_status: OrderStatus
-  actor: string
-}
+/** Every change after the creation, which the row of the order itself records. */
+export const orderHistory = defineColumns({
+  orderId: text(),
+  version: integer(),
+  at: integer(),
+  fromStatus: text<OrderStatus>(),
+  toStatus: text<OrderStatus>(),
+  actor: text(),
+})
+
+export const { db, names, statement } = schemaOf({ orders, order_history: orderHistory })

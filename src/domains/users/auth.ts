@@ -1,12 +1,12 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
 import type { Store } from '../../store/store.ts'
-import { createLoginThrottle, type Attempt } from './login-throttle.ts'
+import { createLoginThrottle, type Attempt, type LoginThrottle } from './login-throttle.ts'
 import type { Account, User } from './model.ts'
-import { invalidCredentials, type Users } from './service.ts'
+import { invalidCredentials, type PreparedPassword, type Users } from './service.ts'
 import { findAccount, recordLogin } from './store.ts'
 
 /** What proving who one is needs of the rest of the platform. */
@@ -15,7 +15,7 @@ export interface AuthDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  readonly users: Pick<Users, 'get' | 'getByName' | 'setPassword'>
+  readonly users: Pick<Users, 'get' | 'getByName' | 'preparePassword'>
   readonly passwords: {
     hash(password: string): Promise<string>
     verify(password: string, stored: string): Promise<{ matches: boolean; outdated: boolean }>
@@ -53,77 +53,101 @@ export interface PasswordChange {
   readonly password: string
 }
 
-export interface Auth {
-  /**
-   * A token for who knows the password. Rejects with `invalid_credentials`, the same and after the same time whether
-   * the name is unknown, the password wrong or the user disabled, or with `rate_limited`. Works while the platform
-   * is read-only.
-   */
-  login(credentials: Credentials, address: string): Promise<IssuedToken>
-  /** Like {@link Users.setPassword}, for the user's own; throttled like a login. */
-  changeOwnPassword(userId: string, change: PasswordChange, address: string): Promise<void>
-  /** A token without a password, for the operator. Rejects with `user_not_found` or `user_disabled`. */
-  issueToken(name: string, ttlMs?: number): Promise<IssuedToken>
-}
-
 type Outcome = 'succeeded' | 'failed' | 'throttled'
 
-export function createAuth({ store, clock, logger, metrics, users, passwords, tokens }: AuthDeps): Auth {
-  const throttle = createLoginThrottle(clock)
-  const logins = metrics.counter({
-    name: 'logins_total',
-    help: 'Checks of a password, by outcome.',
-    labels: ['outcome'],
-  })
+/** Passwords and tokens: how users prove who they are. */
+export class Auth {
+  readonly #deps: AuthDeps
+  readonly #throttle: LoginThrottle
+  readonly #logins: Counter
 
-  const told = (outcome: Outcome, account: Account | undefined, address: string) => {
-    logins.increment({ outcome })
-    // A name that is unknown is not logged: it may be a password that was typed into the wrong field.
-    const fields = { user_id: account?.user.id ?? null, remote_address: address }
-    if (outcome === 'succeeded') logger.info(fields, 'login succeeded')
-    else logger.warn(fields, `login ${outcome}`)
+  constructor(deps: AuthDeps) {
+    this.#deps = deps
+    this.#throttle = createLoginThrottle(deps.clock)
+    this.#logins = deps.metrics.counter({
+      name: 'logins_total',
+      help: 'Checks of a password, by outcome.',
+      labels: ['outcome'],
+    })
   }
 
-  const begin = (name: string, account: Account | undefined, address: string): Attempt => {
+  /**
+   * A token for the user with this name and password. Rejects with `invalid_credentials`, the same and after the same
+   * time for an unknown name, a wrong password and a disabled user, or with `rate_limited`. Works while the platform is
+   * read-only: the time of the login is recorded in a transaction of its own, which may be refused.
+   */
+  async login({ username, password }: Credentials, address: string): Promise<IssuedToken> {
+    const { account, outdated } = await this.#prove(username, password, address)
+    const hash = outdated ? new Secret(await this.#deps.passwords.hash(password)) : account.passwordHash
+    return this.#issue(await this.#recordLogin(account, hash))
+  }
+
+  /** Like {@link Users.preparePassword}, for a user's own password; throttled like a login. */
+  async prepareOwnPassword(
+    userId: string,
+    { oldPassword, password }: PasswordChange,
+    address: string,
+  ): Promise<PreparedPassword> {
+    const { users } = this.#deps
+    const { name } = await users.get(userId)
+    const { account } = await this.#prove(name, oldPassword, address)
+    return { ...(await users.preparePassword(userId, password)), proven: account.passwordHash }
+  }
+
+  /** A token without a password, for the operator. Rejects with `user_not_found` or `user_disabled`. */
+  async issueToken(name: string, ttlMs?: number): Promise<IssuedToken> {
+    const user = await this.#deps.users.getByName(name)
+    if (!user.enabled)
+      throw new AppError('conflict', 'user_disabled', `${user.name} is disabled; enable the user first.`)
+    return this.#issue(user, ttlMs)
+  }
+
+  async #prove(
+    name: string,
+    password: string,
+    address: string,
+  ): Promise<{ account: Account; outdated: boolean }> {
+    const account = await findAccount(this.#deps.store.read, name)
+    const attempt = this.#begin(name, account, address)
+    const { matches, outdated } = await this.#check(account, password).catch((error: unknown) => {
+      attempt.withdrawn()
+      throw error
+    })
+    if (!account?.user.enabled || !matches) {
+      this.#record('failed', account, address)
+      throw invalidCredentials()
+    }
+    attempt.succeeded()
+    this.#record('succeeded', account, address)
+    return { account, outdated }
+  }
+
+  #begin(name: string, account: Account | undefined, address: string): Attempt {
     try {
-      return throttle.begin(name, address)
+      return this.#throttle.begin(name, address)
     } catch (error) {
-      told('throttled', account, address)
+      this.#record('throttled', account, address)
       throw error
     }
   }
 
-  /** One derivation, whoever is asked for. */
-  const check = async (account: Account | undefined, password: string) => {
+  /** One key derivation in every case, so that the time shows nothing. */
+  async #check(account: Account | undefined, password: string) {
+    const { passwords } = this.#deps
     if (account) return passwords.verify(password, account.passwordHash.reveal())
     await passwords.waste(password)
     return { matches: false, outdated: false }
   }
 
-  const prove = async (name: string, password: string, address: string) => {
-    const account = await findAccount(store.read, name)
-    const attempt = begin(name, account, address)
-    const { matches, outdated } = await check(account, password).catch((error: unknown) => {
-      attempt.withdrawn()
-      throw error
-    })
-    if (!account?.user.enabled || !matches) {
-      told('failed', account, address)
-      throw invalidCredentials()
-    }
-    attempt.succeeded()
-    told('succeeded', account, address)
-    return { account, outdated }
-  }
-
-  const issue = async (user: User, ttlMs?: number): Promise<IssuedToken> => {
+  async #issue(user: User, ttlMs?: number): Promise<IssuedToken> {
     const { id: userId, name, roles, tokenGeneration: generation } = user
-    const { token, expiresAt } = await tokens.sign({ userId, name, roles, generation }, ttlMs)
-    const expiresInSeconds = Math.floor((expiresAt - clock.now()) / 1_000)
+    const { token, expiresAt } = await this.#deps.tokens.sign({ userId, name, roles, generation }, ttlMs)
+    const expiresInSeconds = Math.floor((expiresAt - this.#deps.clock.now()) / 1_000)
     return { token: new Secret(token), expiresAt, expiresInSeconds, user }
   }
 
-  const noteLogin = async (account: Account, newHash: Secret): Promise<User> => {
+  async #recordLogin(account: Account, newHash: Secret): Promise<User> {
+    const { store, clock } = this.#deps
     const at = clock.now()
     try {
       await store.write((tx) => recordLogin(tx, account, newHash, at))
@@ -134,25 +158,12 @@ export function createAuth({ store, clock, logger, metrics, users, passwords, to
     }
   }
 
-  return {
-    async login({ username, password }, address) {
-      const { account, outdated } = await prove(username, password, address)
-      const hash = outdated ? new Secret(await passwords.hash(password)) : account.passwordHash
-      return issue(await noteLogin(account, hash))
-    },
-
-    async changeOwnPassword(userId, { oldPassword, password }, address) {
-      const { name } = await users.get(userId)
-      const { account } = await prove(name, oldPassword, address)
-      await users.setPassword(userId, password, account.passwordHash)
-    },
-
-    async issueToken(name, ttlMs) {
-      const user = await users.getByName(name)
-      if (!user.enabled)
-        throw new AppError('conflict', 'user_disabled', `${user.name} is disabled and gets no token.`)
-      return issue(user, ttlMs)
-    },
+  #record(outcome: Outcome, account: Account | undefined, address: string): void {
+    this.#logins.increment({ outcome })
+    // An unknown name is not logged: it may be a password that was typed into the wrong field.
+    const fields = { user_id: account?.user.id ?? null, remote_address: address }
+    if (outcome === 'succeeded') this.#deps.logger.info(fields, 'login succeeded')
+    else this.#deps.logger.warn(fields, `login ${outcome}`)
   }
 }
 

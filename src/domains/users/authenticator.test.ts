@@ -12,7 +12,8 @@ import type { Queries } from '../../store/store.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { createAuthenticator } from './authenticator.ts'
-import { createUserService } from './service.ts'
+import { NO_SESSIONS, usersOf } from '../../../test/support/users.ts'
+import { Users } from './service.ts'
 
 const SECRET = '0123456789abcdef0123456789abcdef'
 const PASSWORD = 'a heavy brass telescope'
@@ -23,7 +24,8 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
   const { store, ...rest } = await testStore(dialect, clock)
   const passwords = createPasswords({ iterations: 1 })
   const tokens = createTokens({ secret: new Secret(SECRET), clock, ttlMs: HOUR })
-  const serviceOfAProcess = () => createUserService({ store, clock, logger: silentLogger, passwords })
+  const serviceOfAProcess = () =>
+    usersOf(store, new Users({ store, clock, logger: silentLogger, passwords, sessions: NO_SESSIONS }))
   const users = serviceOfAProcess()
   const reads = switchable(store.read)
   const authenticator = createAuthenticator({ store: { read: reads.queries }, clock, users, tokens, limit })

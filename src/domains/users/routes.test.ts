@@ -4,16 +4,17 @@ import type { Role } from '../../kernel/identity.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { errorAnswer } from '../../infra/http/errors.ts'
+import { Changes } from '../../infra/http/changes.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer } from '../../infra/http/server.ts'
 import { createPasswords } from '../../infra/passwords/pbkdf2.ts'
 import { createTokens } from '../../infra/tokens/jwt.ts'
-import { createOnce } from '../../store/once.ts'
+import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { readOnly } from '../../store/open.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { testStore } from '../../../test/support/store.ts'
-import { createAuth, createAuthenticator, createUserService, userRoutes } from './index.ts'
+import { NO_SESSIONS, usersOf } from '../../../test/support/users.ts'
+import { Users, usersDomain } from './index.ts'
 
 const PASSWORD = 'a heavy brass telescope'
 const OTHER_PASSWORD = 'another brass telescope'
@@ -28,29 +29,30 @@ async function world(options: { readOnly?: boolean } = {}) {
     clock,
     ttlMs: 3_600_000,
   })
-  const shared = { clock, logger: silentLogger, metrics: noMetrics, passwords, tokens }
-  const admin = await createUserService({ ...shared, store: open }).create({
+  const shared = {
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    passwords,
+    tokens,
+    sessions: NO_SESSIONS,
+  }
+  const admin = await usersOf(open, new Users({ ...shared, store: open })).create({
     name: 'root',
     password: PASSWORD,
     roles: ['admin'],
   })
 
-  const onceOnly = createOnce({
-    store: options.readOnly ? readOnly(open) : open,
-    clock,
-    secret: new Secret('a key for what is kept of requests'),
-    toAnswer: errorAnswer,
-  })
-  const users = createUserService({ ...shared, store: onceOnly.store })
-  const auth = createAuth({ ...shared, store: onceOnly.store, users })
-  const authenticator = createAuthenticator({ ...shared, store: open, users })
+  const store = options.readOnly ? readOnly(open) : open
+  const keys = new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key for request hashes') })
+  const { authenticator, routes } = usersDomain.create({ ...shared, store })
   const server = await createHttpServer({
-    routes: userRoutes(users, auth),
+    routes,
     identify: createIdentify({
       authenticator,
       trustedProxies: [{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' }],
     }),
-    onceOnly,
+    changes: new Changes({ store, keys }),
     logger: silentLogger,
     metrics: noMetrics,
     version: '0.0.0',

@@ -1,18 +1,21 @@
 import { AppError, invalidField } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
-import { parsePage, toPage } from '../../wire/page.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import type { ErrorCodes } from '../../wire/error-codes.ts'
+import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import { ErrorBody, IdParams } from '../../wire/schemas.ts'
 import type { Auth } from './auth.ts'
+import type { User } from './model.ts'
 import {
+  encodeLogin,
+  encodeMe,
+  encodeUser,
   LoginBody,
   LoginSchema,
   MeSchema,
   NewUserBody,
   PasswordBody,
-  toLoginWire,
-  toMeWire,
-  toUserWire,
   UserChangeBody,
   UserPage,
   UserQuery,
@@ -23,7 +26,16 @@ import type { Users } from './service.ts'
 const ADMINS = ['admin'] as const
 const NO_CONTENT: Answer = { status: 204 }
 
-/** contract, section 3: Operations */
+export const USER_ERRORS = {
+  invalid_credentials: { status: 401, meaning: 'The name or the password is wrong.' },
+  last_admin: { status: 409, meaning: 'The change would leave no enabled admin.' },
+  user_exists: { status: 409, meaning: 'Another user has this name.' },
+  user_not_found: { status: 404, meaning: 'There is no such user.' },
+} as const satisfies ErrorCodes
+
+const { invalid_credentials, last_admin, user_exists, user_not_found } = USER_ERRORS
+
+/** docs/specification.md, HTTP API */
 export function userRoutes(users: Users, auth: Auth): Route[] {
   return [...authRoutes(users, auth), ...administrationRoutes(users), passwordRoute(users, auth)]
 }
@@ -40,12 +52,12 @@ function authRoutes(users: Users, auth: Auth): Route[] {
         'An unknown name, a wrong password and a disabled user are answered alike. After 10 failures in 5 minutes for ' +
         'a name from one address, and a few more for a name or an address alone, the answer is 429.',
       access: 'public',
-      // It works while the platform is read-only; only the time of the login is not noted then.
-      mutates: false,
       body: LoginBody,
       answers: { 200: { description: 'The token and its user.', schema: LoginSchema } },
-      errors: ['invalid_credentials'],
-      handle: async ({ body, remoteAddress }) => ok(toLoginWire(await auth.login(body, remoteAddress))),
+      errors: { invalid_credentials },
+      // No change route: a login works while the platform is read-only.
+      read: async ({ body, remoteAddress }) =>
+        ok(new JsonText(encodeLogin(await auth.login(body, remoteAddress)))),
     }),
     route({
       method: 'GET',
@@ -55,7 +67,7 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       summary: 'Who is calling',
       access: 'authenticated',
       answers: { 200: { description: 'The caller.', schema: MeSchema } },
-      handle: async ({ identity }) => ok(toMeWire(identity, await users.find(identity.id))),
+      read: async ({ identity }) => ok(new JsonText(encodeMe((await users.find(identity.id)) ?? identity))),
     }),
   ]
 }
@@ -71,19 +83,20 @@ function administrationRoutes(users: Users): Route[] {
       access: ADMINS,
       query: UserQuery,
       answers: { 200: { description: 'A page of users.', schema: UserPage } },
-      handle: async ({ query }) => ok(toPage(await users.list(parsePage(query)), toUserWire)),
+      read: async ({ query }) => ok(encodePage(await users.list(parsePage(query)), encodeUser)),
     }),
     route({
       method: 'POST',
       path: '/users',
       operation: 'createUser',
       tag: 'Users',
-      summary: 'Make a user',
+      summary: 'Create a user',
       access: ADMINS,
       body: NewUserBody,
       answers: { 201: { description: 'The new user, enabled.', schema: UserSchema } },
-      errors: ['user_exists', 'idempotency_key_reused'],
-      handle: async ({ body }) => created(toUserWire(await users.create(body))),
+      errors: { user_exists },
+      prepare: ({ body }) => users.prepareAccount(body),
+      change: async (tx, _request, account) => created(textOf(await users.create(tx, account))),
     }),
     route({
       method: 'GET',
@@ -94,8 +107,8 @@ function administrationRoutes(users: Users): Route[] {
       access: ADMINS,
       params: IdParams,
       answers: { 200: { description: 'The user.', schema: UserSchema } },
-      errors: ['user_not_found'],
-      handle: async ({ params }) => ok(toUserWire(await users.get(params.id))),
+      errors: { user_not_found },
+      read: async ({ params }) => ok(textOf(await users.get(params.id))),
     }),
     route({
       method: 'PATCH',
@@ -108,8 +121,8 @@ function administrationRoutes(users: Users): Route[] {
       params: IdParams,
       body: UserChangeBody,
       answers: { 200: { description: 'The user as it is now.', schema: UserSchema } },
-      errors: ['user_not_found', 'last_admin'],
-      handle: async ({ params, body }) => ok(toUserWire(await users.change(params.id, body))),
+      errors: { user_not_found, last_admin },
+      change: async (tx, { params, body }) => ok(textOf(await users.change(tx, params.id, body))),
     }),
     route({
       method: 'DELETE',
@@ -120,9 +133,9 @@ function administrationRoutes(users: Users): Route[] {
       access: ADMINS,
       params: IdParams,
       answers: { 204: { description: 'The user is gone, and so are the user’s tokens.' } },
-      errors: ['user_not_found', 'last_admin'],
-      handle: async ({ params }) => {
-        await users.remove(params.id)
+      errors: { user_not_found, last_admin },
+      change: async (tx, { params }) => {
+        await users.remove(tx, params.id)
         return NO_CONTENT
       },
     }),
@@ -137,8 +150,8 @@ function passwordRoute(users: Users, auth: Auth): Route {
     tag: 'Users',
     summary: 'Set a password',
     description:
-      'Everybody sets their own with the old one, which is throttled like a login; admins set those of others ' +
-      'without it. The tokens that the user has end.',
+      'Your own password needs the old one, and is throttled like a login; admins set the passwords of others without ' +
+      'it. Ends the tokens of the user.',
     access: 'authenticated',
     params: IdParams,
     body: PasswordBody,
@@ -146,22 +159,27 @@ function passwordRoute(users: Users, auth: Auth): Route {
       204: { description: 'The password is set.' },
       403: { description: '`forbidden`: Another user’s password is for admins.', schema: ErrorBody },
     },
-    errors: ['user_not_found', 'invalid_credentials'],
-    handle: async ({ params, body, identity, remoteAddress }) => {
+    errors: { user_not_found, invalid_credentials },
+    prepare: ({ params, body, identity, remoteAddress }) => {
       const { password, old_password: oldPassword } = body
-      if (identity.id === params.id) {
-        await auth.changeOwnPassword(
-          params.id,
-          { oldPassword: requireOld(oldPassword), password },
-          remoteAddress,
-        )
-      } else {
-        requireAdmin(identity)
-        await users.setPassword(params.id, password)
-      }
+      if (identity.id !== params.id) return prepareForOther(users, identity, params.id, password)
+      const change = { oldPassword: requireOld(oldPassword), password }
+      return auth.prepareOwnPassword(params.id, change, remoteAddress)
+    },
+    change: async (tx, { params }, password) => {
+      await users.setPassword(tx, params.id, password)
       return NO_CONTENT
     },
   })
+}
+
+function prepareForOther(users: Users, identity: Identity, id: string, password: string) {
+  requireAdmin(identity)
+  return users.preparePassword(id, password)
+}
+
+function textOf(user: User): JsonText {
+  return new JsonText(encodeUser(user))
 }
 
 function requireOld(password: string | undefined): string {

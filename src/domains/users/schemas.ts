@@ -1,10 +1,9 @@
-import { Type, type Static } from 'typebox'
-import { ROLES, type Identity } from '../../kernel/identity.ts'
-import { toRfc3339 } from '../../kernel/time.ts'
+import { Type } from 'typebox'
+import { ROLES } from '../../kernel/identity.ts'
+import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, PageQuery } from '../../wire/page.ts'
 import { Fields, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import type { IssuedToken } from './auth.ts'
-import type { User } from './model.ts'
 
 const UserId = Type.String({ description: 'UUIDv7 (RFC 9562).' })
 const Name = Type.String({
@@ -34,7 +33,6 @@ const User = {
 }
 
 export const UserSchema = Fields(User, { $id: 'User' })
-export type UserWire = Static<typeof UserSchema>
 
 export const UserPage = PageOf(UserSchema)
 
@@ -51,7 +49,6 @@ export const MeSchema = Fields(
   },
   { $id: 'Me', description: 'A user, or what a local tool says of itself in its headers.' },
 )
-export type MeWire = Static<typeof MeSchema>
 
 export const NewUserBody = Fields({ name: Name, password: GivenPassword, roles: GivenRoles })
 
@@ -87,27 +84,13 @@ export const LoginSchema = Fields(
 
 export const UserQuery = Fields(PageQuery)
 
-export function toUserWire(user: User): UserWire {
-  return {
-    id: user.id,
-    name: user.name,
-    roles: [...user.roles],
-    enabled: user.enabled,
-    created_at: toRfc3339(user.createdAt),
-    updated_at: toRfc3339(user.updatedAt),
-    last_login_at: user.lastLoginAt === null ? null : toRfc3339(user.lastLoginAt),
-  }
-}
+/** A user in answers; the schema has no field for a hash. */
+export const encodeUser = encoderOf(UserSchema)
 
-export function toMeWire({ id, name, roles }: Identity, user: User | undefined): MeWire {
-  return user ? toUserWire(user) : { id, name, roles: [...roles] }
-}
+export const encodeMe = encoderOf(MeSchema)
 
-export function toLoginWire({ token, expiresInSeconds, user }: IssuedToken): Static<typeof LoginSchema> {
-  return {
-    access_token: token.reveal(),
-    token_type: 'Bearer',
-    expires_in: expiresInSeconds,
-    user: toUserWire(user),
-  }
-}
+export const encodeLogin = encoderOf(LoginSchema, {
+  access_token: ({ token }: IssuedToken) => token.reveal(),
+  token_type: () => 'Bearer',
+  expires_in: ({ expiresInSeconds }: IssuedToken) => expiresInSeconds,
+})

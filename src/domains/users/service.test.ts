@@ -10,7 +10,8 @@ import { readOnly } from '../../store/open.ts'
 import { createPasswords } from '../../infra/passwords/pbkdf2.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
-import { createUserService, type Users } from './service.ts'
+import { NO_SESSIONS, usersOf, type TestUsers } from '../../../test/support/users.ts'
+import { Users } from './service.ts'
 import { findAccount } from './store.ts'
 
 const PASSWORD = 'a heavy brass telescope'
@@ -20,7 +21,10 @@ const passwords = createPasswords({ iterations: 1, queueLimit: 1_000 })
 async function world(dialect: DialectName) {
   const clock = fakeClock()
   const { store, ...rest } = await testStore(dialect, clock)
-  const users = createUserService({ store, clock, logger: silentLogger, passwords })
+  const users = usersOf(
+    store,
+    new Users({ store, clock, logger: silentLogger, passwords, sessions: NO_SESSIONS }),
+  )
   const add = (name: string, ...roles: Role[]) => users.create({ name, password: PASSWORD, roles })
   return { clock, store, users, add, [Symbol.asyncDispose]: rest[Symbol.asyncDispose] }
 }
@@ -29,7 +33,7 @@ function hasCode(code: string) {
   return (error: unknown) => error instanceof AppError && error.code === code
 }
 
-async function activeAdmins(users: Users): Promise<string[]> {
+async function activeAdmins(users: TestUsers): Promise<string[]> {
   const { items } = await users.list(FIRST_PAGE)
   return items.filter(({ enabled, roles }) => enabled && roles.includes('admin')).map(({ name }) => name)
 }
@@ -213,12 +217,11 @@ onEveryDialect('users', (dialect) => {
 
 test('a read-only platform makes no user', async () => {
   await using w = await world('sqlite')
-  const users = createUserService({
-    store: readOnly(w.store),
-    clock: w.clock,
-    logger: silentLogger,
-    passwords,
-  })
+  const store = readOnly(w.store)
+  const users = usersOf(
+    store,
+    new Users({ store, clock: w.clock, logger: silentLogger, passwords, sessions: NO_SESSIONS }),
+  )
   await assert.rejects(
     users.create({ name: 'ada', password: PASSWORD, roles: ['admin'] }),
     hasCode('read_only'),

@@ -37,134 +37,148 @@ export interface UserDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly passwords: { hash(password: string): Promise<string> }
-  /** Ends what a user's tokens have opened, in the transaction that ends the tokens. */
-  readonly sessions?: { endOf(tx: Tx, userId: string, reason: string): Promise<void> }
+  /** Ends the VPN sessions of a user in the transaction that ends the tokens. */
+  readonly sessions: { endOf(tx: Tx, userId: string, reason: string): Promise<void> }
 }
 
-/** Calls back with the id of a user who was changed or removed in this process, after the commit. */
+/** Called with the id of a user whom this process has changed or deleted, after the commit. */
 export type UserListener = (userId: string) => void
 
-export interface Users {
-  /** Rejects with `user_exists` or `validation_failed`. */
-  create(wanted: NewUser): Promise<User>
-  /** Rejects with `user_not_found`. */
-  get(id: string): Promise<User>
-  find(id: string): Promise<User | undefined>
-  /** Without regard to case. Rejects with `user_not_found`. */
-  getByName(name: string): Promise<User>
-  /** Newest first. */
-  list(page: PageRequest): Promise<Page<User>>
-  /** Disabling and a change of roles end the user's tokens and sessions. Rejects with `user_not_found` or `last_admin`. */
-  change(id: string, change: UserChange): Promise<User>
-  /**
-   * Ends the user's tokens and sessions. With `proven`, the hash that the old password was checked against, it rejects with
-   * `invalid_credentials` when another password was set since. Rejects with `user_not_found` or `validation_failed`.
-   */
-  setPassword(id: string, password: string, proven?: Secret): Promise<void>
-  /** Rejects with `user_not_found` or `last_admin`. */
-  remove(id: string): Promise<void>
-  /**
-   * Makes the user `admin` when there is no user at all, with a password that is told only here; undefined when
-   * there was one. Several processes may do so at once: one of them makes the user.
-   */
-  ensureFirstAdmin(): Promise<{ name: string; password: Secret } | undefined>
-  /** The function returned stops it. `listener` must not throw. */
-  onUserChanged(listener: UserListener): () => void
+/** A new password as it is stored; `proven` is the hash that the old password was checked against. */
+export interface PreparedPassword {
+  readonly hash: Secret
+  readonly proven?: Secret
 }
 
 const FIRST_ADMIN = 'admin'
 // 144 random bits: 24 characters
 const FIRST_PASSWORD_BYTES = 18
 
-export function createUserService({ store, clock, logger, passwords, sessions }: UserDeps): Users {
-  const listeners = new Set<UserListener>()
+/** The users and their passwords. Hashing takes a tenth of a second, so it is prepared before the transaction. */
+export class Users {
+  readonly #deps: UserDeps
+  readonly #listeners = new Set<UserListener>()
 
-  const told = (tx: Tx, userId: string, event: string) =>
-    tx.afterCommit(() => {
-      logger.info({ user_id: userId }, event)
-      for (const listener of listeners) listener(userId)
+  constructor(deps: UserDeps) {
+    this.#deps = deps
+  }
+
+  /** The account of a new user, to be passed to {@link Users.create}. Rejects with `validation_failed`. */
+  async prepareAccount({ name, password, roles }: NewUser): Promise<Account> {
+    requireGoodPassword(password, parseName(name))
+    const user = newUser(name, parseRoles(roles), this.#deps.clock.now())
+    return { user, passwordHash: await this.#hash(password) }
+  }
+
+  /** Rejects with `user_exists`. */
+  async create(tx: Tx, account: Account): Promise<User> {
+    const { user } = account
+    if (!(await insertUser(tx, account))) throw userExists(user.name)
+    this.#announce(tx, user.id, 'user created')
+    return user
+  }
+
+  /** Rejects with `user_not_found`. */
+  async get(id: string): Promise<User> {
+    return requireUser(await this.find(id), id)
+  }
+
+  find(id: string): Promise<User | undefined> {
+    return findUser(this.#deps.store.read, id)
+  }
+
+  /** Without regard to case. Rejects with `user_not_found`. */
+  async getByName(name: string): Promise<User> {
+    return requireUser(await findAccount(this.#deps.store.read, name), name).user
+  }
+
+  /** Newest first. */
+  list(page: PageRequest): Promise<Page<User>> {
+    return listUsers(this.#deps.store.read, page)
+  }
+
+  /** Disabling and a change of roles end the user's tokens and sessions. Rejects with `user_not_found` or `last_admin`. */
+  async change(tx: Tx, id: string, change: UserChange): Promise<User> {
+    const admins = await lockAdmins(tx)
+    const { user, passwordHash } = requireUser(await lockAccount(tx, id), id)
+    const next = changed(user, change, this.#deps.clock.now())
+    if (next === user) return user
+    if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
+    await updateAccount(tx, { user: next, passwordHash })
+    if (next.tokenGeneration !== user.tokenGeneration) await this.#endSessions(tx, id, changeReason(next))
+    this.#announce(tx, id, 'user changed')
+    return next
+  }
+
+  /** To be passed to {@link Users.setPassword}. Rejects with `user_not_found` or `validation_failed`. */
+  async preparePassword(id: string, password: string): Promise<PreparedPassword> {
+    requireGoodPassword(password, (await this.get(id)).name)
+    return { hash: await this.#hash(password) }
+  }
+
+  /**
+   * Ends the user's tokens and sessions. Rejects with `user_not_found`, or with `invalid_credentials` when the password
+   * has changed since the old one was proven.
+   */
+  async setPassword(tx: Tx, id: string, { hash, proven }: PreparedPassword): Promise<void> {
+    const account = requireUser(await lockAccount(tx, id), id)
+    if (proven && account.passwordHash.reveal() !== proven.reveal()) throw invalidCredentials()
+    const user = withoutTokens(account.user, this.#deps.clock.now())
+    await updateAccount(tx, { user, passwordHash: hash })
+    await this.#endSessions(tx, id, 'the password was changed')
+    this.#announce(tx, id, 'password changed')
+  }
+
+  /** Rejects with `user_not_found` or `last_admin`. */
+  async remove(tx: Tx, id: string): Promise<void> {
+    const admins = await lockAdmins(tx)
+    const { user } = requireUser(await lockAccount(tx, id), id)
+    requireAnotherAdmin(admins, user)
+    await deleteUser(tx, id)
+    await this.#endSessions(tx, id, 'the user was deleted')
+    this.#announce(tx, id, 'user deleted')
+  }
+
+  /**
+   * Creates the user `admin` with a random password when there is no user at all; undefined when there is one. If several
+   * processes call it at once, one of them creates the user.
+   */
+  async ensureFirstAdmin(): Promise<{ name: string; password: Secret } | undefined> {
+    const { store } = this.#deps
+    if (await hasUsers(store.read)) return undefined
+    const password = randomBytes(FIRST_PASSWORD_BYTES).toString('base64url')
+    const account = await this.prepareAccount({ name: FIRST_ADMIN, password, roles: ['admin'] })
+    const isCreated = await store.write(async (tx) => {
+      if ((await hasUsers(tx)) || !(await insertUser(tx, account))) return false
+      this.#announce(tx, account.user.id, 'user created')
+      return true
     })
+    return isCreated ? { name: FIRST_ADMIN, password: new Secret(password) } : undefined
+  }
 
-  const newAccount = async (name: string, roles: readonly Role[], password: string): Promise<Account> => ({
-    user: newUser(name, roles, clock.now()),
-    passwordHash: new Secret(await passwords.hash(password)),
-  })
+  /** The function returned removes the listener. `listener` must not throw. */
+  onUserChanged(listener: UserListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
 
-  return {
-    async create({ name, password, roles }) {
-      requireGoodPassword(password, parseName(name))
-      // Hashing takes a tenth of a second: never inside the transaction.
-      const account = await newAccount(name, parseRoles(roles), password)
-      return store.write(async (tx) => {
-        if (!(await insertUser(tx, account))) throw userExists(name)
-        told(tx, account.user.id, 'user created')
-        return account.user
-      })
-    },
+  async #hash(password: string): Promise<Secret> {
+    return new Secret(await this.#deps.passwords.hash(password))
+  }
 
-    get: async (id) => existing(await findUser(store.read, id), id),
+  async #endSessions(tx: Tx, id: string, reason: string): Promise<void> {
+    await this.#deps.sessions.endOf(tx, id, reason)
+  }
 
-    find: (id) => findUser(store.read, id),
-
-    getByName: async (name) => existing(await findAccount(store.read, name), name).user,
-
-    list: (page) => listUsers(store.read, page),
-
-    change: (id, change) =>
-      store.write(async (tx) => {
-        const admins = await lockAdmins(tx)
-        const { user, passwordHash } = existing(await lockAccount(tx, id), id)
-        const next = changed(user, change, clock.now())
-        if (next === user) return user
-        if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
-        await updateAccount(tx, { user: next, passwordHash })
-        if (next.tokenGeneration !== user.tokenGeneration) await sessions?.endOf(tx, id, changeReason(next))
-        told(tx, id, 'user changed')
-        return next
-      }),
-
-    async setPassword(id, password, proven) {
-      requireGoodPassword(password, existing(await findUser(store.read, id), id).name)
-      const passwordHash = new Secret(await passwords.hash(password))
-      await store.write(async (tx) => {
-        const account = existing(await lockAccount(tx, id), id)
-        if (proven && account.passwordHash.reveal() !== proven.reveal()) throw invalidCredentials()
-        await updateAccount(tx, { user: withoutTokens(account.user, clock.now()), passwordHash })
-        await sessions?.endOf(tx, id, 'the password was changed')
-        told(tx, id, 'password changed')
-      })
-    },
-
-    remove: (id) =>
-      store.write(async (tx) => {
-        const admins = await lockAdmins(tx)
-        const { user } = existing(await lockAccount(tx, id), id)
-        requireAnotherAdmin(admins, user)
-        await deleteUser(tx, id)
-        await sessions?.endOf(tx, id, 'the user was deleted')
-        told(tx, id, 'user deleted')
-      }),
-
-    async ensureFirstAdmin() {
-      if (await hasUsers(store.read)) return undefined
-      const password = randomBytes(FIRST_PASSWORD_BYTES).toString('base64url')
-      const account = await newAccount(FIRST_ADMIN, ['admin'], password)
-      const made = await store.write(async (tx) => {
-        if ((await hasUsers(tx)) || !(await insertUser(tx, account))) return false
-        told(tx, account.user.id, 'user created')
-        return true
-      })
-      return made ? { name: FIRST_ADMIN, password: new Secret(password) } : undefined
-    },
-
-    onUserChanged(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+  #announce(tx: Tx, userId: string, event: string): void {
+    tx.afterCommit(() => {
+      this.#deps.logger.info({ user_id: userId }, event)
+      for (const listener of this.#listeners) listener(userId)
+    })
   }
 }
 
-/** The one answer to a wrong name, a wrong password and a disabled user. */
+/** The same for an unknown name, a wrong password and a disabled user. */
 export function invalidCredentials(): AppError {
   return new AppError('unauthenticated', 'invalid_credentials', 'The name or the password is wrong.')
 }
@@ -188,18 +202,18 @@ function newUser(name: string, roles: readonly Role[], at: number): User {
   }
 }
 
-function existing<T>(found: T | undefined, idOrName: string): T {
-  if (!found) throw notFound('user', idOrName)
-  return found
+function requireUser<T>(user: T | undefined, idOrName: string): T {
+  if (!user) throw notFound('user', idOrName)
+  return user
 }
 
-/** What the user was about to lose must be somebody else's too. */
+/** Refuses to take the last enabled admin away. */
 function requireAnotherAdmin(admins: readonly string[], user: User): void {
   if (admins.length > 1 || !admins.includes(user.id)) return
   throw new AppError(
     'conflict',
     'last_admin',
-    `${user.name} is the last enabled admin; make another user an admin before this one stops being one.`,
+    `${user.name} is the last enabled admin; give another user the role admin first.`,
   )
 }
 
@@ -207,6 +221,6 @@ function userExists(name: string): AppError {
   return new AppError(
     'conflict',
     'user_exists',
-    `There is a user ${JSON.stringify(name)} already; case does not count.`,
+    `Another user has the name ${JSON.stringify(name)}; names are compared without regard to case.`,
   )
 }

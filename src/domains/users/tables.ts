@@ -1,21 +1,35 @@
-import type { Generated } from 'kysely'
+import { knownRoles, type Role } from '../../kernel/identity.ts'
+import { Secret } from '../../kernel/secret.ts'
+import { defineColumns, encoded, flag, generated, integer, text } from '../../store/columns.ts'
+import { schemaOf } from '../../store/schema.ts'
 
-export interface UsersTable {
-  seq: Generated<number>
-  id: string
-  name: string
+/** Comma separated, in the order of the whitelist. */
+const roles = encoded<readonly Role[], string>({
+  encode: (value) => value.join(','),
+  decode: (stored) => knownRoles(stored.split(',')),
+})
+
+const secret = encoded<Secret, string>({
+  encode: (value) => value.reveal(),
+  decode: (stored) => new Secret(stored),
+})
+
+export const users = defineColumns({
+  seq: generated(),
+  id: text(),
+  name: text(),
   /** The name in lower case: names are unique without regard to case. */
-  name_key: string
-  password_hash: string
-  /** Comma separated, in the order of the whitelist. */
-  roles: string
-  /** 1 or 0. */
-  enabled: number
-  /** Tokens carry the generation they were issued in; raising it ends them. */
-  token_generation: number
+  nameKey: text(),
+  passwordHash: secret,
+  roles,
+  enabled: flag(),
+  /** Tokens carry the generation in which they were issued; raising it ends them. */
+  tokenGeneration: integer(),
   /** Tokens without a generation must have been issued at or after this time. */
-  tokens_valid_from: number
-  created_at: number
-  updated_at: number
-  last_login_at: number | null
-}
+  tokensValidFrom: integer(),
+  createdAt: integer(),
+  updatedAt: integer(),
+  lastLoginAt: integer().nullable(),
+})
+
+export const { db, names, statement } = schemaOf({ users })

@@ -1,21 +1,15 @@
 // The audit trail: its rows, and the event that goes out with each.
 import type { Selectable } from 'kysely'
 import { newId } from '../../kernel/ids.ts'
-import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import { mapPage, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import { sql } from 'kysely'
-import { statement } from '../../store/statement.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import { VPN_EVENTS, type VpnEvent } from './events.ts'
+import type { EventSink } from '../../ports/events.ts'
+import { VPN_EVENTS } from './events.ts'
 import type { AuditEntry, AuditEventName } from './model.ts'
-import { toAuditWire } from './schemas.ts'
-import type { VpnAuditTable } from './tables.ts'
+import { dbOf, statement, type VpnAuditTable } from './tables.ts'
 
 type Row = Selectable<VpnAuditTable>
-
-/** Writes an event in the caller's transaction; it goes out after the commit. */
-export interface VpnEvents {
-  append(tx: Tx, event: VpnEvent): Promise<void>
-}
 
 const insert = statement<Omit<Row, 'seq'>>((db, value) =>
   db.insertInto('vpn_audit').values({
@@ -31,11 +25,15 @@ const insert = statement<Omit<Row, 'seq'>>((db, value) =>
 )
 
 /** Writes one line of the trail and its event, in the same transaction. */
-export async function record(tx: Tx, events: VpnEvents, line: Omit<AuditEntry, 'id'>): Promise<void> {
+export async function record(
+  tx: Tx,
+  events: EventSink<AuditEntry>,
+  line: Omit<AuditEntry, 'id'>,
+): Promise<void> {
   const entry: AuditEntry = { id: newId(), ...line }
   await tx.change(insert, toRow(entry))
   const subject = entry.sessionId ?? entry.remoteAddress ?? entry.gateway
-  await events.append(tx, { type: VPN_EVENTS[entry.event], subject, data: toAuditWire(entry) })
+  await events.append(tx, { type: VPN_EVENTS[entry.event], subject, data: entry })
 }
 
 export interface AuditFilter {
@@ -46,11 +44,11 @@ export interface AuditFilter {
 
 /** Newest first. */
 export async function listAudit(
-  { db }: Queries,
+  queries: Queries,
   { event, user }: AuditFilter,
   page: PageRequest,
 ): Promise<Page<AuditEntry>> {
-  const rows = await db
+  const rows = await dbOf(queries)
     .selectFrom('vpn_audit')
     .selectAll()
     // Written out, so that the partial index of the rare event serves.
@@ -60,14 +58,15 @@ export async function listAudit(
     .orderBy('seq', 'desc')
     .limit(page.limit + 1)
     .execute()
-  return pageOf(rows, page.limit, fromRow)
+  return mapPage(pageOf(rows, page.limit), fromRow)
 }
 
 /**
  * Removes the lines of one batch of the oldest that were written before that time, never the newest of all, by which
  * the next is numbered; answers how many.
  */
-export async function deleteAudit({ db }: Tx, before: number, limit: number): Promise<number> {
+export async function deleteAudit(queries: Tx, before: number, limit: number): Promise<number> {
+  const db = dbOf(queries)
   const oldest = db.selectFrom('vpn_audit').select(['seq', 'at']).orderBy('seq').limit(limit).as('oldest')
   const { numDeletedRows } = await db
     .deleteFrom('vpn_audit')

@@ -1,8 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { record, type VpnEvents } from './audit.ts'
+import type { EventSink } from '../../ports/events.ts'
+import { record } from './audit.ts'
 import { releaseLease } from './leases.ts'
-import { CLOSE, presentable } from './model.ts'
+import { CLOSE, presentable, type AuditEntry } from './model.ts'
 import { closeSession, liveOfRun, liveOfUser, type LiveSession } from './store.ts'
 
 /** How a session is ended. */
@@ -32,13 +33,13 @@ export interface Ending {
 
 export interface EndingDeps {
   readonly clock: Clock
-  readonly events: VpnEvents
+  readonly events: EventSink<AuditEntry>
 }
 
 // Four statements for each session: a batch keeps the other writes waiting for some milliseconds.
 const BATCH = 100
 
-export function createEnding({ clock, events }: EndingDeps): Pick<Ending, 'end' | 'endOf'> {
+function createEnding({ clock, events }: EndingDeps): Pick<Ending, 'end' | 'endOf'> {
   const end: Ending['end'] = async (tx, session, { code, reason: given, actor, isTold }) => {
     const at = clock.now()
     const reason = presentable(given)

@@ -1,11 +1,9 @@
 // The queries of the gateways themselves, apart from those of their sessions.
 import type { ExpressionBuilder, Selectable } from 'kysely'
-import { statement } from '../../store/statement.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import type { Tables } from '../../store/tables.ts'
 import type { Gateway } from './model.ts'
 import type { WatchedRun } from './silence.ts'
-import type { VpnGatewaysTable } from './tables.ts'
+import { dbOf, statement, type VpnTables, type VpnGatewaysTable } from './tables.ts'
 
 /** One run of a gateway. */
 export interface GatewayRun {
@@ -44,7 +42,7 @@ const watched = statement<object, WatchedRun>((db) =>
     .where((row) => row.or([row('left_at', 'is', null), row.exists(liveSessions(row))])),
 )
 
-function liveSessions(row: ExpressionBuilder<Tables, 'vpn_gateways'>) {
+function liveSessions(row: ExpressionBuilder<VpnTables, 'vpn_gateways'>) {
   return row
     .selectFrom('vpn_sessions')
     .select('seq')
@@ -65,13 +63,13 @@ export async function markSeen(tx: Tx, run: GatewayRun, at: number): Promise<voi
   })
 }
 
-export async function markLeft({ db }: Tx, runId: string, at: number): Promise<void> {
-  await db.updateTable('vpn_gateways').set({ left_at: at }).where('run_id', '=', runId).execute()
+export async function markLeft(queries: Tx, runId: string, at: number): Promise<void> {
+  await dbOf(queries).updateTable('vpn_gateways').set({ left_at: at }).where('run_id', '=', runId).execute()
 }
 
 /** The other runs of the same name that have not left. */
-export async function otherRuns({ db }: Queries, { name, runId }: GatewayRun): Promise<string[]> {
-  const rows = await db
+export async function otherRuns(queries: Queries, { name, runId }: GatewayRun): Promise<string[]> {
+  const rows = await dbOf(queries)
     .selectFrom('vpn_gateways')
     .select('run_id')
     .where('name', '=', name)
@@ -87,22 +85,19 @@ export function listWatched(queries: Queries): Promise<WatchedRun[]> {
 }
 
 /** Whether the run has given no other sign of life; it cannot before the end of the transaction. */
-export async function lockSilent(
-  { db, capabilities }: Tx,
-  { runId, lastSeenAt }: WatchedRun,
-): Promise<boolean> {
-  const row = await db
+export async function lockSilent(queries: Tx, { runId, lastSeenAt }: WatchedRun): Promise<boolean> {
+  const row = await dbOf(queries)
     .selectFrom('vpn_gateways')
     .select('last_seen_at')
     .where('run_id', '=', runId)
-    .$if(capabilities.concurrentWriters, (query) => query.forUpdate())
+    .$if(queries.capabilities.concurrentWriters, (query) => query.forUpdate())
     .executeTakeFirst()
   return row?.last_seen_at === lastSeenAt
 }
 
 /** The gateways that are there, or were since then, each as its last run says, by name. */
-export async function listGateways({ db }: Queries, since: number): Promise<Gateway[]> {
-  const rows = await db
+export async function listGateways(queries: Queries, since: number): Promise<Gateway[]> {
+  const rows = await dbOf(queries)
     .selectFrom('vpn_gateways')
     .selectAll()
     .where((row) => row.or([row('left_at', 'is', null), row('last_seen_at', '>=', since)]))
@@ -121,8 +116,8 @@ export async function listGateways({ db }: Queries, since: number): Promise<Gate
 }
 
 /** Forgets the runs that have left and were last seen before that time. */
-export async function deleteRuns({ db }: Tx, before: number): Promise<void> {
-  await db
+export async function deleteRuns(queries: Tx, before: number): Promise<void> {
+  await dbOf(queries)
     .deleteFrom('vpn_gateways')
     .where('last_seen_at', '<', before)
     .where('left_at', 'is not', null)

@@ -1,11 +1,10 @@
 // The queries of the address pool, apart from those of the sessions.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
-import { statement, type Statement } from '../../store/statement.ts'
+import type { Statement } from '../../store/statement.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
-import type { Tables } from '../../store/tables.ts'
 import type { AddressPool } from './addresses.ts'
 import type { AlertedPercent, PoolUsage } from './model.ts'
-import type { VpnLeasesTable } from './tables.ts'
+import { dbOf, statement, type VpnTables, type VpnLeasesTable } from './tables.ts'
 
 /** For whom an address is. Without a device nothing is remembered. */
 export interface Holder {
@@ -29,9 +28,12 @@ interface FreeQuery<P> {
   readonly locking: Statement<P, Free>
 }
 
-type SelectFree = SelectQueryBuilder<Tables, 'vpn_leases', Free>
+type SelectFree = SelectQueryBuilder<VpnTables, 'vpn_leases', Free>
 
-type BuildFree<P> = (db: Kysely<Tables>, value: <K extends keyof P & string>(name: K) => P[K]) => SelectFree
+type BuildFree<P> = (
+  db: Kysely<VpnTables>,
+  value: <K extends keyof P & string>(name: K) => P[K],
+) => SelectFree
 
 const freeQuery = <P extends object>(
   build: BuildFree<P>,
@@ -121,15 +123,19 @@ const countReleased = statement<{ pool: string; since: number; until: number }, 
 
 /** Makes a pool known, and takes over the addresses of it that another pool has had before. */
 export async function openPool(tx: Tx, pool: AddressPool): Promise<void> {
-  await tx.db
+  await dbOf(tx)
     .insertInto('vpn_pools')
     .values({ cidr: pool.cidr, next_address: pool.first, alerted_percent: 0 })
     .onConflict((conflict) => conflict.column('cidr').doNothing())
     .execute()
-  const others = await tx.db.selectFrom('vpn_pools').select('cidr').where('cidr', '!=', pool.cidr).execute()
+  const others = await dbOf(tx)
+    .selectFrom('vpn_pools')
+    .select('cidr')
+    .where('cidr', '!=', pool.cidr)
+    .execute()
   // Without others there is nothing to look for among what may be a million rows.
   if (others.length === 0) return
-  await tx.db
+  await dbOf(tx)
     .updateTable('vpn_leases')
     .set({ pool: pool.cidr })
     .where('address', '>=', pool.first)
@@ -172,10 +178,10 @@ export async function readUsage(queries: Queries, pool: AddressPool, coolDown: C
 
 /** How full an alert says that the pool is; undefined as long as no gateway has opened it. */
 export async function readAlerted(
-  { db }: Queries,
+  queries: Queries,
   { cidr }: AddressPool,
 ): Promise<AlertedPercent | undefined> {
-  const row = await db
+  const row = await dbOf(queries)
     .selectFrom('vpn_pools')
     .select('alerted_percent')
     .where('cidr', '=', cidr)
@@ -185,12 +191,12 @@ export async function readAlerted(
 
 /** Compare-and-set: answers `false` when another process has told of it meanwhile. */
 export async function markAlerted(
-  { db }: Tx,
+  queries: Tx,
   { cidr }: AddressPool,
   from: AlertedPercent,
   to: AlertedPercent,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
+  const { numUpdatedRows } = await dbOf(queries)
     .updateTable('vpn_pools')
     .set({ alerted_percent: to })
     .where('cidr', '=', cidr)
@@ -241,8 +247,8 @@ const NEVER = 0
 const LEASES_ADDED = 64
 
 /** The lowest address that never had a lease. */
-async function readNext({ db }: Tx, { cidr }: AddressPool): Promise<number> {
-  const { next_address } = await db
+async function readNext(queries: Tx, { cidr }: AddressPool): Promise<number> {
+  const { next_address } = await dbOf(queries)
     .selectFrom('vpn_pools')
     .select('next_address')
     .where('cidr', '=', cidr)
@@ -251,9 +257,9 @@ async function readNext({ db }: Tx, { cidr }: AddressPool): Promise<number> {
 }
 
 /** Adds leases of the addresses from `next` on, unless another transaction is doing so: then it waits for that one. */
-async function addLeases({ db }: Tx, pool: AddressPool, next: number): Promise<void> {
+async function addLeases(queries: Tx, pool: AddressPool, next: number): Promise<void> {
   const count = Math.min(LEASES_ADDED, pool.last + 1 - next)
-  const { numUpdatedRows } = await db
+  const { numUpdatedRows } = await dbOf(queries)
     .updateTable('vpn_pools')
     .set({ next_address: next + count })
     .where('cidr', '=', pool.cidr)
@@ -261,7 +267,7 @@ async function addLeases({ db }: Tx, pool: AddressPool, next: number): Promise<v
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return
   const leases = Array.from({ length: count }, (_, index) => newLease(pool, next + index))
-  await db
+  await dbOf(queries)
     .insertInto('vpn_leases')
     .values(leases)
     .onConflict((conflict) => conflict.column('address').doNothing())

@@ -63,6 +63,18 @@ export interface Gateway {
   readonly alive: boolean
 }
 
+/** The tunnels of all gateways at one moment. */
+export interface Tunnels {
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly gateways: readonly Gateway[]
+  /** The newest ones; there may be more. */
+  readonly sessions: readonly Session[]
+  /** How many live sessions there are in all. */
+  readonly total: number
+  readonly pool: PoolUsage
+}
+
 /** A gateway that was silent for so many of its heartbeat intervals is dead (contract, section 5). */
 export const INTERVALS_UNTIL_DEAD = 3
 

@@ -5,14 +5,16 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { SessionEnd, SessionRegistry, SessionRequest } from '../../ports/session-registry.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { formatAddress, parsePool } from './addresses.ts'
-import { record, type VpnEvents } from './audit.ts'
+import type { PlatformAlerts } from '../../ports/alerts.ts'
+import type { EventSink } from '../../ports/events.ts'
+import { record } from './audit.ts'
 import { createEndingOf } from './ending.ts'
 import { markLeft, markSeen, otherRuns, type GatewayRun } from './gateways.ts'
 import { lease, openPool } from './leases.ts'
-import { CLOSE, presentable } from './model.ts'
+import { CLOSE, presentable, type AuditEntry } from './model.ts'
 import { createRefusalLimit, type RefusalLine } from './refusals.ts'
 import { hearSessions, insertSession, listUntold, liveOfDevice, liveOfId, markTold } from './store.ts'
-import { createUpkeep, type VpnAlert } from './upkeep.ts'
+import { createUpkeep } from './upkeep.ts'
 
 /** What the registry of one gateway needs of the rest of the platform. */
 export interface RegistryDeps {
@@ -34,9 +36,8 @@ export interface RegistryDeps {
    * `unauthenticated`.
    */
   readonly requireTokenHolder: (tx: Tx, userId: string, token: SessionRequest['token']) => Promise<void>
-  readonly events: VpnEvents
-  /** Raises or recovers an alert in the caller's transaction. */
-  readonly alerts: { raise(tx: Tx, alert: VpnAlert): Promise<void> }
+  readonly events: EventSink<AuditEntry>
+  readonly alerts: PlatformAlerts
 }
 
 // Each attempt but the last has lost to another transaction that went through.

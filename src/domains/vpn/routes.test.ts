@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { Changes } from '../../infra/http/changes.ts'
 import { createHttpServer } from '../../infra/http/server.ts'
 import { knownRoles, type Role } from '../../kernel/identity.ts'
 import { silentLogger } from '../../kernel/logger.ts'
@@ -16,6 +17,7 @@ async function startApi(world: VpnStoreWorld, readOnly = false) {
       const roles = knownRoles([String(headers['x-user-roles'])])
       return { id: 'olga', name: 'olga', roles, via: 'headers' }
     },
+    changes: new Changes({ store: world.store }),
     logger: silentLogger,
     metrics: noMetrics,
     version: '0',

@@ -1,21 +1,30 @@
-import { parsePage, toPage } from '../../wire/page.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import type { ErrorCodes } from '../../wire/error-codes.ts'
+import { encodePage, parsePage } from '../../wire/page.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import {
   AuditPage,
   AuditQuery,
+  encodeAudit,
+  encodePool,
+  encodeSession,
   PoolSchema,
   SessionPage,
   SessionQuery,
-  toAuditWire,
-  toSessionWire,
 } from './schemas.ts'
 import type { Vpn } from './service.ts'
 
 const READERS = ['admin', 'devops', 'auditor'] as const
 const OPERATORS = ['admin', 'devops'] as const
 
-/** contract, section 3: Operations */
+export const VPN_ERRORS = {
+  session_not_found: { status: 404, meaning: 'There is no such session.' },
+} as const satisfies ErrorCodes
+
+const { session_not_found } = VPN_ERRORS
+
+/** docs/specification.md, HTTP API */
 export function vpnRoutes(vpn: Vpn): Route[] {
   return [
     route({
@@ -28,7 +37,7 @@ export function vpnRoutes(vpn: Vpn): Route[] {
       access: READERS,
       query: SessionQuery,
       answers: { 200: { description: 'A page of sessions.', schema: SessionPage } },
-      handle: async ({ query }) => ok(toPage(await vpn.list(query, parsePage(query)), toSessionWire)),
+      read: async ({ query }) => ok(encodePage(await vpn.list(query, parsePage(query)), encodeSession)),
     }),
     route({
       method: 'DELETE',
@@ -42,9 +51,9 @@ export function vpnRoutes(vpn: Vpn): Route[] {
       access: OPERATORS,
       params: IdParams,
       answers: { 204: { description: 'The session is over.' } },
-      errors: ['session_not_found'],
-      handle: async ({ params, identity }) => {
-        await vpn.disconnect(params.id, identity.id)
+      errors: { session_not_found },
+      change: async (tx, { params, identity }) => {
+        await vpn.disconnect(tx, params.id, identity.id)
         return { status: 204 }
       },
     }),
@@ -56,7 +65,7 @@ export function vpnRoutes(vpn: Vpn): Route[] {
       summary: 'How full the address pool is',
       access: READERS,
       answers: { 200: { description: 'The pool, counted now.', schema: PoolSchema } },
-      handle: async () => ok(await vpn.pool()),
+      read: async () => ok(new JsonText(encodePool(await vpn.pool()))),
     }),
     route({
       method: 'GET',
@@ -70,7 +79,7 @@ export function vpnRoutes(vpn: Vpn): Route[] {
       access: READERS,
       query: AuditQuery,
       answers: { 200: { description: 'A page of the trail.', schema: AuditPage } },
-      handle: async ({ query }) => ok(toPage(await vpn.audit(query, parsePage(query)), toAuditWire)),
+      read: async ({ query }) => ok(encodePage(await vpn.audit(query, parsePage(query)), encodeAudit)),
     }),
   ]
 }

@@ -1,15 +1,9 @@
-import { Type, type Static } from 'typebox'
-import { SECOND, toRfc3339 } from '../../kernel/time.ts'
+import { Type } from 'typebox'
+import { SECOND } from '../../kernel/time.ts'
+import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, PageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
-import {
-  AUDIT_EVENTS,
-  SESSION_STATES,
-  type AuditEntry,
-  type Gateway,
-  type PoolUsage,
-  type Session,
-} from './model.ts'
+import { AUDIT_EVENTS, SESSION_STATES, type Tunnels } from './model.ts'
 
 const UserId = Text({ minLength: 1, maxLength: 64, description: 'A user’s id.' })
 const GatewayName = Text({
@@ -24,7 +18,7 @@ const RemoteAddress = Type.String({
   examples: ['192.0.2.10'],
 })
 
-export const SessionSchema = Fields(
+const SessionSchema = Fields(
   {
     id: Id,
     user: Fields({ id: Type.String(), name: Type.String({ examples: ['ada'] }) }),
@@ -53,7 +47,6 @@ export const SessionSchema = Fields(
   },
   { $id: 'VpnSession' },
 )
-export type SessionWire = Static<typeof SessionSchema>
 
 export const SessionPage = PageOf(SessionSchema)
 
@@ -77,7 +70,7 @@ export const PoolSchema = Fields(
   { $id: 'VpnPool' },
 )
 
-export const AuditSchema = Fields(
+const AuditSchema = Fields(
   {
     id: Id,
     at: Timestamp,
@@ -93,7 +86,6 @@ export const AuditSchema = Fields(
   },
   { $id: 'VpnAuditEntry' },
 )
-export type AuditWire = Static<typeof AuditSchema>
 
 export const AuditPage = PageOf(AuditSchema)
 
@@ -103,59 +95,30 @@ export const AuditQuery = Fields({
   ...PageQuery,
 })
 
-export interface GatewayWire {
-  readonly name: string
-  readonly address: string
-  readonly heartbeat_seconds: number
-  readonly last_seen_at: string
-  readonly alive: boolean
-}
+const TunnelGateway = Fields({
+  name: GatewayName,
+  address: Type.String(),
+  heartbeat_seconds: Type.Number(),
+  last_seen_at: Timestamp,
+  alive: Type.Boolean(),
+})
 
-/** The tunnels of all gateways at one moment. */
-export interface TunnelsWire {
-  readonly gateways: readonly GatewayWire[]
-  /** The newest ones; there may be more. */
-  readonly sessions: readonly SessionWire[]
-  /** How many live sessions there are in all. */
-  readonly session_count: number
-  readonly pool: PoolUsage
-}
+/** The tunnels of all gateways at one moment, as the page in the browser reads them. */
+const TunnelsSchema = Fields({
+  at: Timestamp,
+  gateways: Type.Array(TunnelGateway),
+  sessions: Type.Array(SessionSchema),
+  total: Type.Integer(),
+  pool: PoolSchema,
+})
 
-export function toSessionWire(session: Session): SessionWire {
-  return {
-    id: session.id,
-    user: session.user,
-    device: session.device,
-    virtual_ip: session.virtualIp,
-    gateway: session.gateway,
-    remote_address: session.remoteAddress,
-    connected_at: toRfc3339(session.connectedAt),
-    last_seen_at: toRfc3339(session.lastSeenAt),
-    rtt_ms: session.rttMs,
-    closed_at: session.closedAt === null ? null : toRfc3339(session.closedAt),
-    close_code: session.closeCode,
-  }
-}
+export const encodeSession = encoderOf(SessionSchema)
+export const encodePool = encoderOf(PoolSchema)
 
-export function toAuditWire(entry: AuditEntry): AuditWire {
-  return {
-    id: entry.id,
-    at: toRfc3339(entry.at),
-    event: entry.event,
-    session_id: entry.sessionId,
-    user_id: entry.userId,
-    gateway: entry.gateway,
-    remote_address: entry.remoteAddress,
-    reason: entry.reason,
-  }
-}
+/** A line of the audit trail in pages and events. */
+export const encodeAudit = encoderOf(AuditSchema)
 
-export function toGatewayWire({ name, address, heartbeatMs, lastSeenAt, alive }: Gateway): GatewayWire {
-  return {
-    name,
-    address,
-    heartbeat_seconds: heartbeatMs / SECOND,
-    last_seen_at: toRfc3339(lastSeenAt),
-    alive,
-  }
-}
+export const encodeTunnels = encoderOf(TunnelsSchema, {
+  gateways: ({ gateways }: Tunnels) =>
+    gateways.map((gateway) => ({ ...gateway, heartbeatSeconds: gateway.heartbeatMs / SECOND })),
+})

@@ -60,9 +60,9 @@ onEveryDialect('sessions', (dialect) => {
     await using w = await vpnStoreWorld(dialect)
     const registry = await w.joined('primary')
     const { id } = await registry.register(w.request('ada'))
-    await w.vpn.disconnect(id, 'olga')
+    await w.store.write((tx) => w.vpn.disconnect(tx, id, 'olga'))
     assert.deepEqual(await registry.ended(), [{ id, code: 4403, reason: 'disconnected by an operator' }])
-    await w.vpn.disconnect(id, 'olga')
+    await w.store.write((tx) => w.vpn.disconnect(tx, id, 'olga'))
     const { items } = await w.vpn.audit({ event: 'session_closed' }, FIRST_PAGE)
     assert.deepEqual(
       items.map(({ reason }) => reason),
@@ -70,7 +70,7 @@ onEveryDialect('sessions', (dialect) => {
       'once',
     )
     await assert.rejects(
-      w.vpn.disconnect('nothing', 'olga'),
+      w.store.write((tx) => w.vpn.disconnect(tx, 'nothing', 'olga')),
       (error) => error instanceof AppError && error.code === 'session_not_found',
     )
   })
@@ -87,7 +87,7 @@ onEveryDialect('sessions', (dialect) => {
     ] as const)
       ids.push((await registry.register(w.request(user))).id)
     const [one, two, three, four] = ids as [string, string, string, string]
-    await w.vpn.disconnect(two, 'olga')
+    await w.store.write((tx) => w.vpn.disconnect(tx, two, 'olga'))
     const listed = async (filter: Parameters<typeof w.vpn.list>[0]) =>
       (await w.vpn.list(filter, FIRST_PAGE)).items.map(({ id }) => id)
     assert.deepEqual(await listed({}), [four, three, one])
@@ -113,24 +113,24 @@ onEveryDialect('sessions', (dialect) => {
     await standby.beat([])
     w.clock.advance(3 * HEARTBEAT_MS)
     await standby.beat([])
-    const { gateways, sessions, session_count, pool } = await w.vpn.tunnels()
+    const { gateways, sessions, total, pool } = await w.vpn.tunnels()
     assert.deepEqual(gateways, [
       {
         name: 'primary',
         address: 'primary:9994',
-        heartbeat_seconds: 30,
-        last_seen_at: '2026-01-31T02:00:01.000Z',
+        heartbeatMs: 30_000,
+        lastSeenAt: Date.parse('2026-01-31T02:00:01.000Z'),
         alive: false,
       },
       {
         name: 'standby',
         address: 'standby:9994',
-        heartbeat_seconds: 30,
-        last_seen_at: '2026-01-31T02:01:31.000Z',
+        heartbeatMs: 30_000,
+        lastSeenAt: Date.parse('2026-01-31T02:01:31.000Z'),
         alive: true,
       },
     ])
-    assert.deepEqual([sessions.map((session) => session.id), session_count], [[id], 1])
+    assert.deepEqual([sessions.map((session) => session.id), total], [[id], 1])
     assert.deepEqual([pool.used, pool.free], [1, 252])
     assert.deepEqual(await primary.ended(), [])
     w.clock.advance(DAY)

@@ -5,12 +5,13 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import { DAY } from '../../kernel/time.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { parsePool } from './addresses.ts'
-import { deleteAudit, listAudit, type AuditFilter, type VpnEvents } from './audit.ts'
+import type { PlatformAlerts } from '../../ports/alerts.ts'
+import type { EventSink } from '../../ports/events.ts'
+import { deleteAudit, listAudit, type AuditFilter } from './audit.ts'
 import { createEndingOf } from './ending.ts'
 import { deleteRuns, listGateways } from './gateways.ts'
 import { readUsage } from './leases.ts'
-import { CLOSE, type AuditEntry, type PoolUsage, type Session } from './model.ts'
-import { toGatewayWire, toSessionWire, type TunnelsWire } from './schemas.ts'
+import { CLOSE, type AuditEntry, type PoolUsage, type Session, type Tunnels } from './model.ts'
 import {
   countSessions,
   deleteClosed,
@@ -19,7 +20,7 @@ import {
   liveOfId,
   type SessionFilter,
 } from './store.ts'
-import { createUpkeep, type Upkeep, type VpnAlert } from './upkeep.ts'
+import { createUpkeep, type Upkeep } from './upkeep.ts'
 
 /** What looking after the sessions of all gateways needs of the rest of the platform. */
 export interface VpnDeps {
@@ -30,9 +31,8 @@ export interface VpnDeps {
   readonly pool: string
   /** How long a released address is kept from others, in milliseconds. */
   readonly coolDownMs: number
-  readonly events: VpnEvents
-  /** Raises or recovers an alert in the caller's transaction. */
-  readonly alerts: { raise(tx: Tx, alert: VpnAlert): Promise<void> }
+  readonly events: EventSink<AuditEntry>
+  readonly alerts: PlatformAlerts
 }
 
 /** The sessions of all gateways, as operators see them. */
@@ -43,14 +43,14 @@ export interface Vpn extends Upkeep {
    * Ends a session with 4403; its gateway cuts the connection within a second. One that is over stays as it is.
    * Rejects with `session_not_found`.
    */
-  disconnect(id: string, actor: string): Promise<void>
+  disconnect(tx: Tx, id: string, actor: string): Promise<void>
   /** Ends all live sessions of a user with 4401, in the transaction that ends the user's tokens. */
   endOf(tx: Tx, userId: string, reason: string): Promise<void>
   pool(): Promise<PoolUsage>
   /** Newest first. */
   audit(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>
   /** What there is to draw: the gateways of the last day, and at most 2,000 live sessions, the newest ones. */
-  tunnels(): Promise<TunnelsWire>
+  tunnels(): Promise<Tunnels>
   /**
    * Removes a batch of at most `limit` closed sessions, and one of audit lines, from before that time. Answers whether
    * there may be more.
@@ -80,9 +80,9 @@ export function createVpnService(deps: VpnDeps): Vpn {
 
     list: (filter, page) => listSessions(store.read, filter, page),
 
-    async disconnect(id, actor) {
-      if (!(await findSession(store.read, id))) throw notFound('session', id)
-      await store.write((tx) => disconnectIn(tx, id, actor))
+    async disconnect(tx, id, actor) {
+      if (!(await findSession(tx, id))) throw notFound('session', id)
+      await disconnectIn(tx, id, actor)
     },
 
     endOf: ending.endOf,
@@ -94,9 +94,10 @@ export function createVpnService(deps: VpnDeps): Vpn {
     async tunnels() {
       const { items } = await listSessions(store.read, {}, { limit: TUNNELS_SHOWN, before: NEWEST })
       return {
-        gateways: (await listGateways(store.read, clock.now() - DAY)).map(toGatewayWire),
-        sessions: items.map(toSessionWire),
-        session_count: await countSessions(store.read),
+        at: clock.now(),
+        gateways: await listGateways(store.read, clock.now() - DAY),
+        sessions: items,
+        total: await countSessions(store.read),
         pool: await usage(),
       }
     },

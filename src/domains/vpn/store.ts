@@ -1,11 +1,10 @@
 import { sql, type Selectable } from 'kysely'
-import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import { mapPage, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { SessionEnd, SessionNews } from '../../ports/session-registry.ts'
-import { statement } from '../../store/statement.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { formatAddress } from './addresses.ts'
 import type { Session, SessionState } from './model.ts'
-import type { VpnSessionsTable } from './tables.ts'
+import { dbOf, statement, type VpnSessionsTable } from './tables.ts'
 
 type Row = Selectable<VpnSessionsTable>
 
@@ -164,7 +163,7 @@ export async function closeSession(tx: Tx, end: SessionEnd, at: number, isTold: 
 }
 
 /** Notes signs of life in one statement, for there are many; those of sessions that are over are left out. */
-export async function hearSessions({ db }: Tx, runId: string, news: readonly SessionNews[]): Promise<void> {
+export async function hearSessions(queries: Tx, runId: string, news: readonly SessionNews[]): Promise<void> {
   if (news.length === 0) return
   const rows = news.map(({ id, lastSeenAt, rttMs }) => {
     const rttUs = rttMs === null ? null : Math.round(rttMs * 1_000)
@@ -174,7 +173,7 @@ export async function hearSessions({ db }: Tx, runId: string, news: readonly Ses
   await sql`
     with heard (id, at, rtt) as (values ${sql.join(rows)})
     update vpn_sessions set last_seen_at = heard.at, rtt_us = heard.rtt from heard
-    where vpn_sessions.id = heard.id and run_id = ${runId} and closed_at is null`.execute(db)
+    where vpn_sessions.id = heard.id and run_id = ${runId} and closed_at is null`.execute(queries.db)
 }
 
 /** The sessions of a run that somebody else has ended, and that its gateway has not acknowledged. */
@@ -201,11 +200,11 @@ export interface SessionFilter {
 
 /** The live ones, or those that are over; the newest first. */
 export async function listSessions(
-  { db }: Queries,
+  queries: Queries,
   { state, user, gateway }: SessionFilter,
   page: PageRequest,
 ): Promise<Page<Session>> {
-  const rows = await db
+  const rows = await dbOf(queries)
     .selectFrom('vpn_sessions')
     .selectAll()
     .where('closed_at', state === 'closed' ? 'is not' : 'is', null)
@@ -215,7 +214,7 @@ export async function listSessions(
     .orderBy('seq', 'desc')
     .limit(page.limit + 1)
     .execute()
-  return pageOf(rows, page.limit, fromRow)
+  return mapPage(pageOf(rows, page.limit), fromRow)
 }
 
 export async function countSessions(queries: Queries): Promise<number> {
@@ -226,8 +225,8 @@ export async function countSessions(queries: Queries): Promise<number> {
  * Removes one batch of sessions that ended before that time, never the newest one, by which the next is numbered;
  * answers how many.
  */
-export async function deleteClosed({ db }: Tx, before: number, limit: number): Promise<number> {
-  const { numDeletedRows } = await db
+export async function deleteClosed(queries: Tx, before: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await dbOf(queries)
     .deleteFrom('vpn_sessions')
     .where('seq', 'in', (of) =>
       of

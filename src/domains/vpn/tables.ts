@@ -1,4 +1,6 @@
-import type { Generated } from 'kysely'
+import type { Compilable, Generated, Kysely } from 'kysely'
+import { statement as untyped, type Statement } from '../../store/statement.ts'
+import type { Queries } from '../../store/store.ts'
 import type { AlertedPercent, AuditEventName } from './model.ts'
 
 /** One run of a gateway: a program that is started again is another one. */
@@ -69,4 +71,25 @@ export interface VpnAuditTable {
   gateway: string
   remote_address: string | null
   reason: string | null
+}
+
+export interface VpnTables {
+  vpn_audit: VpnAuditTable
+  vpn_gateways: VpnGatewaysTable
+  vpn_leases: VpnLeasesTable
+  vpn_pools: VpnPoolsTable
+  vpn_sessions: VpnSessionsTable
+}
+
+type Build<P, R> = (
+  db: Kysely<VpnTables>,
+  value: <K extends keyof P & string>(name: K) => P[K],
+) => Compilable<R>
+
+export function statement<P extends object, R = never>(build: Build<P, R>): Statement<P, R> {
+  return untyped(build as never)
+}
+
+export function dbOf(queries: Queries): Kysely<VpnTables> {
+  return queries.db
 }

@@ -1,21 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
+import type { Store } from '../../store/store.ts'
 import type { AddressPool } from './addresses.ts'
 import type { Ending } from './ending.ts'
 import { listWatched, lockSilent, markLeft } from './gateways.ts'
 import { markAlerted, readAlerted, readUsage } from './leases.ts'
 import { alertedAfter, CLOSE, POOL_ALERTS, type AlertedPercent, type PoolUsage } from './model.ts'
 import { createSilenceWatch, type WatchedRun } from './silence.ts'
-
-/** The alert that a full pool raises; `CLOSE` recovers it. */
-export interface VpnAlert {
-  readonly alarmId: string
-  readonly source: 'platform.vpn'
-  readonly title: string
-  readonly body: string
-  readonly severity: 'WARNING' | 'HIGH' | 'CLOSE'
-}
 
 export interface UpkeepDeps {
   readonly store: Store
@@ -24,8 +16,7 @@ export interface UpkeepDeps {
   readonly pool: AddressPool
   readonly coolDownMs: number
   readonly ending: Ending
-  /** Raises or recovers an alert in the caller's transaction. */
-  readonly alerts: { raise(tx: Tx, alert: VpnAlert): Promise<void> }
+  readonly alerts: PlatformAlerts
 }
 
 /** What every live gateway and every worker does again and again; each change is made by one of them. */
@@ -82,7 +73,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   }
 }
 
-function poolAlert({ cidr, used, size }: PoolUsage, alerted: AlertedPercent): VpnAlert {
+function poolAlert({ cidr, used, size }: PoolUsage, alerted: AlertedPercent): PlatformAlert {
   const severity = POOL_ALERTS.find(({ percent }) => percent === alerted)?.severity ?? 'CLOSE'
   const title =
     alerted === 0 ? 'The address pool has room again' : `The address pool is over ${alerted} % used`

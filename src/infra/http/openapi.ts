@@ -1,6 +1,6 @@
 import { Type, type TSchema } from 'typebox'
-import { COMMON_ERRORS, ERROR_CODES, type ErrorCode } from '../../wire/error-codes.ts'
-import { isMutation, type AnswerSchema, type Route } from '../../wire/route.ts'
+import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCode, type ErrorCodes } from '../../wire/error-codes.ts'
+import { isChange, type AnswerSchema, type Route } from '../../wire/route.ts'
 import { ErrorBody } from '../../wire/schemas.ts'
 
 /** What the OpenAPI document says before its operations. */
@@ -59,10 +59,10 @@ const IF_MATCH = Type.String({
 })
 
 /** The headers that mean something to an operation, by what it does and how it may fail. */
-function headers({ method, access, errors = [] }: Route): { headers?: TSchema } {
+function headers(route: Route): { headers?: TSchema } {
   const known = {
-    ...(method === 'POST' && access !== 'public' && { 'Idempotency-Key': Type.Optional(IDEMPOTENCY_KEY) }),
-    ...(errors.includes('precondition_failed') && { 'If-Match': Type.Optional(IF_MATCH) }),
+    ...(takesIdempotencyKey(route) && { 'Idempotency-Key': Type.Optional(IDEMPOTENCY_KEY) }),
+    ...(route.errors?.['precondition_failed'] && { 'If-Match': Type.Optional(IF_MATCH) }),
   }
   return Object.keys(known).length > 0 ? { headers: Type.Object(known) } : {}
 }
@@ -133,27 +133,31 @@ function describedAnswer({
   return { description, content: { [contentType]: { schema: referring(schema) } } }
 }
 
-function errorsByStatus(route: Route): Map<number, [string, ErrorCode][]> {
-  const byStatus = new Map<number, [string, ErrorCode][]>()
-  for (const code of [...commonErrors(route), ...(route.errors ?? [])]) {
-    const error = ERROR_CODES[code]
-    if (error) byStatus.set(error.status, [...(byStatus.get(error.status) ?? []), [code, error]])
-  }
-  return byStatus
+function errorsByStatus(route: Route): Map<number, [code: string, error: ErrorCode][]> {
+  const errors = { ...commonErrors(route), ...route.errors }
+  return Map.groupBy(Object.entries(errors), ([, { status }]) => status)
 }
 
-/** Which of the errors that any operation may have this one can have. */
-function commonErrors(route: Route): string[] {
+/** The errors that any operation may answer with, without those that this one cannot. */
+function commonErrors(route: Route): ErrorCodes {
   const takesBody = route.method !== 'GET'
-  const applies: Partial<Record<keyof typeof COMMON_ERRORS, boolean>> = {
+  const applies: Partial<Record<string, boolean>> = {
     malformed_json: takesBody,
     payload_too_large: takesBody,
     unsupported_media_type: takesBody,
     unauthenticated: route.access !== 'public',
     forbidden: Array.isArray(route.access),
-    read_only: isMutation(route),
+    read_only: isChange(route),
     route_not_found: false,
     method_not_allowed: false,
+    idempotency_key_reused: takesIdempotencyKey(route),
   }
-  return Object.keys(COMMON_ERRORS).filter((code) => applies[code as keyof typeof COMMON_ERRORS] ?? true)
+  const { idempotency_key_reused } = SHARED_ERRORS
+  return Object.fromEntries(
+    Object.entries({ ...COMMON_ERRORS, idempotency_key_reused }).filter(([code]) => applies[code] ?? true),
+  )
+}
+
+function takesIdempotencyKey(route: Route): boolean {
+  return route.method === 'POST' && route.access !== 'public' && isChange(route)
 }

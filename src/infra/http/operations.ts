@@ -42,7 +42,7 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
         200: { description: 'It serves; `degraded` when the bus is away.', schema: HealthSchema },
         503: { description: 'The store fails.', schema: HealthSchema },
       },
-      handle: async () => {
+      read: async () => {
         const store = await options.checkStore().then(
           () => 'ok' as const,
           () => 'failing' as const,
@@ -70,7 +70,7 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
       answers: {
         200: { description: 'Text, version 0.0.4.', schema: Type.String(), contentType: 'text/plain' },
       },
-      handle: async () => {
+      read: async () => {
         const { contentType, body } = await options.exposeMetrics()
         return ok(body, { 'content-type': contentType })
       },

@@ -11,14 +11,14 @@ import { hasRole, type Identity } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { JsonText } from '../../kernel/json-text.ts'
-import { ANONYMOUS, isMutation, type Answer, type Route } from '../../wire/route.ts'
+import { ANONYMOUS, isChange, type Answer, type Route, type RouteRequest } from '../../wire/route.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { answerBrokenRequest, answerStrayRequests } from './broken-requests.ts'
+import { keyedRequest, type Changes } from './changes.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 import { describeRoutes, OPENAPI_DOCUMENT } from './docs-page.ts'
 import { errorAnswer, toAppError } from './errors.ts'
 import { framingFault } from './framing.ts'
-import { answeringOnce, keyedCall, type AnswerOnce, type OnceOnly } from './idempotency.ts'
 import { unauthenticated, type Identify } from './identity.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import { namedSchemas, routeSchema } from './openapi.ts'
@@ -40,8 +40,8 @@ export interface HttpServerOptions {
   readonly identify: Identify
   /** Where a request comes from; by default the TCP peer. */
   readonly clientAddress?: ClientAddress
-  /** Who keeps the answers to POSTs that carry an `Idempotency-Key`; without it the header means nothing. */
-  readonly onceOnly?: OnceOnly
+  /** Runs what the routes change; needed where a route has a `change`. */
+  readonly changes?: Changes
   readonly logger: Logger
   readonly metrics: Metrics
   readonly version: string
@@ -139,8 +139,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   // The document at a gateway is the one of its api.
   if (!api) await describeRoutes(app, options.version)
   await app.register(async (scope) => {
-    const answerOnce = options.onceOnly && answeringOnce(options.onceOnly)
-    for (const route of options.routes) addRoute(scope, route, { ...options, countRefusal, answerOnce })
+    for (const route of options.routes) addRoute(scope, route, { ...options, countRefusal })
     refuseOtherMethods(scope, [...options.routes, ...(api ? [] : [OPENAPI_DOCUMENT])], countRefusal)
   })
   if (api) {
@@ -173,62 +172,76 @@ function withCommonHeaders(reply: FastifyReply, { id }: FastifyRequest): Fastify
   return reply.header('x-request-id', id).headers(SECURITY_HEADERS)
 }
 
-interface RouteOptions extends Pick<HttpServerOptions, 'identify' | 'readOnly' | 'clientAddress'> {
+interface RouteOptions extends Pick<
+  HttpServerOptions,
+  'identify' | 'readOnly' | 'clientAddress' | 'changes'
+> {
   readonly countRefusal: CountRefusal
-  readonly answerOnce: AnswerOnce | undefined
 }
 
-function addRoute(
-  app: FastifyInstance,
-  route: Route,
-  { identify, readOnly, clientAddress = peerAddress, countRefusal, answerOnce }: RouteOptions,
-): void {
-  const refuseChange = readOnly && isMutation(route)
+function addRoute(app: FastifyInstance, route: Route, options: RouteOptions): void {
+  const answer = answerer(route, options)
   app.route({
     method: route.method,
     url: route.path,
     schema: routeSchema(route),
-    onRequest: (request, _reply, done) => {
-      const refuse = async (fault: Error) => done(await countRefusal(request, fault))
-      const admit = (identity: Identity | undefined) => {
-        request.identity = identity ?? null
-        const fault = refusal(route, identity) ?? (refuseChange ? readOnlyError() : undefined)
-        if (fault) void refuse(fault)
-        else done()
-      }
-      try {
-        // A public route has no use for an identity, so a bad one does not stop it.
-        const identity = route.access === 'public' ? undefined : identify(request.raw)
-        if (identity instanceof Promise) identity.then(admit, refuse)
-        else admit(identity)
-      } catch (error) {
-        void refuse(error as Error)
-      }
-    },
+    onRequest: admission(route, options),
     handler: async (request, reply) => {
       if (!route.body) refuseFields(request.body)
-      const handle = async () => route.handle(routeRequest(request, clientAddress))
-      const finish = async (answer: Answer) =>
-        route.finish && answer.status < 400 ? finished(route.finish, answer) : answer
-      const { identity, headers } = request
-      const call =
-        answerOnce && identity && route.method === 'POST'
-          ? keyedCall(headers['idempotency-key'], identity, request)
-          : undefined
-      return send(
-        reply,
-        answerOnce && call ? await answerOnce(call, handle, finish) : await finish(await handle()),
-      )
+      return send(reply, await answer(request))
     },
   })
 }
 
-async function finished(finish: NonNullable<Route['finish']>, answer: Answer): Promise<Answer> {
-  const { status, body } = await finish(answer)
-  return { ...answer, status, body }
+/** Finds out who is calling and whether they may, before the body is read. */
+function admission(route: Route, { identify, readOnly, countRefusal }: RouteOptions) {
+  const refusesChange = readOnly && isChange(route)
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
+    const refuse = async (fault: Error) => done(await countRefusal(request, fault))
+    const admit = (identity: Identity | undefined) => {
+      request.identity = identity ?? null
+      const fault = refusal(route, identity) ?? (refusesChange ? readOnlyError() : undefined)
+      if (fault) void refuse(fault)
+      else done()
+    }
+    try {
+      // A public route has no use for an identity, so a bad one does not stop it.
+      const identity = route.access === 'public' ? undefined : identify(request.raw)
+      if (identity instanceof Promise) identity.then(admit, refuse)
+      else admit(identity)
+    } catch (error) {
+      void refuse(error as Error)
+    }
+  }
 }
 
-function routeRequest(request: FastifyRequest, clientAddress: ClientAddress): Parameters<Route['handle']>[0] {
+function answerer(route: Route, options: RouteOptions): (request: FastifyRequest) => Promise<Answer> {
+  const { clientAddress = peerAddress, changes } = options
+  if (!isChange(route)) return async (request) => route.read(routeRequest(request, clientAddress))
+  if (!changes) throw new Error(`${route.operation} changes something, and the server has no database.`)
+  return async (request) => {
+    const given = routeRequest(request, clientAddress)
+    const answer = await changes.run(
+      {
+        prepare: () => route.prepare?.(given),
+        change: (tx, prepared) => route.change(tx, given, prepared),
+      },
+      route.method === 'POST' ? keyOf(request) : undefined,
+    )
+    return route.afterCommit && answer.status < 400 ? route.afterCommit(answer) : answer
+  }
+}
+
+function keyOf(request: FastifyRequest) {
+  return request.identity
+    ? keyedRequest(request.headers['idempotency-key'], request.identity, request)
+    : undefined
+}
+
+function routeRequest(
+  request: FastifyRequest,
+  clientAddress: ClientAddress,
+): RouteRequest<unknown, unknown, unknown> {
   return {
     params: request.params,
     query: request.query,
@@ -281,13 +294,13 @@ function refuseOtherMethods(
 function send(reply: FastifyReply, { status, body, headers }: Answer): FastifyReply {
   reply.code(status)
   if (headers) reply.headers(headers)
-  return body instanceof JsonText ? reply.type(JSON_TYPE).send(sendable(body)) : reply.send(body)
+  return body instanceof JsonText ? reply.type(JSON_TYPE).send(bytesOf(body)) : reply.send(body)
 }
 
 // What Node.js encodes on the stack, and writes in one piece with the headers.
 const SHORT_TEXT = 16_384
 
-/** A socket would encode a long text more slowly, and for each answer anew. */
-function sendable(body: JsonText): string | Buffer {
-  return body.text.length < SHORT_TEXT ? body.text : body.bytes
+/** A socket would encode a long text more slowly. */
+function bytesOf({ text }: JsonText): string | Buffer {
+  return text.length < SHORT_TEXT ? text : Buffer.from(text)
 }

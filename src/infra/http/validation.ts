@@ -104,6 +104,8 @@ function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError)
       return []
     case 'enum':
       return [{ path, message: `must be one of ${allowed(params).join(', ')}` }]
+    case 'format':
+      return [{ path, message: 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z' }]
     case 'type':
       return [
         {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 import { SESSION_PATH } from './handshake.ts'
 
@@ -6,6 +7,19 @@ export interface GatewayRouteOptions {
   /** What the picture of the tunnels is drawn from, as JSON. */
   readonly tunnels: () => Promise<unknown>
 }
+
+/** Errors that only a gateway answers with. */
+export const GATEWAY_ERRORS = {
+  api_unavailable: {
+    status: 503,
+    meaning: 'The api behind the gateway does not answer; the outcome of the request is unknown.',
+  },
+  draining: { status: 503, meaning: 'The gateway is stopping; connect to another one.' },
+  pool_exhausted: { status: 503, meaning: 'No virtual address is free; try again later.' },
+  upgrade_required: { status: 426, meaning: 'The path is for WebSocket connections.' },
+} as const satisfies ErrorCodes
+
+const { upgrade_required } = GATEWAY_ERRORS
 
 /** What the gateway answers itself, beside its page and what every process answers. */
 export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
@@ -18,8 +32,8 @@ export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
       summary: 'Open a session over WebSocket',
       access: 'public',
       answers: {},
-      errors: ['upgrade_required'],
-      handle: () => ({
+      errors: { upgrade_required },
+      read: () => ({
         status: 426,
         body: { code: 'upgrade_required', message: 'A session is opened over WebSocket.' },
         headers: { upgrade: 'websocket' },
@@ -33,7 +47,7 @@ export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
       summary: 'Gateways, sessions and virtual addresses as they are now',
       access: ['admin', 'devops', 'auditor'],
       answers: { 200: { description: 'What the page draws.', schema: Type.Unknown() } },
-      handle: async () => ok(await tunnels()),
+      read: async () => ok(await tunnels()),
     }),
   ]
 }

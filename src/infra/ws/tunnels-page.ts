@@ -62,7 +62,7 @@ export function tunnelsPageRoutes(directory = TUNNELS_BUILD): Route[] {
         200: { description: 'The page.', schema: Type.String(), contentType: 'text/html' },
         503: { description: 'The page is not built.', schema: Type.String(), contentType: 'text/plain' },
       },
-      handle: () => pageAnswer(readBuilt()),
+      read: () => pageAnswer(readBuilt()),
     }),
     route({
       method: 'GET',
@@ -73,7 +73,7 @@ export function tunnelsPageRoutes(directory = TUNNELS_BUILD): Route[] {
       access: 'public',
       params: Type.Object({ file: Type.String({ maxLength: 255 }) }),
       answers: { 200: { description: 'The file.', schema: Type.String(), contentType: 'text/javascript' } },
-      handle: ({ params }) => assetAnswer(params.file, readBuilt()?.assets.get(params.file)),
+      read: ({ params }) => assetAnswer(params.file, readBuilt()?.assets.get(params.file)),
     }),
   ]
 }

@@ -7,9 +7,8 @@ import type { Histogram, Metrics } from '../../kernel/metrics.ts'
 import { backoffMs } from '../../kernel/retry.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
-import type { BoundStatement } from '../statement.ts'
+import type { BoundStatement, Database } from '../statement.ts'
 import type { Queries, Store, Tx, Work, WriteOptions } from '../store.ts'
-import type { Tables } from '../tables.ts'
 import { transactionTooLong, within, type StoreLimits } from '../time-limit.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { attentivePool } from './postgres-pool.ts'
@@ -77,8 +76,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   )
   const names = new Map<string, string>()
   const hurried = attentivePool(pool, { clock: options.clock, queryMs: options.limits.queryMs, names })
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: hurried }) })
-  const unhurried = new Kysely<Tables>({
+  const db = new Kysely({ dialect: new PostgresDialect({ pool: hurried }) })
+  const unhurried = new Kysely({
     dialect: new PostgresDialect({ pool: hurried.withLimit(UNHURRIED_QUERY_MS) }),
   })
   const read = { ...queriesOn(db, names), state: async () => undefined }
@@ -139,7 +138,7 @@ function inTime<T>(work: Work<T>, limitMs: number): Work<T> {
   return (tx) => within(limitMs, work(tx), () => transactionTooLong(limitMs))
 }
 
-async function writeWithRetry<T>(db: Kysely<Tables>, names: Map<string, string>, work: Work<T>): Promise<T> {
+async function writeWithRetry<T>(db: Database, names: Map<string, string>, work: Work<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     const listeners: (() => void)[] = []
     try {
@@ -164,7 +163,7 @@ async function writeWithRetry<T>(db: Kysely<Tables>, names: Map<string, string>,
  * Statements that change rows and return none are prepared under a name: parsing and planning takes the server as long
  * as doing them. Those that return rows are not, for such a plan fails once another release has added a column.
  */
-function queriesOn(db: Kysely<Tables>, names: Map<string, string>): Queries {
+function queriesOn(db: Database, names: Map<string, string>): Queries {
   const execute = async ({ query }: BoundStatement) => {
     try {
       return await db.executeQuery(query)

@@ -12,7 +12,6 @@ import {
 } from 'kysely'
 import { backoffMs } from '../../kernel/retry.ts'
 import type { Queries } from '../store.ts'
-import type { Tables } from '../tables.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { isBusy, storeUnavailable, translated } from './sqlite-errors.ts'
 
@@ -127,7 +126,7 @@ function toRecord(columns: readonly string[], row: unknown): Record<string, unkn
 
 /** Both ways to query on that connection. */
 export function queriesOn(connection: SqliteConnection): Queries {
-  const db = new Kysely<Tables>({ dialect: dialectOn(connection) })
+  const db = new Kysely({ dialect: dialectOn(connection) })
   return {
     db,
     capabilities: CAPABILITIES.sqlite,

@@ -91,7 +91,7 @@ async function openApi(t: TestContext, isTrusting: boolean): Promise<string> {
         summary: 'Who is calling',
         access: 'authenticated',
         answers: { 200: { description: 'The caller.', schema: Type.Unknown() } },
-        handle: ({ identity }) => ok(identity),
+        read: ({ identity }) => ok(identity),
       }),
     ],
     identify: createIdentify({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { Type } from 'typebox'
-import { errorAnswer } from '../../../src/infra/http/errors.ts'
+import { Changes } from '../../../src/infra/http/changes.ts'
 import { createHttpServer } from '../../../src/infra/http/server.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { silentLogger } from '../../../src/kernel/logger.ts'
@@ -10,7 +10,7 @@ import { noMetrics } from '../../../src/kernel/metrics.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { HOUR } from '../../../src/kernel/time.ts'
 import type { DialectName } from '../../../src/store/dialects/capabilities.ts'
-import { createOnce } from '../../../src/store/once.ts'
+import { DatabaseIdempotencyKeys } from '../../../src/store/idempotency-keys.ts'
 import { created, route } from '../../../src/wire/route.ts'
 import { Fields } from '../../../src/wire/schemas.ts'
 import { fakeClock } from '../../support/clock.ts'
@@ -223,12 +223,7 @@ async function thingServer(dialect: DialectName) {
   await using opening = new AsyncDisposableStack()
   const clock = fakeClock()
   const { store } = opening.use(await testStore(dialect, clock))
-  const once = createOnce({
-    store,
-    clock,
-    secret: new Secret('a key for what is kept'),
-    toAnswer: errorAnswer,
-  })
+  const keys = new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key for request hashes') })
   const failures: AppError[] = []
   let things = 0
   const makeThing = route({
@@ -239,16 +234,16 @@ async function thingServer(dialect: DialectName) {
     summary: 'Make a thing',
     access: 'authenticated',
     answers: { 201: { description: 'The thing.', schema: Fields({ number: Type.Integer() }) } },
-    handle: async () => {
+    change: async () => {
       const failure = failures.shift()
       if (failure) throw failure
-      return created({ number: await once.store.write(async () => ++things) })
+      return created({ number: ++things })
     },
   })
   const server = await createHttpServer({
     routes: [makeThing],
     identify: () => ({ id: 'tool', name: 'tool', roles: [], via: 'headers' }),
-    onceOnly: once,
+    changes: new Changes({ store, keys }),
     logger: silentLogger,
     metrics: noMetrics,
     version: '0.0.0',

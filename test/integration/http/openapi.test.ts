@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { ROLES } from '../../../src/kernel/identity.ts'
-import { ERROR_CODES } from '../../../src/wire/error-codes.ts'
+import { ERROR_CODES } from '../../../src/app/domains.ts'
 import { bodySchema, resolved, type Place, type Schema } from './document.ts'
 import { assertAccepted, openApi } from './client.ts'
 import { EXPECTED_ACCESS } from './expected-access.ts'

@@ -1,0 +1,118 @@
+import { AppError, type ErrorKind } from '../../kernel/errors.ts'
+import type { Identity } from '../../kernel/identity.ts'
+import type { IdempotencyKeys, KeyedRequest } from '../../ports/idempotency-keys.ts'
+import type { Store, Tx } from '../../store/store.ts'
+import type { Answer } from '../../wire/route.ts'
+import { errorAnswer } from './errors.ts'
+import { malformed } from './framing.ts'
+
+/** The two steps of an operation that changes something; `prepare` runs before the transaction. */
+export interface Change<T> {
+  readonly prepare: () => Promise<T> | T
+  readonly change: (tx: Tx, prepared: T) => Promise<Answer>
+}
+
+export interface ChangesOptions {
+  readonly store: Pick<Store, 'write'>
+  /** Without it the header `Idempotency-Key` has no effect. */
+  readonly keys?: IdempotencyKeys
+}
+
+/**
+ * Runs the changes that requests ask for, each in one transaction. With an `Idempotency-Key` the answer is stored in
+ * that same transaction: a crash leaves both or neither, and a repeated request gets the stored answer.
+ */
+export class Changes {
+  readonly #options: ChangesOptions
+  readonly #turns = new Map<string, Promise<unknown>>()
+
+  constructor(options: ChangesOptions) {
+    this.#options = options
+  }
+
+  async run<T>(change: Change<T>, request?: KeyedRequest): Promise<Answer> {
+    const { store, keys } = this.#options
+    if (request && keys) return this.#inTurn(request, () => this.#runKeyed(change, request, keys))
+    const prepared = await change.prepare()
+    return store.write((tx) => change.change(tx, prepared))
+  }
+
+  async #runKeyed<T>(change: Change<T>, request: KeyedRequest, keys: IdempotencyKeys): Promise<Answer> {
+    const stored = await keys.find(request)
+    if (stored) return replay(stored)
+    try {
+      const prepared = await change.prepare()
+      return await this.#store(request, keys, (tx) => change.change(tx, prepared))
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      // The transaction of the refused change is rolled back, so the refusal is stored by one of its own.
+      return this.#store(request, keys, async () => errorAnswer(error))
+    }
+  }
+
+  async #store(
+    request: KeyedRequest,
+    keys: IdempotencyKeys,
+    work: (tx: Tx) => Promise<Answer>,
+  ): Promise<Answer> {
+    const answer = await this.#options.store.write(async (tx) => {
+      if (!(await keys.claim(tx, request))) return undefined
+      const fresh = await work(tx)
+      await keys.store(tx, request, fresh)
+      return fresh
+    })
+    if (answer) return answer
+    const stored = await keys.find(request)
+    if (!stored) throw sameRequestRunning()
+    return replay(stored)
+  }
+
+  /**
+   * Requests with the same key run one after the other. Side by side, each would do all the work only to find at its
+   * end that another one has the key.
+   */
+  async #inTurn<T>({ caller, key }: KeyedRequest, work: () => Promise<T>): Promise<T> {
+    const name = JSON.stringify([caller, key])
+    const turn = (this.#turns.get(name) ?? Promise.resolve()).then(work, work)
+    this.#turns.set(name, turn)
+    try {
+      return await turn
+    } finally {
+      if (this.#turns.get(name) === turn) this.#turns.delete(name)
+    }
+  }
+}
+
+function replay(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } }
+}
+
+// The same request may succeed at another time.
+const TRANSIENT: readonly ErrorKind[] = ['unavailable', 'internal', 'rate_limited']
+
+/** The mistake of the caller: the same request gets the same answer. */
+function isRefusal(error: unknown): error is AppError {
+  return error instanceof AppError && !TRANSIENT.includes(error.kind)
+}
+
+function sameRequestRunning(): AppError {
+  return new AppError('unavailable', 'store_unavailable', 'The same request is running; send it again.', {
+    retryAfterSeconds: 1,
+  })
+}
+
+const PRINTABLE_ASCII = /^[\x20-\x7e]{1,128}$/
+
+/** The request under its key; undefined when it carries none. */
+export function keyedRequest(
+  key: string | string[] | undefined,
+  identity: Identity,
+  request: { readonly method: string; readonly url: string; readonly body: unknown },
+): KeyedRequest | undefined {
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || !PRINTABLE_ASCII.test(key)) {
+    throw malformed('Idempotency-Key', 'must be 1 to 128 printable ASCII characters')
+  }
+  const { method, url, body } = request
+  return { caller: identity.id, key, text: JSON.stringify([method, url, body ?? null]) }
+}

@@ -1,0 +1,24 @@
+import type { Tx } from '../store/store.ts'
+
+/** The standard levels, the most severe first (docs/specification.md, Alerts); `CLOSE` is a recovery. */
+export type Severity = 'CRITICAL' | 'HIGH' | 'ERROR' | 'WARNING' | 'INFO' | 'CLOSE'
+
+/** An alert that the platform itself raises. */
+export interface PlatformAlert {
+  /** The identity of the alert: at most 128 characters, none of them chosen freely by a client. */
+  readonly alarmId: string
+  /** The part that raises it: `platform.orders`. */
+  readonly source: string
+  /** Title and body may quote a client: forbidden variables are removed, and what is too long is cut. */
+  readonly title: string
+  readonly body: string
+  /** `CLOSE` recovers the alert. */
+  readonly severity: Severity
+  readonly serverAddr?: string
+}
+
+/** Where a domain raises and recovers alerts. */
+export interface PlatformAlerts {
+  /** Raises or recovers an alert in the caller's transaction; raising it again raises its count. */
+  raise(tx: Tx, alert: PlatformAlert): Promise<void>
+}

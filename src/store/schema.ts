@@ -1,0 +1,29 @@
+import type { Compilable, Kysely } from 'kysely'
+import type { Columns, TableOf } from './columns.ts'
+import { statement, type Statement } from './statement.ts'
+import type { Queries } from './store.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the columns of any table
+type AnyColumns = Columns<any>
+type DatabaseOf<T> = { [Name in keyof T]: TableOf<T[Name]> }
+type Parameter<P> = <K extends keyof P & string>(name: K) => P[K]
+
+/** The tables of one domain: their names, and queries that are typed by them and see no others. */
+export interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
+  readonly names: readonly (keyof T & string)[]
+  /** The query builder for these tables. */
+  db(queries: Queries): Kysely<DatabaseOf<T>>
+  /** A prepared statement on these tables; see {@link statement}. */
+  statement<P extends object, R = never>(
+    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>) => Compilable<R>,
+  ): Statement<P, R>
+}
+
+/** Declares the tables of a domain, each by its name in the database. */
+export function schemaOf<T extends Readonly<Record<string, AnyColumns>>>(tables: T): Schema<T> {
+  return {
+    names: Object.keys(tables),
+    db: ({ db }) => db as never,
+    statement: (build) => statement(build as never),
+  }
+}

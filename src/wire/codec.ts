@@ -1,0 +1,101 @@
+import type { Static, TObject } from 'typebox'
+import { invalidField } from '../kernel/errors.ts'
+import { JsonText } from '../kernel/json-text.ts'
+import { parseRfc3339, toRfc3339 } from '../kernel/time.ts'
+
+// Between a model (camelCase, times in epoch milliseconds) and the wire (snake_case, times in RFC 3339), as the schema
+// says: a field is declared there and nowhere else.
+
+type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name
+
+// oxlint-disable-next-line typescript/no-explicit-any -- only `any` lets each writer name the model's type itself
+type Writers = Readonly<Record<string, (model: any) => unknown>>
+type WritersModel<W> = W[keyof W] extends (model: infer T) => unknown ? T : unknown
+
+/** What can be encoded: it has a member for each field of the schema that has no writer. */
+type ModelOf<S extends TObject, W> = WritersModel<W> & {
+  readonly [Name in keyof Static<S> as Name extends keyof W ? never : Camel<Name>]: unknown
+}
+
+/** Writes a model as the JSON object that a schema describes. */
+export type Encode<T> = (model: T) => string
+
+type WriteValue = (value: unknown) => string
+
+/**
+ * An encoder for the models of a schema made by `Fields`. `writers` has the fields whose value is not the model's member of
+ * that name; a {@link JsonText} among the values is written as it stands. A member that is undefined is left out.
+ */
+export function encoderOf<S extends TObject, W extends Writers = Record<never, never>>(
+  schema: S,
+  writers?: W,
+): Encode<ModelOf<S, W>> {
+  const fields = Object.entries(schema.properties).map(([name, property]) => ({
+    key: `${JSON.stringify(name)}:`,
+    read: writers?.[name],
+    member: toCamel(name),
+    write: writerOf(property),
+  }))
+  return (model) => {
+    let text = ''
+    for (const { key, read, member, write } of fields) {
+      const value = read ? read(model) : (model as Record<string, unknown>)[member]
+      if (value !== undefined) text += (text === '' ? '{' : ',') + key + writeField(value, write)
+    }
+    return text === '' ? '{}' : `${text}}`
+  }
+}
+
+/** A value that is JSON text already stands for itself, whatever the schema says. */
+function writeField(value: unknown, write: WriteValue): string {
+  return value instanceof JsonText ? value.text : write(value)
+}
+
+function writerOf(property: unknown): WriteValue {
+  const { format, items, type } = property as { format?: string; items?: unknown; type?: unknown }
+  if (format === 'date-time') return writeTime
+  if (isObject(property)) return encoderOf(property) as WriteValue
+  if (type === 'array' && isObject(items)) return arrayWriter(encoderOf(items) as WriteValue)
+  return writeJson
+}
+
+const writeTime: WriteValue = (at) => (at === null ? 'null' : `"${toRfc3339(at as number)}"`)
+
+const writeJson: WriteValue = (value) => JSON.stringify(value)
+
+function arrayWriter(write: WriteValue): WriteValue {
+  return (values) => `[${(values as unknown[]).map(write).join(',')}]`
+}
+
+function isObject(schema: unknown): schema is TObject {
+  return typeof schema === 'object' && schema !== null && 'properties' in schema
+}
+
+/** A decoder of bodies that have passed their schema; it throws `validation_failed` for a time that does not exist. */
+export function decoderOf<T>(schema: TObject): (body: unknown) => T {
+  const fields = Object.entries(schema.properties).map(([name, property]) => ({
+    name,
+    member: toCamel(name),
+    isTime: (property as { format?: string }).format === 'date-time',
+  }))
+  return (body) => {
+    const given = body as Record<string, unknown>
+    const model: Record<string, unknown> = {}
+    for (const { name, member, isTime } of fields) {
+      const value = given[name]
+      if (value !== undefined) model[member] = isTime ? parseTime(name, value) : value
+    }
+    return model as T
+  }
+}
+
+function parseTime(path: string, text: unknown): number | null {
+  if (text === null) return null
+  const at = parseRfc3339(text as string)
+  if (at === undefined) throw invalidField(path, 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z')
+  return at
+}
+
+function toCamel(name: string): string {
+  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,30 @@
+import type { Job } from '../kernel/job.ts'
+import type { ErrorCodes } from './error-codes.ts'
+import type { Route } from './route.ts'
+
+/**
+ * What a domain is, as data. The bus's streams, the generated reference and the tests of access read it; the parts that
+ * run are made by the domain's `create`.
+ */
+export interface Domain {
+  /** Its folder; the source of its events is `/platform/<name>`. */
+  readonly name: string
+  /** The tables that it owns. */
+  readonly tables: readonly string[]
+  /** What happens in it, with the subject of the event; a subject that ends in `.*` has a variable last part. */
+  readonly events: Readonly<Record<string, string>>
+  /** Error codes of its own. */
+  readonly errors: ErrorCodes
+}
+
+/** What a domain adds to a process. */
+export interface DomainParts {
+  readonly routes: readonly Route[]
+  /** By the module that runs them. */
+  readonly jobs: Readonly<Partial<Record<'api' | 'gateway' | 'worker', readonly Job[]>>>
+}
+
+/** Declares a domain; keeps what the declaration has beyond {@link Domain}. */
+export function defineDomain<const D extends Domain>(domain: D): D {
+  return domain
+}

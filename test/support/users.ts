@@ -1,0 +1,36 @@
+import type { NewUser, User, Users } from '../../src/domains/users/index.ts'
+import type { Secret } from '../../src/kernel/secret.ts'
+import type { Store } from '../../src/store/store.ts'
+import { inTransactions } from './store.ts'
+
+export type TestUsers = ReturnType<typeof usersOf>
+
+/** For users without VPN sessions. */
+export const NO_SESSIONS = { endOf: async () => undefined }
+
+/** The users of a test: each change prepared, and in a transaction of its own. */
+export function usersOf(store: Store, users: Users) {
+  const committed = inTransactions(store, users, 'create', 'change', 'setPassword', 'remove')
+  return {
+    ...readers(users),
+    create: async (wanted: NewUser): Promise<User> => committed.create(await users.prepareAccount(wanted)),
+    change: committed.change,
+    setPassword: async (id: string, password: string, proven?: Secret) => {
+      const prepared = await users.preparePassword(id, password)
+      return committed.setPassword(id, proven ? { ...prepared, proven } : prepared)
+    },
+    remove: committed.remove,
+  }
+}
+
+function readers(users: Users) {
+  return {
+    users,
+    get: users.get.bind(users),
+    find: users.find.bind(users),
+    getByName: users.getByName.bind(users),
+    list: users.list.bind(users),
+    ensureFirstAdmin: users.ensureFirstAdmin.bind(users),
+    onUserChanged: users.onUserChanged.bind(users),
+  }
+}
