@@ -9,7 +9,7 @@ test('the code and the state go to the address that the client names', async () 
   assert.equal(answer.status, 302)
   assert.match(
     answer.headers.location ?? '',
-    /^https:\/\/client\.example\/cb\?x=1&code=[\w-]{36}&state=[!-~]+$/,
+    /^https:\/\/client\.example\/cb\?x=1&code=code-[\w-]{36}&state=[!-~]+$/,
   )
   assert.equal(queryOf(answer).get('state'), state)
   assert.equal(answer.headers['cache-control'], 'no-store')
@@ -20,7 +20,7 @@ test('without an address they go to MOCK_REDIRECT_URI, and without a state there
   for (const path of ['/authorize', '/authorize?', '/authorize?redirect_uri=&state=']) {
     const { status, headers } = await provider.request('GET', path)
     assert.equal(status, 302)
-    assert.match(headers.location ?? '', /^http:\/\/127\.0\.0\.1:7\/cb\?code=[\w-]{36}$/)
+    assert.match(headers.location ?? '', /^http:\/\/127\.0\.0\.1:7\/cb\?code=code-[\w-]{36}$/)
   }
 })
 

@@ -48,7 +48,7 @@ export interface Grants {
 }
 
 export function createGrants(clock: Clock): Grants {
-  const codes = new Issued<Grant>(KEPT)
+  const codes = new Issued<Grant>(KEPT, 'code-')
   const refreshTokens = new Issued<Grant>(KEPT, 'ur-')
   const accessTokens = new Issued<number>(KEPT, 'u-')
   const inFuture = (lifetimeMs: number) => clock.monotonic() + lifetimeMs

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { Issued } from './issued.ts'
 
 test('what is one too many takes the place of the oldest', () => {
-  const issued = new Issued<number>(3)
+  const issued = new Issued<number>(3, 'n-')
   const keys = [1, 2, 3, 4, 5, 6, 7, 8].map((value) => issued.add(value))
   assert.equal(issued.size, 3)
   assert.deepEqual(

@@ -20,7 +20,7 @@ export class Issued<T> {
   readonly #ring: Entry<T>[] = []
   #next = 0
 
-  constructor(limit: number, prefix = '') {
+  constructor(limit: number, prefix: string) {
     if (limit > RADIX ** PLACE_LENGTH) throw new RangeError(`a key cannot name one of ${limit} places`)
     this.#limit = limit
     this.#prefix = prefix
