@@ -27,6 +27,7 @@ test('what passes as a redirect address can stand in a header and is the address
   const text = fc.oneof(
     fc.webUrl({ withFragments: true }),
     fc.string({ unit: 'binary' }).map((tail) => `http://a${tail}`),
+    fc.string({ unit: 'binary', maxLength: 3 }).map((start) => `http://${start}foo/cb`),
   )
   fc.assert(
     fc.property(text, (address) => {

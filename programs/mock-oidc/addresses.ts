@@ -1,11 +1,12 @@
 import { BlockList, isIP } from 'node:net'
 
-// RFC 3986: what an address is written with. The rest would be changed on its way through a Location header.
-const HTTP_ADDRESS = /^https?:\/\/[^/?#\\][!-~]*$/i
+// The characters that RFC 3986, section 3.2, allows before the path, then visible ASCII without `#` and `\`. Anything else
+// would change in a Location header, or could not be sent in one.
+const HTTP_URL = /^https?:\/\/[\w.~!$&'()*+,;=%:@[\]-]+(?:[/?][!"$-[\]-~]*)?$/i
 
-/** An absolute http(s) address without a fragment: what one can redirect to (RFC 6749, section 3.1.2). */
+/** An absolute http(s) URL without a fragment, as a redirect needs (RFC 6749, section 3.1.2). */
 export function isRedirectAddress(text: string): boolean {
-  return HTTP_ADDRESS.test(text) && !text.includes('#') && !text.includes('\\') && URL.canParse(text)
+  return HTTP_URL.test(text) && URL.canParse(text)
 }
 
 /** A redirect address without a query, too: what endpoints can be appended to (OIDC Discovery, section 3). */

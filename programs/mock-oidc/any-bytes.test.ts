@@ -56,7 +56,11 @@ test('any query of /authorize gets a redirect or a 400, and its Location is an a
     .string({ unit: fc.constantFrom(...'% & = + ? / : # [ ] { } " < > \\ ; a b 0 F é'.split(' ')) })
     .map((text) => encodeURI(text))
   const encoded = fc.string({ unit: 'binary' }).map((text) => encodeURIComponent(text.toWellFormed()))
-  const pair = fc.tuple(name, fc.oneof(encoded, raw)).map(([key, value]) => `${key}=${value}`)
+  const parameter = fc.tuple(name, fc.oneof(encoded, raw)).map(([key, value]) => `${key}=${value}`)
+  const redirectUri = fc
+    .string({ unit: 'binary', maxLength: 3 })
+    .map((hostStart) => `redirect_uri=${encodeURIComponent(`http://${hostStart.toWellFormed()}foo/cb`)}`)
+  const pair = fc.oneof({ weight: 3, arbitrary: parameter }, { weight: 1, arbitrary: redirectUri })
   await fc.assert(
     fc.asyncProperty(fc.array(pair, { maxLength: 6 }), async (pairs) => {
       const query = pairs.join('&').replaceAll('#', '%23')

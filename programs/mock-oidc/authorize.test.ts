@@ -48,6 +48,21 @@ for (const [check, query] of NEVER_REDIRECTED) {
   })
 }
 
+// Characters that the URL parser drops or rewrites, and that a header cannot carry
+const BAD_HOST_STARTS = ['%00', '%09', '%0A', '%0D', '%20', '%7F', '%C2%AD', '%E2%80%8B', '%E4%B8%AD', '%5C']
+
+for (const start of BAD_HOST_STARTS) {
+  test(`a host that begins with ${start} is refused, also when the request has another error`, async () => {
+    await using provider = await startTestProvider()
+    for (const others of ['', '&response_type=token', '&scope=%22', '&nonce=1&nonce=2']) {
+      const query = `redirect_uri=http%3A%2F%2F${start}foo%2Fcb${others}`
+      const answer = await provider.request('GET', `/authorize?${query}`)
+      assert.equal(answer.status, 400)
+      assert.equal(answer.headers.location, undefined)
+    }
+  })
+}
+
 const TOLD_BY_REDIRECT = [
   ['invalid_request', 'nonce=1&nonce=2&state=s', 's'],
   ['invalid_request', 'state=1&state=2', null],

@@ -9,9 +9,23 @@ const REFUSED: readonly (readonly [variable: string, values: readonly string[]])
   ['MOCK_BIND', ['0.0.0.0', '192.168.1.5', '::', 'example.com', '128.0.0.1', 'fe80::1%lo', '127.1']],
   [
     'MOCK_ISSUER',
-    ['here', '/x', 'ftp://a', 'http://a/?b', 'http://a#b', 'http://', 'http://a b', 'http:///a'],
+    [
+      'here',
+      '/x',
+      'ftp://a',
+      'http://a/?b',
+      'http://a#b',
+      'http://',
+      'http://a b',
+      'http:///a',
+      'http://\na',
+      'http://中',
+    ],
   ],
-  ['MOCK_REDIRECT_URI', ['/callback', 'http://a/#b', 'javascript:alert(1)', 'http://a/\nb', 'http://a\\b']],
+  [
+    'MOCK_REDIRECT_URI',
+    ['/callback', 'http://a/#b', 'javascript:alert(1)', 'http://a/\nb', 'http://a\\b', 'http://\nfoo/cb'],
+  ],
   ['MOCK_TOKEN_MODE', ['OK', 'http_500', 'toString']],
   ['MOCK_USER_JSON', ['{', 'name', '[1]', '5', '"x"', 'true']],
   [

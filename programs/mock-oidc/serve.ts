@@ -73,14 +73,15 @@ function finish(
   { request, response, endpoint, scripted, startedAt }: Visit,
   outcome: Outcome,
 ): void {
-  send(outcome, request, response, desk.isClosing())
+  if (desk.isClosing()) response.shouldKeepAlive = false
+  const sent = send(outcome, request, response)
   desk.log?.({
     method: request.method ?? '',
     endpoint: endpoint?.name ?? 'none',
     startedAt,
     scenario: scripted?.scenario,
-    status: outcome === 'reset' ? null : outcome.status,
-    refusal: outcome === 'reset' ? undefined : outcome.refusal,
+    status: sent === 'reset' ? null : sent.status,
+    refusal: sent === 'reset' ? undefined : sent.refusal,
   })
 }
 
@@ -100,13 +101,22 @@ function perform(
   return play(performance, option)
 }
 
-function send(outcome: Outcome, request: IncomingMessage, response: ServerResponse, last: boolean): void {
+/** Answers what was sent: `writeHead` throws for a header that HTTP cannot carry, before anything is written. */
+function send(outcome: Outcome, request: IncomingMessage, response: ServerResponse): Outcome {
   if (outcome === 'reset') {
     request.socket.resetAndDestroy()
-    return
+    return outcome
   }
-  const { status, headers, body } = outcome
-  if (last) response.shouldKeepAlive = false
+  try {
+    writeAnswer(outcome, response)
+    return outcome
+  } catch {
+    writeAnswer(FAILED, response)
+    return FAILED
+  }
+}
+
+function writeAnswer({ status, headers, body }: Answer, response: ServerResponse): void {
   // RFC 9110, section 8.6: no length where there can be no body
   response.writeHead(
     status,
