@@ -35,6 +35,7 @@ function program(): Command {
     .description(
       'Backend platform: orders, messages, alerts and users, with an HTTP API and background work.',
     )
+    .hook('preAction', (_, command) => cacheCompiledCode(command.name()))
     .helpCommand(false)
     .configureOutput({ outputError: (text, write) => write(usageError(text)) })
     .exitOverride()
@@ -157,6 +158,11 @@ function program(): Command {
   return platform
 }
 
+/** Writes compiled code to the temporary directory: the next start takes a third less time. The mock writes no files. */
+function cacheCompiledCode(commandName: string): void {
+  if (commandName !== 'mock-oidc') enableCompileCache()
+}
+
 /** The command that a path of names leads to: `user add`. */
 function commandNamed(platform: Command, names: readonly string[]): Command {
   return names.reduce((group, name) => {
@@ -199,9 +205,6 @@ function failureText(error: unknown): string {
   // What the operating system refuses (a port in use, a directory that cannot be written) needs no stack.
   return 'syscall' in error ? error.message : (error.stack ?? error.message)
 }
-
-// What was compiled is kept beside the system's temporary files, which spares the next start a third of its time.
-enableCompileCache()
 
 try {
   await program().parseAsync()

@@ -15,6 +15,8 @@ export interface MockOidcContext {
  */
 export async function runMockOidc({ env, stderr }: MockOidcContext): Promise<void> {
   const config = readMockConfig(env)
+  // A client's request must not end the process because its log line cannot be written.
+  stderr.on('error', () => undefined)
   const stopped = stopSignal()
   const provider = await startMockOidc(config, {
     clock: systemClock,

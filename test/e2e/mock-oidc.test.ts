@@ -15,6 +15,8 @@ interface RunningMock extends AsyncDisposable {
   readonly url: string
   stdout(): string
   stderr(): string
+  /** As when the program that read the output has ended. */
+  closeStderr(): void
   /** Resolves with the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
@@ -22,7 +24,15 @@ interface RunningMock extends AsyncDisposable {
 async function startMock(cwd: string, env: Readonly<Record<string, string>> = {}): Promise<RunningMock> {
   const child = spawn(process.execPath, [PROGRAM, 'mock-oidc'], {
     cwd,
-    env: { PATH: process.env['PATH'], MOCK_PORT: '0', MOCK_ISSUER: 'http://127.0.0.1:0', ...env },
+    // Everywhere that a program may leave files without being told to.
+    env: {
+      PATH: process.env['PATH'],
+      HOME: cwd,
+      TMPDIR: cwd,
+      MOCK_PORT: '0',
+      MOCK_ISSUER: 'http://127.0.0.1:0',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const output = { stdout: '', stderr: '' }
@@ -40,6 +50,7 @@ async function startMock(cwd: string, env: Readonly<Record<string, string>> = {}
     url: `http://127.0.0.1:${port}`,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
+    closeStderr: () => void child.stderr.destroy(),
     end,
     async [Symbol.asyncDispose]() {
       await end('SIGKILL')
@@ -71,6 +82,14 @@ test('with MOCK_LOG=1 the mock provider writes one JSON line for each request', 
   const [, line = ''] = mock.stderr().split('\n')
   const { endpoint, status, check } = JSON.parse(line) as Record<string, unknown>
   assert.deepEqual({ endpoint, status, check }, { endpoint: 'token', status: 415, check: 'content_type' })
+})
+
+test('the mock provider serves when its log cannot be written any more', async () => {
+  using directory = temporaryDirectory()
+  await using mock = await startMock(directory.path, { MOCK_LOG: '1' })
+  mock.closeStderr()
+  for (const _ of [1, 2, 3]) assert.equal((await fetch(`${mock.url}/userinfo`)).status, 401)
+  assert.equal(await mock.end('SIGTERM'), 0)
 })
 
 const WRONG = [
