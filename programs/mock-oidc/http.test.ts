@@ -86,6 +86,15 @@ test('PUT is 405 wherever it goes, an unknown path 404 with any other method', a
   }
 })
 
+test('a request target in absolute form leads to the same endpoint', async () => {
+  await using provider = await startTestProvider()
+  const { status, headers } = await provider.request('GET', `${provider.url}/authorize?state=s`)
+  assert.equal(status, 302)
+  assert.match(headers.location ?? '', /&state=s$/)
+  assert.equal((await provider.request('GET', `${provider.url}/nowhere`)).status, 404)
+  assert.equal((await provider.request('GET', provider.url)).status, 404)
+})
+
 test('an endpoint says which methods it takes', async () => {
   await using provider = await startTestProvider()
   const methods = [

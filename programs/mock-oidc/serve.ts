@@ -44,7 +44,11 @@ export function serve(desk: Desk, request: IncomingMessage, response: ServerResp
 
 const NO_BODY = Buffer.alloc(0)
 
-function splitTarget(url: string): [path: string, query: string] {
+// RFC 9112, section 3.2.2: a server must accept the absolute form, which clients send to proxies.
+const ORIGIN = /^https?:\/\/[^/?]*/i
+
+function splitTarget(target: string): [path: string, query: string] {
+  const url = target.startsWith('/') ? target : target.replace(ORIGIN, '')
   const mark = url.indexOf('?')
   return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
 }
