@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import { withRealPort } from './addresses.ts'
@@ -55,17 +56,14 @@ export async function startMockOidc(config: MockConfig, { clock, write }: MockOi
   }
   const atItsEnd = createTurn()
   server.on('request', (request, response) => atItsEnd(() => serve(desk, request, response)))
-  const closed = once(server, 'close')
+  let closed: Promise<void> | undefined
   return {
     port,
     issuer,
     get remembered() {
       return grants.size
     },
-    async close(patienceMs = STOP_PATIENCE_MS) {
-      if (server.listening) closeWithin(patienceMs, server, cutting)
-      await closed
-    },
+    close: (patienceMs = STOP_PATIENCE_MS) => (closed ??= closeWithin(patienceMs, server, cutting)),
   }
 }
 
@@ -76,10 +74,33 @@ async function listen(server: Server, { bind, port }: MockConfig): Promise<numbe
   return typeof address === 'object' && address ? address.port : port
 }
 
-function closeWithin(patienceMs: number, server: Server, cutting: AbortController): void {
+async function closeWithin(patienceMs: number, server: Server, cutting: AbortController): Promise<void> {
+  await acceptQueued(server)
   const timer = setTimeout(() => {
     cutting.abort()
     server.closeAllConnections()
   }, patienceMs)
-  server.close(() => clearTimeout(timer))
+  server.close()
+  await once(server, 'close')
+  clearTimeout(timer)
+}
+
+// The default backlog of node:net
+const MAX_QUEUED = 511
+
+/**
+ * Accepts the connections that the kernel has queued: closing the listener would reset them. libuv accepts one in each
+ * turn of the event loop, so the queue is empty after a turn without a new connection.
+ */
+async function acceptQueued(server: Server): Promise<void> {
+  let accepted = 0
+  const count = () => void accepted++
+  server.on('connection', count)
+  let before: number
+  do {
+    before = accepted
+    await nextTurn()
+    await nextTurn()
+  } while (accepted > before && accepted < MAX_QUEUED)
+  server.off('connection', count)
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
 import { runPlatform, temporaryDirectory } from '../support/platform.ts'
@@ -17,6 +18,7 @@ interface RunningMock extends AsyncDisposable {
   stderr(): string
   /** As when the program that read the output has ended. */
   closeStderr(): void
+  signal(signal: NodeJS.Signals): void
   /** Resolves with the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
@@ -51,6 +53,7 @@ async function startMock(cwd: string, env: Readonly<Record<string, string>> = {}
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     closeStderr: () => void child.stderr.destroy(),
+    signal: (signal) => void child.kill(signal),
     end,
     async [Symbol.asyncDispose]() {
       await end('SIGKILL')
@@ -83,6 +86,28 @@ test('with MOCK_LOG=1 the mock provider writes one JSON line for each request', 
   const { endpoint, status, check } = JSON.parse(line) as Record<string, unknown>
   assert.deepEqual({ endpoint, status, check }, { endpoint: 'token', status: 415, check: 'content_type' })
 })
+
+test('requests that are in the kernel when SIGTERM comes are answered', async () => {
+  using directory = temporaryDirectory()
+  await using mock = await startMock(directory.path)
+  // Stopped, it accepts nothing by itself: everything waits in the kernel when it goes on.
+  mock.signal('SIGSTOP')
+  const answers = await Promise.all(Array.from({ length: 50 }, () => sendRequest(mock.url)))
+  mock.signal('SIGTERM')
+  mock.signal('SIGCONT')
+  for (const answer of answers) assert.match(await answer.text, /^HTTP\/1\.1 401 /)
+  assert.equal(await mock.end('SIGCONT'), 0)
+})
+
+/** Resolves when the kernel has the request; `text` is the answer, up to the end of the connection. */
+async function sendRequest(url: string): Promise<{ readonly text: Promise<string> }> {
+  const socket: Socket = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  const { promise: isWritten, resolve } = Promise.withResolvers<void>()
+  socket.write('GET /userinfo HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n', () => resolve())
+  await isWritten
+  return { text: buffer(socket).then(String, String) }
+}
 
 test('the mock provider serves when its log cannot be written any more', async () => {
   using directory = temporaryDirectory()
