@@ -1,16 +1,26 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 const OWNER_ONLY = 0o600
+const BLOCK_CHARACTERS = 64 * 1_024
 
 /**
- * Replaces a file by these bytes: whoever reads it, or finds it after a power loss, sees all of the old ones or all
- * of the new. Synchronous, so that a signal cannot come in between.
+ * Replaces a file as a whole: a reader sees the old content or the new one, also after a power failure. Synchronous, so
+ * that no signal handler runs in between.
  */
-export function writeFileAtomically(path: string, bytes: Uint8Array): void {
+export function writeFileAtomically(path: string, text: string): void {
   const temporary = temporaryOf(path)
   try {
-    writeNewFile(temporary, [bytes])
+    writeNewFile(temporary, [text], 'utf8')
     renameSync(temporary, path)
   } catch (error) {
     removeQuietly(temporary)
@@ -19,21 +29,28 @@ export function writeFileAtomically(path: string, bytes: Uint8Array): void {
   syncDirectoryOf(path)
 }
 
-/** Where a file is written before it is renamed; what lies there was left behind by a round that was killed. */
+/** Where a file is written before it is renamed. A round that was killed may leave it behind. */
 export const temporaryOf = (path: string): string => `${path}.tmp`
 
-/** Makes the directory of a file, for its owner alone, where there is none. */
+/** Creates the directory of a file, readable for its owner only, where it is missing. */
 export function makeDirectoryOf(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
 }
 
-/** Writes a file in place of any other, flushed to disk, and answers its length. */
-export function writeNewFile(path: string, pieces: Iterable<Uint8Array>): number {
+/** Writes and flushes a new file, in place of an old one of that name, and returns its length in bytes. */
+export function writeNewFile(path: string, pieces: Iterable<string>, encoding: BufferEncoding): number {
   rmSync(path, { force: true })
   const file = openSync(path, 'wx', OWNER_ONLY)
   try {
     let length = 0
-    for (const piece of pieces) length += writeFully(file, piece)
+    let text = ''
+    for (const piece of pieces) {
+      text += piece
+      if (text.length < BLOCK_CHARACTERS) continue
+      length += writeFully(file, Buffer.from(text, encoding), length)
+      text = ''
+    }
+    length += writeFully(file, Buffer.from(text, encoding), length)
     fsyncSync(file)
     return length
   } finally {
@@ -41,16 +58,26 @@ export function writeNewFile(path: string, pieces: Iterable<Uint8Array>): number
   }
 }
 
-/** Writes all bytes, at a position or behind those that were written before, and answers how many they were. */
-export function writeFully(file: number, bytes: Uint8Array, position?: number): number {
-  for (let written = 0; written < bytes.length;) {
-    const at = position === undefined ? null : position + written
-    written += writeSync(file, bytes, written, bytes.length - written, at)
-  }
+/** Writes all bytes at a position, and returns their number. */
+function writeFully(file: number, bytes: Uint8Array, position: number): number {
+  for (let written = 0; written < bytes.length;)
+    written += writeSync(file, bytes, written, bytes.length - written, position + written)
   return bytes.length
 }
 
-/** A new name is on disk only when its directory is. */
+/** Replaces the end of a file from a position on, and flushes it. */
+export function replaceEnd(path: string, position: number, bytes: Uint8Array): void {
+  const file = openSync(path, 'r+')
+  try {
+    ftruncateSync(file, position)
+    writeFully(file, bytes, position)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Flushes the directory of a file: until then a rename may be undone by a power failure. */
 export function syncDirectoryOf(path: string): void {
   const directory = openSync(dirname(path), 'r')
   try {
@@ -60,12 +87,13 @@ export function syncDirectoryOf(path: string): void {
   }
 }
 
+/** Removes files while another error is being reported, which is not replaced by an error of the removal. */
 export function removeQuietly(...paths: readonly string[]): void {
   for (const path of paths) {
     try {
       rmSync(path, { force: true })
     } catch {
-      // What could not be written is told by the error that is under way.
+      // Reported by the next attempt to write there.
     }
   }
 }

@@ -149,13 +149,14 @@ function lockOf(stateFile: string): Release | Held | { readonly problem: string 
 }
 
 async function round(options: Options, world: World, log: Log, send: Send, stop: Stop): Promise<number> {
-  const store = createStateStore(options.stateFile)
+  const files = createStateStore(options.stateFile)
+  const store = options.dryRun ? readOnlyStore(files) : files
   try {
     const startedAt = performance.now()
     const tally = await runRound(
       {
         log,
-        store: options.dryRun ? readOnlyStore(store) : store,
+        store,
         now: world.now,
         monotonic: () => performance.now(),
         fetch: () => fetchTickets({ ...options, signal: stop.requested }),

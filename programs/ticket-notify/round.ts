@@ -5,7 +5,7 @@ import { digestNotice, ticketNotice, unreadableStateNotice } from './notices.ts'
 import { mustBeRetried, type Notification, type NotifyResult, wasHeard } from './notification.ts'
 import type { Options } from './options.ts'
 import { planRound, type Step, type Told } from './plan.ts'
-import { emptySnapshot, type Snapshot, toEntry } from './snapshot.ts'
+import { Snapshot, toEntry } from './snapshot.ts'
 import type { OpenedState, StateStore } from './state-store.ts'
 import type { TicketList } from './tickets.ts'
 
@@ -55,13 +55,13 @@ export async function runRound(deps: RoundDeps, settings: RoundSettings): Promis
   const tally = newTally(list)
   warnOfWhatIsMissing(deps.log, list, settings.limit)
   const opened = deps.store.open({
-    wanted: new Set(list.tickets.map(({ id }) => id)),
+    listed: new Set(list.tickets.map(({ id }) => id)),
     pruneBefore: now - settings.keepMs,
   })
   const today = new Date(now).toISOString().slice(0, 10)
   const round: Round = { deps, settings, tally, now, today, ledger: deps.store.openLedger(today) }
   if (opened.situation === 'known' && !settings.seedOnly) {
-    tally.pruned = opened.pruned
+    tally.pruned = opened.snapshot.pruned
     await tellChanges(round, opened.snapshot, list)
   } else {
     await register(round, opened, list)
@@ -101,8 +101,8 @@ function warnOfWhatIsMissing(log: Log, { fetched, malformed }: TicketList, limit
 async function register(round: Round, opened: OpenedState, { tickets }: TicketList): Promise<void> {
   const { deps, tally, now } = round
   if (opened.situation === 'unreadable') await tellOfUnreadableState(round, opened.reason)
-  const snapshot = opened.situation === 'known' ? opened.snapshot : emptySnapshot()
-  if (opened.situation === 'known') tally.pruned = opened.pruned
+  const snapshot = opened.situation === 'known' ? opened.snapshot : Snapshot.empty()
+  if (opened.situation === 'known') tally.pruned = opened.snapshot.pruned
   for (const ticket of tickets) {
     const known = snapshot.get(ticket.id)
     if (!known) tally.new += 1

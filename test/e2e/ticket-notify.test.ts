@@ -129,6 +129,7 @@ describe('the notifier, as a process', suite, () => {
   test('a dry run prints what would be sent, and leaves disk and wire as they were', async () => {
     await using w = await knownWorld()
     w.api.tickets = [ticket('fresh'), ticket('low', { level: 'low' }), ticket('known', { status: 'closed' })]
+    writeFileSync(`${w.stateFile}.tmp`, 'a round under way writes here')
     const before = picture(w.directory)
     const run = await w.run(['--dry-run'])
     assert.equal(run.code, 0)

@@ -1,5 +1,5 @@
 import { createLedger, parseLedger } from '../../programs/ticket-notify/ledger.ts'
-import { bufferSource, parseSnapshot } from '../../programs/ticket-notify/snapshot.ts'
+import { Snapshot } from '../../programs/ticket-notify/snapshot.ts'
 import type { StateStore } from '../../programs/ticket-notify/state-store.ts'
 
 /** What is on the disk of a notifier: whole files, as atomic writing leaves them. */
@@ -33,7 +33,8 @@ export function memoryStateStore(
     open(options) {
       if (disk.state === undefined) return { situation: 'absent' }
       try {
-        return { situation: 'known', ...parseSnapshot(bufferSource(Buffer.from(disk.state)), options) }
+        const lines = Buffer.from(disk.state).toString('latin1').split('\n')
+        return { situation: 'known', snapshot: Snapshot.parse(() => lines, options) }
       } catch (error) {
         return { situation: 'unreadable', reason: String(error) }
       }
@@ -46,7 +47,8 @@ export function memoryStateStore(
       }),
     save: (snapshot) =>
       writing(() => {
-        disk.state = Buffer.concat([...snapshot.beginning(), snapshot.ending()]).toString('utf8')
+        const latin1 = [...snapshot.beginning(), snapshot.ending()].join('')
+        disk.state = Buffer.from(latin1, 'latin1').toString()
       }),
     openLedger: (today) =>
       createLedger(today, disk.ledger === undefined ? undefined : parseLedger(disk.ledger)),

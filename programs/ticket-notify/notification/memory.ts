@@ -48,7 +48,7 @@ export function openMemory(path: string, present: () => Moment = presentMoment):
     data = { ...data, ...changes }
     try {
       makeDirectoryOf(path)
-      writeFileAtomically(path, Buffer.from(`${JSON.stringify(data)}\n`))
+      writeFileAtomically(path, `${JSON.stringify(data)}\n`)
     } catch (error) {
       problem = `${path} cannot be written: ${errorMessage(error)}`
     }
