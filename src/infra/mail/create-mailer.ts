@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
-import { AppError } from '../../kernel/errors.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { toHtml } from './html.ts'
 import type { Mail, Mailer, MailOutcome } from './mail.ts'
 import { failureOf } from './smtp-failure.ts'
+import { parseSmtpUrl } from './smtp-url.ts'
 
 // contract, section 7: each send has a 10 s limit
 const SEND_TIMEOUT_MS = 10_000
 
 export interface MailerOptions {
   /**
-   * `smtps://user:password@host:465` speaks TLS from the start, `smtp://…:587` changes to it with STARTTLS. With a
-   * password STARTTLS is demanded, unless `?requireTLS=false` is written; other options of nodemailer go there too.
+   * `smtps://user:password@host:465` uses TLS from the start, `smtp://…:587` STARTTLS where the server offers it. A
+   * password needs TLS, except to a loopback address. Parameters: see {@link parseSmtpUrl}.
    */
   readonly url: Secret
   readonly from: string
@@ -21,7 +21,7 @@ export interface MailerOptions {
 
 /** A mailer for that server. An address that is none is refused with an AppError that does not repeat it. */
 export function createMailer({ url, from, to, timeoutMs = SEND_TIMEOUT_MS }: MailerOptions): Mailer {
-  const server = serverUrl(url.reveal())
+  const server = parseSmtpUrl(url.reveal())
 
   async function send(mail: Mail, signal?: AbortSignal): Promise<MailOutcome> {
     const control = new AbortController()
@@ -68,23 +68,6 @@ export function createMailer({ url, from, to, timeoutMs = SEND_TIMEOUT_MS }: Mai
   }
 
   return { send }
-}
-
-/** The address, with what a password demands and without what one mail has no use for. */
-function serverUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
-    throw new AppError(
-      'invalid',
-      'validation_failed',
-      "The mail server's address must be an smtp or smtps URL.",
-    )
-  }
-  // Whoever takes STARTTLS out of the server's answer must not be given the password.
-  if (url.password !== '' && !url.searchParams.has('requireTLS')) url.searchParams.set('requireTLS', 'true')
-  // A pool would wait for mails that never come.
-  url.searchParams.delete('pool')
-  return url
 }
 
 function messageId(key: string, from: string): string {
