@@ -1,4 +1,5 @@
 import type { Reason } from './gates.ts'
+import { toLine } from './tickets.ts'
 
 /** Why people have not been told: held back by a gate, or sent and heard by nobody. */
 export type Untold = Reason | 'unheard'
@@ -123,7 +124,10 @@ export function parseLedger(text: string): LedgerData | undefined {
 
 function toBook(value: unknown): LedgerBook {
   const book = objectIn(value) ?? {}
-  const titles = Object.entries(objectIn(book['titles']) ?? {}).map(([key, title]) => [key, String(title)])
+  const titles = Object.entries(objectIn(book['titles']) ?? {}).map(([key, title]) => [
+    key,
+    toLine(String(title)),
+  ])
   const more = Number(book['more'])
   return { titles: Object.fromEntries(titles), more: Number.isSafeInteger(more) && more > 0 ? more : 0 }
 }

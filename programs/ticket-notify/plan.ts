@@ -1,7 +1,7 @@
 import { judge, type Reason } from './gates.ts'
 import type { Options } from './options.ts'
 import { type Snapshot, type SnapshotEntry, toEntry } from './snapshot.ts'
-import type { Ticket } from './tickets.ts'
+import { type Ticket, toLine } from './tickets.ts'
 
 /** What is to be done about one ticket of the list. */
 export type Step =
@@ -30,7 +30,7 @@ export function planRound(
     const kind = occasionKind(ticket, known)
     if (kind === undefined) return { what: 'refresh', ticket, entry }
     const verdict = judge({ kind, ticket, now, freshMs, budgetLeft })
-    const told = { kind, ticket, entry, from: known?.status }
+    const told = { kind, ticket, entry, from: known && toLine(known.status) }
     if (verdict !== 'send') return { what: 'suppress', reason: verdict, ...told }
     budgetLeft -= 1
     return { what: 'send', ...told }

@@ -71,6 +71,15 @@ test('a title is one line of limited length, whatever was written', () => {
   assert.match(only({ ...WHOLE, title: `${'x'.repeat(5_000)} SELFTEST` })?.wholeTitle ?? '', / SELFTEST$/)
 })
 
+test('no field of a ticket can hold a line break or another control character', () => {
+  const bad = 'a\r\nTicket: b\u2028\u0085\u001b\u202ec\ud800'
+  const fields = { id: bad, status: bad, level: bad, title: bad, created_at: bad, updated_at: bad }
+  const clean = 'a Ticket: b c\ufffd'
+  const { id, status, level, title, wholeTitle, updatedAtText } = only(fields) ?? assert.fail()
+  assert.deepEqual([id, status, title, wholeTitle, updatedAtText], Array(5).fill(clean))
+  assert.equal(level, clean.toLowerCase())
+})
+
 test('a ticket that comes twice counts once, as it came first', () => {
   const list = parseTicketList([{ ...WHOLE, status: 'closed' }, WHOLE])
   assert.deepEqual(

@@ -27,6 +27,9 @@ const MAX_TITLE_CHARACTERS = 300
 const LIST_NAMES = ['items', 'tickets', 'data'] as const
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 
+// Spaces, control characters, line and paragraph separators, and controls of the direction of writing.
+const UNPRINTABLE = /[\s\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu
+
 type Fields = Readonly<Record<string, unknown>>
 
 /** The tickets in an answer of the platform, undefined when there is no list in it. */
@@ -70,13 +73,16 @@ function toTicket(value: unknown): Ticket | undefined {
 }
 
 function toId(value: unknown): string | undefined {
-  const id = typeof value === 'number' && Number.isFinite(value) ? String(value) : value
-  return typeof id === 'string' && id.trim() !== '' && id.length <= MAX_ID_CHARACTERS ? id : undefined
+  const id = toLine(typeof value === 'number' && Number.isFinite(value) ? String(value) : value)
+  return id !== '' && id.length <= MAX_ID_CHARACTERS ? id : undefined
 }
 
-/** Text for one line: strangers write titles, and a line break in one must not make two. */
-function toLine(value: unknown): string {
-  return typeof value === 'string' ? value.replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim() : ''
+/**
+ * The text of a field on one line. Anyone may open a ticket: a line break in a field must not forge a line of a
+ * notification, nor a character that changes the direction of writing its order.
+ */
+export function toLine(value: unknown): string {
+  return typeof value === 'string' ? value.toWellFormed().replace(UNPRINTABLE, ' ').trim() : ''
 }
 
 function clip(line: string): string {
