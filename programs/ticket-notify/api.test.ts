@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTicketApi, ticket, TICKET_API_FAULTS } from '../../test/support/ticket-api.ts'
-import { FetchError, type FetchOptions, fetchTickets } from './api.ts'
+import { type Alert, FetchError, type FetchOptions, fetchTickets, reportAlert } from './api.ts'
 
 const optionsFor = (api: string, options: Partial<FetchOptions> = {}): FetchOptions => ({
   api,
@@ -97,4 +97,33 @@ test('an endless answer is cut off', async () => {
     pour()
   })
   await assert.rejects(fetchTickets(optionsFor(api.url)), { name: 'FetchError', message: /larger than/ })
+})
+
+const ALERT: Alert = {
+  source: 'ticket-notify',
+  title: 'ticket-notify.state',
+  body: 'weight=5',
+  level: 'HIGH',
+  server_addr: 'host-1',
+  alarm_id: 'ticket-notify.state',
+}
+
+for (const status of [200, 201]) {
+  test(`an alert is reported as JSON by the same identity, and ${status} takes it`, async () => {
+    await using api = await startTicketApi()
+    api.behave((response) => void response.writeHead(status).end('{}'))
+    await reportAlert(ALERT, optionsFor(api.url))
+    const { method, url, headers, body } = api.requests[0] ?? assert.fail()
+    assert.deepEqual([method, url, headers['content-type']], ['POST', '/alerts/report', 'application/json'])
+    assert.deepEqual([headers['x-user-id'], headers['x-user-roles']], ['ops-1', 'service,devops'])
+    assert.deepEqual(JSON.parse(body), ALERT)
+  })
+}
+
+test('an alert that is refused or not answered in time is an error', async () => {
+  await using api = await startTicketApi()
+  api.behave((response) => void response.writeHead(403).end('{"code":"forbidden","message":"no"}'))
+  await assert.rejects(reportAlert(ALERT, optionsFor(api.url)), { message: 'HTTP status 403: no' })
+  api.behave(() => {})
+  await assert.rejects(reportAlert(ALERT, optionsFor(api.url, { timeoutMs: 200 })), { message: /no answer/ })
 })

@@ -3,6 +3,7 @@ import { parseTicketList, type TicketList } from './tickets.ts'
 
 // contract, section 7
 const FETCH_TIMEOUT_MS = 30_000
+const REPORT_TIMEOUT_MS = 10_000
 // 500 tickets with long descriptions are a fraction of this.
 const MAX_ANSWER_BYTES = 32 * 1_048_576
 const MAX_QUOTE_CHARACTERS = 300
@@ -12,35 +13,62 @@ export class FetchError extends Error {
   override readonly name = 'FetchError'
 }
 
-export interface FetchOptions extends Pick<Options, 'api' | 'limit' | 'identity'> {
+/** The body of `POST /alerts/report`. */
+export interface Alert {
+  readonly source: string
+  readonly title: string
+  readonly body: string
+  readonly level: 'HIGH'
+  readonly server_addr: string
+  readonly alarm_id: string
+}
+
+export interface RequestOptions extends Pick<Options, 'api' | 'identity'> {
   readonly signal: AbortSignal
   readonly timeoutMs?: number
 }
 
+export interface FetchOptions extends RequestOptions, Pick<Options, 'limit'> {}
+
 /** The newest tickets. Throws a FetchError that says why there are none. */
 export async function fetchTickets(options: FetchOptions): Promise<TicketList> {
-  const text = await answerOf(options)
+  const text = await request(options, { method: 'GET', path: `/tickets?limit=${options.limit}` })
   const list = parseTicketList(parseJson(text))
   if (!list) throw new FetchError('the answer holds no list of tickets')
   return list
 }
 
-async function answerOf({
-  api,
-  limit,
-  identity,
-  signal,
-  timeoutMs = FETCH_TIMEOUT_MS,
-}: FetchOptions): Promise<string> {
+/** Reports an alert to the platform. Throws a FetchError that says why it was not taken. */
+export async function reportAlert(alert: Alert, options: RequestOptions): Promise<void> {
+  await request(
+    { timeoutMs: REPORT_TIMEOUT_MS, ...options },
+    { method: 'POST', path: '/alerts/report', body: alert },
+  )
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: object
+}
+
+/** The body of a successful answer. */
+async function request(
+  { api, identity, signal, timeoutMs = FETCH_TIMEOUT_MS }: RequestOptions,
+  { method, path, body }: Call,
+): Promise<string> {
   const control = new AbortController()
   const timer = setTimeout(() => control.abort(`no answer within ${timeoutMs / 1_000} s`), timeoutMs)
   const stop = () => control.abort('interrupted')
   if (signal.aborted) stop()
   signal.addEventListener('abort', stop, { once: true })
   try {
-    const response = await fetch(`${api}/tickets?limit=${limit}`, {
+    const response = await fetch(`${api}${path}`, {
+      method,
+      ...(body && { body: JSON.stringify(body) }),
       headers: {
         accept: 'application/json',
+        ...(body && { 'content-type': 'application/json' }),
         // spec, rule 3: a local tool, which holds no secret
         'x-user-id': identity.name,
         'x-user-name': identity.name,
@@ -50,7 +78,8 @@ async function answerOf({
       signal: control.signal,
     })
     const text = await limitedText(response)
-    if (response.status !== 200) throw new FetchError(refusal(response.status, text))
+    if (!(method === 'GET' ? [200] : [200, 201]).includes(response.status))
+      throw new FetchError(refusal(response.status, text))
     return text
   } catch (error) {
     if (error instanceof FetchError) throw error

@@ -1,4 +1,5 @@
-import { FetchError, fetchTickets } from './api.ts'
+import { hostname } from 'node:os'
+import { FetchError, fetchTickets, reportAlert } from './api.ts'
 import { makeDirectoryOf } from './atomic-file.ts'
 import type { Environment } from './env.ts'
 import { type Held, type Release, takeLock } from './lock.ts'
@@ -9,7 +10,7 @@ import type { Notification, NotifyModule, NotifyResult } from './notification.ts
 import { type Options, parseOptions, USAGE, UsageError } from './options.ts'
 import { type Output, outliveReader } from './output.ts'
 import { runRound, SaveError, type Tally } from './round.ts'
-import { createStateStore, lockFileOf, memoryFileOf, readOnlyStore } from './state-store.ts'
+import { createStateStore, lockFileOf, memoryFileOf, readOnlyStore, statePathProblem } from './state-store.ts'
 import { stopOnSignal, type Stop } from './stop.ts'
 
 // spec, Errors: Notifier exit codes
@@ -78,8 +79,15 @@ async function run(options: Options, world: World, log: Log): Promise<number> {
   }
 }
 
-function work(options: Options, world: World, log: Log, send: Send, stop: Stop): Promise<number> {
+async function work(options: Options, world: World, log: Log, send: Send, stop: Stop): Promise<number> {
   if (options.selfTest) return selfTest(send, world, log)
+  const problem = statePathProblem(options.stateFile)
+  if (problem !== undefined) {
+    log.error(`the state file cannot be used: ${problem}; name a file with --state`, {
+      state: options.stateFile,
+    })
+    return FAILED
+  }
   const once = () => round(options, world, log, send, stop)
   // A dry run leaves nothing behind, not even for a moment.
   return options.dryRun ? once() : lockedRound(options, log, once)
@@ -161,6 +169,10 @@ async function round(options: Options, world: World, log: Log, send: Send, stop:
         monotonic: () => performance.now(),
         fetch: () => fetchTickets({ ...options, signal: stop.requested }),
         send,
+        reportAlert: options.dryRun
+          ? async ({ alarm_id }) => log.info('dry run: the alert is not reported', { alert: alarm_id })
+          : (alert) => reportAlert(alert, { ...options, signal: stop.requested }),
+        server: hostname(),
         isStopping: () => stop.requested.aborted,
       },
       options,

@@ -1,6 +1,8 @@
+import type { Alert } from './api.ts'
 import type { Notification } from './notification.ts'
 import type { LedgerPage } from './ledger.ts'
 import type { Told } from './plan.ts'
+import { toLine } from './tickets.ts'
 
 const UNKNOWN = 'unknown'
 
@@ -27,18 +29,22 @@ export function ticketNotice({ kind, ticket, from }: Told): Notification {
   }
 }
 
-/** The operator learns that the notifier has lost its memory, and where the broken one is. */
-export function unreadableStateNotice(stateFile: string, reason: string, now: number): Notification {
+const STATE_ALERT = 'ticket-notify.state'
+
+/** The alert for a state file that cannot be read. `weight` and `alarm_id` come first: the first of each counts. */
+export function unreadableStateAlert(stateFile: string, reason: string, server: string): Alert {
   return {
-    category: 'operator',
-    title: '[HIGH] The ticket notifier has lost its memory',
-    text: [
-      `The state file ${stateFile} is unreadable: ${reason}`,
+    source: 'ticket-notify',
+    title: STATE_ALERT,
+    body: [
+      `weight=5 alarm_id=${STATE_ALERT}`,
+      `The state file ${toLine(stateFile)} is unreadable: ${toLine(reason)}`,
       'It is kept aside under the same name with .corrupt- and the time.',
-      'All tickets there are now count as known: what changed since the last good round is not told one by one.',
+      'All listed tickets now count as known. Changes since the last round before are not notified.',
     ].join('\n'),
-    level: 'high',
-    key: `operator:unreadable-state:${toText(now)}`,
+    level: 'HIGH',
+    server_addr: server,
+    alarm_id: STATE_ALERT,
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a notification is about; mail is throttled by it. */
-export type Category = 'ticket' | 'operator' | 'digest' | 'self-test'
+export type Category = 'ticket' | 'digest' | 'self-test'
 
 export interface Notification {
   readonly category: Category

@@ -144,6 +144,8 @@ function model() {
           moment()
           return result
         },
+        reportAlert: async () => moment(),
+        server: 'host-1',
         isStopping: () => false,
       },
       {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FakeClock, fakeClock } from '../../test/support/clock.ts'
 import { memoryStateStore, type NotifierDisk } from '../../test/support/memory-state-store.ts'
-import { FetchError } from './api.ts'
+import { type Alert, FetchError } from './api.ts'
 import { createLog } from './log.ts'
 import type { ChannelOutcome, Notification, NotifyResult } from './notification.ts'
 import { type RoundSettings, runRound, SaveError, type Tally } from './round.ts'
@@ -22,12 +22,14 @@ function world(settings: Partial<RoundSettings> = {}) {
   const clock: FakeClock = fakeClock(Date.UTC(2026, 10, 21, 2))
   const disk: NotifierDisk = { state: undefined, ledger: undefined, aside: [] }
   const told: Notification[] = []
+  const alerts: Alert[] = []
+  const platform = { takesAlerts: true }
   const lines: LogLine[] = []
   const channels: { mail: ChannelOutcome; robot: ChannelOutcome } = { mail: 'sent', robot: 'sent' }
   const now = () => new Date(clock.now()).toISOString()
   const round = (
     tickets: readonly object[],
-    hooks: { onSend?: () => void; onWrite?: () => void } = {},
+    hooks: { onSend?: () => void; onWrite?: (what: string) => void } = {},
   ): Promise<Tally> => {
     let stopping = false
     return runRound(
@@ -45,6 +47,11 @@ function world(settings: Partial<RoundSettings> = {}) {
           if (hooks.onSend) stopping = true
           return { ...channels, reasons: {} }
         },
+        async reportAlert(alert) {
+          alerts.push(alert)
+          if (!platform.takesAlerts) throw new Error('HTTP status 503')
+        },
+        server: 'host-1',
         isStopping: () => stopping,
       },
       {
@@ -69,7 +76,7 @@ function world(settings: Partial<RoundSettings> = {}) {
     ...fields,
   })
   const entries = () => JSON.parse(disk.state ?? '{}') as Record<string, { status: string }>
-  return { clock, disk, told, lines, channels, round, ticket, entries, now }
+  return { clock, disk, told, alerts, platform, lines, channels, round, ticket, entries, now }
 }
 
 test('the first round writes the snapshot and tells nobody', async () => {
@@ -80,37 +87,81 @@ test('the first round writes the snapshot and tells nobody', async () => {
   assert.deepEqual([tally.fetched, tally.new, tally.sent], [2, 2, 0])
 })
 
-test('an unreadable state is kept aside, the operator is told once, and it is a first round', async () => {
+test('an unreadable state sends nothing, is kept aside and is reported to the platform once', async () => {
   const w = world()
   w.disk.state = '{"a":'
   await w.round([w.ticket('a')])
+  assert.deepEqual(w.told, [])
   assert.deepEqual(
-    w.told.map(({ category }) => category),
-    ['operator'],
+    w.alerts.map(({ alarm_id, title, level, server_addr }) => [alarm_id, title, level, server_addr]),
+    [['ticket-notify.state', 'ticket-notify.state', 'HIGH', 'host-1']],
   )
-  assert.match(w.told[0]?.text ?? '', /\/state\.json is unreadable/)
+  assert.match(
+    w.alerts[0]?.body ?? '',
+    /^weight=5 alarm_id=ticket-notify\.state\nThe state file \/state\.json is unreadable/,
+  )
   assert.deepEqual(w.disk.aside, ['{"a":'])
   assert.deepEqual(Object.keys(w.entries()), ['a'])
+  assert.ok(w.lines.some(({ level, message }) => level === 'ERROR' && message.includes('unreadable')))
   await w.round([w.ticket('a')])
-  assert.equal(w.told.length, 1)
+  assert.deepEqual([w.told.length, w.alerts.length], [0, 1])
 })
 
-test('a notice of an unreadable state that nobody heard is in the next digest', async () => {
+test('an alert that the platform refuses is logged, and named in the next digest', async () => {
   const w = world()
   w.disk.state = 'rubbish'
-  Object.assign(w.channels, { mail: 'failed', robot: 'failed' })
+  w.platform.takesAlerts = false
   await w.round([])
-  Object.assign(w.channels, { mail: 'sent' })
+  assert.ok(w.lines.some(({ message, reason }) => message.includes('alert') && reason === 'HTTP status 503'))
   w.clock.advance(DAY)
   await w.round([])
-  assert.match(w.told.at(-1)?.text ?? '', /lost its memory/)
+  assert.match(w.told.at(-1)?.text ?? '', /ticket-notify\.state/)
 })
 
-test('a seeding round tells nobody of an unreadable state, but keeps it aside', async () => {
+test('an unreadable state stays as it is when the new one cannot be saved', async () => {
+  const w = world()
+  w.disk.state = 'rubbish'
+  const full = () => {
+    throw new Error('no space left on device')
+  }
+  await assert.rejects(w.round([w.ticket('a')], { onWrite: full }), SaveError)
+  assert.equal(w.disk.state, 'rubbish')
+})
+
+test('a seeding round keeps an unreadable state aside, too', async () => {
   const w = world({ seedOnly: true })
   w.disk.state = 'rubbish'
   await w.round([w.ticket('a')])
   assert.deepEqual([w.told.length, w.disk.aside], [0, ['rubbish']])
+})
+
+for (const state of [undefined, 'rubbish']) {
+  test(`a first round sends no digest either (state: ${state})`, async () => {
+    const w = world()
+    await w.round([])
+    await w.round([w.ticket('low', { level: 'low' })])
+    w.clock.advance(DAY)
+    w.disk.state = state
+    await w.round([])
+    assert.deepEqual(w.told, [])
+    await w.round([])
+    assert.deepEqual(
+      w.told.map(({ category }) => category),
+      ['digest'],
+    )
+  })
+}
+
+test('a digest is not sent when its day cannot be written: it would be sent in each round', async () => {
+  const w = world()
+  await w.round([])
+  await w.round([w.ticket('low', { level: 'low' })])
+  w.clock.advance(DAY)
+  const ledgerOnly = (what: string) => {
+    if (what === 'ledger') throw new Error('no space left on device')
+  }
+  for (let n = 0; n < 2; n++) await assert.rejects(w.round([], { onWrite: ledgerOnly }), SaveError)
+  assert.deepEqual(w.told, [])
 })
 
 test('a seeding round adds to what is known, and forgets nothing', async () => {
@@ -472,6 +523,8 @@ test('a platform that cannot be asked leaves everything as it was', async () => 
       monotonic: w.clock.monotonic,
       fetch: () => Promise.reject(new FetchError('down')),
       send: () => assert.fail(),
+      reportAlert: () => assert.fail(),
+      server: 'host-1',
       isStopping: () => false,
     },
     { limit: 1, seedOnly: false, freshMs: 1, maxNotify: 1, keepMs: 1, digest: true, stateFile: 'x' },

@@ -1,7 +1,8 @@
+import type { Alert } from './api.ts'
 import type { Reason } from './gates.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
-import { digestNotice, ticketNotice, unreadableStateNotice } from './notices.ts'
+import { digestNotice, ticketNotice, unreadableStateAlert } from './notices.ts'
 import { mustBeRetried, type Notification, type NotifyResult, wasHeard } from './notification.ts'
 import type { Options } from './options.ts'
 import { planRound, type Step, type Told } from './plan.ts'
@@ -17,6 +18,10 @@ export interface RoundDeps {
   monotonic(): number
   fetch(): Promise<TicketList>
   send(notification: Notification): Promise<NotifyResult>
+  /** Reports an alert to the platform; rejects when it is not taken. */
+  reportAlert(alert: Alert): Promise<void>
+  /** Name of this host. */
+  readonly server: string
   /** Somebody wants the round to end: nothing more is sent, what is done is saved. */
   isStopping(): boolean
 }
@@ -63,10 +68,10 @@ export async function runRound(deps: RoundDeps, settings: RoundSettings): Promis
   if (opened.situation === 'known' && !settings.seedOnly) {
     tally.pruned = opened.snapshot.pruned
     await tellChanges(round, opened.snapshot, list)
+    await tellDigest(round)
   } else {
     await register(round, opened, list)
   }
-  await tellDigest(round)
   return tally
 }
 
@@ -97,35 +102,40 @@ function warnOfWhatIsMissing(log: Log, { fetched, malformed }: TicketList, limit
 
 // --- A first round, or a seeding one ----------------------------------------------------------------------------
 
-/** Takes all tickets as known, and tells nobody of them (spec, rule 2). */
+/** Takes all tickets as known, and sends nothing (spec, rule 2). */
 async function register(round: Round, opened: OpenedState, { tickets }: TicketList): Promise<void> {
   const { deps, tally, now } = round
-  if (opened.situation === 'unreadable') await tellOfUnreadableState(round, opened.reason)
   const snapshot = opened.situation === 'known' ? opened.snapshot : Snapshot.empty()
-  if (opened.situation === 'known') tally.pruned = opened.snapshot.pruned
+  tally.pruned = snapshot.pruned
   for (const ticket of tickets) {
     const known = snapshot.get(ticket.id)
     if (!known) tally.new += 1
     snapshot.set(ticket.id, toEntry(ticket, known, now))
   }
-  save(round, snapshot)
+  if (opened.situation === 'unreadable') await replaceUnreadable(round, snapshot, opened.reason)
+  else save(round, snapshot)
   deps.log.info('tickets registered, nothing sent', {
     situation: opened.situation,
     registered: tickets.length,
   })
 }
 
-/** Before the file is moved away: a round that dies here does this again instead of losing it. */
-async function tellOfUnreadableState(round: Round, reason: string): Promise<void> {
+/** The alert comes first: a round that is killed or stopped here reports it again instead of never. */
+async function replaceUnreadable(round: Round, snapshot: Snapshot, reason: string): Promise<void> {
   const { deps, settings, ledger, now } = round
-  const { stateFile, seedOnly } = settings
-  deps.log.error('the state file is unreadable: this is a first round', { state: stateFile, reason })
-  if (!seedOnly) {
-    const notice = unreadableStateNotice(stateFile, reason, now)
-    if (!wasHeard(await tell(round, notice))) ledger.add('unheard', notice.key, notice.title)
+  const state = settings.stateFile
+  const alert = unreadableStateAlert(state, reason, deps.server)
+  deps.log.error('the state file is unreadable: this is a first round', { state, reason })
+  try {
+    await deps.reportAlert(alert)
+  } catch (error) {
+    if (deps.isStopping()) return
+    deps.log.error('the alert could not be reported', { alert: alert.alarm_id, reason: messageOf(error) })
+    ledger.add('unheard', alert.alarm_id, `${alert.alarm_id}: the state file was unreadable`)
+    saveLedger(round)
   }
-  const aside = saving(() => deps.store.setAside(now))
-  if (aside) deps.log.warn('the unreadable state file is kept aside', { aside })
+  const aside = saving(() => deps.store.replaceUnreadable(snapshot, now))
+  deps.log.warn('the unreadable state file is kept aside', { aside })
 }
 
 // --- Any other round --------------------------------------------------------------------------------------------
@@ -211,25 +221,32 @@ async function tellDigest(round: Round): Promise<void> {
   const { deps, settings, ledger, today } = round
   const pages = ledger.pages()
   const isDue = ledger.since < today && pages.length > 0
-  if (!settings.digest || settings.seedOnly || !isDue || deps.isStopping()) return
+  if (!settings.digest || !isDue || deps.isStopping()) return
+  // Proves that the day of this digest can be written: it is sent once a day.
+  saving(() => deps.store.saveLedger(ledger))
   const result = await tell(round, digestNotice(pages, ledger.since, today))
   if (wasHeard(result)) saving(() => deps.store.saveLedger(createLedger(today)))
   else deps.log.warn('the digest was not taken by any channel; it is tried again', {})
 }
 
 /** The account first: what it names twice is named once, what it never named would be lost. */
-function save({ deps, ledger, settings }: Round, snapshot: Snapshot): void {
-  saving(() => {
-    if (settings.digest && ledger.changed) deps.store.saveLedger(ledger)
-    deps.store.save(snapshot)
-  })
+function save(round: Round, snapshot: Snapshot): void {
+  saveLedger(round)
+  saving(() => round.deps.store.save(snapshot))
+}
+
+function saveLedger({ deps, ledger, settings }: Round): void {
+  if (settings.digest && ledger.changed) saving(() => deps.store.saveLedger(ledger))
 }
 
 function saving<T>(write: () => T): T {
   try {
     return write()
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new SaveError(reason, { cause: error })
+    throw new SaveError(messageOf(error), { cause: error })
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

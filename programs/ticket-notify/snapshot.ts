@@ -92,7 +92,7 @@ export class Snapshot {
 
   /** The rest of the file, as latin1: the entries in memory. */
   ending(): string {
-    const lines = [...this.#entries].map(toLine)
+    const lines = [...this.#entries].map(entryLine)
     const lead = this.#copied > 0 && lines.length > 0 ? SEPARATOR : ''
     return encode(lead + lines.join(SEPARATOR) + CLOSING)
   }
@@ -129,11 +129,12 @@ function splitLine(line: string): { readonly id: string; readonly json: string }
 function layOut(text: string): string[] {
   const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
   if (!isObject(value)) throw new TypeError('it is no JSON object')
-  const lines = Object.entries(value).map(toLine).join(SEPARATOR)
+  const lines = Object.entries(value).map(entryLine).join(SEPARATOR)
   return lines === '' ? [] : encode(OPENING + lines + CLOSING).split('\n')
 }
 
-const toLine = ([id, entry]: readonly [string, unknown]) => `${JSON.stringify(id)}:${JSON.stringify(entry)}`
+const entryLine = ([id, entry]: readonly [string, unknown]) =>
+  `${JSON.stringify(id)}:${JSON.stringify(entry)}`
 const encode = (text: string) => Buffer.from(text).toString('latin1')
 const decode = (text: string) => (/[\x80-\xff]/.test(text) ? Buffer.from(text, 'latin1').toString() : text)
 

@@ -1,5 +1,5 @@
-import { readFileSync, renameSync } from 'node:fs'
-import { writeFileAtomically } from './atomic-file.ts'
+import { linkSync, readFileSync, statSync } from 'node:fs'
+import { removeQuietly, writeFileAtomically } from './atomic-file.ts'
 import { createLedger, type Ledger, parseLedger } from './ledger.ts'
 import { Snapshot, type SnapshotOptions } from './snapshot.ts'
 import { readLines, StateFile } from './state-file.ts'
@@ -13,8 +13,8 @@ export type OpenedState =
 /** What outlives a round. Everything is on disk when a call returns, and each file changes at once or not at all. */
 export interface StateStore {
   open(options: SnapshotOptions): OpenedState
-  /** Keeps an unreadable state file under another name, which it answers. */
-  setAside(now: number): string
+  /** Saves a new state in place of an unreadable one, which is kept under the returned name. */
+  replaceUnreadable(snapshot: Snapshot, now: number): string
   save(snapshot: Snapshot): void
   openLedger(today: string): Ledger
   saveLedger(ledger: Ledger): void
@@ -26,6 +26,13 @@ export interface StateStore {
 export const lockFileOf = (stateFile: string): string => `${stateFile}.lock`
 export const memoryFileOf = (stateFile: string): string => `${stateFile}.memory`
 const ledgerFileOf = (stateFile: string): string => `${stateFile}.digest`
+
+/** Why there can be no state file at this path, undefined when there can. Directories and devices are never moved. */
+export function statePathProblem(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats?.isDirectory()) return 'it is a directory'
+  return stats?.isBlockDevice() || stats?.isCharacterDevice() ? 'it is a device' : undefined
+}
 
 export function createStateStore(stateFile: string): StateStore {
   const ledgerFile = ledgerFileOf(stateFile)
@@ -40,9 +47,16 @@ export function createStateStore(stateFile: string): StateStore {
           : { situation: 'unreadable', reason: reasonOf(error) }
       }
     },
-    setAside(now) {
+    replaceUnreadable(snapshot, now) {
       const aside = `${stateFile}.corrupt-${new Date(now).toISOString().replaceAll(/[-:.]/g, '')}`
-      renameSync(stateFile, aside)
+      // A second name for the file: when the new state cannot be written, nothing has moved.
+      linkSync(stateFile, aside)
+      try {
+        file.save(snapshot)
+      } catch (error) {
+        removeQuietly(aside)
+        throw error
+      }
       return aside
     },
     save: (snapshot) => file.save(snapshot),
@@ -57,7 +71,7 @@ export function createStateStore(stateFile: string): StateStore {
 
 /** For a dry run: reads, and leaves everything as it is. */
 export function readOnlyStore(store: StateStore): StateStore {
-  return { ...store, setAside: () => '', save() {}, saveLedger() {}, close() {} }
+  return { ...store, replaceUnreadable: () => '', save() {}, saveLedger() {}, close() {} }
 }
 
 /** A ledger that cannot be read names nothing; it is only an account of what the log has told already. */

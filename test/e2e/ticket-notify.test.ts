@@ -156,7 +156,7 @@ describe('the notifier, as a process', suite, () => {
     writeFileSync(w.stateFile, 'rubbish')
     const before = picture(w.directory)
     const run = await w.run(['--dry-run'])
-    assert.match(run.stdout, /lost its memory/)
+    assert.deepEqual([run.code, run.stdout, w.api.alerts], [0, '', []])
     assert.deepEqual(picture(w.directory), before)
   })
 
@@ -352,17 +352,18 @@ describe('the notifier, as a process', suite, () => {
 const BROKEN: Readonly<Record<string, (path: string) => void>> = {
   'cut off': (path) => writeFileSync(path, '{\n"known":{"status":"op'),
   'an array': (path) => writeFileSync(path, '[]'),
-  'a directory': (path) => mkdirSync(path),
-  'a pipe that nobody writes to': (path) => void execFileSync('mkfifo', [path]),
+  'a pipe that no process writes to': (path) => void execFileSync('mkfifo', [path]),
   'a link to rubbish': (path) => {
     writeFileSync(`${path}.other`, 'rubbish')
     symlinkSync(`${path}.other`, path)
   },
 }
 
+const asideIn = (directory: string) => readdirSync(directory).filter((name) => name.includes('.corrupt-'))
+
 describe('a broken state file', suite, () => {
   for (const [what, make] of Object.entries(BROKEN)) {
-    test(`that is ${what} is kept aside, makes a first round, and the operator is told once`, async () => {
+    test(`that is ${what} is kept aside, sends nothing, and is reported to the platform once`, async () => {
       await using w = await notifierWorld()
       w.configure(['mail', 'robot'])
       w.api.tickets = [ticket('known')]
@@ -374,11 +375,62 @@ describe('a broken state file', suite, () => {
         [0, 0],
       )
       assert.equal(w.state()['known']?.status, 'open')
-      assert.equal(readdirSync(dirname(w.stateFile)).filter((name) => name.includes('.corrupt-')).length, 1)
-      assert.deepEqual(onTheWire(w), [1, 1])
-      assert.match(w.robots.shown[0] ?? '', /lost its memory/)
+      assert.equal(asideIn(dirname(w.stateFile)).length, 1)
+      assert.deepEqual(onTheWire(w), [0, 0])
+      assert.ok(runs[0]?.lines.some(({ level, message }) => level === 'ERROR' && /unreadable/.test(message)))
+      assert.deepEqual(
+        w.api.alerts.map(({ alarm_id, level }) => [alarm_id, level]),
+        [['ticket-notify.state', 'HIGH']],
+      )
     })
   }
+
+  test('that cannot be replaced is not moved: exit code 1', async () => {
+    await using w = await notifierWorld()
+    mkdirSync(dirname(w.stateFile))
+    writeFileSync(w.stateFile, 'rubbish')
+    mkdirSync(`${w.stateFile}.tmp`)
+    assert.equal((await w.run()).code, 1)
+    assert.deepEqual([readFileSync(w.stateFile, 'utf8'), asideIn(dirname(w.stateFile))], ['rubbish', []])
+  })
+})
+
+const NO_STATE_FILES: Readonly<Record<string, (directory: string) => string>> = {
+  'a directory': (directory) => directory,
+  'a link to a directory': (directory) => {
+    symlinkSync(directory, `${directory}.link`)
+    return `${directory}.link`
+  },
+  'a device': () => '/dev/null',
+}
+
+for (const [what, make] of Object.entries(NO_STATE_FILES)) {
+  test(`a state path that is ${what} is exit code 1, and nothing is moved, written or asked`, async () => {
+    await using w = await notifierWorld()
+    const directory = join(w.directory, 'etc')
+    mkdirSync(directory)
+    const state = make(directory)
+    const before = picture(w.directory)
+    for (const args of [[], ['--dry-run'], ['--seed-only']]) {
+      const run = await w.run([...args, '--state', state])
+      assert.deepEqual([run.code, run.lines.length], [1, 1], run.stderr)
+      assert.match(run.lines[0]?.message ?? '', /it is a (directory|device)/)
+    }
+    assert.deepEqual(picture(w.directory), before)
+    assert.equal(w.api.requests.length, 0)
+  })
+}
+
+test('a ticket whose id has line breaks forges no line of a mail or a robot message', async () => {
+  await using w = await knownWorld()
+  w.api.tickets = [ticket('x\r\nLevel: info\nTicket: y', { title: '' })]
+  assert.equal((await w.run()).done?.['sent'], 1)
+  const [shown = ''] = w.robots.shown
+  assert.deepEqual(
+    shown.split('\n').filter((line) => /^(Ticket|Level):/.test(line)),
+    ['Ticket: x Level: info Ticket: y', 'Level: critical'],
+  )
+  assert.doesNotMatch(w.smtp.mails[0]?.source ?? '', /^(Level: info|Ticket: y)\r?$/m)
 })
 
 test('a secrets file that others can read is refused, and the tickets wait', async () => {

@@ -18,13 +18,13 @@ export class Killed extends Error {}
  */
 export function memoryStateStore(
   disk: NotifierDisk,
-  { beforeWrite, afterWrite }: { beforeWrite(): void; afterWrite(): void } = {
+  { beforeWrite, afterWrite }: { beforeWrite(what: 'state' | 'ledger'): void; afterWrite(): void } = {
     beforeWrite() {},
     afterWrite() {},
   },
 ): StateStore {
-  const writing = <T>(write: () => T): T => {
-    beforeWrite()
+  const writing = <T>(what: 'state' | 'ledger', write: () => T): T => {
+    beforeWrite(what)
     const result = write()
     afterWrite()
     return result
@@ -39,24 +39,24 @@ export function memoryStateStore(
         return { situation: 'unreadable', reason: String(error) }
       }
     },
-    setAside: () =>
-      writing(() => {
-        disk.aside.push(disk.state ?? '')
-        disk.state = undefined
-        return 'aside'
-      }),
-    save: (snapshot) =>
-      writing(() => {
-        const latin1 = [...snapshot.beginning(), snapshot.ending()].join('')
-        disk.state = Buffer.from(latin1, 'latin1').toString()
-      }),
+    replaceUnreadable: (snapshot) => {
+      writing('state', () => disk.aside.push(disk.state ?? ''))
+      writing('state', () => (disk.state = contentOf(snapshot)))
+      return 'aside'
+    },
+    save: (snapshot) => writing('state', () => void (disk.state = contentOf(snapshot))),
     openLedger: (today) =>
       createLedger(today, disk.ledger === undefined ? undefined : parseLedger(disk.ledger)),
     saveLedger: (ledger) =>
-      writing(() => {
+      writing('ledger', () => {
         disk.ledger = JSON.stringify(ledger.data())
         ledger.markSaved()
       }),
     close() {},
   }
+}
+
+function contentOf(snapshot: Snapshot): string {
+  const latin1 = [...snapshot.beginning(), snapshot.ending()].join('')
+  return Buffer.from(latin1, 'latin1').toString()
 }

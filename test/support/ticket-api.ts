@@ -1,32 +1,49 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 
-/** A platform that knows nothing but tickets. */
+/** A platform that lists tickets and takes alerts. */
 export interface TicketApi extends AsyncDisposable {
   readonly url: string
-  readonly requests: readonly Pick<IncomingMessage, 'method' | 'url' | 'headers'>[]
+  readonly requests: readonly TicketApiRequest[]
+  /** The alerts that were reported to it. */
+  readonly alerts: readonly Readonly<Record<string, unknown>>[]
   /** What it lists from now on. */
   tickets: readonly unknown[]
   /** From now on it does this instead; undefined: it lists its tickets. */
   behave(behaviour: ((response: ServerResponse) => void) | undefined): void
 }
 
+export interface TicketApiRequest extends Pick<IncomingMessage, 'method' | 'url' | 'headers'> {
+  readonly body: string
+}
+
 export async function startTicketApi(): Promise<TicketApi> {
-  const requests: Pick<IncomingMessage, 'method' | 'url' | 'headers'>[] = []
+  const requests: TicketApiRequest[] = []
+  const alerts: Record<string, unknown>[] = []
   let behaviour: ((response: ServerResponse) => void) | undefined
-  const server = createServer(({ method, url, headers }, response) => {
-    requests.push({ method, url, headers })
-    if (behaviour) behaviour(response)
-    else {
-      response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify({ items: api.tickets, next_cursor: null }))
-    }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url, headers } = request
+    const body = await text(request)
+    requests.push({ method, url, headers, body })
+    if (behaviour) return behaviour(response)
+    response.setHeader('content-type', 'application/json')
+    if (method === 'POST' && url === '/alerts/report') {
+      alerts.push(JSON.parse(body) as Record<string, unknown>)
+      response.writeHead(201).end('{}')
+    } else response.end(JSON.stringify({ items: api.tickets, next_cursor: null }))
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const api: TicketApi = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    alerts,
     tickets: [],
     behave(next) {
       behaviour = next

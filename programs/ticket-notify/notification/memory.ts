@@ -3,7 +3,7 @@ import { uptime } from 'node:os'
 import type { PaceState } from '../../../src/infra/robots/pace.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
-import { HOUR, SECOND } from '../../../src/kernel/time.ts'
+import { SECOND } from '../../../src/kernel/time.ts'
 import { makeDirectoryOf, writeFileAtomically } from '../atomic-file.ts'
 import { bootId } from '../lock.ts'
 import type { Category } from '../notification.ts'
@@ -11,7 +11,6 @@ import type { Category } from '../notification.ts'
 /** For how long one mail of a category keeps others back. spec, rule 10: tickets 900 s. */
 const THROTTLE_MS: Readonly<Record<Category, number>> = {
   ticket: 900 * SECOND,
-  operator: HOUR,
   digest: 0,
   'self-test': 0,
 }
