@@ -430,7 +430,8 @@ test('a ticket whose id has line breaks forges no line of a mail or a robot mess
     shown.split('\n').filter((line) => /^(Ticket|Level):/.test(line)),
     ['Ticket: x Level: info Ticket: y', 'Level: critical'],
   )
-  assert.doesNotMatch(w.smtp.mails[0]?.source ?? '', /^(Level: info|Ticket: y)\r?$/m)
+  const [textPart = ''] = (w.smtp.mails[0]?.source ?? '').split('text/html')
+  assert.doesNotMatch(textPart, /^(Level: info|Ticket: y)\r?$/m)
 })
 
 test('a secrets file that others can read is refused, and the tickets wait', async () => {
