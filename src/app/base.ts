@@ -32,6 +32,16 @@ export interface Base {
 // Other processes wait this long for a holder that has become silent.
 const DELIVERY_LEASE_MS = 10 * SECOND
 
+/** The subjects of the domains: a stream stores their events. */
+const STREAM_SUBJECTS = [
+  'order.>',
+  'ticket.>',
+  'alert.>',
+  'certificate.>',
+  'vpn.audit.>',
+  'telemetry.agent.>',
+]
+
 /** Opens what every module stands on; what it opens is closed with `opening`. */
 export async function openBase(
   { config, logger }: Pick<Base, 'config' | 'logger'>,
@@ -45,6 +55,7 @@ export async function openBase(
   const bus = createNatsBus({
     servers: config.bus.urls.reveal(),
     name: `platform ${VERSION} on ${hostname()}`,
+    streamSubjects: STREAM_SUBJECTS,
     logger: logger.child({ part: 'bus' }),
     metrics,
   })
@@ -55,7 +66,7 @@ export async function openBase(
     modules: config.modules,
     clock: systemClock,
     checkStore: () => store.check(),
-    busState: () => bus.state,
+    bus,
     exposeMetrics: () => expose(),
   })
   return { config, logger, metrics, store, bus, domains, operations }

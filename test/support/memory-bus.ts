@@ -1,5 +1,5 @@
 import type { Bus, BusMessage, BusState, PublishResult } from '../../src/kernel/bus.ts'
-import { withOrderKept } from '../../src/infra/bus/batch.ts'
+import { failBehindFailures } from '../../src/infra/bus/batch.ts'
 import { subjectProblem } from '../../src/infra/bus/subjects.ts'
 
 const MAX_PAYLOAD_BYTES = 1_048_576
@@ -17,6 +17,7 @@ export class MemoryBus implements Bus {
   rule: Rule = () => undefined
   /** Failed messages arrive all the same: only the word of it is lost. */
   losesConfirmations = false
+  problem: string | undefined = undefined
   readonly #listeners = new Set<(state: BusState) => void>()
   #state: BusState = 'connected'
 
@@ -33,7 +34,7 @@ export class MemoryBus implements Bus {
   }
 
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
-    return withOrderKept(
+    return failBehindFailures(
       messages,
       messages.map((message) => this.#take(message)),
     )

@@ -2,8 +2,8 @@ import type { Msg } from '@nats-io/transport-node'
 import type { PublishResult } from '../../kernel/bus.ts'
 import { DELIVERED, failed, refused } from './batch.ts'
 
-/** What a stream would say again however often it is asked (nats-server, errors.json). */
-const FINAL_ERRORS: ReadonlySet<number> = new Set([
+/** Errors that a stream repeats for the same message at every attempt (nats-server, errors.json). */
+const PERMANENT_ERRORS: ReadonlySet<number> = new Set([
   10054, // message size exceeds maximum allowed
   10097, // header size exceeds maximum allowed of 64k
 ])
@@ -14,13 +14,13 @@ interface PubAck {
 }
 
 /**
- * What an answer to a published message says. `no_stream`: nobody listens on the subject, so no stream covers it.
- * `unrelated`: a subscriber of the subject answered, not a stream.
+ * Reads the answer to a published message. `no_stream`: the subject has no subscriber, so no stream takes it.
+ * `unrelated`: the answer comes from a subscriber of the subject, not from a stream.
  */
 export function readAck(answer: Msg): PublishResult | 'no_stream' | 'unrelated' {
   if (answer.data.length === 0 && answer.headers?.code === 503) return 'no_stream'
   const ack = parseAck(answer)
-  if (ack?.error) return toDelivery(ack.error)
+  if (ack?.error) return errorResult(ack.error)
   return typeof ack?.stream === 'string' && ack.stream !== '' ? DELIVERED : 'unrelated'
 }
 
@@ -33,10 +33,10 @@ function parseAck(answer: Msg): PubAck | undefined {
   }
 }
 
-function toDelivery({
+function errorResult({
   err_code: code = 0,
   description = 'error',
 }: NonNullable<PubAck['error']>): PublishResult {
   const reason = `JetStream: ${description} (${code})`
-  return FINAL_ERRORS.has(code) ? refused(reason) : failed(reason)
+  return PERMANENT_ERRORS.has(code) ? refused(reason) : failed(reason)
 }

@@ -2,73 +2,73 @@ import type { BusMessage, PublishResult } from '../../kernel/bus.ts'
 
 export const DELIVERED: PublishResult = { outcome: 'delivered' }
 
-export function failed(reason: string): PublishResult {
+export function failed(reason: string): PublishResult & { readonly outcome: 'failed' } {
   return { outcome: 'failed', reason }
 }
 
-export function refused(reason: string): PublishResult {
+export function refused(reason: string): PublishResult & { readonly outcome: 'refused' } {
   return { outcome: 'refused', reason }
 }
 
-/** What becomes of the messages of one call of `publish`; the first word about a message counts. */
+/** The messages of one call of `publish` and their results; the first result of a message counts. */
 export class Batch {
   readonly messages: readonly BusMessage[]
-  readonly #deliveries: (PublishResult | undefined)[]
+  readonly #results: (PublishResult | undefined)[]
   readonly #allSettled = Promise.withResolvers<void>()
   #open: number
 
   constructor(messages: readonly BusMessage[]) {
     this.messages = messages
-    this.#deliveries = messages.map(() => undefined)
+    this.#results = messages.map(() => undefined)
     this.#open = messages.length
     if (this.#open === 0) this.#allSettled.resolve()
   }
 
-  /** Resolves as soon as each message has its answer. */
+  /** Resolves as soon as each message has its result. */
   get settled(): Promise<void> {
     return this.#allSettled.promise
   }
 
   isOpen(index: number): boolean {
-    return index < this.#deliveries.length && this.#deliveries[index] === undefined
+    return index < this.#results.length && this.#results[index] === undefined
   }
 
-  settle(index: number, delivery: PublishResult): void {
+  settle(index: number, result: PublishResult): void {
     if (!this.isOpen(index)) return
-    this.#deliveries[index] = delivery
+    this.#results[index] = result
     this.#open -= 1
     if (this.#open === 0) this.#allSettled.resolve()
   }
 
-  settleSubject(subject: string, delivery: PublishResult): void {
+  settleSubject(subject: string, result: PublishResult): void {
     this.messages.forEach((message, index) => {
-      if (message.subject === subject) this.settle(index, delivery)
+      if (message.subject === subject) this.settle(index, result)
     })
   }
 
-  settleRest(delivery: PublishResult): void {
-    this.messages.forEach((_message, index) => this.settle(index, delivery))
+  settleRest(result: PublishResult): void {
+    this.messages.forEach((_message, index) => this.settle(index, result))
   }
 
-  async deliveries(): Promise<PublishResult[]> {
+  async results(): Promise<PublishResult[]> {
     await this.settled
-    return withOrderKept(this.messages, this.#deliveries as PublishResult[])
+    return failBehindFailures(this.messages, this.#results as PublishResult[])
   }
 }
 
 /**
- * Whatever follows a failed message on its subject counts as failed too: sent again together, the messages reach a
- * receiver that drops repetitions in their first order.
+ * Also fails what was delivered behind a failed message of its subject: sent again together, the messages reach a
+ * receiver that drops duplicates in their first order.
  */
-export function withOrderKept(
+export function failBehindFailures(
   messages: readonly BusMessage[],
-  deliveries: readonly PublishResult[],
+  results: readonly PublishResult[],
 ): PublishResult[] {
-  const broken = new Set<string>()
-  return deliveries.map((delivery, index) => {
+  const failedSubjects = new Set<string>()
+  return results.map((result, index) => {
     const { subject } = messages[index] as BusMessage
-    if (delivery.outcome === 'failed') broken.add(subject)
-    const isBehind = delivery.outcome === 'delivered' && broken.has(subject)
-    return isBehind ? failed('an earlier message on this subject failed') : delivery
+    if (result.outcome === 'failed') failedSubjects.add(subject)
+    const isBehind = result.outcome === 'delivered' && failedSubjects.has(subject)
+    return isBehind ? failed('an earlier message on this subject failed') : result
   })
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { AuthorizationError, connect } from '@nats-io/transport-node'
 import type { Bus, BusMessage, BusState, PublishResult } from '../../kernel/bus.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -11,17 +12,17 @@ import { awaitGreeting } from './probe.ts'
 import type { BusServer } from './servers.ts'
 import { parseServer } from './servers.ts'
 import { Session } from './session.ts'
-import type { Coverage } from './streams.ts'
-import { createCoverageFinder } from './streams.ts'
+import { JetStreamOpener } from './jetstream.ts'
+import { StreamCoverage } from './stream-coverage.ts'
 
 const RECONNECT = { initialMs: 100, maximumMs: 1_000 }
 
-/** A connection that held for this long was sound; one that breaks sooner does not reset the waiting time. */
-const SOUND_MS = 5_000
+/** A connection that lasted this long resets the backoff. */
+const STABLE_MS = 5_000
 
 const CONNECT_MS = 3_000
 
-/** A server that stopped answering is noticed after two to three intervals, so within 9 s. */
+/** A server that does not answer is detected after two to three intervals, so within 9 s. */
 const PING = { pingInterval: 3_000, maxPingOut: 2 }
 
 const DRAIN_MS = 2_000
@@ -29,15 +30,19 @@ const DRAIN_MS = 2_000
 export interface NatsBusOptions {
   /** `nats://host:port` or `tls://…`, each with its own `user:password@` or `token@`; tried in this order. */
   readonly servers: readonly string[]
-  /** What the server's operator sees in the list of connections. */
+  /** The name of the connection in the server's monitoring. */
   readonly name: string
+  /** Subjects that a stream must store if the server has JetStream, as patterns. The bus creates a stream for them. */
+  readonly streamSubjects: readonly string[]
   readonly logger: Logger
   readonly metrics: Metrics
 }
 
 /**
- * The bus on NATS. Connects in the background, again and again until it is closed, and never throws. A message whose subject a JetStream stream covers is confirmed by the stream's acknowledgement,
- * any other by a flush; all carry `Nats-Msg-Id`. User headers that begin with `Nats-` are refused.
+ * The bus on NATS. Connects in the background, reconnects until it is closed, and never throws. A message whose subject
+ * a JetStream stream takes is confirmed by the stream's acknowledgement, any other by a flush. Messages on
+ * `streamSubjects` are never confirmed by a flush if the server has JetStream: they wait for a stream. All carry
+ * `Nats-Msg-Id`. User headers that begin with `Nats-` are refused.
  */
 export function createNatsBus(options: NatsBusOptions): Bus {
   return new NatsBus(options)
@@ -47,23 +52,24 @@ class NatsBus implements Bus {
   readonly #servers: readonly string[]
   readonly #name: string
   readonly #logger: Logger
-  readonly #findCoverage: ReturnType<typeof createCoverageFinder>
+  readonly #streamSubjects: readonly string[]
+  readonly #jetStream = new JetStreamOpener()
   readonly #connected: Gauge
   readonly #reconnects: Counter
   readonly #listeners = new Set<(state: BusState) => void>()
   readonly #closing = new AbortController()
-  readonly #reasonsTold = new Set<string>()
+  readonly #loggedReasons = new Set<string>()
   readonly #running: Promise<void>
   #state: BusState = 'disconnected'
   #session: Session | undefined
   #sessionCount = 0
   #closed: Promise<void> | undefined
 
-  constructor({ servers, name, logger, metrics }: NatsBusOptions) {
+  constructor({ servers, name, streamSubjects, logger, metrics }: NatsBusOptions) {
     this.#servers = servers
     this.#name = name
+    this.#streamSubjects = streamSubjects
     this.#logger = logger
-    this.#findCoverage = createCoverageFinder(logger)
     this.#connected = metrics.gauge({
       name: 'bus_connected',
       help: 'Whether the message bus is connected: 0 or 1.',
@@ -78,6 +84,10 @@ class NatsBus implements Bus {
 
   get state(): BusState {
     return this.#state
+  }
+
+  get problem(): string | undefined {
+    return this.#session?.problem
   }
 
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
@@ -108,8 +118,8 @@ class NatsBus implements Bus {
     let attempt = 0
     while (!closing.aborted) {
       const session = await this.#connectToAny(closing)
-      const isSound = session !== undefined && (await this.#serve(session, closing)) > SOUND_MS
-      attempt = isSound ? 0 : attempt + 1
+      const isStable = session !== undefined && (await this.#serve(session, closing)) > STABLE_MS
+      attempt = isStable ? 0 : attempt + 1
       await pause(backoffMs(RECONNECT, attempt), undefined, { signal: closing }).catch(() => undefined)
     }
   }
@@ -120,7 +130,7 @@ class NatsBus implements Bus {
         return await this.#connect(parseServer(text), closing)
       } catch (error) {
         if (closing.aborted) return undefined
-        this.#tellAway(error)
+        this.#logFailure(error)
       }
     }
     return undefined
@@ -137,24 +147,20 @@ class NatsBus implements Bus {
       timeout: CONNECT_MS,
       reconnect: false,
     })
-    const coverage = await this.#findCoverage(connection)
+    const coverage = await this.#openCoverage(connection)
     const session = new Session(connection, coverage)
-    const ready = await Promise.race([this.#prepare(coverage), session.lost])
-    if (typeof ready === 'string') throw new Error(ready)
-    this.#tellConnected(server, ready)
+    const result = await Promise.race([readCoverage(coverage), session.lost])
+    if (typeof result === 'string') throw new Error(result)
+    this.#onConnected(server, result)
     return session
   }
 
-  async #prepare(coverage: Coverage): Promise<LogFields> {
-    try {
-      return { jetstream: await coverage.prepare() }
-    } catch (error) {
-      // Publishing asks again; until there is an answer the messages wait.
-      return { jetstream: 'unknown', reason: errorMessage(error) }
-    }
+  async #openCoverage(connection: NatsConnection): Promise<StreamCoverage> {
+    const jetStream = await this.#jetStream.open(connection)
+    return new StreamCoverage({ jetStream, streamSubjects: this.#streamSubjects, logger: this.#logger })
   }
 
-  /** How long the session lasted, in milliseconds. */
+  /** Publishes on the session until it is lost; returns how long it lasted, in milliseconds. */
   async #serve(session: Session, closing: AbortSignal): Promise<number> {
     const startedAt = systemClock.monotonic()
     if (closing.aborted) await session.close(0)
@@ -162,12 +168,11 @@ class NatsBus implements Bus {
     this.#enter('connected')
     const reason = await session.lost
     this.#session = undefined
-    if (this.#enter('disconnected'))
-      this.#logger.warn({ reason }, 'bus disconnected; trying again until it is back')
+    if (this.#enter('disconnected')) this.#logger.warn({ reason }, 'bus disconnected; reconnecting')
     return systemClock.monotonic() - startedAt
   }
 
-  /** False when nothing changed; `closed` is the last state. */
+  /** Returns false if the state did not change; `closed` is final. */
   #enter(state: BusState): boolean {
     if (this.#state === 'closed' || this.#state === state) return false
     this.#state = state
@@ -176,19 +181,29 @@ class NatsBus implements Bus {
     return true
   }
 
-  #tellConnected(server: BusServer, fields: LogFields): void {
+  #onConnected(server: BusServer, fields: LogFields): void {
     if (this.#sessionCount > 0) this.#reconnects.increment()
     this.#sessionCount += 1
-    this.#reasonsTold.clear()
+    this.#loggedReasons.clear()
     this.#logger.info({ server: server.address, ...fields }, 'bus connected')
   }
 
-  /** Once for each reason until the bus is back, however many attempts fail. */
-  #tellAway(error: unknown): void {
+  /** Logs each reason once until the bus is connected, however many attempts fail. */
+  #logFailure(error: unknown): void {
     const reason = errorMessage(error)
-    if (this.#reasonsTold.has(reason)) return
-    this.#reasonsTold.add(reason)
+    if (this.#loggedReasons.has(reason)) return
+    this.#loggedReasons.add(reason)
     const level = error instanceof AuthorizationError ? 'error' : 'warn'
-    this.#logger[level]({ reason }, 'bus is away; trying again until it is back')
+    this.#logger[level]({ reason }, 'bus cannot be reached; trying again')
+  }
+}
+
+async function readCoverage(coverage: StreamCoverage): Promise<LogFields> {
+  try {
+    await coverage.refresh()
+    return { jetstream: coverage.hasJetStream }
+  } catch (error) {
+    // The next publish asks again; until the server answers the messages wait.
+    return { jetstream: 'unknown', reason: errorMessage(error) }
   }
 }

@@ -1,37 +1,39 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Msg, MsgHdrs, NatsConnection, Status } from '@nats-io/transport-node'
-import { createInbox, headers, InvalidArgumentError, PermissionViolationError } from '@nats-io/transport-node'
+import type { Msg, NatsConnection, Status } from '@nats-io/transport-node'
+import { createInbox, InvalidArgumentError, PermissionViolationError } from '@nats-io/transport-node'
 import type { BusMessage, PublishResult } from '../../kernel/bus.ts'
 import { errorMessage } from '../../kernel/errors.ts'
+import { SECOND } from '../../kernel/time.ts'
 import { readAck } from './acks.ts'
 import { Batch, DELIVERED, failed, refused } from './batch.ts'
-import type { Coverage } from './streams.ts'
+import { toHeaders } from './message-headers.ts'
+import type { Confirmation, StreamCoverage } from './stream-coverage.ts'
 import { subjectProblem } from './subjects.ts'
 
-const MESSAGE_ID = 'Nats-Msg-Id'
+const CONFIRMATION_MS = 5 * SECOND
 
-const CONFIRMATION_MS = 5_000
-
-type SentAs = 'acknowledged' | 'flushed' | 'not_sent'
+/** Finds a deleted stream, or the end of a problem, also while nothing is published. */
+const COVERAGE_CHECK_MS = 5 * SECOND
 
 /**
- * One connection from its greeting to its loss; it never reconnects. So a confirmation can only be about what was
- * published on the same connection: a flush that succeeds on the next one says nothing about what the last one lost.
+ * One connection from its greeting to its loss; it never reconnects. So a confirmation always concerns messages of the
+ * same connection: a flush that succeeds on the next one says nothing about what the last one lost.
  */
 export class Session {
-  /** Resolves with the reason once the connection is gone. Never rejects. */
+  /** Resolves with the reason once the connection is lost. Never rejects. */
   readonly lost: Promise<string>
   readonly #connection: NatsConnection
-  readonly #coverage: Coverage
+  readonly #coverage: StreamCoverage
   readonly #inbox = createInbox()
   readonly #batches = new Map<number, Batch>()
   readonly #loss = Promise.withResolvers<string>()
+  readonly #coverageCheck: NodeJS.Timeout
   #batchCount = 0
   #sending: Promise<void> = Promise.resolve()
   #lastError: string | undefined
   #isLost = false
 
-  constructor(connection: NatsConnection, coverage: Coverage) {
+  constructor(connection: NatsConnection, coverage: StreamCoverage) {
     this.#connection = connection
     this.#coverage = coverage
     this.lost = this.#loss.promise
@@ -40,11 +42,17 @@ export class Session {
         if (!error) this.#receive(answer)
       },
     })
+    this.#coverageCheck = setInterval(() => this.#checkCoverage(), COVERAGE_CHECK_MS).unref()
     void this.#watch()
     void connection.closed().then((error) => this.#lose(error?.message))
   }
 
-  /** Sends after everything that was handed in before; the confirmations of several calls may overlap. */
+  /** Why messages wait although the connection stands. */
+  get problem(): string | undefined {
+    return this.#coverage.problem
+  }
+
+  /** Sends after all messages of earlier calls; the confirmations of several calls may overlap. */
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
     if (this.#isLost) return messages.map(() => failed('the connection was lost'))
     const batch = new Batch(messages)
@@ -52,13 +60,13 @@ export class Session {
     this.#batches.set(number, batch)
     this.#sending = this.#sending.then(() => this.#send(batch, number))
     try {
-      return await batch.deliveries()
+      return await batch.results()
     } finally {
       this.#batches.delete(number)
     }
   }
 
-  /** Waits for what is under way, no longer than that, then closes the connection. */
+  /** Waits up to `withinMs` for the open batches, then closes the connection. */
   async close(withinMs: number): Promise<void> {
     const limit = setTimeout(() => this.#lose('the bus was closed'), withinMs)
     await Promise.all([...this.#batches.values()].map((batch) => batch.settled))
@@ -69,55 +77,62 @@ export class Session {
 
   async #send(batch: Batch, number: number): Promise<void> {
     try {
-      const covered = await this.#coverage.read()
-      // From here to the flush nothing is awaited: all of it goes out on the connection as it is now.
-      const sent = batch.messages.map((message, index) => {
-        if (!batch.isOpen(index)) return 'not_sent'
-        return this.#sendOne(
-          batch,
-          index,
-          covered.test(message.subject) ? this.#replyTo(number, index) : undefined,
-        )
-      })
-      this.#limitWait(batch, sent.includes('acknowledged'))
-      if (sent.includes('flushed')) void this.#confirmByFlush(batch, sent)
-    } catch (error) {
-      batch.settleRest(failed(`the streams of the bus cannot be read: ${errorMessage(error)}`))
+      await this.#coverage.refresh()
+    } catch {
+      batch.settleRest(failed(this.#coverage.problem ?? 'the streams of the bus cannot be read'))
+      return
     }
+    // No await from here to the flush: the whole batch is sent on the connection in its present state.
+    const confirmations = batch.messages.map((_message, index) =>
+      batch.isOpen(index) ? this.#sendOne(batch, number, index) : 'none',
+    )
+    this.#limitWait(batch, confirmations.includes('acknowledgement'))
+    if (confirmations.includes('flush')) void this.#confirmByFlush(batch, confirmations)
   }
 
-  #sendOne(batch: Batch, index: number, reply: string | undefined): SentAs {
+  /** `none` if the message was not sent. */
+  #sendOne(batch: Batch, number: number, index: number): Confirmation {
     const message = batch.messages[index] as BusMessage
     try {
-      const problem = subjectProblem(message.subject)
-      if (problem) throw new InvalidArgumentError(problem)
-      const options = { headers: toHeaders(message) }
-      this.#connection.publish(message.subject, message.payload, reply ? { ...options, reply } : options)
-      return reply ? 'acknowledged' : 'flushed'
+      requireValidSubject(message.subject)
+      const headers = toHeaders(message)
+      const confirmation = this.#coverage.confirmationOf(message.subject)
+      if (confirmation === 'none') {
+        batch.settle(index, failed(`no stream acknowledges ${message.subject}`))
+      } else {
+        const reply = confirmation === 'acknowledgement' ? { reply: this.#replyTo(number, index) } : {}
+        this.#connection.publish(message.subject, message.payload, { headers, ...reply })
+      }
+      return confirmation
     } catch (error) {
       const isFinal = error instanceof InvalidArgumentError
       batch.settle(index, isFinal ? refused(error.message) : failed(errorMessage(error)))
-      return 'not_sent'
+      return 'none'
     }
   }
 
-  #limitWait(batch: Batch, isAcknowledged: boolean): void {
+  #limitWait(batch: Batch, expectsAcknowledgement: boolean): void {
     const limit = setTimeout(() => {
-      // A stream that went away while subscribers remain shows itself only by its silence.
-      if (isAcknowledged) this.#coverage.forget()
-      batch.settleRest(failed(`no confirmation within ${CONFIRMATION_MS / 1_000} s`))
+      // If a stream is deleted while its subjects have subscribers, nothing answers at all.
+      if (expectsAcknowledgement) this.#coverage.invalidate()
+      batch.settleRest(failed(`no confirmation within ${CONFIRMATION_MS / SECOND} s`))
     }, CONFIRMATION_MS)
     void batch.settled.then(() => clearTimeout(limit))
   }
 
-  async #confirmByFlush(batch: Batch, sent: readonly SentAs[]): Promise<void> {
+  async #confirmByFlush(batch: Batch, confirmations: readonly Confirmation[]): Promise<void> {
+    const result = await this.#flush()
+    confirmations.forEach((each, index) => each === 'flush' && batch.settle(index, result))
+  }
+
+  async #flush(): Promise<PublishResult> {
     try {
       await this.#connection.flush()
-      // A violation of permissions stands before the flush's answer; its event comes by the end of this turn.
+      // The server reports a permission violation before it answers the flush; its event is emitted in this turn.
       await nextTurn()
-      sent.forEach((way, index) => way === 'flushed' && batch.settle(index, DELIVERED))
+      return DELIVERED
     } catch (error) {
-      sent.forEach((way, index) => way === 'flushed' && batch.settle(index, failed(errorMessage(error))))
+      return failed(errorMessage(error))
     }
   }
 
@@ -131,21 +146,26 @@ export class Session {
     if (!batch?.isOpen(index)) return
     const ack = readAck(answer)
     if (ack === 'unrelated') return
-    if (ack === 'no_stream') this.#coverage.forget()
-    batch.settle(index, ack === 'no_stream' ? failed('no stream covers the subject any more') : ack)
+    if (ack === 'no_stream') this.#coverage.invalidate()
+    batch.settle(index, ack === 'no_stream' ? failed('the stream of the subject is gone') : ack)
+  }
+
+  #checkCoverage(): void {
+    // A failure is kept in `problem`.
+    this.#coverage.refresh().catch(() => undefined)
   }
 
   async #watch(): Promise<void> {
-    for await (const status of this.#connection.status()) this.#react(status)
+    for await (const status of this.#connection.status()) this.#onStatus(status)
   }
 
-  #react(status: Status): void {
-    if (status.type === 'error') this.#reactToError(status.error)
+  #onStatus(status: Status): void {
+    if (status.type === 'error') this.#onError(status.error)
     if (status.type === 'staleConnection') this.#lose('the server does not answer')
     if (status.type === 'disconnect') this.#lose()
   }
 
-  #reactToError(error: Error): void {
+  #onError(error: Error): void {
     if (error instanceof PermissionViolationError && error.operation === 'publish') {
       for (const batch of this.#batches.values()) batch.settleSubject(error.subject, refused(error.message))
     } else {
@@ -156,21 +176,15 @@ export class Session {
   #lose(reason = this.#lastError ?? 'the server closed the connection'): void {
     if (this.#isLost) return
     this.#isLost = true
+    clearInterval(this.#coverageCheck)
     this.#loss.resolve(reason)
     for (const batch of this.#batches.values()) batch.settleRest(failed(`the connection was lost: ${reason}`))
-    // Closing destroys the socket without a last flush, which on a connection that is stuck would never end.
+    // Closing destroys the socket without a last flush, which would never end on a stuck connection.
     void this.#connection.close()
   }
 }
 
-function toHeaders(message: BusMessage): MsgHdrs {
-  const result = headers()
-  for (const [name, value] of Object.entries(message.headers)) {
-    // Headers of that prefix steer the server: one of them can empty a stream.
-    if (/^nats-/i.test(name)) throw new InvalidArgumentError(`the header ${name} is reserved for the bus`)
-    if (name === '') throw new InvalidArgumentError('a header has no name')
-    result.append(name, value)
-  }
-  result.set(MESSAGE_ID, message.id)
-  return result
+function requireValidSubject(subject: string): void {
+  const problem = subjectProblem(subject)
+  if (problem) throw new InvalidArgumentError(problem)
 }

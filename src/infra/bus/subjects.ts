@@ -39,6 +39,15 @@ export function patternsCollide(left: string, right: string): boolean {
   return ours.length === theirs.length
 }
 
+/** Whether every subject that matches `narrow` also matches `wide`. */
+export function patternCovers(wide: string, narrow: string): boolean {
+  const [outer, inner] = [wide.split('.'), narrow.split('.')]
+  const covers = (token: string, at: number): boolean =>
+    token === inner[at] || (token === '*' && inner[at] !== '>')
+  if (outer.at(-1) !== '>') return outer.length === inner.length && outer.every(covers)
+  return inner.length >= outer.length && outer.slice(0, -1).every(covers)
+}
+
 /** One expression for all the patterns, so that a batch of a thousand subjects is matched in one pass each. */
 export function matcherOf(patterns: readonly string[]): RegExp {
   if (patterns.length === 0) return /^(?!)/

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../kernel/clock.ts'
-import type { BusState } from '../../kernel/bus.ts'
+import type { Bus } from '../../kernel/bus.ts'
 import { Fields, OneOf } from '../../wire/schemas.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 
@@ -11,17 +11,20 @@ export interface OperationsOptions {
   readonly clock: Clock
   /** Rejects when the store does not answer. */
   readonly checkStore: () => Promise<void>
-  readonly busState: () => BusState
+  readonly bus: Pick<Bus, 'state' | 'problem'>
   readonly exposeMetrics: () => Promise<{ contentType: string; body: string }>
 }
 
 const HealthSchema = Fields(
   {
-    status: OneOf(['ok', 'degraded', 'failing'], '`degraded`: the bus is away, and events wait.'),
+    status: OneOf(['ok', 'degraded', 'failing'], '`degraded`: events wait for the bus.'),
     version: Type.String(),
     modules: Type.Array(Type.String()),
     uptime_seconds: Type.Number(),
-    checks: Fields({ store: OneOf(['ok', 'failing']), bus: OneOf(['ok', 'offline']) }),
+    checks: Fields({
+      store: OneOf(['ok', 'failing']),
+      bus: OneOf(['ok', 'degraded', 'offline'], '`degraded`: connected, but events wait for a stream.'),
+    }),
   },
   { $id: 'Health' },
 )
@@ -39,7 +42,7 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
       summary: 'How the process is',
       access: 'public',
       answers: {
-        200: { description: 'It serves; `degraded` when the bus is away.', schema: HealthSchema },
+        200: { description: 'It serves; `degraded` while events wait for the bus.', schema: HealthSchema },
         503: { description: 'The store fails.', schema: HealthSchema },
       },
       read: async () => {
@@ -47,7 +50,7 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
           () => 'ok' as const,
           () => 'failing' as const,
         )
-        const bus = options.busState() === 'connected' ? 'ok' : 'offline'
+        const bus = checkBus(options.bus)
         const status = store === 'failing' ? 'failing' : bus === 'ok' ? 'ok' : 'degraded'
         const uptime = Math.round(clock.monotonic() - startedAt) / 1_000
         const body = {
@@ -76,4 +79,9 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
       },
     }),
   ]
+}
+
+function checkBus({ state, problem }: OperationsOptions['bus']): 'ok' | 'degraded' | 'offline' {
+  if (state !== 'connected') return 'offline'
+  return problem === undefined ? 'ok' : 'degraded'
 }

@@ -80,7 +80,7 @@ export async function openWorld(t: TestContext, options: WorldOptions = {}): Pro
       modules: ['gateway'],
       clock,
       checkStore: async () => undefined,
-      busState: () => 'connected',
+      bus: { state: 'connected', problem: undefined },
       exposeMetrics: () => expose(),
     }),
   })

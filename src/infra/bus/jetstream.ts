@@ -1,0 +1,60 @@
+import type { JetStreamManager, StreamConfig } from '@nats-io/jetstream'
+import { jetstreamManager, JetStreamApiError } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { PermissionViolationError, TimeoutError } from '@nats-io/transport-node'
+
+const API_TIMEOUT_MS = 5_000
+
+/** For a server without JetStream of its own: another server of its cluster may still answer. */
+const REMOTE_API_TIMEOUT_MS = 1_000
+
+/** JetStream's API on one connection. */
+export interface JetStream {
+  readonly streams: JetStreamManager['streams']
+  /** The configuration of each stream; undefined if JetStream is not available to this account. Rejects on a timeout. */
+  listStreams(): Promise<readonly StreamConfig[] | undefined>
+}
+
+/** Opens the API, and remembers a server that turned out to have no JetStream. */
+export class JetStreamOpener {
+  // A server's id is new with each start, and a running server does not gain JetStream.
+  #serverWithout: string | undefined
+
+  async open(connection: NatsConnection): Promise<JetStream> {
+    const timeout = announcesJetStream(connection) ? API_TIMEOUT_MS : REMOTE_API_TIMEOUT_MS
+    const { streams } = await jetstreamManager(connection, { checkAPI: false, timeout })
+    return { streams, listStreams: () => this.#list(connection, streams) }
+  }
+
+  async #list(
+    connection: NatsConnection,
+    streams: JetStream['streams'],
+  ): Promise<readonly StreamConfig[] | undefined> {
+    const serverId = connection.info?.server_id
+    if (serverId !== undefined && serverId === this.#serverWithout) return undefined
+    try {
+      return await Array.fromAsync(streams.list(), ({ config }) => config)
+    } catch (error) {
+      if (!isUnavailable(connection, error)) throw error
+      if (!announcesJetStream(connection)) this.#serverWithout = serverId
+      return undefined
+    }
+  }
+}
+
+/**
+ * A timeout of a server that announces JetStream is temporary (a cluster without a leader, a disabled store): an error,
+ * so that messages wait instead of bypassing the acknowledgement of their stream. A server without JetStream times out
+ * too, instead of answering "no responders", as soon as a client subscribes to all subjects.
+ */
+function isUnavailable(connection: NatsConnection, error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error.cause instanceof PermissionViolationError) return true
+  if (error.name === 'JetStreamNotEnabled' && error.cause instanceof JetStreamApiError) return true
+  const isSilent = error.name === 'JetStreamNotEnabled' || error instanceof TimeoutError
+  return isSilent && !announcesJetStream(connection)
+}
+
+function announcesJetStream(connection: NatsConnection): boolean {
+  return connection.info?.jetstream === true
+}

@@ -1,0 +1,149 @@
+import type { StreamConfig } from '@nats-io/jetstream'
+import { systemClock } from '../../kernel/clock.ts'
+import { errorMessage } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { MINUTE, SECOND } from '../../kernel/time.ts'
+import type { JetStream } from './jetstream.ts'
+import { ensurePlatformStream, STREAM_NAME, subjectsOf } from './platform-stream.ts'
+import { matcherOf } from './subjects.ts'
+
+/** An operator's new stream is noticed after this time; until then its messages are confirmed by a flush. */
+const REFRESH_MS = MINUTE
+const PROBLEM_REFRESH_MS = 5 * SECOND
+
+/** How the server confirms a message; `none`: its stream is missing, so it has to wait. */
+export type Confirmation = 'acknowledgement' | 'flush' | 'none'
+
+export interface StreamCoverageOptions {
+  readonly jetStream: JetStream
+  /** Subjects that a stream must store, as patterns. */
+  readonly streamSubjects: readonly string[]
+  readonly logger: Logger
+}
+
+/**
+ * Knows which subjects the server's streams acknowledge, and creates the platform's stream where it is missing.
+ * A subject of `streamSubjects` is confirmed by an acknowledgement only, as soon as the server has JetStream.
+ */
+export class StreamCoverage {
+  readonly #jetStream: JetStream
+  readonly #streamSubjects: readonly string[]
+  readonly #needsStream: RegExp
+  readonly #logger: Logger
+  #acknowledged: RegExp | undefined
+  #hasJetStream = false
+  #readAt = 0
+  #reading: Promise<void> | undefined
+  #failure: string | undefined
+  #waitingSubject: string | undefined
+  #isPrepared = false
+
+  constructor({ jetStream, streamSubjects, logger }: StreamCoverageOptions) {
+    this.#jetStream = jetStream
+    this.#streamSubjects = streamSubjects
+    this.#needsStream = matcherOf(streamSubjects)
+    this.#logger = logger
+  }
+
+  /** False until the server has answered. */
+  get hasJetStream(): boolean {
+    return this.#hasJetStream
+  }
+
+  /** Why messages have to wait; undefined if none has to. */
+  get problem(): string | undefined {
+    const subject = this.#waitingSubject
+    return this.#failure ?? (subject === undefined ? undefined : noStream(subject))
+  }
+
+  /** Asks the server, unless its last answer is recent. Rejects if it does not answer. */
+  async refresh(): Promise<void> {
+    if (!this.#reading && this.#isRecent()) return
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
+    await this.#reading
+  }
+
+  /** Makes the next `refresh` ask the server. */
+  invalidate(): void {
+    this.#acknowledged = undefined
+  }
+
+  confirmationOf(subject: string): Confirmation {
+    if (this.#acknowledged?.test(subject)) return 'acknowledgement'
+    if (!this.#hasJetStream || !this.#needsStream.test(subject)) return 'flush'
+    this.#waitFor(subject)
+    return 'none'
+  }
+
+  #isRecent(): boolean {
+    const maxAge = this.problem === undefined ? REFRESH_MS : PROBLEM_REFRESH_MS
+    return this.#acknowledged !== undefined && systemClock.monotonic() - this.#readAt < maxAge
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const streams = await this.#listStreams()
+      this.#fail(streams && (await this.#ensureStream(streams)))
+    } catch (error) {
+      this.#fail(`the streams of the bus cannot be read: ${errorMessage(error)}`)
+      throw error
+    }
+  }
+
+  async #listStreams(): Promise<readonly StreamConfig[] | undefined> {
+    const streams = await this.#jetStream.listStreams()
+    // A server that had JetStream gets no flush instead: the messages wait until it has it again.
+    if (!streams && this.#hasJetStream) throw new Error('JetStream is not available any more')
+    this.#hasJetStream = streams !== undefined
+    this.#remember(streams ?? [])
+    return streams
+  }
+
+  #remember(streams: readonly StreamConfig[]): void {
+    const acknowledging = streams.filter((config) => !config.no_ack && !config.sealed)
+    const matcher = matcherOf(acknowledging.flatMap(subjectsOf))
+    this.#acknowledged = matcher
+    this.#readAt = systemClock.monotonic()
+    if (this.#waitingSubject !== undefined && matcher.test(this.#waitingSubject)) {
+      this.#waitingSubject = undefined
+    }
+  }
+
+  /** Returns why the platform's stream cannot be created. */
+  async #ensureStream(streams: readonly StreamConfig[]): Promise<string | undefined> {
+    try {
+      const added = await ensurePlatformStream(this.#jetStream, streams, this.#streamSubjects)
+      if (added.length > 0) await this.#reportAdded(added)
+      this.#isPrepared = true
+      return undefined
+    } catch (error) {
+      return `the stream ${STREAM_NAME} cannot be created: ${errorMessage(error)}`
+    }
+  }
+
+  async #reportAdded(subjects: readonly string[]): Promise<void> {
+    const fields = { stream: STREAM_NAME, subjects }
+    if (this.#isPrepared) this.#logger.warn(fields, 'bus stream was missing; created again')
+    else this.#logger.info(fields, 'bus stream created')
+    await this.#listStreams()
+  }
+
+  /** Logs each reason once, until there is another. */
+  #fail(failure: string | undefined): void {
+    if (failure !== undefined && failure !== this.#failure) this.#warn(failure)
+    this.#failure = failure
+  }
+
+  #waitFor(subject: string): void {
+    if (this.#waitingSubject === undefined && this.#failure === undefined) this.#warn(noStream(subject))
+    this.#waitingSubject ??= subject
+  }
+
+  #warn(reason: string): void {
+    this.#logger.warn({ reason }, 'messages wait for a bus stream')
+  }
+}
+
+function noStream(subject: string): string {
+  return `no stream acknowledges ${subject}: let a stream take the subject`
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../../kernel/clock.ts'
+import { operationsRoutes, type OperationsOptions } from './operations.ts'
+
+async function healthWith(bus: OperationsOptions['bus']) {
+  const [health] = operationsRoutes({
+    version: '0.0.0',
+    modules: ['api'],
+    clock: systemClock,
+    checkStore: async () => undefined,
+    bus,
+    exposeMetrics: async () => ({ contentType: 'text/plain', body: '' }),
+  })
+  const answer = await health?.handle({} as never)
+  return answer?.body as { status: string; checks: { bus: string } }
+}
+
+const CASES = [
+  { bus: { state: 'connected', problem: undefined }, check: 'ok', status: 'ok' },
+  { bus: { state: 'connected', problem: 'no stream' }, check: 'degraded', status: 'degraded' },
+  { bus: { state: 'disconnected', problem: undefined }, check: 'offline', status: 'degraded' },
+] as const
+
+for (const { bus, check, status } of CASES) {
+  test(`health is ${status} and its bus ${check} if the bus is ${bus.state}, problem: ${bus.problem}`, async () => {
+    const health = await healthWith(bus)
+    assert.equal(health.checks.bus, check)
+    assert.equal(health.status, status)
+  })
+}
