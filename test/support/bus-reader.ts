@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { jetstream, jetstreamManager, type StreamConfig } from '@nats-io/jetstream'
 import { connect, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
+import { eventually } from './eventually.ts'
 
 /** A message as a receiver sees it. */
 export interface Arrival {
@@ -19,9 +20,9 @@ const toArrival = (message: {
   payload: message.string(),
 })
 
-/** Somebody who listens to subjects without a stream, and comes back whenever the server does. */
+/** A subscriber without a stream, which reconnects whenever the server is back. */
 export interface Listener extends AsyncDisposable {
-  /** What arrived in each of its connections, in order, repetitions too. */
+  /** The messages of each of its connections, in order, with duplicates. */
   readonly lives: readonly (readonly Arrival[])[]
   readonly isConnected: boolean
 }
@@ -68,27 +69,48 @@ export async function listenTo(url: string, subjects: readonly string[]): Promis
   }
 }
 
-/** Everything that a stream has stored, in its order. */
-export async function readStream(url: string, stream: string): Promise<Arrival[]> {
+/** All messages of a stream, in its order. */
+export function readStream(url: string, stream: string): Promise<Arrival[]> {
+  return withConnection(url, (connection) => readAll(connection, stream))
+}
+
+const SEALED: Partial<StreamConfig> = { sealed: true }
+
+/** Deletes a stream and returns its messages; it takes no message between the reading and the deletion. */
+export function sealAndDelete(url: string, stream: string): Promise<Arrival[]> {
+  return withConnection(url, async (connection) => {
+    const { streams } = await jetstreamManager(connection)
+    await eventually(`the stream ${stream} to exist`, () => streams.update(stream, SEALED))
+    const stored = await readAll(connection, stream)
+    await streams.delete(stream)
+    return stored
+  })
+}
+
+/** The first arrival of each message. */
+export function withoutRepetitions(arrivals: readonly Arrival[]): Arrival[] {
+  const firsts = new Map<string, Arrival>()
+  for (const arrival of arrivals) if (!firsts.has(arrival.id)) firsts.set(arrival.id, arrival)
+  return [...firsts.values()]
+}
+
+async function withConnection<T>(url: string, use: (connection: NatsConnection) => Promise<T>): Promise<T> {
   const connection = await connect({ servers: url })
   try {
-    const { state } = await (await jetstreamManager(connection)).streams.info(stream)
-    const stored: Arrival[] = []
-    if (state.messages === 0) return stored
-    const consumer = await jetstream(connection).consumers.get(stream)
-    for await (const message of await consumer.consume({ max_messages: 1_000 })) {
-      stored.push(toArrival(message))
-      if (message.seq === state.last_seq) return stored
-    }
-    return stored
+    return await use(connection)
   } finally {
     await connection.close()
   }
 }
 
-/** The first occurrence of each message. */
-export function withoutRepetitions(arrivals: readonly Arrival[]): Arrival[] {
-  const firsts = new Map<string, Arrival>()
-  for (const arrival of arrivals) if (!firsts.has(arrival.id)) firsts.set(arrival.id, arrival)
-  return [...firsts.values()]
+async function readAll(connection: NatsConnection, stream: string): Promise<Arrival[]> {
+  const { state } = await (await jetstreamManager(connection)).streams.info(stream)
+  const stored: Arrival[] = []
+  if (state.messages === 0) return stored
+  const consumer = await jetstream(connection).consumers.get(stream)
+  for await (const message of await consumer.consume({ max_messages: 1_000 })) {
+    stored.push(toArrival(message))
+    if (message.seq === state.last_seq) return stored
+  }
+  return stored
 }
