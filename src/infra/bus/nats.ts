@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { AuthorizationError, connect } from '@nats-io/transport-node'
+import { AuthorizationError } from '@nats-io/transport-node'
 import type { Bus, BusMessage, BusState, PublishResult } from '../../kernel/bus.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
@@ -14,6 +14,7 @@ import { parseServer } from './servers.ts'
 import { Session } from './session.ts'
 import { JetStreamOpener } from './jetstream.ts'
 import { StreamCoverage } from './stream-coverage.ts'
+import { connectLimited } from './transport.ts'
 
 const RECONNECT = { initialMs: 100, maximumMs: 1_000 }
 
@@ -138,7 +139,7 @@ class NatsBus implements Bus {
 
   async #connect(server: BusServer, closing: AbortSignal): Promise<Session> {
     await awaitGreeting(server, closing)
-    const connection = await connect({
+    const connection = await connectLimited({
       ...server.credentials,
       ...PING,
       ...(server.tls ? { tls: {} } : {}),

@@ -162,7 +162,6 @@ export class Session {
   #onStatus(status: Status): void {
     if (status.type === 'error') this.#onError(status.error)
     if (status.type === 'staleConnection') this.#lose('the server does not answer')
-    if (status.type === 'disconnect') this.#lose()
   }
 
   #onError(error: Error): void {
