@@ -9,11 +9,15 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 const MINIMUM_NODE = /** @type {const} */ ([26, 10])
 
+// Development packages are included by name because `NODE_ENV=production` would leave them out, optional packages
+// because the pinned runtime is one of them.
+const NPM_CI = ['ci', '--include=dev', '--include=optional', '--no-fund', '--no-audit', '--loglevel=error']
+
 /** Installs what package-lock.json says, unless it is installed already. Safe to run in several processes at once. */
 export async function ensureDependencies() {
   if (isInstalled()) return
   await withSetupLock(root, async () => {
-    // Another process may have done it while this one waited for the lock.
+    // Another process may have installed it while this one waited for the lock.
     if (!isInstalled()) await install()
   })
 }
@@ -21,33 +25,20 @@ export async function ensureDependencies() {
 async function install() {
   const startedAt = Date.now()
   console.error('setup: installing dependencies …')
-  const { code, output } = await npmInstall()
-  if (code !== 0) throw new SetupError(`npm install failed with exit code ${code}; it printed:\n${output}`)
+  const { code, output } = await runNpmCi()
+  if (code !== 0) throw new SetupError(`npm ci failed with exit code ${code}; it printed:\n${output}`)
   if (!isInstalled()) {
     throw new SetupError(
-      'package-lock.json does not fit package.json; run "npm install" and commit the lock file',
+      'node_modules differs from package-lock.json after npm ci; run "npm install" and commit package-lock.json',
     )
   }
   console.error(`setup: dependencies installed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
 }
 
-// Not `npm ci`: it refuses a lock file that doesn't name the optional packages of every other platform too. This takes
-// the same versions from the lock file and writes neither it nor package.json. Development dependencies are asked for
-// by name because `NODE_ENV=production` would leave them out, optional ones because the runtime is among them.
-const INSTALL = [
-  'install',
-  '--no-save',
-  '--include=dev',
-  '--include=optional',
-  '--no-fund',
-  '--no-audit',
-  '--loglevel=error',
-]
-
 /** @returns {Promise<{ code: number | null, output: string }>} */
-function npmInstall() {
+function runNpmCi() {
   return new Promise((resolve, reject) => {
-    const npm = spawn('npm', INSTALL, {
+    const npm = spawn('npm', NPM_CI, {
       cwd: root,
       env: { ...process.env, PATH: pathWithoutBin() },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -59,7 +50,7 @@ function npmInstall() {
   })
 }
 
-/** npm must not run on a `node` that it may be about to replace. */
+/** npm must not run on the `node` in node_modules/.bin, which it removes first. */
 function pathWithoutBin() {
   const bin = join(root, 'node_modules', '.bin')
   return (process.env['PATH'] ?? '')
@@ -76,8 +67,9 @@ function isInstalled() {
 }
 
 /**
- * Whether what npm noted down about node_modules is what the lock file says. Optional packages may be absent: most of
- * them are for other platforms. npm writes its note last, so an installation that was cut short has none.
+ * Whether node_modules/.package-lock.json, which npm writes at the end of an installation, lists the packages of the
+ * lock file. Optional packages may be absent: most of them are for other platforms. An interrupted installation has no
+ * such file.
  *
  * @param {Record<string, LockEntry>} locked
  * @param {Record<string, LockEntry> | undefined} installed

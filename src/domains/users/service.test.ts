@@ -241,7 +241,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('roles'), who, roles }),
   fc.record({ kind: fc.constant('enabled'), who, enabled: fc.boolean() }),
   fc.record({ kind: fc.constant('remove'), who }),
-) as fc.Arbitrary<Step>
+)
 
 interface Expected {
   roles: readonly Role[]

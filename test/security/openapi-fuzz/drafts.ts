@@ -95,9 +95,7 @@ function membersOf<T>(
   const required = requiredKeys
     ? Object.keys(members)
     : parameters.flatMap((each) => (each.required ? [each.name] : []))
-  return fc.record(members, { requiredKeys: required, noNullPrototype: true }) as fc.Arbitrary<
-    Record<string, T>
-  >
+  return fc.record(members, { requiredKeys: required, noNullPrototype: true })
 }
 
 /** The document has the examples of a parameter beside its schema. */
