@@ -1,9 +1,9 @@
-// Builds the pages for the browser into dist/console, one folder each. `npm start` and `npm test` run it when it is due.
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+// Builds the pages for the browser into dist/console, one directory each. Set-up runs it when a source has changed.
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'vite'
 import { consoleDirectory, fingerprint, STAMP } from './console-build.mjs'
-import { root } from './setup.mjs'
+import { root } from './runtime.mjs'
 
 /** Each page, and the path under which a server serves it. */
 const PAGES = [{ name: 'tunnels', base: '/tunnels/' }] as const
@@ -31,20 +31,20 @@ async function buildPages(directory: string): Promise<void> {
   }
 }
 
-/** Takes the place of the build before as a whole, as far as a file system can. */
+/** Replaces the previous build. Between the two renames there is none for a moment. */
 function replaceDirectory(fresh: string, target: string): void {
   const old = `${target}.old-${process.pid}`
   try {
     renameSync(target, old)
   } catch {
-    // There was none.
+    // This is the first build.
   }
   renameSync(fresh, target)
   rmSync(old, { recursive: true, force: true })
 }
 
 if (import.meta.main) {
-  // Before the build: what changes while it runs makes the next start build again.
+  // Taken before the build, so that a source that changes meanwhile makes the next set-up build again.
   const builtFrom = fingerprint()
   const parent = dirname(consoleDirectory)
   mkdirSync(parent, { recursive: true })
@@ -52,6 +52,8 @@ if (import.meta.main) {
   try {
     await buildPages(fresh)
     writeFileSync(join(fresh, STAMP), builtFrom)
+    // A temporary directory is closed to the user that the service runs as.
+    chmodSync(fresh, 0o755)
     replaceDirectory(fresh, consoleDirectory)
   } finally {
     rmSync(fresh, { recursive: true, force: true })

@@ -1,67 +1,33 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { SetupError } from './setup-error.mjs'
-import { withSetupLock } from './setup-lock.mjs'
-import { root } from './setup.mjs'
+import { root } from './runtime.mjs'
 
-/** What the console is built from: its sources, the way of building, and the versions of what is built in. */
+/** What the pages are built from: their sources, the build script, and the versions of the packages. */
 const SOURCES = ['console', 'scripts/build-console.ts', 'package-lock.json']
 
-/** Where the builds of the pages are. */
+/** Where the built pages are. */
 export const consoleDirectory = join(root, 'dist/console')
 
-/** What the build was made of; written last, so that a build that was cut short has none. */
+/** The fingerprint of the sources at the time of the build. Written last, so an interrupted build has none. */
 export const STAMP = 'built-from.txt'
 
-/**
- * Builds the pages for the browser unless they are built from what is here now. Safe to run in several processes at
- * once.
- *
- * @param {string} runtime the Node.js that builds
- */
-export async function ensureConsole(runtime) {
-  if (isFresh()) return
-  await withSetupLock(`${root}#console`, async () => {
-    // Another process may have done it while this one waited for the lock.
-    if (!isFresh()) await build(runtime)
-  })
+/** @type {import('./build-step.mjs').BuildStep} */
+export const CONSOLE = {
+  what: 'web pages',
+  script: 'scripts/build-console.ts',
+  isDue: () => readStamp() !== fingerprint(),
 }
 
-/** @param {string} runtime */
-async function build(runtime) {
-  const startedAt = Date.now()
-  console.error('setup: building the web pages …')
-  const { code, output } = await run(runtime, [join(root, 'scripts/build-console.ts')])
-  if (code !== 0) throw new SetupError(`the web pages could not be built; the build printed:\n${output}`)
-  console.error(`setup: web pages built in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
-}
-
-/**
- * @param {string} program
- * @param {string[]} args
- * @returns {Promise<{ code: number | null, output: string }>}
- */
-function run(program, args) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-    child.on('error', (error) => reject(new SetupError(`cannot run ${program}: ${error.message}`)))
-    child.on('close', (code) => resolve({ code, output }))
-  })
-}
-
-function isFresh() {
+function readStamp() {
   try {
-    return readFileSync(join(consoleDirectory, STAMP), 'utf8') === fingerprint()
+    return readFileSync(join(consoleDirectory, STAMP), 'utf8')
   } catch {
-    return false
+    return undefined
   }
 }
 
-/** One line that is another one when a source is. By content: the times of files differ between checkouts. */
+/** Changes whenever the content of a source changes. Times of files are not used: they differ between checkouts. */
 export function fingerprint() {
   const hash = createHash('sha256')
   for (const file of SOURCES.flatMap(filesBelow)) {

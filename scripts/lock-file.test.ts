@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { root } from './setup.mjs'
+import { root } from './runtime.mjs'
 
 interface LockedPackage {
   readonly version?: string

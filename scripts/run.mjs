@@ -1,26 +1,30 @@
-// What the npm scripts call. Written for the host's Node.js (18 and later) and built-in modules only: it makes the
-// dependencies and the pinned runtime available first, everything else then runs on that runtime.
+// Runs an npm script. The host's Node.js (18 and later) installs and builds what is missing, with built-in modules
+// only; the script itself then runs on the pinned Node.js.
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { ensureConsole } from './console-build.mjs'
-import { ensureDebianPackages } from './debian-packages.mjs'
-import { ensureDependencies, findRuntime, root } from './setup.mjs'
 import { become } from './become.mjs'
+import { ensureBuilt } from './build-step.mjs'
+import { CONSOLE } from './console-build.mjs'
+import { ensureDebianPackages } from './debian-packages.mjs'
+import { DEPENDENCY_BUNDLE } from './dependency-bundle.mjs'
+import { findRuntime, root } from './runtime.mjs'
 import { SetupError } from './setup-error.mjs'
+import { ensureDependencies } from './setup.mjs'
 
 /**
- * What each npm script runs on the pinned runtime; arguments of the caller are added at the end.
- * @type {Record<string, { run: string[], needsDebianPackages?: boolean, needsConsole?: boolean }>}
+ * What each npm script runs on the pinned Node.js, and what is built before; arguments of the caller are appended.
+ *
+ * @type {Record<string, { run: string[], builds?: import('./build-step.mjs').BuildStep[], needsDebianPackages?: boolean }>}
  */
 const TARGETS = {
-  start: { run: ['bin/platform.ts', 'serve'], needsConsole: true },
-  test: { run: ['scripts/test.ts'], needsDebianPackages: true, needsConsole: true },
+  start: { run: ['bin/platform.mjs', 'serve'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
+  test: { run: ['scripts/test.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE], needsDebianPackages: true },
   check: { run: ['scripts/check.ts'] },
   format: { run: ['node_modules/oxfmt/bin/oxfmt'] },
-  bench: { run: ['bench/run.ts'], needsDebianPackages: true, needsConsole: true },
-  build: { run: ['scripts/build-platform.ts'], needsConsole: true },
+  bench: { run: ['bench/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE], needsDebianPackages: true },
+  build: { run: ['scripts/build-platform.ts'], builds: [CONSOLE] },
   'build:ticket-notify': { run: ['scripts/build-ticket-notify.ts'] },
-  chaos: { run: ['test/chaos/run.ts'], needsDebianPackages: true },
+  chaos: { run: ['test/chaos/run.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
 }
 
 /** @param {string[]} argv */
@@ -30,7 +34,7 @@ async function main([name = '', ...args]) {
   await ensureDependencies()
   const runtime = findRuntime()
   if (target.needsDebianPackages) ensureDebianPackages()
-  if (target.needsConsole) await ensureConsole(runtime)
+  for (const step of target.builds ?? []) await ensureBuilt(step, runtime)
   const [program = '', ...fixed] = target.run
   if (!existsSync(join(root, program))) throw new SetupError(`${program} is missing from this checkout`)
   process.chdir(root)

@@ -1,13 +1,9 @@
-import { spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { run } from './build-step.mjs'
+import { installedPackages, root } from './runtime.mjs'
 import { SetupError } from './setup-error.mjs'
 import { withSetupLock } from './setup-lock.mjs'
-
-export const root = dirname(dirname(fileURLToPath(import.meta.url)))
-
-const MINIMUM_NODE = /** @type {const} */ ([26, 10])
 
 // Development packages are included by name because `NODE_ENV=production` would leave them out, optional packages
 // because the pinned runtime is one of them.
@@ -25,7 +21,7 @@ export async function ensureDependencies() {
 async function install() {
   const startedAt = Date.now()
   console.error('setup: installing dependencies …')
-  const { code, output } = await runNpmCi()
+  const { code, output } = await run('npm', NPM_CI, { ...process.env, PATH: pathWithoutBin() })
   if (code !== 0) throw new SetupError(`npm ci failed with exit code ${code}; it printed:\n${output}`)
   if (!isInstalled()) {
     throw new SetupError(
@@ -33,21 +29,6 @@ async function install() {
     )
   }
   console.error(`setup: dependencies installed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
-}
-
-/** @returns {Promise<{ code: number | null, output: string }>} */
-function runNpmCi() {
-  return new Promise((resolve, reject) => {
-    const npm = spawn('npm', NPM_CI, {
-      cwd: root,
-      env: { ...process.env, PATH: pathWithoutBin() },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    let output = ''
-    for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (chunk) => (output += chunk))
-    npm.on('error', (error) => reject(new SetupError(`cannot run npm: ${error.message}`)))
-    npm.on('close', (code) => resolve({ code, output }))
-  })
 }
 
 /** npm must not run on the `node` in node_modules/.bin, which it removes first. */
@@ -60,10 +41,10 @@ function pathWithoutBin() {
 }
 
 function isInstalled() {
-  const locked = readPackages('package-lock.json')
+  const locked = readPackages(join(root, 'package-lock.json'))
   if (!locked)
     throw new SetupError('package-lock.json is missing or unreadable; restore it from version control')
-  return isInstallationOf(locked, readPackages(join('node_modules', '.package-lock.json')))
+  return isInstallationOf(locked, readPackages(installedPackages))
 }
 
 /**
@@ -101,25 +82,8 @@ function isSame(locked, installed) {
  */
 function readPackages(path) {
   try {
-    return JSON.parse(readFileSync(join(root, path), 'utf8')).packages
+    return JSON.parse(readFileSync(path, 'utf8')).packages
   } catch {
     return undefined
   }
-}
-
-/** The pinned runtime; where its package doesn't exist for the platform, the host's own when it is new enough. */
-export function findRuntime() {
-  const pinned = join(root, 'node_modules', '.bin', 'node')
-  if (existsSync(pinned)) return pinned
-  if (isNewEnough(process.versions.node)) return process.execPath
-  throw new SetupError(
-    `there is no pinned runtime for ${process.platform}-${process.arch}; install Node.js ${MINIMUM_NODE.join('.')} ` +
-      `or later (found ${process.versions.node})`,
-  )
-}
-
-/** @param {string} version */
-function isNewEnough(version) {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major > MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor >= MINIMUM_NODE[1])
 }

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { runPlatform } from '../../test/support/platform.ts'
 import { startServer, type RunningServer } from './servers.ts'
 
-/** The program from source, on this Node.js. */
-export const SOURCE = [process.execPath, join(import.meta.dirname, '../../bin/platform.ts')] as const
+/** The program from source, as `npm start` runs it. */
+export const SOURCE = [process.execPath, join(import.meta.dirname, '../../bin/platform.mjs')] as const
 
 export interface PlatformServerOptions {
   readonly dataDir: string

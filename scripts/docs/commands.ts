@@ -28,7 +28,7 @@ async function helpOf(root: string, path: readonly string[]): Promise<Help[]> {
 }
 
 async function printedHelp(root: string, path: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, ['bin/platform.ts', ...path, '--help'], {
+  const child = spawn(process.execPath, ['bin/platform.mjs', ...path, '--help'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

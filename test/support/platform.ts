@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './eventually.ts'
 
-export const PROGRAM = join(import.meta.dirname, '../../bin/platform.ts')
+export const PROGRAM = join(import.meta.dirname, '../../bin/platform.mjs')
 // Nothing listens there: a program that is not given a bus must not find one that runs on this machine.
 const NO_BUS = 'nats://127.0.0.1:1'
 // A command that should have refused and serves instead must not run for ever.

@@ -1,7 +1,6 @@
 import { VERSION } from '../version.ts'
-import type { CommandContext } from './context.ts'
 
-/** `platform version` */
-export function showVersion({ stdout }: CommandContext): void {
-  stdout.write(`platform ${VERSION} (Node.js ${process.version})\n`)
+/** What `platform version` and `platform --version` print. */
+export function versionText(): string {
+  return `platform ${VERSION} (Node.js ${process.version})`
 }

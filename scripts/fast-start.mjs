@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs'
+import { constants, enableCompileCache, registerHooks } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bundleDirectory, bundledFile, cacheDirectory, SPECIFIERS } from './dependency-bundle.mjs'
+
+/** Where compiled code is kept: in the checkout, or in the system's temporary directory if that is read-only. */
+const DIRECTORIES = [join(cacheDirectory, 'compiled'), join(tmpdir(), 'node-compile-cache')]
+
+/** Keeps the compiled code of all modules that are loaded from now on. */
+export function keepCompiledCode() {
+  const directory = DIRECTORIES.find(
+    (each) => enableCompileCache(each).status !== constants.compileCacheStatus.FAILED,
+  )
+  // Threads don't inherit the cache, they read its place from the environment.
+  if (directory) process.env['NODE_COMPILE_CACHE'] ??= directory
+}
+
+/** Loads npm packages from their bundle, if there is one of the packages that are installed. */
+export function useDependencyBundle() {
+  const directory = bundleDirectory()
+  if (!existsSync(directory)) return
+  const files = new Map(SPECIFIERS.map((specifier) => [specifier, bundledFile(directory, specifier)]))
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const resolved = context.parentURL?.endsWith('.ts')
+        ? resolve(specifier, context.parentURL, files)
+        : undefined
+      return resolved ?? nextResolve(specifier, context)
+    },
+  })
+}
+
+/**
+ * What a source file imports. Node.js comes to the same files by looking at several directories for each.
+ *
+ * @param {string} specifier
+ * @param {string} parentUrl
+ * @param {ReadonlyMap<string, string>} bundled
+ */
+function resolve(specifier, parentUrl, bundled) {
+  if (specifier.startsWith('.') && specifier.endsWith('.ts')) {
+    return { url: new URL(specifier, parentUrl).href, format: 'module-typescript', shortCircuit: true }
+  }
+  const url = bundled.get(specifier)
+  return url === undefined ? undefined : { url, format: 'module', shortCircuit: true }
+}
