@@ -42,7 +42,7 @@ export const start: Bench = {
       ),
       platform('source', fewDir, SOURCE),
       platform('many', manyDir, SOURCE),
-      platform('bundle', fewDir, [process.execPath, join(bundle, 'platform.mjs')]),
+      platform('bundle', fewDir, [process.execPath, join(bundle, 'platform.cjs')]),
     ]
     return measuresOf(await interleave(contestants, options), many)
   },

@@ -1,46 +1,53 @@
-// Writes the platform as it is released: few files that need nothing but the pinned Node.js, and start in less than half the time.
-import { cpSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+// Writes the platform as it is released: few files that need nothing but the pinned Node.js.
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { build } from 'rolldown'
+import { copyApiPage, NOT_BUNDLED } from './bundling.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** The program, and the threads that it starts from files of their own beside it. */
+/**
+ * The program, and the threads that it starts from files beside its own. Each is bundled alone: a file that two of them
+ * share may run the code of the program in a thread.
+ */
 const ENTRIES = {
-  platform: 'bin/platform.ts',
+  main: 'bin/platform.ts',
   'sqlite-reader': 'src/store/dialects/sqlite-reader.ts',
   'sqlite-checkpoint': 'src/store/dialects/sqlite-checkpoint.ts',
 }
 
-const SWAGGER_STATIC = join(dirname(fileURLToPath(import.meta.resolve('@fastify/swagger-ui'))), 'static')
-
-/** What is read from files at run time: from where it comes, and where the code in `lib` looks for it. */
-const ASSETS = [
-  { from: SWAGGER_STATIC, to: 'static' },
-  { from: join(SWAGGER_STATIC, 'logo.svg'), to: 'lib/static/logo.svg' },
-  { from: join(ROOT, 'dist/console'), to: 'lib/console' },
-]
+/** The file that users start. Node.js keeps the compiled code only of modules that are loaded after the call. */
+const PROGRAM = `#!/usr/bin/env node
+if (process.argv[2] !== 'mock-oidc') require('node:module').enableCompileCache()
+require('./lib/main.cjs')
+`
 
 /** Builds the release into a directory, which it empties first. The console must be built already. */
 export async function buildPlatform(directory: string): Promise<void> {
+  const lib = join(directory, 'lib')
   rmSync(directory, { recursive: true, force: true })
+  for (const [name, file] of Object.entries(ENTRIES)) await bundle(name, file, lib)
+  copyApiPage(lib)
+  cpSync(join(ROOT, 'dist/console'), join(lib, 'console'), { recursive: true })
+  writeFileSync(join(directory, 'platform.cjs'), PROGRAM, { mode: 0o755 })
+}
+
+async function bundle(name: string, file: string, directory: string): Promise<void> {
   await build({
     cwd: ROOT,
-    input: ENTRIES,
+    input: { [name]: file },
     platform: 'node',
-    // The driver of PostgreSQL has a native half that is optional.
-    external: ['pg-native'],
+    external: NOT_BUNDLED,
     output: {
       dir: directory,
-      format: 'esm',
-      entryFileNames: ({ name }) => (name === 'platform' ? '[name].mjs' : 'lib/[name].mjs'),
-      chunkFileNames: 'lib/[name]-[hash].mjs',
+      // An ES module that imports node:http loads everything that node:http exports, a WebSocket client included.
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: '[name]-[hash].cjs',
       minify: true,
       comments: false,
     },
   })
-  for (const { from, to } of ASSETS) cpSync(from, join(directory, to), { recursive: true })
 }
 
 if (import.meta.main) await buildPlatform(join(ROOT, 'dist/bundle'))

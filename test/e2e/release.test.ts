@@ -1,22 +1,24 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { buildPlatform } from '../../scripts/build-platform.ts'
+import { runMockProvider } from '../support/checkout.ts'
 import { eventually } from '../support/eventually.ts'
 import { servePlatform, temporaryDirectory } from '../support/platform.ts'
 import { scopeOf } from '../support/scope.ts'
 
 const ORDER = { order_id: 'order-1', platform: 'live', amount_cents: 4_990 }
 
-test('the release does from its own directory what the program does from its source', async (t) => {
+test('the release runs from its own directory as the program runs from source', async (t) => {
   const scope = scopeOf(t)
   const { path: dataDir } = scope.use(temporaryDirectory())
   const { path: release } = scope.use(temporaryDirectory())
   await buildPlatform(release)
-  const platform = scope.use(await servePlatform({ dataDir, program: join(release, 'platform.mjs') }))
+  const platform = scope.use(await servePlatform({ dataDir, program: join(release, 'platform.cjs') }))
   const text = async (path: string, base = platform.url) => (await fetch(`${base}${path}`)).text()
 
-  await t.test('its orders are made and listed', async () => {
+  await t.test('it creates and lists orders', async () => {
     assert.equal((await platform.call('POST', '/orders', { body: ORDER })).status, 201)
     const page = (await (await platform.call('GET', '/orders')).json()) as { items: { order_id: string }[] }
     assert.deepEqual(
@@ -25,13 +27,13 @@ test('the release does from its own directory what the program does from its sou
     )
   })
 
-  await t.test('its reading thread answers', async () => {
-    // They are counted at the start, and again every 30 s.
+  await t.test('its reading thread counts orders', async () => {
+    // The worker counts at the start and then every 30 s.
     const counted = async () => /^platform_orders\{.*\} \d/m.test(await text('/metrics'))
     await eventually('orders are counted', counted, { timeoutMs: 30_000 })
   })
 
-  await t.test('its checkpoint thread works beside many commits', async () => {
+  await t.test('it answers 200 commits in a row, with a checkpoint thread beside them', async () => {
     for (let count = 0; count < 200; count++) {
       const body = { ...ORDER, order_id: `more-${count}` }
       assert.equal((await platform.call('POST', '/orders', { body })).status, 201)
@@ -39,7 +41,7 @@ test('the release does from its own directory what the program does from its sou
     assert.equal((await fetch(`${platform.url}/health`)).status, 200)
   })
 
-  await t.test('its pages are there with what they load', async () => {
+  await t.test('it serves its pages with their scripts and styles', async () => {
     const docs = await fetch(`${platform.url}/docs/static/swagger-ui.css`)
     assert.match(docs.headers.get('content-type') ?? '', /css/)
     const page = await text('/tunnels', platform.gatewayUrl)
@@ -48,8 +50,18 @@ test('the release does from its own directory what the program does from its sou
     assert.equal((await fetch(`${platform.gatewayUrl}${script}`)).status, 200)
   })
 
+  await t.test('its threads run their own code only', () => {
+    assert.doesNotMatch(platform.stderr(), /Usage: platform/)
+  })
+
+  await t.test('its mock provider writes no file', async () => {
+    const { path: home } = scope.use(temporaryDirectory())
+    await runMockProvider(join(release, 'platform.cjs'), home)
+    assert.deepEqual(readdirSync(home), [])
+  })
+
   await t.test('it stops in order', async () => {
     assert.equal(await platform.stop(), 0)
-    assert.equal(platform.stderr().includes('Error'), false)
+    assert.doesNotMatch(platform.stderr(), /Error/)
   })
 })
