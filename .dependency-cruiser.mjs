@@ -56,7 +56,14 @@ const ROOMS = [
     name: 'domains',
     comment: 'Rules and stories; what a domain needs from outside, app hands to it.',
     path: '^src/domains/',
-    mayImport: ['^src/domains/', '^src/store/', KERNEL, PORTS, WIRE, packages('kysely', 'typebox')],
+    mayImport: [
+      '^src/domains/',
+      '^src/store/',
+      KERNEL,
+      PORTS,
+      WIRE,
+      packages('kysely', 'typebox', 'lru-cache'),
+    ],
   },
   {
     name: 'infra',

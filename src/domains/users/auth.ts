@@ -110,14 +110,14 @@ export class Auth {
     const account = await findAccount(this.#deps.store.read, name)
     const attempt = this.#begin(name, account, address)
     const { matches, outdated } = await this.#check(account, password).catch((error: unknown) => {
-      attempt.withdrawn()
+      attempt.cancel()
       throw error
     })
     if (!account?.user.enabled || !matches) {
       this.#record('failed', account, address)
       throw invalidCredentials()
     }
-    attempt.succeeded()
+    attempt.succeed()
     this.#record('succeeded', account, address)
     return { account, outdated }
   }

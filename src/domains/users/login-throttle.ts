@@ -1,89 +1,115 @@
+import { LRUCache } from 'lru-cache'
+import { clientNetwork } from '../../kernel/client-network.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { MINUTE } from '../../kernel/time.ts'
-import { setBounded } from './bounded-map.ts'
 import { nameKey } from './model.ts'
 
-/** One try that was let through. It counts as a failure until it is said to be something else. */
+/** A login attempt that may go on. It counts as a failure unless one of these is called. */
 export interface Attempt {
   /** The password was right. */
-  succeeded(): void
-  /** The password was not judged. */
-  withdrawn(): void
+  succeed(): void
+  /** The password was not checked. */
+  cancel(): void
 }
 
-/** Slows down guessing (contract, Operations: login is throttled per user and per address). */
+/** Slows down guessing. The failures are kept in the memory of this process. */
 export interface LoginThrottle {
-  /** Throws `rate_limited` when too many tries have failed. */
+  /** Throws `rate_limited` after too many failures; an attempt that is refused counts nowhere. */
   begin(name: string, address: string): Attempt
 }
 
-interface Rule {
-  readonly failures: number
-  /** Whether a success forgives the failures before it; not where a guesser could use an account of their own for it. */
-  readonly forgives: boolean
-  readonly key: (name: string, address: string) => string
+interface Caller {
+  readonly name: string
+  readonly network: string
 }
 
-const WINDOW_MS = 5 * MINUTE
-/** What is counted, each on its own: guesses at one user from one place, from everywhere, and at many from one place. */
-const RULES: readonly Rule[] = [
-  { failures: 10, forgives: true, key: (name, address) => `${address} ${name}` },
-  { failures: 50, forgives: true, key: (name) => name },
-  { failures: 100, forgives: false, key: (_name, address) => address },
-]
-const KEYS_REMEMBERED = 20_000
+interface Limit {
+  readonly failures: number
+  /** Whether a success clears the failures; not where an attacker could clear them by logging in as themselves. */
+  readonly clearedBySuccess: boolean
+  readonly key: (caller: Caller) => string
+}
 
-interface Count {
+/** Guesses at one user from one network, at one user from anywhere, and at any user from one network. */
+const LIMITS: readonly Limit[] = [
+  { failures: 10, clearedBySuccess: true, key: ({ name, network }) => `${network} ${name}` },
+  { failures: 50, clearedBySuccess: true, key: ({ name }) => name },
+  { failures: 100, clearedBySuccess: false, key: ({ network }) => network },
+]
+const WINDOW_MS = 5 * MINUTE
+// Each takes a checked password, which costs a tenth of a second of CPU time: more do not fit into five minutes.
+const WINDOWS_MAXIMUM = 20_000
+
+export function createLoginThrottle(clock: Clock): LoginThrottle {
+  const counters = LIMITS.map((limit) => new FailureCounter(limit, clock))
+  return {
+    begin(name, address) {
+      const caller = { name: nameKey(name), network: clientNetwork(address) }
+      const waitMs = Math.max(...counters.map((counter) => counter.waitMs(caller)))
+      if (waitMs > 0) throw throttled(waitMs)
+      const counted = counters.map((counter) => counter.add(caller))
+      return {
+        succeed: () => counted.forEach((attempt) => attempt.succeed()),
+        cancel: () => counted.forEach((attempt) => attempt.cancel()),
+      }
+    },
+  }
+}
+
+/** The failures since the first one of a key, for five minutes. */
+interface FailureWindow {
   failures: number
   readonly endsAt: number
 }
 
-/** Counts failures in windows of five minutes from the first one on, in the memory of this process. */
-export function createLoginThrottle(clock: Clock): LoginThrottle {
-  const counters = RULES.map((rule) => createCounter(rule, clock))
-  return {
-    begin(name, address) {
-      const counts = counters.map((counter) => counter.current(nameKey(name), address))
-      for (const [index, { failures, endsAt }] of counts.entries()) {
-        if (failures >= (RULES[index] as Rule).failures) throw throttled(endsAt - clock.monotonic())
-      }
-      for (const count of counts) count.failures++
-      // A success may have forgiven it already.
-      const takeBack = (count: Count) => void (count.failures = Math.max(0, count.failures - 1))
-      return {
-        withdrawn: () => counts.forEach(takeBack),
-        succeeded: () =>
-          counts.forEach((count, index) => {
-            if (RULES[index]?.forgives) count.failures = 0
-            else takeBack(count)
-          }),
-      }
-    },
-  }
-}
+/** Counts the failures that one limit is about. */
+class FailureCounter {
+  readonly #limit: Limit
+  readonly #clock: Clock
+  /** Reading with `peek` keeps the order of insertion: the window that ends first is the first to be evicted. */
+  readonly #windows = new LRUCache<string, FailureWindow>({ max: WINDOWS_MAXIMUM })
 
-function createCounter({ key }: Rule, clock: Clock) {
-  const counts = new Map<string, Count>()
-  return {
-    current(name: string, address: string): Count {
-      const id = key(name, address)
-      const known = counts.get(id)
-      if (known && known.endsAt > clock.monotonic()) return known
-      const fresh = { failures: 0, endsAt: clock.monotonic() + WINDOW_MS }
-      setBounded(counts, id, fresh, KEYS_REMEMBERED)
-      return fresh
-    },
+  constructor(limit: Limit, clock: Clock) {
+    this.#limit = limit
+    this.#clock = clock
+  }
+
+  /** How long the caller has to wait before another attempt. */
+  waitMs(caller: Caller): number {
+    const window = this.#current(this.#limit.key(caller))
+    return window && window.failures >= this.#limit.failures ? window.endsAt - this.#clock.monotonic() : 0
+  }
+
+  add(caller: Caller): Attempt {
+    const key = this.#limit.key(caller)
+    const window = this.#current(key) ?? this.#open(key)
+    window.failures++
+    return {
+      succeed: () => this.#subtract(key, window, this.#limit.clearedBySuccess ? window.failures : 1),
+      cancel: () => this.#subtract(key, window, 1),
+    }
+  }
+
+  #current(key: string): FailureWindow | undefined {
+    const window = this.#windows.peek(key)
+    return window && window.endsAt > this.#clock.monotonic() ? window : undefined
+  }
+
+  #open(key: string): FailureWindow {
+    const window = { failures: 0, endsAt: this.#clock.monotonic() + WINDOW_MS }
+    this.#windows.set(key, window)
+    return window
+  }
+
+  #subtract(key: string, window: FailureWindow, failures: number): void {
+    // A success of another attempt may have cleared the window meanwhile.
+    window.failures = Math.max(0, window.failures - failures)
+    if (window.failures === 0 && this.#windows.peek(key) === window) this.#windows.delete(key)
   }
 }
 
 function throttled(waitMs: number): AppError {
-  return new AppError(
-    'rate_limited',
-    'rate_limited',
-    'Too many logins have failed; wait before the next one.',
-    {
-      retryAfterSeconds: waitMs / 1_000,
-    },
-  )
+  const message = 'Too many logins have failed; wait before the next one.'
+  return new AppError('rate_limited', 'rate_limited', message, { retryAfterSeconds: waitMs / 1_000 })
 }
