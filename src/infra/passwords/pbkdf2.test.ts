@@ -38,9 +38,9 @@ const VECTORS = [
   },
 ]
 
-describe('hashes made elsewhere', () => {
+describe('hashes of other implementations', () => {
   for (const { password, hash } of VECTORS) {
-    test(`the published one of ${JSON.stringify(password)} matches it and nothing else`, async () => {
+    test(`the published hash of ${JSON.stringify(password)} matches only that password`, async () => {
       assert.equal((await quick.verify(password, hash)).matches, true)
       assert.equal((await quick.verify(`${password} `, hash)).matches, false)
     })
@@ -55,11 +55,11 @@ test('a hash has at least 600 000 iterations, 16 bytes of salt and 32 of hash', 
   assert.equal(Buffer.from(key ?? '', 'base64url').length, 32)
 })
 
-test('the same password never gets the same hash twice', async () => {
+test('two hashes of the same password differ', async () => {
   assert.notEqual(await quick.hash('a password'), await quick.hash('a password'))
 })
 
-test('a password matches the hash that was made of it', async () => {
+test('a password matches its hash', async () => {
   for (const password of ['a password', 'pä$$wörd \u{1f511}', 'x'.repeat(1_024), '\u0000']) {
     assert.deepEqual(await quick.verify(password, await quick.hash(password)), {
       matches: true,
@@ -68,12 +68,12 @@ test('a password matches the hash that was made of it', async () => {
   }
 })
 
-test('every character of a long password counts', async () => {
+test('a long password is not truncated', async () => {
   const hash = await quick.hash('x'.repeat(256))
   assert.equal((await quick.verify('x'.repeat(255), hash)).matches, false)
 })
 
-test('a hash of fewer iterations than today’s is outdated, one of more is not', async () => {
+test('a hash with fewer iterations is outdated, one with more is not', async () => {
   const [weak, strong] = [createPasswords({ iterations: 1 }), createPasswords({ iterations: 2 })]
   assert.deepEqual(await strong.verify('a password', await weak.hash('a password')), {
     matches: true,
@@ -85,7 +85,7 @@ test('a hash of fewer iterations than today’s is outdated, one of more is not'
   })
 })
 
-test('a hash that cannot be read matches nothing and breaks nothing', async () => {
+test('an unreadable hash matches no password', async () => {
   const good = await quick.hash('a password')
   const broken = [
     '',
@@ -105,12 +105,19 @@ test('a hash that cannot be read matches nothing and breaks nothing', async () =
   }
 })
 
-test('when too many wait, one more is told to come back', async () => {
-  const passwords = createPasswords({ iterations: 1_000, concurrency: 1, queueLimit: 1 })
-  const running = [passwords.waste('one'), passwords.hash('two')]
-  await assert.rejects(
-    passwords.verify('three', 'unreadable'),
-    (error) => error instanceof AppError && error.code === 'rate_limited' && error.retryAfterSeconds === 1,
-  )
-  await Promise.all(running)
+test('a derivation beyond the queue is refused, and accepted again once the queue is shorter', async () => {
+  const passwords = createPasswords({ iterations: 1_000, concurrency: 2, queueLimit: 3 })
+  const accepted = Array.from({ length: 5 }, () => passwords.hash('a password'))
+  for (const refused of [
+    passwords.hash('six'),
+    passwords.verify('six', 'unreadable'),
+    passwords.waste('six'),
+  ])
+    await assert.rejects(refused, isBusy)
+  await Promise.all(accepted)
+  await passwords.waste('six')
 })
+
+function isBusy(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'rate_limited' && error.retryAfterSeconds === 1
+}

@@ -1,38 +1,38 @@
 import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import PQueue from 'p-queue'
 import { AppError } from '../../kernel/errors.ts'
-import { createSlots } from './slots.ts'
 
 export interface PasswordOptions {
   /** Of new hashes; a test lowers it. */
   readonly iterations?: number
-  /** Derivations at once. They share the thread pool with files and DNS, so they must not take all of it. */
+  /** Parallel derivations. They share the thread pool with files and DNS, so they must not take all of it. */
   readonly concurrency?: number
-  /** Derivations that may wait; one more is refused with `rate_limited`. */
+  /** Waiting derivations; one more is refused with `rate_limited`. */
   readonly queueLimit?: number
 }
 
-/** What a comparison found; `outdated` says that the hash should be made anew from the password just given. */
+/** Whether the password is right; an `outdated` hash is weaker than new ones and should be replaced. */
 export interface PasswordCheck {
   readonly matches: boolean
   readonly outdated: boolean
 }
 
 /**
- * Password hashes `pbkdf2-sha256$<iterations>$<salt>$<hash>` (contract, Identity), made on the thread pool.
- * Every method rejects with `rate_limited` when too many are waiting.
+ * Password hashes `pbkdf2-sha256$<iterations>$<salt>$<hash>`, computed on the thread pool. Every method rejects with
+ * `rate_limited` when too many derivations are waiting.
  */
 export interface Passwords {
   hash(password: string): Promise<string>
-  /** A hash that cannot be read matches nothing. */
+  /** An unreadable hash matches no password. */
   verify(password: string, stored: string): Promise<PasswordCheck>
-  /** Takes as long as {@link verify} and tells nothing; for a user who does not exist. */
+  /** Takes as long as {@link verify}, so that a response time does not reveal whether a user exists. */
   waste(password: string): Promise<void>
 }
 
 // OWASP Password Storage Cheat Sheet: PBKDF2-HMAC-SHA256
 const ITERATIONS = 600_000
-// Read from a row that was tampered with, more would hold a thread for minutes.
+// A manipulated row with more would occupy a thread for minutes.
 const ITERATIONS_LIMIT = 10_000_000
 const SALT_BYTES = 16
 const HASH_BYTES = 32
@@ -45,17 +45,19 @@ interface Stored {
   readonly hash: Buffer
 }
 
-const derive = promisify(pbkdf2)
+const pbkdf2Async = promisify(pbkdf2)
 
 export function createPasswords(options: PasswordOptions = {}): Passwords {
   const { iterations = ITERATIONS, concurrency = 2, queueLimit = 32 } = options
-  const inSlot = createSlots({ concurrency, queueLimit, full: tooMany })
+  const queue = new PQueue({ concurrency })
 
-  const derived = (password: string, salt: Buffer, rounds: number, bytes: number) =>
-    inSlot(() => derive(password, salt, rounds, bytes, 'sha256'))
+  const derive = async (password: string, salt: Buffer, rounds: number, bytes: number) => {
+    if (queue.size >= queueLimit) throw tooManyDerivations()
+    return queue.add(() => pbkdf2Async(password, salt, rounds, bytes, 'sha256'))
+  }
 
   const waste = async (password: string) => {
-    await derived(password, Buffer.alloc(SALT_BYTES), iterations, HASH_BYTES)
+    await derive(password, Buffer.alloc(SALT_BYTES), iterations, HASH_BYTES)
   }
 
   const isOutdated = (stored: Stored) =>
@@ -66,7 +68,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
 
     async hash(password) {
       const salt = randomBytes(SALT_BYTES)
-      return format({ iterations, salt, hash: await derived(password, salt, iterations, HASH_BYTES) })
+      return format({ iterations, salt, hash: await derive(password, salt, iterations, HASH_BYTES) })
     },
 
     async verify(password, text) {
@@ -75,7 +77,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
         await waste(password)
         return { matches: false, outdated: false }
       }
-      const hash = await derived(password, stored.salt, stored.iterations, stored.hash.length)
+      const hash = await derive(password, stored.salt, stored.iterations, stored.hash.length)
       return { matches: timingSafeEqual(hash, stored.hash), outdated: isOutdated(stored) }
     },
   }
@@ -93,8 +95,13 @@ function parse(text: string): Stored | undefined {
   return { iterations, salt: Buffer.from(salt, 'base64url'), hash: Buffer.from(hash, 'base64url') }
 }
 
-function tooMany(): AppError {
-  return new AppError('rate_limited', 'rate_limited', 'Too many passwords are being checked at the moment.', {
-    retryAfterSeconds: 1,
-  })
+function tooManyDerivations(): AppError {
+  return new AppError(
+    'rate_limited',
+    'rate_limited',
+    'Too many passwords are being checked; try again in a second.',
+    {
+      retryAfterSeconds: 1,
+    },
+  )
 }
