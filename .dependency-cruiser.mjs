@@ -62,7 +62,7 @@ const ROOMS = [
       KERNEL,
       PORTS,
       WIRE,
-      packages('kysely', 'typebox', 'lru-cache'),
+      packages('kysely', 'typebox', 'lru-cache', '@zxcvbn-ts/language-common'),
     ],
   },
   {

@@ -65,7 +65,7 @@ export class Users {
 
   /** The account of a new user, to be passed to {@link Users.create}. Rejects with `validation_failed`. */
   async prepareAccount({ name, password, roles }: NewUser): Promise<Account> {
-    requireGoodPassword(password, parseName(name))
+    await requireGoodPassword(password, parseName(name))
     const user = newUser(name, parseRoles(roles), this.#deps.clock.now())
     return { user, passwordHash: await this.#hash(password) }
   }
@@ -112,7 +112,7 @@ export class Users {
 
   /** To be passed to {@link Users.setPassword}. Rejects with `user_not_found` or `validation_failed`. */
   async preparePassword(id: string, password: string): Promise<PreparedPassword> {
-    requireGoodPassword(password, (await this.get(id)).name)
+    await requireGoodPassword(password, (await this.get(id)).name)
     return { hash: await this.#hash(password) }
   }
 

@@ -52,7 +52,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
   const queue = new PQueue({ concurrency })
 
   const derive = async (password: string, salt: Buffer, rounds: number, bytes: number) => {
-    if (queue.size >= queueLimit) throw tooManyDerivations()
+    if (queue.pending + queue.size >= concurrency + queueLimit) throw tooManyDerivations()
     return queue.add(() => pbkdf2Async(password, salt, rounds, bytes, 'sha256'))
   }
 
