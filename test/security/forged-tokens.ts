@@ -1,29 +1,29 @@
 import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
 
-/** What a good token of this platform says. */
+/** The claims of a valid token. */
 export interface Claims {
   readonly [claim: string]: unknown
 }
 
 export interface Forging {
-  /** The key of the platform: what is signed with it is wrong by its content alone. */
+  /** The key of the platform: a token that is signed with it is invalid only by its content. */
   readonly secret: string
   readonly claims: Claims
-  /** An address whose caller would be seen. */
+  /** An address where connections are counted. */
   readonly trap: string
 }
 
 const HEADER = { alg: 'HS256', typ: 'JWT' }
-const STRANGE_KEY = 'a key of somebody else, of 40 characters!'
+const OTHER_KEY = 'another key, of more than 32 characters!'
 const KIB = 1_024
 
-/** Signs as the platform does, or with another hash or key. */
+/** Signs as the platform does, or with another header, hash or key. */
 export function sign(claims: unknown, secret: string, header: object = HEADER, hash = 'sha256'): string {
   const input = `${encode(header)}.${encode(claims)}`
   return `${input}.${createHmac(hash, secret).update(input).digest('base64url')}`
 }
 
-/** Tokens by what is wrong with them: reliability, section 5, S-1. None may be accepted. */
+/** Invalid tokens by what is wrong with them. */
 export function forgedTokens({ secret, claims, trap }: Forging): ReadonlyMap<string, string> {
   const good = sign(claims, secret)
   const [header = '', payload = '', signature = ''] = good.split('.')
@@ -44,12 +44,12 @@ export function forgedTokens({ secret, claims, trap }: Forging): ReadonlyMap<str
     ['alg in lower case', sign(claims, secret, { alg: 'hs256' })],
     ['HS384', sign(claims, secret, { alg: 'HS384' }, 'sha384')],
     ['HS512', sign(claims, secret, { alg: 'HS512' }, 'sha512')],
-    ['HS256 named and SHA-512 done', sign(claims, secret, HEADER, 'sha512')],
+    ['HS256 in the header and an HMAC with SHA-512', sign(claims, secret, HEADER, 'sha512')],
     ['RS256', signAsymmetric('RS256', claims, rsa.privateKey)],
     ['ES256', signAsymmetric('ES256', claims, curve.privateKey)],
-    ['RS256 named and HMAC with its public key done', sign(claims, publicKey, { alg: 'RS256' })],
-    ['HMAC with a public key', sign(claims, publicKey)],
-    ['the key of somebody else', sign(claims, STRANGE_KEY)],
+    ['RS256 in the header and an HMAC with the public key', sign(claims, publicKey, { alg: 'RS256' })],
+    ['an HMAC with a public key', sign(claims, publicKey)],
+    ['another key', sign(claims, OTHER_KEY)],
     ['an empty key', sign(claims, '')],
     ['the beginning of the key', sign(claims, secret.slice(0, 32))],
     [
@@ -60,43 +60,45 @@ export function forgedTokens({ secret, claims, trap }: Forging): ReadonlyMap<str
     ['no signature', `${header}.${payload}.`],
     ['two parts', `${header}.${payload}`],
     ['four parts', `${good}.${signature}`],
-    ['five parts, as encrypted ones have', `${good}.${header}.${payload}`],
-    ['a dot alone', '..'],
+    ['five parts, as in an encrypted token', `${good}.${header}.${payload}`],
+    ['two dots only', '..'],
     ['padding', `${good}=`],
     ['the other alphabet of base64', good.replace('eyJ', 'eyJ+/')],
     ['a signature that is too short', good.slice(0, -2)],
     ['a signature that is too long', `${good}AA`],
-    ['the end', changed({ exp: now })],
+    ['an exp of now', changed({ exp: now })],
     ['no exp', without('exp')],
     ['an exp that is text', changed({ exp: String(now + 600) })],
     ['an exp in milliseconds that has passed', changed({ exp: now - 1, nbf: 0 })],
-    ['an nbf to come', changed({ nbf: now + 600 })],
+    ['an nbf in the future', changed({ nbf: now + 600 })],
+    ['an iat in the future', changed({ iat: now + 60 })],
+    ['an iat in milliseconds', changed({ iat: now * 1_000 })],
     ['no iat', without('iat')],
     ['no sub', without('sub')],
-    ['the sub of nobody', changed({ sub: 'nobody' })],
+    ['an unknown sub', changed({ sub: 'nobody' })],
     ['a sub with SQL', changed({ sub: "' or 1=1 --" })],
     ['a sub that is an object', changed({ sub: { $gt: '' } })],
     ['no iss', without('iss')],
     ['another iss', changed({ iss: 'platform.example' })],
     ['an old generation', changed({ gen: 0 })],
-    ['a generation to come', changed({ gen: 1_000 })],
+    ['a future generation', changed({ gen: 1_000 })],
     ['a generation that is text', changed({ gen: '1' })],
     ['roles that are text', changed({ roles: 'admin' })],
     ['roles that are objects', changed({ roles: [{ admin: true }] })],
-    ['another kind of token', sign(claims, secret, { ...HEADER, typ: 'refresh+jwt' })],
+    ['another type of token', sign(claims, secret, { ...HEADER, typ: 'refresh+jwt' })],
     ['an unknown crit', sign(claims, secret, { ...HEADER, crit: ['x'], x: 1 })],
     ['b64 false', sign(claims, secret, { ...HEADER, crit: ['b64'], b64: false })],
     ['claims that are a list', sign([claims], secret)],
-    ['claims that are no JSON', sign('{', secret)],
-    ['claims that reach for the prototype', sign(`{"__proto__":${JSON.stringify(claims)}}`, secret)],
-    ...keysOfTheSender({ claims, trap }),
+    ['claims that are not JSON', sign('{', secret)],
+    ['claims in __proto__', sign(`{"__proto__":${JSON.stringify(claims)}}`, secret)],
+    ...keysInTheHeader({ claims, trap }),
   ])
 }
 
-/** Headers that name a key; the token is signed with the one that they name. */
-function keysOfTheSender({ claims, trap }: Pick<Forging, 'claims' | 'trap'>): [string, string][] {
+/** Headers that name a key, in tokens that are signed with that key. */
+function keysInTheHeader({ claims, trap }: Pick<Forging, 'claims' | 'trap'>): [string, string][] {
   const named: Record<string, object> = {
-    'a jwk': { jwk: { kty: 'oct', k: encode(STRANGE_KEY) } },
+    'a jwk': { jwk: { kty: 'oct', k: encode(OTHER_KEY) } },
     'a jku': { jku: `${trap}/keys.json` },
     'an x5u': { x5u: `${trap}/certificate.pem` },
     'an x5c': { x5c: ['MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA'] },
@@ -104,15 +106,15 @@ function keysOfTheSender({ claims, trap }: Pick<Forging, 'claims' | 'trap'>): [s
     'a kid that is SQL': { kid: "x' union select 'key' --" },
     'a kid that is an address': { kid: `${trap}/key` },
     'a kid that is a command': { kid: '| cat /etc/passwd' },
-    'an iss and a jku of one’s own': { jku: `${trap}/.well-known/jwks.json`, iss: trap },
+    'an iss and a jku of the sender': { jku: `${trap}/.well-known/jwks.json`, iss: trap },
   }
   return Object.entries(named).map(([name, header]) => [
     name,
-    sign(claims, STRANGE_KEY, { ...HEADER, ...header }),
+    sign(claims, OTHER_KEY, { ...HEADER, ...header }),
   ])
 }
 
-/** Good but for their size, which is more than a token may have. */
+/** Valid tokens but for their size. */
 export function largeTokens({
   secret,
   claims,

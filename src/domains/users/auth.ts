@@ -3,6 +3,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
+import type { TokenIssuer } from '../../ports/token-issuer.ts'
 import type { Store } from '../../store/store.ts'
 import { createLoginThrottle, type Attempt, type LoginThrottle } from './login-throttle.ts'
 import type { Account, User } from './model.ts'
@@ -21,17 +22,7 @@ export interface AuthDeps {
     verify(password: string, stored: string): Promise<{ matches: boolean; outdated: boolean }>
     waste(password: string): Promise<void>
   }
-  readonly tokens: {
-    sign(subject: TokenSubject, ttlMs?: number): Promise<{ token: string; expiresAt: number }>
-  }
-}
-
-/** Whom a token is for. */
-export interface TokenSubject {
-  readonly userId: string
-  readonly name: string
-  readonly roles: readonly string[]
-  readonly generation: number
+  readonly tokens: TokenIssuer
 }
 
 export interface Credentials {
@@ -139,9 +130,9 @@ export class Auth {
     return { matches: false, outdated: false }
   }
 
-  async #issue(user: User, ttlMs?: number): Promise<IssuedToken> {
+  #issue(user: User, ttlMs?: number): IssuedToken {
     const { id: userId, name, roles, tokenGeneration: generation } = user
-    const { token, expiresAt } = await this.#deps.tokens.sign({ userId, name, roles, generation }, ttlMs)
+    const { token, expiresAt } = this.#deps.tokens.sign({ userId, name, roles, generation }, ttlMs)
     const expiresInSeconds = Math.floor((expiresAt - this.#deps.clock.now()) / 1_000)
     return { token: new Secret(token), expiresAt, expiresInSeconds, user }
   }

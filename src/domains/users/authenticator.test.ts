@@ -24,36 +24,52 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
   const { store, ...rest } = await testStore(dialect, clock)
   const passwords = createPasswords({ iterations: 1 })
   const tokens = createTokens({ secret: new Secret(SECRET), clock, ttlMs: HOUR })
+  const verified: string[] = []
+  const verify = (token: string) => {
+    verified.push(token)
+    return tokens.verify(token)
+  }
   const serviceOfAProcess = () =>
     usersOf(store, new Users({ store, clock, logger: silentLogger, passwords, sessions: NO_SESSIONS }))
   const users = serviceOfAProcess()
   const reads = switchable(store.read)
-  const authenticator = createAuthenticator({ store: { read: reads.queries }, clock, users, tokens, limit })
+  const authenticator = createAuthenticator({
+    store: { read: reads.queries },
+    clock,
+    users,
+    tokens: { verify },
+    limit,
+  })
   await users.create({ name: 'root', password: PASSWORD, roles: ['admin'] })
   const user = await users.create({ name: 'ada', password: PASSWORD, roles: ['devops', 'auditor'] })
-  const sign = async ({ id: userId, name, roles, tokenGeneration: generation } = user) =>
-    (await tokens.sign({ userId, name, roles, generation })).token
+  const sign = ({ id: userId, name, roles, tokenGeneration: generation } = user) =>
+    tokens.sign({ userId, name, roles, generation }).token
   return {
     clock,
     users,
     user,
     authenticator,
     sign,
+    /** The tokens that were verified, which includes each token that is not cached. */
+    verified,
     reads,
     anotherProcess: serviceOfAProcess(),
     [Symbol.asyncDispose]: rest[Symbol.asyncDispose],
   }
 }
 
-/** A read handle whose answers can be held back, or refused. */
+/** A read handle whose answers can be delayed, or replaced by an error. */
 function switchable(queries: Queries) {
   let gate: Promise<void> | undefined
   let reached = () => {}
   let failure: Error | undefined
+  let count = 0
   return {
+    count: () => count,
     queries: {
       ...queries,
       run: async (...call: Parameters<Queries['run']>) => {
+        count++
         if (failure) throw failure
         const rows = await queries.run(...call)
         reached()
@@ -78,7 +94,7 @@ function switchable(queries: Queries) {
   }
 }
 
-/** A token as another program signs it with the same secret: without a generation. */
+/** A token as another program signs it with the same secret, without a generation. */
 function foreignToken(claims: object): string {
   const input = [{ alg: 'HS256', typ: 'JWT' }, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
@@ -88,15 +104,15 @@ function foreignToken(claims: object): string {
 
 const isUnauthenticated = (error: unknown) => error instanceof AppError && error.code === 'unauthenticated'
 
-/** Judged either way: thrown at once or rejected later. */
-async function judge(run: () => Identity | Promise<Identity>): Promise<Identity> {
+/** Turns a synchronous error into a rejection. */
+async function attempt(run: () => Identity | Promise<Identity>): Promise<Identity> {
   return run()
 }
 
 onEveryDialect('a token', (dialect) => {
-  test('tells who holds it', async () => {
+  test('identifies its user', async () => {
     await using w = await world(dialect)
-    const token = await w.sign()
+    const token = w.sign()
     const identity = { id: w.user.id, name: 'ada', roles: ['devops', 'auditor'], via: 'token' }
     assert.deepEqual(await w.authenticator.authenticate(token), identity)
     const issuedAt = w.clock.now()
@@ -104,7 +120,7 @@ onEveryDialect('a token', (dialect) => {
     assert.deepEqual(await w.authenticator.holder(token), { identity, generation: 1, ...times })
   })
 
-  test('ends at once with any change that this process makes', async () => {
+  test('is revoked at once by every change made in this process', async () => {
     await using w = await world(dialect)
     const changes: Record<string, (id: string) => Promise<unknown>> = {
       'other-roles': (id) => w.users.change(id, { roles: ['service'] }),
@@ -114,11 +130,11 @@ onEveryDialect('a token', (dialect) => {
     }
     for (const [name, change] of Object.entries(changes)) {
       const user = await w.users.create({ name, password: PASSWORD, roles: ['devops'] })
-      const token = await w.sign(user)
+      const token = w.sign(user)
       await w.authenticator.authenticate(token)
       await change(user.id)
       await assert.rejects(
-        judge(() => w.authenticator.authenticate(token)),
+        attempt(() => w.authenticator.authenticate(token)),
         isUnauthenticated,
         name,
       )
@@ -126,94 +142,106 @@ onEveryDialect('a token', (dialect) => {
     }
   })
 
-  test('that was issued after the change is good', async () => {
+  test('issued after the change is accepted', async () => {
     await using w = await world(dialect)
     await w.users.setPassword(w.user.id, 'another brass telescope')
-    await w.authenticator.authenticate(await w.sign(await w.users.get(w.user.id)))
+    await w.authenticator.authenticate(w.sign(await w.users.get(w.user.id)))
   })
 })
 
-test('a token that was seen is known without waiting', async () => {
+test('a token of a cached user is accepted synchronously, and verified once', async () => {
   await using w = await world()
-  const token = await w.sign()
-  await w.authenticator.authenticate(token)
-  assert.equal(w.authenticator.authenticate(token) instanceof Promise, false)
+  const [first, second] = [w.sign(), w.sign()]
+  await w.authenticator.authenticate(first)
+  for (const token of [first, second, second])
+    assert.equal(w.authenticator.authenticate(token) instanceof Promise, false)
+  assert.deepEqual(w.verified, [first, second])
 })
 
-test('a change by another process ends a token within ten seconds', async () => {
+test('parallel first requests of a user share one read', async () => {
   await using w = await world()
-  const token = await w.sign()
+  const { held, release } = w.reads.hold()
+  const pending = [w.sign(), w.sign()].map((token) => w.authenticator.holder(token))
+  await held
+  release()
+  await Promise.all(pending)
+  assert.equal(w.reads.count(), 1)
+})
+
+test('a change by another process revokes a token within ten seconds', async () => {
+  await using w = await world()
+  const token = w.sign()
   await w.authenticator.authenticate(token)
   await w.anotherProcess.change(w.user.id, { enabled: false })
   w.clock.advance(10_000)
   await assert.rejects(
-    judge(() => w.authenticator.authenticate(token)),
+    attempt(() => w.authenticator.authenticate(token)),
     isUnauthenticated,
   )
 })
 
-test('a deletion by another process ends a token that is in constant use', async () => {
+test('a deletion by another process revokes a token in constant use', async () => {
   await using w = await world()
-  const token = await w.sign()
+  const token = w.sign()
   await w.authenticator.authenticate(token)
   await w.anotherProcess.remove(w.user.id)
   let refusedAfter = 0
   for (let second = 1; second <= 10 && refusedAfter === 0; second++) {
     w.clock.advance(1_000)
-    await judge(() => w.authenticator.authenticate(token)).catch(() => (refusedAfter = second))
+    await attempt(() => w.authenticator.authenticate(token)).catch(() => (refusedAfter = second))
   }
   assert.ok(refusedAfter > 0 && refusedAfter <= 10)
 })
 
-test('a token that was seen ends at its very time', async () => {
+test('a cached token expires on time', async () => {
   await using w = await world()
-  const token = await w.sign()
+  const token = w.sign()
   await w.authenticator.authenticate(token)
   w.clock.advance(HOUR - 1)
   await w.authenticator.authenticate(token)
   w.clock.advance(1)
   await assert.rejects(
-    judge(() => w.authenticator.authenticate(token)),
+    attempt(() => w.authenticator.authenticate(token)),
     isUnauthenticated,
   )
 })
 
-test('a user who was read while being changed is read again', async () => {
+test('a user who is changed during a read is read again', async () => {
   await using w = await world()
-  const token = await w.sign()
+  const token = w.sign()
   const { held, release } = w.reads.hold()
-  const pending = judge(() => w.authenticator.authenticate(token))
+  const pending = attempt(() => w.authenticator.authenticate(token))
   await held
   await w.users.change(w.user.id, { enabled: false })
   release()
   await assert.rejects(pending, isUnauthenticated)
 })
 
-test('when the store is away nobody is let in, and nothing is held against the token', async () => {
+test('while the store is unavailable no token is accepted, and afterwards the same token is', async () => {
   await using w = await world()
-  const token = await w.sign()
+  const token = w.sign()
   await w.authenticator.authenticate(token)
   w.clock.advance(5_000)
-  w.reads.fail(new AppError('unavailable', 'store_unavailable', 'The database is away.'))
+  w.reads.fail(new AppError('unavailable', 'store_unavailable', 'The database is unavailable.'))
   await assert.rejects(
-    judge(() => w.authenticator.authenticate(token)),
+    attempt(() => w.authenticator.authenticate(token)),
     (error) => error instanceof AppError && error.code === 'store_unavailable',
   )
   w.reads.fail(undefined)
-  await judge(() => w.authenticator.authenticate(token))
+  await attempt(() => w.authenticator.authenticate(token))
 })
 
-test('a token of a user who never was is refused', async () => {
+test('a token of an unknown user is refused', async () => {
   await using w = await world()
   const iat = w.clock.now() / 1_000
   const claims = { sub: 'nobody', name: 'nobody', roles: ['admin'], iss: 'platform', iat, exp: iat + 60 }
   await assert.rejects(
-    judge(() => w.authenticator.authenticate(foreignToken(claims))),
+    attempt(() => w.authenticator.authenticate(foreignToken(claims))),
     isUnauthenticated,
   )
 })
 
-test('a token without a generation is judged by when it was issued', async () => {
+test('a token without a generation is accepted when it was issued after the last change', async () => {
   await using w = await world()
   const issuedAt = (iat: number) =>
     foreignToken({
@@ -232,36 +260,31 @@ test('a token without a generation is judged by when it was issued', async () =>
     via: 'token',
   })
   await assert.rejects(
-    judge(() => w.authenticator.authenticate(issuedAt(created - 1))),
+    attempt(() => w.authenticator.authenticate(issuedAt(created - 1))),
     isUnauthenticated,
   )
   w.clock.advance(60_000)
   await w.users.setPassword(w.user.id, 'another brass telescope')
   await assert.rejects(
-    judge(() => w.authenticator.authenticate(issuedAt(created + 59))),
+    attempt(() => w.authenticator.authenticate(issuedAt(created + 59))),
     isUnauthenticated,
   )
   await w.authenticator.authenticate(issuedAt(created + 60))
 })
 
-test('only so many tokens are remembered, and the oldest is looked at again', async () => {
+test('a full cache forgets the token that was used least recently', async () => {
   await using w = await world('sqlite', 2)
-  const tokens = [await w.sign(), await w.sign(), await w.sign()]
-  for (const token of tokens) await w.authenticator.authenticate(token)
-  const answers = tokens.map((token) => w.authenticator.authenticate(token))
-  assert.deepEqual(
-    answers.map((answer) => answer instanceof Promise),
-    [true, false, false],
-  )
-  await Promise.all(answers.filter((answer) => answer instanceof Promise))
+  const [oldest, used, newest] = [w.sign(), w.sign(), w.sign()]
+  for (const token of [oldest, used, newest, used, newest, oldest]) await w.authenticator.authenticate(token)
+  assert.deepEqual(w.verified, [oldest, used, newest, oldest])
 })
 
-test('a forged token is refused however often it comes', async () => {
+test('a forged token is refused each time', async () => {
   await using w = await world()
-  const token = (await w.sign()).slice(0, -2)
+  const token = w.sign().slice(0, -2)
   for (let n = 0; n < 3; n++)
     await assert.rejects(
-      judge(() => w.authenticator.authenticate(token)),
+      attempt(() => w.authenticator.authenticate(token)),
       isUnauthenticated,
     )
 })

@@ -1,124 +1,97 @@
-import { createSecretKey } from 'node:crypto'
-import { errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Secret } from '../../kernel/secret.ts'
+import { SECOND } from '../../kernel/time.ts'
 import type { TokenClaims } from '../../ports/authenticator.ts'
+import type { TokenIssuer } from '../../ports/token-issuer.ts'
+import { createHs256Key, signCompact, verifyCompact } from './hs256.ts'
 
 export interface TokenOptions {
-  /** The HMAC key as text; at least 32 bytes (RFC 7518, section 3.2). */
+  /** The HMAC key as text, at least 32 bytes. */
   readonly secret: Secret
   readonly clock: Clock
-  /** From issue to expiry, in milliseconds, unless {@link Tokens.sign} is given another. */
+  /** From issue to expiry in milliseconds, unless {@link Tokens.sign} is given another. */
   readonly ttlMs: number
 }
 
-/** Whom a token is for. */
-export interface TokenSubject {
-  readonly userId: string
-  readonly name: string
-  readonly roles: readonly string[]
-  /** The token ends when the user's generation is raised above this. */
-  readonly generation: number
+/** The JWTs of the platform: HS256 only. */
+export interface Tokens extends TokenIssuer {
+  /** Throws `unauthenticated` unless the token is valid now. Does not know whether its user still accepts it. */
+  verify(token: string): TokenClaims
 }
 
-export interface SignedToken {
-  readonly token: string
-  /** Epoch milliseconds, on a whole second. */
-  readonly expiresAt: number
-}
-
-/** JWTs of the platform: HS256 and nothing else (contract, Identity). */
-export interface Tokens {
-  sign(subject: TokenSubject, ttlMs?: number): Promise<SignedToken>
-  /** Rejects with `unauthenticated` for anything but a good token that is valid now; there is no leeway. */
-  verify(token: string): Promise<TokenClaims>
-}
-
-const ALGORITHM = 'HS256'
 const ISSUER = 'platform'
-const KEY_BYTES = 32
-// contract, section 5: a token is at most 8 KiB
+// docs/specification.md, Gateway
 const TOKEN_LIMIT = 8 * 1_024
-// Base64 readers ignore the two bits that the last character of a 32-byte signature has too many; here they are zero,
-// so that one signature has one writing.
-const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
+// Another program that signs tokens may have a clock that is a little ahead.
+const FUTURE_LEEWAY_MS = 5 * SECOND
 
 export function createTokens({ secret, clock, ttlMs }: TokenOptions): Tokens {
-  const key = hmacKey(secret)
+  const key = createHs256Key(secret)
   return {
-    async sign({ userId, name, roles, generation }, lifetimeMs = ttlMs) {
+    sign({ userId, name, roles, generation }, lifetimeMs = ttlMs) {
       const now = clock.now()
-      const expiry = Math.ceil((now + lifetimeMs) / 1_000)
-      const token = await new SignJWT({ name, roles: [...roles], gen: generation })
-        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
-        .setSubject(userId)
-        .setIssuer(ISSUER)
-        .setIssuedAt(Math.floor(now / 1_000))
-        .setExpirationTime(expiry)
-        .setJti(newId())
-        .sign(key)
-      return { token, expiresAt: expiry * 1_000 }
+      const [iat, exp] = [Math.floor(now / SECOND), Math.ceil((now + lifetimeMs) / SECOND)]
+      const claims = { name, roles, gen: generation, sub: userId, iss: ISSUER, iat, exp, jti: newId() }
+      return { token: signCompact(claims, key), expiresAt: exp * SECOND }
     },
 
-    async verify(token) {
-      if (token.length > TOKEN_LIMIT || !COMPACT.test(token)) throw invalid()
-      const { payload, protectedHeader } = await jwtVerify(token, key, {
-        algorithms: [ALGORITHM],
-        issuer: ISSUER,
-        requiredClaims: ['sub', 'iat', 'exp'],
-        clockTolerance: 0,
-        currentDate: new Date(clock.now()),
-      }).catch(refused)
-      // A token of another kind, such as a refresh token, names its kind here (RFC 8725, section 3.11).
-      if ((protectedHeader.typ ?? 'JWT').toUpperCase() !== 'JWT') throw invalid()
-      return toClaims(payload)
+    verify(token) {
+      const payload = token.length > TOKEN_LIMIT ? undefined : verifyCompact(token, key)
+      if (!isPlatformPayload(payload)) throw invalid()
+      requireValidNow(payload, clock.now())
+      const { sub, roles = [], gen, iat, exp } = payload
+      return { userId: sub, roles, generation: gen, issuedAt: iat * SECOND, expiresAt: exp * SECOND }
     },
   }
 }
 
-function hmacKey(secret: Secret) {
-  const bytes = Buffer.from(secret.reveal())
-  if (bytes.length < KEY_BYTES)
-    throw new RangeError(`The secret of the tokens must have at least ${KEY_BYTES} bytes.`)
-  // Any other kind of key would be made into this one for each token.
-  return createSecretKey(bytes).toCryptoKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
+/** RFC 7519, section 4.1; times in epoch seconds, perhaps with a fraction. */
+interface Payload {
+  readonly iss: string
+  readonly sub: string
+  readonly iat: number
+  readonly exp: number
+  readonly nbf?: number
+  readonly roles?: readonly string[]
+  readonly gen?: number
 }
 
-function toClaims({ sub, roles = [], gen, iat, exp }: JWTPayload): TokenClaims {
-  if (!isText(sub) || !isTextList(roles) || !isOptionalInteger(gen) || !isTime(iat) || !isTime(exp))
-    throw invalid()
-  return { userId: sub, roles, generation: gen, issuedAt: iat * 1_000, expiresAt: exp * 1_000 }
+const CLAIMS: Readonly<Record<keyof Payload, (value: unknown) => boolean>> = {
+  iss: (value) => value === ISSUER,
+  sub: (value) => typeof value === 'string' && value !== '',
+  iat: isTime,
+  exp: isTime,
+  nbf: optional(isTime),
+  roles: optional((value) => Array.isArray(value) && value.every((each) => typeof each === 'string')),
+  gen: optional(Number.isSafeInteger),
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
+function isPlatformPayload(payload: unknown): payload is Payload {
+  if (typeof payload !== 'object' || payload === null) return false
+  const claims = payload as Readonly<Record<string, unknown>>
+  return Object.entries(CLAIMS).every(([name, check]) => check(claims[name]))
 }
 
-function isTextList(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(Math.trunc(value * SECOND))
 }
 
-function isOptionalInteger(value: unknown): value is number | undefined {
-  return value === undefined || Number.isSafeInteger(value)
+function optional(check: (value: unknown) => boolean) {
+  return (value: unknown) => value === undefined || check(value)
 }
 
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(Math.trunc(value * 1_000))
+function requireValidNow({ exp, nbf = 0, iat }: Payload, now: number): void {
+  if (exp * SECOND <= now) throw unauthenticated('The token has expired; sign in again.')
+  if (nbf * SECOND > now || iat * SECOND > now + FUTURE_LEEWAY_MS) throw invalid()
 }
 
-function refused(error: unknown): never {
-  if (error instanceof errors.JWTExpired)
-    throw unauthenticated('The token has expired; sign in again.', error)
-  throw invalid(error)
+/** The message does not say why: the sender of a forged token would learn from it. */
+function invalid(): AppError {
+  return unauthenticated('The token is not valid.')
 }
 
-/** Why exactly is nothing that the sender of a forged token should learn. */
-function invalid(cause?: unknown): AppError {
-  return unauthenticated('The token is not valid.', cause)
-}
-
-function unauthenticated(message: string, cause?: unknown): AppError {
-  return new AppError('unauthenticated', 'unauthenticated', message, { cause })
+function unauthenticated(message: string): AppError {
+  return new AppError('unauthenticated', 'unauthenticated', message)
 }

@@ -96,7 +96,7 @@ export async function openWorld(t: TestContext, options: WorldOptions = {}): Pro
     close: () => server.close(),
     async token({ user = 'ada', roles = ['devops'], ttlMs = HOUR } = {}) {
       const subject = { userId: `id-of-${user}`, name: user, roles, generation: 1 }
-      return (await tokens.sign(subject, ttlMs)).token
+      return tokens.sign(subject, ttlMs).token
     },
   }
 }
@@ -113,7 +113,7 @@ function advancingClock(): Clock & { advance(milliseconds: number): void } {
 /** Every good token is believed: there are no users who could change. */
 function createHolders(tokens: ReturnType<typeof createTokens>) {
   const holder = async (token: string) => {
-    const { userId, roles, ...times } = await tokens.verify(token)
+    const { userId, roles, ...times } = tokens.verify(token)
     const name = userId.replace('id-of-', '')
     return { identity: { id: userId, name, roles: knownRoles(roles), via: 'token' as const }, ...times }
   }

@@ -1,4 +1,3 @@
-import { decodeJwt } from 'jose'
 import { errorMessage } from '../../../kernel/errors.ts'
 import { backoffMs } from '../../../kernel/retry.ts'
 import type { Secret } from '../../../kernel/secret.ts'
@@ -65,8 +64,10 @@ export function isNewer(candidate: Secret, current: Secret): boolean {
 }
 
 function endOf(token: Secret): number | undefined {
+  const [, payload = ''] = token.reveal().split('.')
   try {
-    return decodeJwt(token.reveal()).exp
+    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { exp?: unknown }
+    return typeof exp === 'number' ? exp : undefined
   } catch {
     return undefined
   }

@@ -1,0 +1,21 @@
+/** Signs tokens. Synchronous, with nothing to close; each call gives another token. */
+export interface TokenIssuer {
+  /** A token that is valid for `ttlMs` milliseconds, rounded up to a whole second. */
+  sign(subject: TokenSubject, ttlMs?: number): SignedToken
+}
+
+/** The user that a token is for. */
+export interface TokenSubject {
+  readonly userId: string
+  readonly name: string
+  readonly roles: readonly string[]
+  /** Of the user's tokens; the token is revoked when the user's generation is raised above it. */
+  readonly generation: number
+}
+
+/** A token in the compact form (RFC 7519, section 3.1), and when it expires. */
+export interface SignedToken {
+  readonly token: string
+  /** Epoch milliseconds, on a whole second. */
+  readonly expiresAt: number
+}
