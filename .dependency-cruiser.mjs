@@ -12,6 +12,7 @@ const TRANSACTION = '^src/store/store[.]ts$'
 const PROGRAM_INDEX = '^programs/[^/]+/(index|value-error)[.]ts$'
 const NOTIFICATION_MODULE = '^programs/ticket-notify/(notify[.]ts$|notification/)'
 const NOTIFIER_INDEX = '^programs/ticket-notify/index[.]ts$'
+const VPN_CLIENT = '^programs/vpn-client/'
 const DOMAIN_INDEX = '^src/domains/[^/]+/index[.]ts$'
 
 /** @param {string[]} names */
@@ -97,8 +98,34 @@ const DOORS = [
   { to: '^(node:)?sqlite$', name: 'sqlite', only: ['^src/store/dialects/'] },
   { to: packages('pg', '@types/pg'), name: 'pg', only: ['^src/store/dialects/'] },
   { to: packages('@nats-io/[^/]+'), name: 'nats', only: ['^src/infra/bus/'] },
-  { to: packages('ws', '@types/ws'), name: 'ws', only: ['^src/infra/ws/'] },
+  { to: packages('ws', '@types/ws'), name: 'ws', only: ['^src/infra/ws/', VPN_CLIENT] },
   { to: packages('fastify', '@fastify/[^/]+'), name: 'fastify', only: ['^src/infra/http/', '^src/app/'] },
+]
+
+/** @type {Rule[]} */
+const PROGRAMS = [
+  {
+    name: 'program-front-door',
+    comment: 'The platform starts a separate program by its index.ts and knows nothing else of it.',
+    from: { path: '^(src|bin)/', pathNot: TESTS },
+    to: { path: '^programs/', pathNot: PROGRAM_INDEX },
+  },
+  {
+    name: 'program-neighbour',
+    comment: 'Separate programs do not share code; what they have in common is in the kernel.',
+    from: { path: '^programs/([^/]+)/', pathNot: TESTS },
+    to: { path: '^programs/', pathNot: '^programs/$1/' },
+  },
+  {
+    name: 'vpn-client',
+    comment:
+      'The reference for clients of the gateway: the kernel, a WebSocket library, and what reads frames and tokens.',
+    from: { path: VPN_CLIENT, pathNot: TESTS },
+    to: {
+      pathNot: [VPN_CLIENT, KERNEL, packages('ws', '@types/ws', 'typebox', 'jose')],
+      dependencyTypesNot: ['core'],
+    },
+  },
 ]
 
 /** @type {Rule[]} */
@@ -197,7 +224,7 @@ const doorRule = ({ name, to, only }) => ({
   to: { path: to },
 })
 
-const rules = [...GENERAL, ...ROOMS.map(roomRule), ...DOMAINS, ...DOORS.map(doorRule)]
+const rules = [...GENERAL, ...ROOMS.map(roomRule), ...PROGRAMS, ...DOMAINS, ...DOORS.map(doorRule)]
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {

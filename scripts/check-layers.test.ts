@@ -43,6 +43,36 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'room-ports',
   },
   {
+    what: 'the reference client of the VPN importing the gateway',
+    files: { 'programs/vpn-client/a.ts': "import '../../src/infra/ws/a.ts'", 'src/infra/ws/a.ts': '' },
+    rule: 'vpn-client',
+  },
+  {
+    what: 'the platform importing an inner module of a separate program',
+    files: {
+      'src/app/a.ts': "import '../../programs/vpn-client/a.ts'",
+      'programs/vpn-client/a.ts': '',
+    },
+    rule: 'program-front-door',
+  },
+  {
+    what: 'a separate program importing another one',
+    files: {
+      'programs/vpn-client/a.ts': "import '../mock-oidc/index.ts'",
+      'programs/mock-oidc/index.ts': '',
+    },
+    rule: 'program-neighbour',
+  },
+  {
+    what: 'another program importing the WebSocket library',
+    files: {
+      'programs/mock-oidc/a.ts': "import 'ws'",
+      'node_modules/ws/package.json': '{ "name": "ws", "type": "module", "exports": "./index.js" }',
+      'node_modules/ws/index.js': '',
+    },
+    rule: 'door-ws',
+  },
+  {
     what: 'the configuration importing the store',
     files: { 'src/config/a.ts': "import '../store/store.ts'" },
     rule: 'room-config',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createVpnClient } from '../../src/infra/ws/client/client.ts'
+import { createVpnClient } from '../../programs/vpn-client/index.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { servePlatform, temporaryDirectory } from '../support/platform.ts'
 import { scopeOf } from '../support/scope.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { createVpnClient, type VpnClient } from '../../src/infra/ws/client/client.ts'
-import type { VpnEvent } from '../../src/infra/ws/client/report.ts'
+import { createVpnClient, type VpnClient, type VpnEvent } from '../../programs/vpn-client/index.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/nats.ts'

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { createVpnClient, type VpnClient, type VpnClientOptions } from '../../src/infra/ws/client/client.ts'
-import type { VpnEvent, VpnState } from '../../src/infra/ws/client/report.ts'
+import {
+  createVpnClient,
+  type VpnClient,
+  type VpnClientOptions,
+  type VpnEvent,
+  type VpnState,
+} from '../../programs/vpn-client/index.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { eventually } from './eventually.ts'
 import {

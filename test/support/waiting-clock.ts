@@ -1,4 +1,4 @@
-import type { WaitingClock } from '../../src/infra/ws/client/waiting-clock.ts'
+import type { WaitingClock } from '../../programs/vpn-client/index.ts'
 import { fakeClock } from './clock.ts'
 import { eventually } from './eventually.ts'
 

@@ -1,4 +1,4 @@
-import type { VpnEvent, VpnState } from '../../infra/ws/client/report.ts'
+import type { VpnEvent, VpnState } from '../../../programs/vpn-client/index.ts'
 
 const COLOURS: Readonly<Record<VpnState, number>> = {
   connecting: 36,

@@ -1,5 +1,4 @@
-import { parseGatewayAddress } from '../../infra/ws/client/addresses.ts'
-import { createVpnClient, type VpnEnd } from '../../infra/ws/client/client.ts'
+import { createVpnClient, parseGatewayAddress, type VpnEnd } from '../../../programs/vpn-client/index.ts'
 import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
 import type { CommandContext } from './context.ts'
 import { stopSignal } from './stop-signal.ts'

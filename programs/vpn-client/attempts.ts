@@ -1,5 +1,5 @@
-import type { Secret } from '../../../kernel/secret.ts'
-import { MINUTE } from '../../../kernel/time.ts'
+import type { Secret } from '../../src/kernel/secret.ts'
+import { MINUTE } from '../../src/kernel/time.ts'
 import type { GatewayAddress } from './addresses.ts'
 import { openSession } from './handshake.ts'
 import type { VpnReport } from './report.ts'

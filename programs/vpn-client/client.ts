@@ -1,5 +1,5 @@
-import { backoffMs } from '../../../kernel/retry.ts'
-import { SECOND } from '../../../kernel/time.ts'
+import { backoffMs } from '../../src/kernel/retry.ts'
+import { SECOND } from '../../src/kernel/time.ts'
 import { createAttempts, type Attempts } from './attempts.ts'
 import { parseGatewayAddress, type GatewayAddress } from './addresses.ts'
 import type { ResponseFrame } from './frames.ts'

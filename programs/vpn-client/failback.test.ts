@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { eventually } from '../../../../test/support/eventually.ts'
-import { sessionFrame } from '../../../../test/support/gateway-double.ts'
-import { framesOf, vpnWorld, type VpnWorld } from '../../../../test/support/vpn-world.ts'
+import { eventually } from '../../test/support/eventually.ts'
+import { sessionFrame } from '../../test/support/gateway-double.ts'
+import { framesOf, vpnWorld, type VpnWorld } from '../../test/support/vpn-world.ts'
 import type { VpnClientOptions } from './client.ts'
 
 const PROBE_EVERY_MS = 5_000

@@ -1,7 +1,7 @@
-import { errorMessage } from '../../../kernel/errors.ts'
-import { backoffMs } from '../../../kernel/retry.ts'
-import type { Secret } from '../../../kernel/secret.ts'
-import { MINUTE, SECOND } from '../../../kernel/time.ts'
+import { errorMessage } from '../../src/kernel/errors.ts'
+import { backoffMs } from '../../src/kernel/retry.ts'
+import type { Secret } from '../../src/kernel/secret.ts'
+import { MINUTE, SECOND } from '../../src/kernel/time.ts'
 import type { WaitingClock } from './waiting-clock.ts'
 
 export type ReadToken = () => Secret | Promise<Secret>

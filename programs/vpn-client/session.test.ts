@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { sessionFrame } from '../../../../test/support/gateway-double.ts'
-import { framesOf, vpnWorld } from '../../../../test/support/vpn-world.ts'
+import { sessionFrame } from '../../test/support/gateway-double.ts'
+import { framesOf, vpnWorld } from '../../test/support/vpn-world.ts'
 
 describe('a session of the VPN client', { concurrency: 4 }, () => {
   test('is replaced by one at the next gateway when the connection breaks', async (t) => {

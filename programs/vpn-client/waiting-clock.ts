@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { systemClock, type Clock } from '../../../kernel/clock.ts'
+import { systemClock, type Clock } from '../../src/kernel/clock.ts'
 
 /** A clock that can be waited on, so that a test moves time for the client as a whole. */
 export interface WaitingClock extends Clock {

@@ -1,4 +1,4 @@
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '../../src/kernel/errors.ts'
 import type { ResponseFrame } from './frames.ts'
 
 /** The requests of one session that were not answered yet. */

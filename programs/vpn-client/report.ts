@@ -1,5 +1,5 @@
-import type { Clock } from '../../../kernel/clock.ts'
-import { toRfc3339 } from '../../../kernel/time.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { toRfc3339 } from '../../src/kernel/time.ts'
 import type { GatewayAddress } from './addresses.ts'
 import type { GatewaySession } from './session.ts'
 

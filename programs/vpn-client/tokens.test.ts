@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { sessionFrame } from '../../../../test/support/gateway-double.ts'
-import { framesOf, tokenUntil, vpnWorld } from '../../../../test/support/vpn-world.ts'
-import { Secret } from '../../../kernel/secret.ts'
+import { sessionFrame } from '../../test/support/gateway-double.ts'
+import { framesOf, tokenUntil, vpnWorld } from '../../test/support/vpn-world.ts'
+import { Secret } from '../../src/kernel/secret.ts'
 
 describe('the VPN client with a bad token', { concurrency: 4 }, () => {
   const UNAUTHENTICATED = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { framesOf, vpnWorld } from '../../../../test/support/vpn-world.ts'
+import { framesOf, vpnWorld } from '../../test/support/vpn-world.ts'
 
 describe('the VPN client connecting', { concurrency: 4 }, () => {
   test('goes to the first gateway, with its token and device, and tells the address', async (t) => {

@@ -1,4 +1,4 @@
-import { SECOND } from '../../../kernel/time.ts'
+import { SECOND } from '../../src/kernel/time.ts'
 import type { GatewaySession } from './session.ts'
 import { isNewer, tokenProblem, type TokenSource } from './tokens.ts'
 import type { WaitingClock } from './waiting-clock.ts'

@@ -1,0 +1,7 @@
+export { parseGatewayAddress, type GatewayAddress } from './addresses.ts'
+export { createVpnClient, type VpnClient, type VpnClientOptions, type VpnEnd } from './client.ts'
+export type { ResponseFrame } from './frames.ts'
+export type { VpnEvent, VpnState } from './report.ts'
+export type { RequestOptions } from './session.ts'
+export type { ReadToken } from './tokens.ts'
+export type { WaitingClock } from './waiting-clock.ts'
