@@ -2,27 +2,26 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
+import type { RegisteredSession, SessionRegistry } from '../../ports/session-registry.ts'
 import { peerAddress } from '../http/client-address.ts'
 import { toAppError } from '../http/errors.ts'
 import type { UpgradeRequest } from '../http/upgrades.ts'
-import { createConnectionRate } from './connection-rate.ts'
-import { deviceOf, requireOwnOrigin, requireWebSocket, tokenOf } from './handshake.ts'
-import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
-import { requireRole } from './holders.ts'
-import type { Records, SessionFields } from './records.ts'
-import type { RegisteredSession, SessionRegistry } from '../../ports/session-registry.ts'
-import { createTogether } from './together.ts'
+import { Coalescer } from './coalesce.ts'
+import { ConnectionRate } from './connection-rate.ts'
+import { deviceOf, requireOwnOrigin, requireRole, requireWebSocket, tokenOf } from './handshake.ts'
+import type { SessionFields, SessionTelemetry } from './telemetry.ts'
 
 export interface AdmissionDeps {
   readonly registry: Pick<SessionRegistry, 'register' | 'refused'>
   readonly authenticator: Pick<Authenticator, 'holder'>
   readonly clock: Clock
   readonly logger: Logger
-  readonly records: Records
-  /** Of one address. */
+  readonly telemetry: SessionTelemetry
+  /** For each address. */
   readonly connectionsPerSecond: number
   readonly connectionBurst: number
-  /** Without sessions: nothing could be written down. */
+  /** Sessions are refused, because they could not be registered. */
   readonly readOnly: boolean
   readonly isStopping: () => boolean
 }
@@ -34,49 +33,67 @@ export interface Admitted {
   readonly fields: SessionFields
 }
 
-/** Judges requests for a session. */
-export interface Admission {
-  /** Registers the session, or answers why there is none; undefined then. Never rejects. */
-  admit(upgrade: UpgradeRequest): Promise<Admitted | undefined>
-  /** Answers that there is no session, and writes it down. */
-  refuse(upgrade: UpgradeRequest, error: AppError, userId?: string): void
-}
+// A flood of refused connections must not queue more audit lines than the database can write.
+const MAX_AUDIT_WRITES = 64
+// A single connection waits no longer than its handshake takes, and a group no longer than is hardly noticed.
+const GROUPING = { pauseMs: 3, maxPauses: 8 }
 
-// Somebody who is turned away again and again must not make the database write faster than it can.
-const NOTES_UNDER_WAY = 64
-// Whoever comes alone waits no longer than a handshake takes, and one of a crowd no longer than a look at it.
-const CROWD = { pauseMs: 3, pauses: 8 }
-
-export function createAdmission(deps: AdmissionDeps): Admission {
-  const { registry, authenticator, clock, logger, records } = deps
-  const rate = createConnectionRate({
-    clock,
-    perSecond: deps.connectionsPerSecond,
-    burst: deps.connectionBurst,
-  })
-  const together = createTogether(CROWD)
-  let notesUnderWay = 0
-
-  const requireOpen = () => {
-    if (deps.readOnly) throw readOnly()
-    if (deps.isStopping()) throw stopping()
-  }
-
-  const requireRate = (request: IncomingMessage) => {
-    const waitSeconds = rate.take(peerAddress(request))
-    if (waitSeconds !== undefined) throw tooManyConnections(waitSeconds)
-  }
-
+/** Decides which connections become sessions. */
+export class Admission {
+  readonly #deps: AdmissionDeps
+  readonly #rate: ConnectionRate
+  readonly #registrations = new Coalescer(GROUPING)
   /** What needs no token, cheapest first. */
-  const checks = [requireOpen, requireRate, requireWebSocket, requireOwnOrigin]
+  readonly #checks: readonly ((request: IncomingMessage) => void)[]
+  #auditWrites = 0
 
-  const register = async ({ request, requestId }: UpgradeRequest, holder: TokenHolder): Promise<Admitted> => {
+  constructor(deps: AdmissionDeps) {
+    this.#deps = deps
+    this.#rate = new ConnectionRate({
+      clock: deps.clock,
+      perSecond: deps.connectionsPerSecond,
+      burst: deps.connectionBurst,
+    })
+    this.#checks = [
+      () => this.#requireOpen(),
+      (request) => this.#requireRate(request),
+      requireWebSocket,
+      requireOwnOrigin,
+    ]
+  }
+
+  /** Registers the session, or sends the refusal and resolves with undefined. Never rejects. */
+  async admit(upgrade: UpgradeRequest): Promise<Admitted | undefined> {
+    let holder: TokenHolder | undefined
+    try {
+      for (const check of this.#checks) check(upgrade.request)
+      holder = await this.#deps.authenticator.holder(tokenOf(upgrade.request.headers))
+      return await this.#register(upgrade, holder)
+    } catch (error) {
+      this.refuse(upgrade, toAppError(error), holder?.identity.id)
+      return undefined
+    }
+  }
+
+  /** Sends the refusal and records it. */
+  refuse({ request, requestId, ...upgrade }: UpgradeRequest, error: AppError, userId?: string): void {
+    const { logger, telemetry } = this.#deps
+    const { code, message: reason, kind } = error
+    const remoteAddress = peerAddress(request)
+    if (kind === 'internal')
+      logger.error({ request_id: requestId, error: error.cause }, 'a session failed to open')
+    telemetry.refused({ code, reason, remote_address: remoteAddress, request_id: requestId })
+    if (kind === 'unauthenticated') this.#audit(remoteAddress, userId, reason)
+    upgrade.refuse(error)
+  }
+
+  async #register({ request, requestId }: UpgradeRequest, holder: TokenHolder): Promise<Admitted> {
     requireRole(holder)
     const { identity, generation, issuedAt } = holder
     const device = deviceOf(request.url ?? '')
     const remoteAddress = peerAddress(request)
-    await together()
-    const registered = await registry.register({
+    await this.#registrations.join()
+    const registered = await this.#deps.registry.register({
       user: { id: identity.id, name: identity.name },
       token: { generation, issuedAt },
       device,
@@ -93,42 +110,30 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     return { registered, holder, fields }
   }
 
-  const note = (remoteAddress: string, userId: string | undefined, reason: string) => {
-    if (notesUnderWay >= NOTES_UNDER_WAY) return
-    notesUnderWay++
+  #requireOpen(): void {
+    if (this.#deps.readOnly) throw readOnly()
+    if (this.#deps.isStopping()) throw stopping()
+  }
+
+  #requireRate(request: IncomingMessage): void {
+    const waitSeconds = this.#rate.take(peerAddress(request))
+    if (waitSeconds !== undefined) throw tooManyConnections(waitSeconds)
+  }
+
+  #audit(remoteAddress: string, userId: string | undefined, reason: string): void {
+    const { registry, logger } = this.#deps
+    if (this.#auditWrites >= MAX_AUDIT_WRITES) return
+    this.#auditWrites++
     registry
       .refused({ remoteAddress, userId, reason })
-      .catch((error: unknown) => logger.warn({ error }, 'a refusal is missing in the audit trail'))
-      .finally(() => notesUnderWay--)
-  }
-
-  const refuse = ({ request, requestId, ...upgrade }: UpgradeRequest, error: AppError, userId?: string) => {
-    const { code, message: reason, kind } = error
-    const remoteAddress = peerAddress(request)
-    if (kind === 'internal')
-      logger.error({ request_id: requestId, error: error.cause }, 'a session failed to open')
-    records.refused({ code, reason, remote_address: remoteAddress, request_id: requestId })
-    if (kind === 'unauthenticated') note(remoteAddress, userId, reason)
-    upgrade.refuse(error)
-  }
-
-  return {
-    refuse,
-    async admit(upgrade) {
-      let holder: TokenHolder | undefined
-      try {
-        for (const check of checks) check(upgrade.request)
-        holder = await authenticator.holder(tokenOf(upgrade.request.headers))
-        return await register(upgrade, holder)
-      } catch (error) {
-        refuse(upgrade, toAppError(error), holder?.identity.id)
-        return undefined
-      }
-    },
+      .catch((error: unknown) =>
+        logger.warn({ error }, 'a refused connection could not be written to the audit trail'),
+      )
+      .finally(() => this.#auditWrites--)
   }
 }
 
-/** The gateway takes no more sessions, for good. */
+/** The gateway is stopping and takes no more sessions. */
 export function stopping(): AppError {
   return new AppError('unavailable', 'draining', 'The gateway is stopping; connect to another one.')
 }

@@ -4,50 +4,54 @@ import { SECOND } from '../../kernel/time.ts'
 export interface ConnectionRateOptions {
   readonly clock: Clock
   readonly perSecond: number
-  /** How many may come at once. */
+  /** How many may connect at once. */
   readonly burst: number
-  /** Addresses that are remembered at most. */
-  readonly limit?: number
-}
-
-export interface ConnectionRate {
-  /** Counts a connection from an address: undefined when it may be made, else the seconds until the next one may. */
-  take(address: string): number | undefined
+  /** How many addresses are remembered at most. */
+  readonly maxAddresses?: number
 }
 
 interface Bucket {
-  tokens: number
-  filledAt: number
+  readonly tokens: number
+  readonly filledAt: number
 }
 
-const ADDRESSES_REMEMBERED = 50_000
+const MAX_ADDRESSES = 50_000
 
-/** A bucket of tokens for each address, in the memory of this process. */
-export function createConnectionRate(options: ConnectionRateOptions): ConnectionRate {
-  const { clock, perSecond, burst, limit = ADDRESSES_REMEMBERED } = options
-  const buckets = new Map<string, Bucket>()
+/** A token bucket for each address, in the memory of this process. */
+export class ConnectionRate {
+  readonly #clock: Clock
+  readonly #perSecond: number
+  readonly #burst: number
+  readonly #maxAddresses: number
+  readonly #buckets = new Map<string, Bucket>()
 
-  const bucketOf = (address: string): Bucket => {
-    const now = clock.monotonic()
-    const { tokens, filledAt } = buckets.get(address) ?? { tokens: burst, filledAt: now }
-    const filled = Math.min(burst, tokens + ((now - filledAt) / SECOND) * perSecond)
-    return { tokens: filled, filledAt: now }
+  constructor({ clock, perSecond, burst, maxAddresses = MAX_ADDRESSES }: ConnectionRateOptions) {
+    this.#clock = clock
+    this.#perSecond = perSecond
+    this.#burst = burst
+    this.#maxAddresses = maxAddresses
   }
 
-  // The one that was used longest ago is the fullest, and forgetting it gives the least away.
-  const remember = (address: string, bucket: Bucket) => {
-    buckets.delete(address)
-    if (buckets.size >= limit) buckets.delete(buckets.keys().next().value as string)
-    buckets.set(address, bucket)
+  /** Counts a connection; undefined when it is allowed, otherwise the seconds until the next one is. */
+  take(address: string): number | undefined {
+    const { tokens, filledAt } = this.#fill(address)
+    const isAllowed = tokens >= 1
+    this.#store(address, { tokens: isAllowed ? tokens - 1 : tokens, filledAt })
+    return isAllowed ? undefined : (1 - tokens) / this.#perSecond
   }
 
-  return {
-    take(address) {
-      const bucket = bucketOf(address)
-      const isAllowed = bucket.tokens >= 1
-      if (isAllowed) bucket.tokens -= 1
-      remember(address, bucket)
-      return isAllowed ? undefined : (1 - bucket.tokens) / perSecond
-    },
+  #fill(address: string): Bucket {
+    const now = this.#clock.monotonic()
+    const { tokens, filledAt } = this.#buckets.get(address) ?? { tokens: this.#burst, filledAt: now }
+    const filled = tokens + ((now - filledAt) / SECOND) * this.#perSecond
+    return { tokens: Math.min(this.#burst, filled), filledAt: now }
+  }
+
+  // The bucket that was used longest ago is the fullest: dropping it gives an attacker the least.
+  #store(address: string, bucket: Bucket): void {
+    this.#buckets.delete(address)
+    if (this.#buckets.size >= this.#maxAddresses)
+      this.#buckets.delete(this.#buckets.keys().next().value ?? '')
+    this.#buckets.set(address, bucket)
   }
 }

@@ -1,38 +1,54 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import type { Authenticator } from '../../ports/authenticator.ts'
+import type { SessionRegistry } from '../../ports/session-registry.ts'
+import type { Route } from '../../wire/route.ts'
 import { createApiConnection } from '../http/api-connection.ts'
 import { createIdentify } from '../http/identity.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
-import type { Authenticator } from '../../ports/authenticator.ts'
-import type { Route } from '../../wire/route.ts'
-import { createGateway, type GatewayOptions } from './gateway.ts'
-import { gatewayRoutes, type GatewayRouteOptions } from './gateway-routes.ts'
+import { Gateway } from './gateway.ts'
+import { gatewayRoutes } from './gateway-routes.ts'
 
-export interface GatewayServerOptions
-  extends Omit<GatewayOptions, 'api' | 'authenticator'>, GatewayRouteOptions {
+export interface GatewayServerOptions {
+  /** Of the gateway, as clients and the session registry know it. */
+  readonly name: string
   readonly version: string
   /** Of the api that requests are passed to; without a slash at its end. */
   readonly apiUrl: string
+  readonly registry: SessionRegistry
   readonly authenticator: Authenticator
-  /** Health, measurements and the page: what the gateway answers for itself. */
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly heartbeatMs: number
+  /** For each address. */
+  readonly connectionsPerSecond: number
+  readonly connectionBurst: number
+  readonly readOnly: boolean
+  /** Health, metrics and the page: what the gateway answers itself. */
   readonly routes: readonly Route[]
+  /** The state of the tunnels as JSON. */
+  readonly tunnels: () => Promise<unknown>
 }
 
-// contract, section 5: a token over 8 KiB is answered with 401, so it has to come in first
+// docs/specification.md, Gateway: a token over 8 KiB is answered with 401, so it has to be read
 const HEADER_LIMIT_BYTES = 32_768
 
-/** The gateway as a server: sessions, its own pages, and the api behind it. Not yet listening. */
+/** The gateway as a server: sessions, its own pages, and the api behind it. Not listening yet. */
 export async function createGatewayServer(options: GatewayServerOptions): Promise<HttpServer> {
   const { authenticator, logger, metrics, version, readOnly } = options
   const api = createApiConnection({ url: options.apiUrl, logger })
-  const gateway = createGateway({ ...options, api })
+  const gateway = new Gateway({ ...options, api })
   const server = await createHttpServer({
     routes: [...options.routes, ...gatewayRoutes(options)],
-    // Only a token counts here: whoever may be believed without one calls the api.
+    // Only a token identifies a caller here; trusted peers call the api itself.
     identify: createIdentify({ authenticator, trustedProxies: [] }),
     logger,
     metrics,
     version,
     readOnly,
-    // The api counts the calls of each caller.
+    // The api limits the calls of each caller.
     rateLimitPerMinute: 0,
     passOn: api,
     upgrades: gateway.upgrades,
@@ -44,7 +60,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
       return server.listen(address)
     },
     async close() {
-      // While the sessions are told goodbye, requests are still passed on.
+      // While sessions are being closed, requests are still passed on.
       await gateway.close()
       await server.close()
       api.close()

@@ -1,103 +1,130 @@
 import { WebSocketServer } from 'ws'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import type { Authenticator } from '../../ports/authenticator.ts'
+import type { SessionRegistry } from '../../ports/session-registry.ts'
+import type { ApiConnection } from '../http/api-connection.ts'
 import type { UpgradeOptions, UpgradeRequest } from '../http/upgrades.ts'
-import { createAdmission, stopping, type AdmissionDeps, type Admitted } from './admission.ts'
+import { Admission, stopping, type Admitted } from './admission.ts'
 import { CLOSE } from './close-codes.ts'
 import { SESSION_PATH, SUBPROTOCOL } from './handshake.ts'
-import { createRecords } from './records.ts'
-import type { SessionRegistry } from '../../ports/session-registry.ts'
-import { CLOSE_PATIENCE_MS, createSessionBook, type SessionBookDeps } from './session-book.ts'
+import { CLOSE_TIMEOUT_MS, SessionTable } from './session-table.ts'
+import { SessionTelemetry } from './telemetry.ts'
 
-export interface GatewayOptions
-  extends
-    Omit<AdmissionDeps, 'registry' | 'records' | 'isStopping'>,
-    Omit<SessionBookDeps, 'registry' | 'records'> {
+export interface GatewayOptions {
+  /** As clients and the session registry know it. */
+  readonly name: string
   readonly registry: SessionRegistry
+  readonly authenticator: Pick<Authenticator, 'holder'>
+  readonly api: Pick<ApiConnection, 'ask'>
+  readonly clock: Clock
+  readonly logger: Logger
   readonly metrics: Metrics
+  readonly heartbeatMs: number
+  /** For each address. */
+  readonly connectionsPerSecond: number
+  readonly connectionBurst: number
+  /** Sessions are refused, because they could not be registered. */
+  readonly readOnly: boolean
 }
 
-/** Holds sessions with clients over WebSocket (contract, section 5). */
-export interface Gateway {
-  /** What the HTTP server has to hand over. */
-  readonly upgrades: UpgradeOptions
-  /** Joins the other gateways. Comes before the first connection. */
-  start(): Promise<void>
-  /** Takes no more sessions, ends the open ones with 1001, and leaves the other gateways; may be called twice. */
-  close(): Promise<void>
-}
-
-// contract, section 5
-const FRAME_LIMIT_BYTES = 64 * 1_024
+// docs/specification.md, Gateway
+const MAX_FRAME_BYTES = 64 * 1_024
 
 const WEB_SOCKET = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
-  // A pong goes out as any other frame does, so that who does not read them is noticed.
+  // Pongs are sent as all frames are, so that a client that does not read them is noticed.
   autoPong: false,
-  maxPayload: FRAME_LIMIT_BYTES,
-  closeTimeout: CLOSE_PATIENCE_MS,
+  maxPayload: MAX_FRAME_BYTES,
+  closeTimeout: CLOSE_TIMEOUT_MS,
   handleProtocols: (offered: ReadonlySet<string>) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
 }
 
-export function createGateway(options: GatewayOptions): Gateway {
-  const { registry, logger, metrics, readOnly } = options
-  const webSockets = new WebSocketServer(WEB_SOCKET)
-  const opening = new Set<Promise<void>>()
-  const records = createRecords({ logger, metrics, openSessions: () => book.size })
-  const book = createSessionBook({ ...options, records })
-  const admission = createAdmission({ ...options, records, isStopping: () => stopped !== undefined })
-  let stopped: Promise<void> | undefined
+/** Holds sessions with clients over WebSocket (docs/specification.md, Gateway). */
+export class Gateway {
+  /** For the HTTP server: which requests are to be handed over, and to whom. */
+  readonly upgrades: UpgradeOptions
+  readonly #options: GatewayOptions
+  readonly #webSockets = new WebSocketServer(WEB_SOCKET)
+  readonly #opening = new Set<Promise<void>>()
+  readonly #sessions: SessionTable
+  readonly #admission: Admission
+  #stopped: Promise<void> | undefined
 
-  const open = async (upgrade: UpgradeRequest): Promise<void> => {
-    const admitted = await admission.admit(upgrade)
-    if (!admitted) return
-    if (!stopped) return connect(upgrade, admitted)
-    book.abandon({ id: admitted.registered.id, code: CLOSE.goingAway, reason: 'the gateway is stopping' })
-    admission.refuse(upgrade, stopping())
+  constructor(options: GatewayOptions) {
+    this.#options = options
+    const telemetry = new SessionTelemetry({ ...options, countSessions: () => this.#sessions.size })
+    this.#sessions = new SessionTable({ ...options, telemetry })
+    this.#admission = new Admission({
+      ...options,
+      telemetry,
+      isStopping: () => this.#stopped !== undefined,
+    })
+    this.upgrades = { path: SESSION_PATH, take: (upgrade) => this.#take(upgrade) }
   }
 
-  const connect = ({ request, requestId, socket, head }: UpgradeRequest, admitted: Admitted) => {
+  /** Announces this gateway to the others. Must come before the first connection. */
+  async start(): Promise<void> {
+    this.#webSockets.on('headers', (lines, { headers }) => {
+      lines.push(`X-Request-Id: ${String(headers['x-request-id'])}`)
+    })
+    if (this.#options.readOnly) return
+    await this.#options.registry.join()
+    this.#sessions.start()
+  }
+
+  /** Refuses further sessions, ends the open ones with 1001, and leaves the registry. May be called twice. */
+  close(): Promise<void> {
+    this.#stopped ??= this.#options.readOnly ? Promise.resolve() : this.#stop()
+    return this.#stopped
+  }
+
+  #take(upgrade: UpgradeRequest): void {
+    const opened = this.#open(upgrade)
+    this.#opening.add(opened)
+    void opened.finally(() => this.#opening.delete(opened))
+  }
+
+  async #open(upgrade: UpgradeRequest): Promise<void> {
+    const admitted = await this.#admission.admit(upgrade)
+    if (!admitted) return
+    if (!this.#stopped) return this.#connect(upgrade, admitted)
+    this.#sessions.release({
+      id: admitted.registered.id,
+      code: CLOSE.goingAway,
+      reason: 'the gateway is stopping',
+    })
+    this.#admission.refuse(upgrade, stopping())
+  }
+
+  #connect({ request, requestId, socket, head }: UpgradeRequest, admitted: Admitted): void {
     let isConnected = false
     request.headers['x-request-id'] = requestId
-    webSockets.handleUpgrade(request, socket, head, (connection) => {
+    this.#webSockets.handleUpgrade(request, socket, head, (connection) => {
       isConnected = true
-      book.add(connection, admitted)
+      this.#sessions.add(connection, admitted)
     })
-    // Nothing is called back when the client has gone meanwhile.
+    // The library calls nothing when the client has disconnected meanwhile.
     if (!isConnected) {
-      book.abandon({ id: admitted.registered.id, code: CLOSE.lost, reason: 'the connection was lost' })
+      this.#sessions.release({
+        id: admitted.registered.id,
+        code: CLOSE.lost,
+        reason: 'the connection was lost',
+      })
     }
   }
 
-  const stop = async () => {
-    // A session that was registered meanwhile is ended by leaving.
-    await Promise.all([...opening, book.close()])
-    await registry.leave().catch((error: unknown) => {
-      logger.warn({ error }, 'left without saying so; addresses come back after three intervals')
+  async #stop(): Promise<void> {
+    // A session that is being registered now is ended when the gateway leaves.
+    await Promise.all([...this.#opening, this.#sessions.close()])
+    await this.#options.registry.leave().catch((error: unknown) => {
+      this.#options.logger.warn(
+        { error },
+        'the gateway could not leave the session registry; its addresses are released after three intervals',
+      )
     })
-  }
-
-  return {
-    upgrades: {
-      path: SESSION_PATH,
-      take(upgrade) {
-        const opened = open(upgrade)
-        opening.add(opened)
-        void opened.finally(() => opening.delete(opened))
-      },
-    },
-    async start() {
-      webSockets.on('headers', (lines, { headers }) => {
-        lines.push(`X-Request-Id: ${String(headers['x-request-id'])}`)
-      })
-      if (readOnly) return
-      await registry.join()
-      book.start()
-    },
-    close() {
-      stopped ??= readOnly ? Promise.resolve() : stop()
-      return stopped
-    },
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
+import type { TokenHolder } from '../../ports/authenticator.ts'
 import { malformed } from '../http/framing.ts'
 import { bearerToken, unauthenticated } from '../http/identity.ts'
 
@@ -45,6 +46,11 @@ export function tokenOf(headers: IncomingHttpHeaders): string {
     )
   }
   return bearerToken(`Bearer ${token.slice(TOKEN_PROTOCOL.length)}`)
+}
+
+/** Throws `unauthenticated` for a user without any role: a session would be of no use (docs/specification.md, Gateway). */
+export function requireRole({ identity }: TokenHolder): void {
+  if (identity.roles.length === 0) throw unauthenticated('The token names no role of the platform.')
 }
 
 /** The device that the query names. Throws `validation_failed` for a name that is none. */

@@ -2,23 +2,24 @@ import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
-import { MINUTE, SECOND, toRfc3339 } from '../../kernel/time.ts'
+import { SECOND, toRfc3339 } from '../../kernel/time.ts'
+import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
+import type { RegisteredSession, SessionEnd, SessionNews } from '../../ports/session-registry.ts'
 import type { ApiConnection } from '../http/api-connection.ts'
 import { CLOSE, closeCodeOf } from './close-codes.ts'
 import {
   heartbeatText,
   readClientFrame,
   type ClientFrame,
-  type HeartbeatAck,
   type RenewFrame,
   type RequestFrame,
   type ServerFrame,
 } from './frames.ts'
-import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
-import { requireRole } from './holders.ts'
-import type { Records, SessionFields } from './records.ts'
-import type { RegisteredSession, SessionEnd, SessionNews } from '../../ports/session-registry.ts'
+import { requireRole } from './handshake.ts'
+import { Heartbeat, MAX_UNANSWERED } from './heartbeat.ts'
 import { SessionRequests } from './session-requests.ts'
+import type { SessionFields, SessionTelemetry } from './telemetry.ts'
+import { TokenLifetime } from './token-lifetime.ts'
 
 /** What all sessions of a gateway share. */
 export interface SessionDeps {
@@ -28,11 +29,11 @@ export interface SessionDeps {
   readonly clock: Clock
   readonly authenticator: Pick<Authenticator, 'holder'>
   readonly api: Pick<ApiConnection, 'ask'>
-  readonly records: Records
-  /** Called once, when it is over; the connection may still be closing. */
+  readonly telemetry: SessionTelemetry
+  /** Called once, when the session is over; its connection may still be closing. */
   readonly onEnd: (session: Session, end: SessionEnd) => void
-  /** Called once, after that, when the connection is gone. */
-  readonly onGone: (session: Session) => void
+  /** Called once, after that, when the connection is closed. */
+  readonly onDisconnect: (session: Session) => void
 }
 
 export interface SessionParts {
@@ -42,66 +43,48 @@ export interface SessionParts {
   readonly fields: SessionFields
 }
 
-// contract, section 5
-const WARNING_MS = 5 * MINUTE
-const UNANSWERED_LIMIT = 2
-const WAITING_LIMIT_BYTES = 1_048_576
+// docs/specification.md, Gateway
+const MAX_UNREAD_BYTES = 1_048_576
 
 /** One session with one client, from its registration to the end of its connection. */
 export class Session {
-  /** Its place in the wheel of heartbeats. */
-  slot = 0
   readonly fields: SessionFields
   readonly #deps: SessionDeps
   readonly #connection: WebSocket
   readonly #registered: RegisteredSession
   readonly #startedAt: number
+  readonly #heartbeat = new Heartbeat()
+  /** Made with the first request: most sessions send none. */
+  #requests: SessionRequests | undefined
   #identity: Identity
-  /** Of the token; the wall clock may be set while the session lasts, its end must not move. */
-  #endsAt = 0
-  #expiresAt = 0
-  #isWarned = false
+  #token: TokenLifetime
   #isOver = false
   #isRenewing = false
-  #requests: SessionRequests | undefined
-  #seq = 0
-  #unanswered = 0
-  #beatAt = 0
-  #rttMs: number | null = null
   #lastSeenAt: number
   #hasNews = true
 
   constructor(deps: SessionDeps, { connection, registered, holder, fields }: SessionParts) {
+    const { clock } = deps
     this.fields = fields
     this.#deps = deps
     this.#connection = connection
     this.#registered = registered
-    this.#startedAt = deps.clock.monotonic()
-    this.#lastSeenAt = deps.clock.now()
+    this.#startedAt = clock.monotonic()
+    this.#lastSeenAt = clock.now()
     this.#identity = holder.identity
-    this.#hold(holder)
-    connection.on('message', (data, isBinary) => this.#receive(data, isBinary))
-    connection.on('ping', (data) => this.#answerPing(data))
-    connection.on('pong', () => {
-      this.#hear()
-      this.#answered(this.#seq)
-    })
-    connection.on('error', (error) => void this.#finish(closeCodeOf(error), error.message))
-    connection.on('close', (code) => {
-      this.#finish(code, code === CLOSE.lost ? 'the connection was lost' : 'closed by the client')
-      deps.onGone(this)
-    })
+    this.#token = new TokenLifetime(clock, holder.expiresAt)
+    this.#listen(connection)
   }
 
   get id(): string {
     return this.#registered.id
   }
 
-  get heldMs(): number {
+  get durationMs(): number {
     return this.#deps.clock.monotonic() - this.#startedAt
   }
 
-  /** Sends what a session begins with. */
+  /** Sends the session frame, which a session begins with. */
   greet(): void {
     const { name, heartbeatMs, clock } = this.#deps
     const { id, roles, name: userName } = this.#identity
@@ -114,77 +97,69 @@ export class Session {
       gateway: name,
       user: { id, name: userName, roles },
     })
-    this.watchToken(clock.monotonic())
+    this.checkToken(clock.monotonic())
   }
 
-  /** Asks for a sign of life, or ends the session when it has given none. `at` is monotonic. */
+  /** Sends a heartbeat, or ends the session when the last ones have no answer. `at` is monotonic. */
   beat(at: number): void {
-    if (this.#unanswered >= UNANSWERED_LIMIT) {
-      return this.end(CLOSE.noHeartbeat, `${UNANSWERED_LIMIT} heartbeats without an answer`)
-    }
-    this.#unanswered++
-    this.#beatAt = at
-    this.#write(heartbeatText(++this.#seq, toRfc3339(this.#deps.clock.now())), 'heartbeat')
+    const seq = this.#heartbeat.next(at)
+    if (seq === undefined)
+      return this.end(CLOSE.noHeartbeat, `${MAX_UNANSWERED} heartbeats without an answer`)
+    this.#write(heartbeatText(seq, toRfc3339(this.#deps.clock.now())), 'heartbeat')
   }
 
-  /** Warns of the token's end once, and ends the session with it. `at` is monotonic. */
-  watchToken(at: number): void {
-    if (at >= this.#endsAt) return this.end(CLOSE.tokenOver, 'the token has expired')
-    if (this.#isWarned || at < this.#endsAt - WARNING_MS) return
-    this.#isWarned = true
-    this.#send({ type: 'expiring', at: toRfc3339(this.#expiresAt) })
+  /** Warns once before the token expires, and ends the session when it has expired. `at` is monotonic. */
+  checkToken(at: number): void {
+    const state = this.#token.check(at)
+    if (state === 'expired') this.end(CLOSE.tokenOver, 'the token has expired')
+    else if (state === 'expiring') this.#send({ type: 'expiring', at: toRfc3339(this.#token.expiresAt) })
   }
 
-  /** What was heard since the last call, if anything. */
+  /** What was heard since the last call; undefined when nothing was. */
   takeNews(): SessionNews | undefined {
     if (!this.#hasNews) return undefined
     this.#hasNews = false
-    return { id: this.id, lastSeenAt: this.#lastSeenAt, rttMs: this.#rttMs }
+    return { id: this.id, lastSeenAt: this.#lastSeenAt, rttMs: this.#heartbeat.rttMs }
   }
 
-  /** Ends it with this close code, unless it is over already. */
+  /** Ends the session with this close code, unless it is over already. */
   end(code: number, reason: string): void {
     if (this.#finish(code, reason)) this.#connection.close(code, reason)
   }
 
-  /** Cuts the connection without waiting for the client. */
-  cut(): void {
+  /** Closes the connection without waiting for the client. */
+  terminate(): void {
     this.#connection.terminate()
   }
 
-  #hold({ identity, expiresAt }: TokenHolder): void {
-    const { clock } = this.#deps
-    this.#identity = identity
-    this.#expiresAt = expiresAt
-    this.#endsAt = clock.monotonic() + expiresAt - clock.now()
-    this.#isWarned = false
+  #listen(connection: WebSocket): void {
+    connection.on('message', (data, isBinary) => this.#receive(data, isBinary))
+    connection.on('ping', (data) => this.#answerPing(data))
+    connection.on('pong', () => {
+      this.#markSeen()
+      this.#heartbeat.answerLast(this.#deps.clock.monotonic())
+    })
+    connection.on('error', (error) => void this.#finish(closeCodeOf(error), error.message))
+    connection.on('close', (code) => {
+      this.#finish(code, code === CLOSE.lost ? 'the connection was lost' : 'closed by the client')
+      this.#deps.onDisconnect(this)
+    })
   }
 
   #receive(data: RawData, isBinary: boolean): void {
     if (this.#isOver) return
-    this.#hear()
+    this.#markSeen()
     const frame = isBinary ? undefined : readClientFrame(textOf(data))
-    this.#deps.records.frame('in', frame?.type ?? 'bad')
-    if (!frame) return this.end(CLOSE.badFrame, 'a frame that is none of the protocol')
-    this.watchToken(this.#deps.clock.monotonic())
-    if (!this.#isOver) this.#react(frame)
+    this.#deps.telemetry.frame('in', frame?.type ?? 'bad')
+    if (!frame) return this.end(CLOSE.badFrame, 'the frame is not valid')
+    this.checkToken(this.#deps.clock.monotonic())
+    if (!this.#isOver) this.#handle(frame)
   }
 
-  #react(frame: ClientFrame): void {
-    if (frame.type === 'heartbeat_ack') this.#acknowledge(frame)
+  #handle(frame: ClientFrame): void {
+    if (frame.type === 'heartbeat_ack') this.#heartbeat.answer(frame.seq, this.#deps.clock.monotonic())
     else if (frame.type === 'request') void this.#request(frame)
     else void this.#renew(frame)
-  }
-
-  #acknowledge({ seq }: HeartbeatAck): void {
-    if (seq >= 1 && seq <= this.#seq) this.#answered(seq)
-  }
-
-  /** A late answer leaves the heartbeats after it unanswered. */
-  #answered(seq: number): void {
-    const isLatest = seq === this.#seq && this.#unanswered > 0
-    if (isLatest) this.#rttMs = this.#deps.clock.monotonic() - this.#beatAt
-    this.#unanswered = Math.min(this.#unanswered, this.#seq - seq)
   }
 
   async #request(frame: RequestFrame): Promise<void> {
@@ -194,45 +169,47 @@ export class Session {
   }
 
   async #renew({ token }: RenewFrame): Promise<void> {
-    if (this.#isRenewing) return this.#refuse('too_many_requests', 'The session is being renewed already.')
+    if (this.#isRenewing) return this.#sendError('too_many_requests', 'The session is being renewed already.')
     this.#isRenewing = true
     try {
-      this.#take(await this.#deps.authenticator.holder(token))
+      this.#replaceToken(await this.#deps.authenticator.holder(token))
     } catch (error) {
-      this.#refuseToken(error)
+      this.#rejectToken(error)
     } finally {
       this.#isRenewing = false
     }
   }
 
-  #take(holder: TokenHolder): void {
+  #replaceToken(holder: TokenHolder): void {
+    const { clock } = this.#deps
     requireRole(holder)
     if (holder.identity.id !== this.#identity.id) {
-      return this.#refuse('forbidden', 'The token is of another user; connect anew with it.')
+      return this.#sendError('forbidden', 'The token is of another user; open a new session with it.')
     }
-    this.#hold(holder)
+    this.#identity = holder.identity
+    this.#token = new TokenLifetime(clock, holder.expiresAt)
     this.#send({ type: 'renewed', at: toRfc3339(holder.expiresAt) })
-    this.watchToken(this.#deps.clock.monotonic())
+    this.checkToken(clock.monotonic())
   }
 
-  /** That a token cannot be judged now is no fault of its holder. */
-  #refuseToken(error: unknown): void {
-    if (error instanceof AppError && error.kind === 'unavailable') this.#refuse(error.code, error.message)
+  /** When the token cannot be verified at the moment, the session goes on with the one it has. */
+  #rejectToken(error: unknown): void {
+    if (error instanceof AppError && error.kind === 'unavailable') this.#sendError(error.code, error.message)
     else this.end(CLOSE.tokenOver, 'the token for the renewal is not valid')
   }
 
-  #refuse(code: string, message: string): void {
-    this.#send({ type: 'error', code, message })
-  }
-
   #answerPing(data: Buffer): void {
-    this.#hear()
-    if (this.#mayWrite()) this.#connection.pong(data)
+    this.#markSeen()
+    if (this.#canWrite()) this.#connection.pong(data)
   }
 
-  #hear(): void {
+  #markSeen(): void {
     this.#lastSeenAt = this.#deps.clock.now()
     this.#hasNews = true
+  }
+
+  #sendError(code: string, message: string): void {
+    this.#send({ type: 'error', code, message })
   }
 
   #send(frame: ServerFrame): void {
@@ -240,15 +217,15 @@ export class Session {
   }
 
   #write(text: string, type: string): void {
-    if (!this.#mayWrite()) return
+    if (!this.#canWrite()) return
     this.#connection.send(text)
-    this.#deps.records.frame('out', type)
+    this.#deps.telemetry.frame('out', type)
   }
 
-  #mayWrite(): boolean {
+  #canWrite(): boolean {
     if (this.#isOver) return false
-    if (this.#connection.bufferedAmount <= WAITING_LIMIT_BYTES) return true
-    this.end(CLOSE.slowReader, 'more than 1 MiB waits to be read')
+    if (this.#connection.bufferedAmount <= MAX_UNREAD_BYTES) return true
+    this.end(CLOSE.slowReader, 'more than 1 MiB is unread')
     return false
   }
 
@@ -262,6 +239,6 @@ export class Session {
 }
 
 function textOf(data: RawData): string {
-  // What the library hands out unless it is told otherwise.
+  // The library's default, `nodebuffer`, delivers every message as one Buffer.
   return Buffer.isBuffer(data) ? data.toString() : ''
 }

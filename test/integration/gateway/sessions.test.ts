@@ -343,7 +343,7 @@ test('a gateway that cannot say that it lives ends its sessions before others ta
   await eventually(
     'the failure to be logged',
     () =>
-      world.logged.some(({ message }) => message.startsWith('the register of sessions cannot be reached')),
+      world.logged.some(({ message }) => message.startsWith('the session registry is not available')),
     PATIENT,
   )
   assert.equal(world.session.socket.readyState, world.session.socket.OPEN)
@@ -358,7 +358,7 @@ test('a gateway stops although the registry is away', async (t) => {
   world.registry.setAway(true)
   await world.close()
   assert.equal((await world.session.closed).code, 1001)
-  assert.ok(world.logged.some(({ message }) => message.startsWith('left without saying so')))
+  assert.ok(world.logged.some(({ message }) => message.startsWith('the gateway could not leave')))
 })
 
 test('an end that the registry did not take is told again', async (t) => {
@@ -368,7 +368,7 @@ test('an end that the registry did not take is told again', async (t) => {
   await eventually(
     'the failure to be logged',
     () =>
-      world.logged.some(({ message }) => message.startsWith('the register of sessions cannot be reached')),
+      world.logged.some(({ message }) => message.startsWith('the session registry is not available')),
     PATIENT,
   )
   assert.equal(world.registry.live.size, 1)

@@ -1,0 +1,97 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../kernel/outage.ts'
+import type { SessionEnd, SessionNews, SessionRegistry } from '../../ports/session-registry.ts'
+import { PendingCloses } from './pending-closes.ts'
+import { singleFlight } from './single-flight.ts'
+
+export interface RegistrySyncDeps {
+  readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'ended' | 'acknowledge'>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly heartbeatMs: number
+  /** What was heard from the sessions since the last call. */
+  readonly takeNews: () => SessionNews[]
+  /** A session was ended elsewhere. */
+  readonly onEnded: (end: SessionEnd) => void
+  /** Other gateways may consider this one dead by now, and lease its addresses again. */
+  readonly onPresumedDead: () => void
+}
+
+// Several beats have to fail before another gateway considers this one dead, which it does after three intervals.
+const BEATS_PER_INTERVAL = 3
+const INTERVALS_UNTIL_DEAD = 3
+
+/** Keeps the registry and the sessions of this process consistent with each other. */
+export class RegistrySync {
+  readonly #deps: RegistrySyncDeps
+  readonly #outage: Outage
+  readonly #closes: PendingCloses
+  readonly #readEndings: () => Promise<void>
+  readonly #beat: () => Promise<void>
+  #nextBeatAt: number
+  #lastBeatAt: number
+
+  constructor(deps: RegistrySyncDeps) {
+    this.#deps = deps
+    this.#outage = createOutage(
+      deps.logger,
+      {},
+      {
+        fails: 'the session registry is not available; retrying',
+        worksAgain: 'the session registry is available again',
+      },
+    )
+    this.#closes = new PendingCloses(deps.registry, this.#outage.fails)
+    this.#readEndings = singleFlight(() => this.#applyEndings(), this.#outage.fails)
+    this.#beat = singleFlight(
+      () => this.#sendBeat(),
+      (error) => this.#missBeat(error),
+    )
+    this.#nextBeatAt = this.#lastBeatAt = deps.clock.monotonic()
+  }
+
+  /** Reports the end of a session. It reaches the registry soon, in a batch, and is retried until then. */
+  close(end: SessionEnd): void {
+    this.#closes.add(end)
+  }
+
+  /** Reads endings, writes pending closes, and beats when that is due. To be called twice a second. */
+  tick(): void {
+    void this.#closes.flush()
+    void this.#readEndings()
+    const now = this.#deps.clock.monotonic()
+    if (now < this.#nextBeatAt) return
+    this.#nextBeatAt = now + this.#deps.heartbeatMs / BEATS_PER_INTERVAL
+    void this.#beat()
+  }
+
+  /** Resolves when the registry has taken every close, or has failed to. */
+  async settle(): Promise<void> {
+    // The first may be a run that began before the last close was added.
+    await this.#closes.flush()
+    await this.#closes.flush()
+  }
+
+  async #applyEndings(): Promise<void> {
+    const { registry, onEnded } = this.#deps
+    const ends = await registry.ended()
+    if (ends.length === 0) return
+    for (const end of ends) onEnded(end)
+    await registry.acknowledge(ends.map(({ id }) => id))
+  }
+
+  async #sendBeat(): Promise<void> {
+    const { registry, clock, takeNews } = this.#deps
+    const startedAt = clock.monotonic()
+    await registry.beat(takeNews())
+    this.#lastBeatAt = startedAt
+    this.#outage.works()
+  }
+
+  #missBeat(error: unknown): void {
+    const { clock, heartbeatMs, onPresumedDead } = this.#deps
+    this.#outage.fails(error)
+    if (clock.monotonic() - this.#lastBeatAt >= INTERVALS_UNTIL_DEAD * heartbeatMs) onPresumedDead()
+  }
+}

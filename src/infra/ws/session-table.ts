@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { WebSocket } from 'ws'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { SECOND } from '../../kernel/time.ts'
+import type { Authenticator } from '../../ports/authenticator.ts'
+import type { SessionEnd, SessionNews, SessionRegistry } from '../../ports/session-registry.ts'
+import type { ApiConnection } from '../http/api-connection.ts'
+import type { Admitted } from './admission.ts'
+import { CLOSE } from './close-codes.ts'
+import { HeartbeatScheduler } from './heartbeat-scheduler.ts'
+import { RegistrySync } from './registry-sync.ts'
+import { Session, type SessionDeps } from './session.ts'
+import type { SessionTelemetry } from './telemetry.ts'
+
+export interface SessionTableDeps {
+  /** Of the gateway. */
+  readonly name: string
+  readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'ended' | 'acknowledge'>
+  readonly authenticator: Pick<Authenticator, 'holder'>
+  readonly api: Pick<ApiConnection, 'ask'>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly telemetry: SessionTelemetry
+  readonly heartbeatMs: number
+}
+
+// A session that was ended elsewhere has to be closed within a second.
+const TICK_MS = SECOND / 2
+/** How long a client may take to answer a close frame. */
+export const CLOSE_TIMEOUT_MS = 1.5 * SECOND
+// docs/specification.md, Gateway: spread over 5 s, because clients reconnect at once
+const MAX_CLOSING_MS = 5 * SECOND
+const CLOSING_MS_PER_SESSION = 5
+
+/** The open sessions of a gateway, with their heartbeats and their place in the registry. */
+export class SessionTable {
+  readonly #clock: Clock
+  readonly #telemetry: SessionTelemetry
+  readonly #sessions = new Map<string, Session>()
+  /** Of open sessions, and of sessions that are over and still closing. */
+  readonly #connections = new Set<Session>()
+  readonly #heartbeats: HeartbeatScheduler<Session>
+  readonly #sync: RegistrySync
+  readonly #sessionDeps: SessionDeps
+  readonly #timers: NodeJS.Timeout[] = []
+  #disconnected: PromiseWithResolvers<void> | undefined
+
+  constructor(deps: SessionTableDeps) {
+    this.#clock = deps.clock
+    this.#telemetry = deps.telemetry
+    this.#heartbeats = new HeartbeatScheduler({
+      clock: deps.clock,
+      intervalMs: deps.heartbeatMs,
+      beat: (session, at) => session.beat(at),
+    })
+    this.#sync = new RegistrySync({
+      ...deps,
+      takeNews: () => [...this.#takeNews()],
+      onEnded: ({ id, code, reason }) => this.#sessions.get(id)?.end(code, reason),
+      onPresumedDead: () => this.#endAll('the gateway has lost its session registry'),
+    })
+    this.#sessionDeps = {
+      ...deps,
+      onEnd: (session, end) => this.#remove(session, end),
+      onDisconnect: (session) => this.#disconnect(session),
+    }
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  /** Starts the heartbeats and the exchange with the registry. */
+  start(): void {
+    this.#timers.push(
+      setInterval(() => this.#heartbeats.tick(), this.#heartbeats.slotMs),
+      setInterval(() => this.#tick(), TICK_MS),
+    )
+  }
+
+  add(connection: WebSocket, { registered, holder, fields }: Admitted): void {
+    const session = new Session(this.#sessionDeps, { connection, registered, holder, fields })
+    this.#sessions.set(session.id, session)
+    this.#connections.add(session)
+    this.#heartbeats.add(session)
+    this.#telemetry.opened(fields)
+    session.greet()
+  }
+
+  /** Releases the address of a session that was registered and never got its connection. */
+  release(end: SessionEnd): void {
+    this.#sync.close(end)
+  }
+
+  /** Ends all sessions with 1001; resolves when they are disconnected and their addresses released. */
+  async close(): Promise<void> {
+    await this.#closeAll()
+    await this.#waitForDisconnects()
+    this.#timers.forEach(clearInterval)
+    await this.#sync.settle()
+  }
+
+  #tick(): void {
+    const now = this.#clock.monotonic()
+    for (const session of this.#sessions.values()) session.checkToken(now)
+    this.#sync.tick()
+  }
+
+  #remove(session: Session, end: SessionEnd): void {
+    this.#sessions.delete(session.id)
+    this.#heartbeats.remove(session)
+    this.#sync.close(end)
+    this.#telemetry.closed(session.fields, end, session.durationMs)
+  }
+
+  #disconnect(session: Session): void {
+    this.#connections.delete(session)
+    if (this.#connections.size === 0) this.#disconnected?.resolve()
+  }
+
+  *#takeNews(): Generator<SessionNews> {
+    for (const session of this.#sessions.values()) {
+      const news = session.takeNews()
+      if (news) yield news
+    }
+  }
+
+  #endAll(reason: string): void {
+    for (const session of this.#sessions.values()) session.end(CLOSE.goingAway, reason)
+  }
+
+  async #closeAll(): Promise<void> {
+    const spreadMs = Math.min(MAX_CLOSING_MS, this.#sessions.size * CLOSING_MS_PER_SESSION)
+    await Promise.all(
+      [...this.#sessions.values()].map(async (session) => {
+        await sleep(Math.random() * spreadMs)
+        session.end(CLOSE.goingAway, 'the gateway is stopping')
+      }),
+    )
+  }
+
+  async #waitForDisconnects(): Promise<void> {
+    if (this.#connections.size === 0) return
+    this.#disconnected = Promise.withResolvers()
+    const limit = setTimeout(() => this.#terminateAll(), CLOSE_TIMEOUT_MS)
+    await this.#disconnected.promise
+    clearTimeout(limit)
+  }
+
+  #terminateAll(): void {
+    for (const session of this.#connections) session.terminate()
+  }
+}
