@@ -1,27 +1,33 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+} from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
+import type { Readable } from 'node:stream'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../kernel/outage.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { createOutage } from '../../kernel/outage.ts'
 import { endToEndHeaders, headersForApi, type Sender } from './headers-for-api.ts'
 
 export interface ApiConnectionOptions {
   /** `http://…` or `https://…`, without a slash at its end. */
   readonly url: string
   readonly logger: Logger
-  /** How long the api may say nothing, in milliseconds. */
-  readonly patienceMs?: number
+  /** How long the api may be silent, in milliseconds. */
+  readonly timeoutMs?: number
 }
 
 export interface ApiRequest {
   readonly method: string
-  /** From the slash on, with the query. */
+  /** From the slash on, with the query; see `staysBelowPrefix`. */
   readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  /** JSON. */
-  readonly body: string | undefined
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Text is sent with its length; a stream with the framing that `headers` gives it. */
+  readonly body: string | Readable | undefined
 }
 
 export interface ApiAnswer {
@@ -30,149 +36,181 @@ export interface ApiAnswer {
   readonly text: string
 }
 
-/** The way to the api: connections that are kept, and whether it answers. */
-export interface ApiConnection {
-  readonly url: URL
-  /** What the api is told as `Host`: an address, for it believes nobody who calls it by a name. */
-  readonly host: string
-  readonly agents: { readonly 'http:': HttpAgent; readonly 'https:': HttpsAgent }
-  /** What every request to the api has in common, however it is sent. */
-  readonly requestOptions: ApiRequestOptions
-  /**
-   * Asks the api once. Rejects with `api_unavailable`, after which it may have carried out the request nevertheless,
-   * with `answer_too_large`, or with the reason of `signal`.
-   */
-  ask(request: ApiRequest, sender: Sender, signal: AbortSignal): Promise<ApiAnswer>
-  /** Notes that the api has answered. */
-  answered(): void
-  /** Notes that it has not; the error to tell of it. */
-  failed(cause: unknown): AppError
-  /** Cuts what is open; may be called twice. */
-  close(): void
+// Longer than the api lets a request take; a call that waits for the store is answered within 5 s.
+const TIMEOUT_MS = 30 * SECOND
+// Further requests would only wait at the api; a session has at most 20.
+const AGENT = { keepAlive: true, maxSockets: 1_024 }
+// docs/specification.md, Gateway: a larger answer becomes an error
+const MAX_ANSWER_BYTES = 1_048_576
+
+const TRANSPORTS = {
+  'http:': { request: httpRequest, createAgent: () => new HttpAgent(AGENT) },
+  'https:': { request: httpsRequest, createAgent: () => new HttpsAgent(AGENT) },
 }
 
-export interface ApiRequestOptions {
+/**
+ * Sends requests to the api over connections that are kept open. Every method rejects with `api_unavailable` when the
+ * api does not answer, after which it may have carried out the request nevertheless, or with the reason of `signal`.
+ */
+export class ApiConnection {
+  readonly #prefix: string
+  readonly #host: string
+  readonly #target: ApiTarget
+  readonly #transport: (typeof TRANSPORTS)['http:' | 'https:']
+  readonly #agent: HttpAgent | HttpsAgent
+  readonly #outage: Outage
+
+  constructor({ url: address, logger, timeoutMs = TIMEOUT_MS }: ApiConnectionOptions) {
+    const url = new URL(address)
+    this.#prefix = url.pathname.replace(/\/$/, '')
+    this.#host = hostHeader(url)
+    this.#target = targetOf(url, timeoutMs)
+    this.#transport = TRANSPORTS[url.protocol === 'https:' ? 'https:' : 'http:']
+    this.#agent = this.#transport.createAgent()
+    this.#outage = createOutage(
+      logger,
+      { api: url.origin },
+      { fails: 'the api does not answer', worksAgain: 'the api answers again' },
+    )
+  }
+
+  /** Resolves with the response once its head is there; the caller reads or destroys its body. */
+  async send(request: ApiRequest, sender: Sender, signal: AbortSignal): Promise<IncomingMessage> {
+    try {
+      const response = await this.#sendOnce(request, sender, signal).catch((error: unknown) => {
+        if (error instanceof StaleConnection) return this.#sendOnce(request, sender, signal)
+        throw error
+      })
+      this.#outage.works()
+      return response
+    } catch (error) {
+      throw this.#failure(error, signal)
+    }
+  }
+
+  /** The whole answer as text. Rejects with `answer_too_large` too. */
+  async ask(request: ApiRequest, sender: Sender, signal: AbortSignal): Promise<ApiAnswer> {
+    const response = await this.send(request, sender, signal)
+    try {
+      const text = await readText(response)
+      return { status: response.statusCode ?? 502, headers: singleHeaders(response), text }
+    } catch (error) {
+      throw this.#failure(error, signal)
+    }
+  }
+
+  /** Closes the connections; may be called twice. */
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  #sendOnce(request: ApiRequest, sender: Sender, signal: AbortSignal): Promise<IncomingMessage> {
+    const { method, path, headers, body } = request
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    const outgoing = this.#transport.request({
+      ...this.#target,
+      method,
+      path: `${this.#prefix}${path}`,
+      headers: { ...headersForApi(headers, sender, this.#host), ...framingOf(request) },
+      agent: this.#agent,
+      signal,
+    })
+    outgoing.once('timeout', () =>
+      outgoing.destroy(new Error(`The api was silent for ${this.#target.timeout} ms.`)),
+    )
+    outgoing.once('response', resolve)
+    // Errors come after the response has begun too; then the response reports them to its reader.
+    outgoing.on('error', (error) => reject(isStale(error, outgoing, request) ? new StaleConnection() : error))
+    sendBody(outgoing, body)
+    return promise
+  }
+
+  #failure(error: unknown, signal: AbortSignal): unknown {
+    if (signal.aborted || error instanceof AppError) return error
+    this.#outage.fails(error)
+    return apiUnavailable(error)
+  }
+}
+
+/** The api closed a kept connection while the request was on its way: it can be sent again. */
+class StaleConnection extends Error {}
+
+/** Only a request that changes nothing: the api may have received it. */
+function isStale(error: Error, { reusedSocket }: ClientRequest, { method, body }: ApiRequest): boolean {
+  const isRepeatable = (method === 'GET' || method === 'HEAD') && body === undefined
+  return isRepeatable && reusedSocket && 'code' in error && error.code === 'ECONNRESET'
+}
+
+function sendBody(outgoing: ClientRequest, body: ApiRequest['body']): void {
+  if (body === undefined || typeof body === 'string') return void outgoing.end(body)
+  body.once('error', (error) => outgoing.destroy(error))
+  // Not a pipeline: when the api fails, the client's connection has to survive for the answer.
+  body.pipe(outgoing)
+}
+
+/**
+ * The length of the body as it is sent. A request without a body must not be announced with one: the api would read the
+ * next request as the body.
+ */
+function framingOf({ headers, body }: ApiRequest): Record<string, string | number> {
+  if (body === undefined) return {}
+  if (typeof body === 'string') return { 'content-length': Buffer.byteLength(body) }
+  const length = headers['content-length']
+  return typeof length === 'string' ? { 'content-length': length } : { 'transfer-encoding': 'chunked' }
+}
+
+function apiUnavailable(cause: unknown): AppError {
+  const message =
+    'The api behind this gateway does not answer; it may have carried out the request nevertheless.'
+  return new AppError('unavailable', 'api_unavailable', message, { cause })
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    // Leaving the loop destroys the response.
+    if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, bytes).toString()
+}
+
+function answerTooLarge(): AppError {
+  return new AppError('too_large', 'answer_too_large', 'The answer of the api is larger than 1 MiB.')
+}
+
+function singleHeaders({ headers }: IncomingMessage): Record<string, string> {
+  const entries = Object.entries(endToEndHeaders(headers))
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : `${value}`]),
+  )
+}
+
+/** The api accepts no name in `Host`: a web page could have led a browser to it (DNS rebinding). */
+function hostHeader({ hostname, host, port }: URL): string {
+  const isAddress = isIP(withoutBrackets(hostname)) !== 0
+  if (isAddress || hostname === 'localhost') return host
+  return port === '' ? 'localhost' : `localhost:${port}`
+}
+
+interface ApiTarget {
   readonly hostname: string
+  readonly port: string
   readonly servername?: string
   readonly timeout: number
   readonly rejectUnauthorized: true
 }
 
-// Longer than the api lets a request take by itself; a call that waits for the store is answered within 5 s.
-const PATIENCE_MS = 30 * SECOND
-// More at once would only wait at the api; a session brings at most 20.
-const KEPT = { keepAlive: true, maxSockets: 1_024 }
-// contract, section 5: an answer over 1 MiB becomes an error
-const ANSWER_LIMIT = 1_048_576
-
-export function createApiConnection({
-  url: address,
-  logger,
-  patienceMs = PATIENCE_MS,
-}: ApiConnectionOptions): ApiConnection {
-  const url = new URL(address)
-  const agents = { 'http:': new HttpAgent(KEPT), 'https:': new HttpsAgent(KEPT) }
-  const host = hostFor(url)
-  const requestOptions = optionsFor(url, patienceMs)
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest
-  const agent = url.protocol === 'https:' ? agents['https:'] : agents['http:']
-  const prefix = url.pathname.replace(/\/$/, '')
-  const outage = createOutage(
-    logger,
-    { api: url.origin },
-    { fails: 'the api does not answer', worksAgain: 'the api answers again' },
-  )
-  const failed = (cause: unknown) => {
-    outage.fails(cause)
-    return apiUnavailable(cause)
-  }
-
-  const exchange = ({ method, path, headers, body }: ApiRequest, sender: Sender, signal: AbortSignal) => {
-    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
-    const outgoing = send({
-      ...requestOptions,
-      port: url.port,
-      method,
-      path: `${prefix}${path}`,
-      headers: { ...headersForApi(headers, sender, host), ...length },
-      agent,
-      signal,
-    })
-    outgoing.once('timeout', () => outgoing.destroy(new Error(`It said nothing for ${patienceMs} ms.`)))
-    const response = Promise.withResolvers<IncomingMessage>()
-    outgoing.once('response', response.resolve)
-    // Also after the response has begun, when nobody waits for it any more.
-    outgoing.on('error', response.reject)
-    outgoing.end(body)
-    return response.promise
-  }
-
-  return {
-    url,
-    host,
-    agents,
-    requestOptions,
-    answered: outage.works,
-    failed,
-    async ask(request, sender, signal) {
-      try {
-        const response = await exchange(request, sender, signal)
-        const text = await readText(response)
-        outage.works()
-        return { status: response.statusCode ?? 502, headers: oneEach(response), text }
-      } catch (error) {
-        if (signal.aborted || error instanceof AppError) throw error
-        throw failed(error)
-      }
-    },
-    close() {
-      for (const each of Object.values(agents)) each.destroy()
-    },
-  }
+function targetOf({ hostname: name, port, protocol }: URL, timeout: number): ApiTarget {
+  const hostname = withoutBrackets(name)
+  // Without it the certificate would be compared with the `Host` header.
+  const servername = protocol === 'https:' && isIP(hostname) === 0 ? { servername: hostname } : {}
+  return { hostname, port, ...servername, timeout, rejectUnauthorized: true }
 }
 
-/** The api did not answer; what it did is not known. */
-function apiUnavailable(cause: unknown): AppError {
-  const message = 'The api behind this gateway does not answer; whether it did what was asked is not known.'
-  return new AppError('unavailable', 'api_unavailable', message, { cause })
-}
-
-async function readText(response: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    bytes += piece.length
-    if (bytes > ANSWER_LIMIT) {
-      response.destroy()
-      throw new AppError('too_large', 'answer_too_large', 'The answer of the api is larger than 1 MiB.')
-    }
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces, bytes).toString()
-}
-
-function oneEach({ headers }: IncomingMessage): Record<string, string> {
-  const kept = Object.entries(endToEndHeaders(headers))
-  return Object.fromEntries(
-    kept.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : `${value}`]),
-  )
-}
-
-/** A name in `Host` is nothing that the api believes: a web page could have led a browser to it (DNS rebinding). */
-function hostFor({ hostname, host, port }: URL): string {
-  const isAddress = isIP(bareHost(hostname)) !== 0
-  if (isAddress || hostname === 'localhost') return host
-  return port === '' ? 'localhost' : `localhost:${port}`
-}
-
-function optionsFor({ hostname, protocol }: URL, timeout: number): ApiRequestOptions {
-  const bare = bareHost(hostname)
-  // Otherwise the certificate would be compared with `Host`.
-  const servername = protocol === 'https:' && isIP(bare) === 0 ? { servername: bare } : {}
-  return { hostname: bare, ...servername, timeout, rejectUnauthorized: true }
-}
-
-/** A URL writes an IPv6 address in brackets. */
-function bareHost(hostname: string): string {
+/** A URL has an IPv6 address in brackets. */
+function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '')
 }

@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { staysBelowPrefix } from '../http/request-path.ts'
 
 /** What a client may say (contract, section 5). */
 export type ClientFrame = HeartbeatAck | RequestFrame | RenewFrame
@@ -50,12 +51,10 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const ID_LIMIT = 128
 // What may stand in a request line, without a fragment.
 const PATH = /^\/[\x21\x22\x24-\x7e]*$/
-// A step up could leave the part of a server that the api is in.
-const STEP_UP = /(?:[/\\]|%2f|%5c)(?:\.|%2e){2}(?:[/\\?]|%2f|%5c|$)/i
 
 function readRequest({ id, method, path, headers = {}, body }: Fields): RequestFrame | undefined {
   if (!isId(id) || typeof method !== 'string' || !METHODS.has(method)) return undefined
-  if (typeof path !== 'string' || !PATH.test(path) || STEP_UP.test(path)) return undefined
+  if (typeof path !== 'string' || !PATH.test(path) || !staysBelowPrefix(path)) return undefined
   if (!isRecord(headers) || !isHeaders(headers)) return undefined
   const content = body === undefined ? {} : { 'content-type': 'application/json' }
   return {

@@ -4,7 +4,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { SessionRegistry } from '../../ports/session-registry.ts'
 import type { Route } from '../../wire/route.ts'
-import { createApiConnection } from '../http/api-connection.ts'
+import { ApiConnection } from '../http/api-connection.ts'
 import { createIdentify } from '../http/identity.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import { Gateway } from './gateway.ts'
@@ -38,7 +38,7 @@ const HEADER_LIMIT_BYTES = 32_768
 /** The gateway as a server: sessions, its own pages, and the api behind it. Not listening yet. */
 export async function createGatewayServer(options: GatewayServerOptions): Promise<HttpServer> {
   const { authenticator, logger, metrics, version, readOnly } = options
-  const api = createApiConnection({ url: options.apiUrl, logger })
+  const api = new ApiConnection({ url: options.apiUrl, logger })
   const gateway = new Gateway({ ...options, api })
   const server = await createHttpServer({
     routes: [...options.routes, ...gatewayRoutes(options)],

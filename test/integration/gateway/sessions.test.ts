@@ -125,6 +125,8 @@ const BAD_FRAMES: Readonly<Record<string, string | Buffer>> = {
   'a path with a space': '{"type":"request","id":"1","method":"GET","path":"/a b"}',
   'a path with a second line': '{"type":"request","id":"1","method":"GET","path":"/a\\r\\nX-User-ID: root"}',
   'a path that climbs': '{"type":"request","id":"1","method":"GET","path":"/a/%2E./b"}',
+  'a path that climbs over backslashes': '{"type":"request","id":"1","method":"GET","path":"/a\\..\\..\\b"}',
+  'a path that names a host': '{"type":"request","id":"1","method":"GET","path":"//evil.example/a"}',
   'a request without an id': '{"type":"request","method":"GET","path":"/"}',
   'headers in a list': '{"type":"request","id":"1","method":"GET","path":"/","headers":["a"]}',
   'a header that is no text': '{"type":"request","id":"1","method":"GET","path":"/","headers":{"a":1}}',
@@ -342,8 +344,7 @@ test('a gateway that cannot say that it lives ends its sessions before others ta
   world.advance(HOUR / 2)
   await eventually(
     'the failure to be logged',
-    () =>
-      world.logged.some(({ message }) => message.startsWith('the session registry is not available')),
+    () => world.logged.some(({ message }) => message.startsWith('the session registry is not available')),
     PATIENT,
   )
   assert.equal(world.session.socket.readyState, world.session.socket.OPEN)
@@ -367,8 +368,7 @@ test('an end that the registry did not take is told again', async (t) => {
   world.session.socket.close(1000)
   await eventually(
     'the failure to be logged',
-    () =>
-      world.logged.some(({ message }) => message.startsWith('the session registry is not available')),
+    () => world.logged.some(({ message }) => message.startsWith('the session registry is not available')),
     PATIENT,
   )
   assert.equal(world.registry.live.size, 1)
