@@ -1,38 +1,19 @@
 import type { Identity } from '../../kernel/identity.ts'
+import { isForwardingHeader, lettersOf } from './forwarding-headers.ts'
 
-/** On whose behalf the api is asked, as the gateway has found out. */
+/** On whose behalf the gateway sends a request. */
 export interface Sender {
-  /** Undefined only for the operations that nobody needs to be known for. */
+  /** Undefined only for operations that need no identity. */
   readonly identity: Identity | undefined
   readonly requestId: string
-  /** Told only where the sender is not known: the api believes no identity that comes through a proxy. */
+  /** Sent only without an identity: the api accepts no identity that comes with a forwarding header. */
   readonly address?: string
 }
 
-/** Says who is calling, or where a request comes from: the gateway's to say, whatever else begins like it. */
-const RESERVED_FAMILIES = [
-  'xuser',
-  'xforwarded',
-  'forwarded',
-  'xoriginal',
-  'xrewrite',
-  'remoteuser',
-  'xremote',
-]
-const RESERVED = new Set([
-  'authorization',
-  'cfconnectingip',
-  'clientip',
-  'fastlyclientip',
-  'host',
-  'proxyauthorization',
-  'trueclientip',
-  'via',
-  'xclientip',
-  'xclusterclientip',
-  'xrealip',
-  'xrequestid',
-])
+/** Names of identity headers begin like this, in letters and digits alone. */
+const IDENTITY_FAMILIES = ['xuser', 'remoteuser']
+/** What the gateway sets itself or has used up. */
+const RESERVED = new Set(['authorization', 'host', 'proxyauthorization', 'xrequestid'])
 /** Between two ends of one connection (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP = new Set([
   'connection',
@@ -49,8 +30,8 @@ const HOP_BY_HOP = new Set([
 ])
 
 /**
- * The headers of a request to the api: what was given, without what the gateway alone may say, and what it says. How
- * long the body is, is left to whoever sends it.
+ * The headers of a request to the api: those given, without the ones that only the gateway may send, and the gateway's
+ * own. The length of the body is left to the sender of the body.
  */
 export function headersForApi(
   given: Readonly<Record<string, string | string[] | undefined>>,
@@ -67,7 +48,7 @@ export function headersForApi(
   return identity ? Object.assign(headers, identityHeaders(identity)) : headers
 }
 
-/** The headers of an answer that mean something beyond the connection to the api. */
+/** The headers of an answer that are not about the connection to the api. */
 export function endToEndHeaders<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => name === 'content-length' || !HOP_BY_HOP.has(lettersOf(name))),
@@ -79,13 +60,9 @@ function mayPass(name: string): boolean {
   return (
     !RESERVED.has(letters) &&
     !HOP_BY_HOP.has(letters) &&
-    !RESERVED_FAMILIES.some((family) => letters.startsWith(family))
+    !IDENTITY_FAMILIES.some((family) => letters.startsWith(family)) &&
+    !isForwardingHeader(name)
   )
-}
-
-/** `X_User-ID`, `x-user-id` and `X.User.Id` are one name to somebody who reads headers as variables. */
-function lettersOf(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
 }
 
 function identityHeaders({ id, name, roles }: Identity): Record<string, string> {

@@ -3,11 +3,12 @@ import { BlockList, isIP } from 'node:net'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
+import { isForwardingHeader } from './forwarding-headers.ts'
 import { countHeader, malformed } from './framing.ts'
 
 export interface IdentifyOptions {
   readonly authenticator: Pick<Authenticator, 'authenticate'>
-  /** The networks of the peers whose `X-User-*` headers count. */
+  /** The networks of the peers whose `X-User-*` headers are accepted. */
   readonly trustedProxies: readonly Network[]
 }
 
@@ -17,25 +18,16 @@ export interface Network {
   readonly family: 'ipv4' | 'ipv6'
 }
 
-/** Who is calling: undefined when nothing says so. Throws for a token or headers that are not to be believed. */
+/** The caller; undefined when the request names none. Throws for a token or headers that are not valid. */
 export type Identify = (request: IncomingMessage) => Identity | Promise<Identity> | undefined
 
 const IDENTITY_HEADERS = ['x-user-id', 'x-user-name', 'x-user-roles'] as const
-// Any of these says that the request came through a proxy that passes on what its clients send.
-const FORWARDING_HEADERS = [
-  'forwarded',
-  'via',
-  'x-real-ip',
-  'x-client-ip',
-  'cf-connecting-ip',
-  'true-client-ip',
-] as const
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/
 const BEARER = /^bearer +([^ ]+)$/i
-// contract, section 5: a token is at most 8 KiB
+// docs/specification.md, Gateway: a token is at most 8 KiB
 const TOKEN_LIMIT = 8 * 1_024
 
-/** The rules of the contract's "Identity": a token wins; headers count only from a trusted peer that is no proxy. */
+/** docs/specification.md, Identity: a token wins; headers are accepted only from a trusted peer that is no proxy. */
 export function createIdentify({ authenticator, trustedProxies }: IdentifyOptions): Identify {
   const isTrusted = peerCheck(trustedProxies)
   return (request) => {
@@ -48,7 +40,7 @@ export function createIdentify({ authenticator, trustedProxies }: IdentifyOption
   }
 }
 
-/** Why a caller is not known, in the words of RFC 6750. */
+/** The caller could not be identified (RFC 6750, section 3). */
 export function unauthenticated(message: string): AppError {
   return new AppError('unauthenticated', 'unauthenticated', message)
 }
@@ -65,7 +57,7 @@ export function bearerToken(authorization: string): string {
 function requireSingleHeaders(request: IncomingMessage): void {
   for (const header of IDENTITY_HEADERS) {
     if (request.headers[header]?.includes(',') && countHeader(request, header) > 1)
-      throw malformed(header, 'must stand once')
+      throw malformed(header, 'must occur once')
   }
 }
 
@@ -84,13 +76,13 @@ function identityFromHeaders(headers: IncomingHttpHeaders): Identity | undefined
   }
 }
 
+/** The peer is a proxy, and what it sends may be what its clients send. */
 function isForwarded({ headers }: IncomingMessage): boolean {
-  if (FORWARDING_HEADERS.some((name) => headers[name] !== undefined)) return true
-  for (const name in headers) if (name.startsWith('x-forwarded-')) return true
+  for (const name in headers) if (isForwardingHeader(name)) return true
   return false
 }
 
-/** A name in `Host` would let a web page reach the platform through its visitor's browser (DNS rebinding). */
+/** With any other name in `Host`, a web page could reach the platform through its visitor's browser (DNS rebinding). */
 function isLocalName(host: string | undefined): boolean {
   if (host === undefined) return false
   const name = host.replace(/:\d*$/, '')
