@@ -1,16 +1,28 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { AppError } from '../../kernel/errors.ts'
 
+/** Connections that are to be closed: where the next request on them begins is not certain. */
+const faulty = new WeakSet<Socket>()
+
 /**
- * What a proxy and a server may read differently, and which Node.js lets through: more than one `Host`, a request
- * target that is not a path, and a transfer coding that would be left in the body (reliability, section 4, check 18).
+ * A request that a proxy and this server could read differently, and that Node.js accepts: more than one `Host`, a
+ * request target that is not a path, and a transfer coding that would stay in the body (RFC 9112, sections 3.2, 6.1 and
+ * 11.2). Every further request of the connection is refused too, and the caller has to close it.
  */
 export function framingFault(request: IncomingMessage): AppError | undefined {
+  const { socket } = request
+  const fault = faulty.has(socket) ? afterFault() : findFault(request)
+  if (fault) faulty.add(socket)
+  return fault
+}
+
+function findFault(request: IncomingMessage): AppError | undefined {
   if (request.url?.charCodeAt(0) !== SLASH) {
     return malformed('the request target', 'must be a path that begins with "/"')
   }
   const hosts = countHeader(request, 'host')
-  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return malformed('Host', 'must stand once')
+  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return malformed('Host', 'must occur once')
   const coding = request.headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     return malformed('Transfer-Encoding', 'must be chunked')
@@ -18,7 +30,11 @@ export function framingFault(request: IncomingMessage): AppError | undefined {
   return undefined
 }
 
-/** How often a header stands in the request as it was sent; `request.headers` joins repetitions or drops them. */
+function afterFault(): AppError {
+  return malformed('the connection', 'is closed after a request that was not well framed')
+}
+
+/** How often the request has a header; `request.headers` joins repetitions or drops them. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -28,6 +44,7 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
   return count
 }
 
+/** A part of a request is not as it has to be; `path` names the part. */
 export function malformed(path: string, message: string): AppError {
   return new AppError('invalid', 'validation_failed', `${path} ${message}.`, { details: [{ path, message }] })
 }

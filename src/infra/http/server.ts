@@ -120,7 +120,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   acceptJsonOnly(app)
   app.addHook('onRequest', (request, reply, done) => {
     withCommonHeaders(reply, request)
-    done(framingFault(request.raw))
+    const fault = framingFault(request.raw)
+    if (fault) reply.header('connection', 'close')
+    done(fault)
   })
   recordRequests(app, options)
   app.setErrorHandler((error, request, reply) => {
