@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { openSession, PATIENT, refusedBy } from '../integration/gateway/socket.ts'
 import { eventually } from '../support/eventually.ts'
@@ -141,6 +143,35 @@ async function setEnabled(api: ServedPlatform, id: string, enabled: boolean): Pr
   const changed = await api.call('PATCH', `/users/${id}`, { body: { enabled } })
   assert.ok(changed.ok, await changed.text())
 }
+
+/** Sends a request on a connection of its own; resolves when the kernel has it, with what the server will answer. */
+async function sendRaw(url: string, request: string): Promise<{ readonly answer: Promise<string> }> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const answer = text(socket)
+  await new Promise((resolve) => socket.write(request, resolve))
+  return { answer }
+}
+
+test('requests on their way when a gateway is told to stop are answered', async (t) => {
+  const { gateway, user } = await start(t, LAYOUTS[1])
+  const authorization = `Authorization: Bearer ${user.token}\r\n`
+  const requests = Array.from({ length: 50 }, (_, index) =>
+    index % 2 === 0
+      ? 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n'
+      : `GET /auth/me HTTP/1.1\r\nHost: a\r\n${authorization}\r\n`,
+  )
+  // While the process stands still, the kernel completes the connections and holds them in its queue.
+  gateway.signal('SIGSTOP')
+  const sent = await Promise.all(requests.map((request) => sendRaw(gateway.gatewayUrl, request)))
+  gateway.signal('SIGTERM')
+  gateway.signal('SIGCONT')
+  const statuses = (await Promise.all(sent.map(({ answer }) => answer))).map(
+    (answer) => /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1],
+  )
+  assert.deepEqual(new Set(statuses), new Set(['200']))
+  assert.equal(await gateway.ended, 0)
+})
 
 test('a gateway that is read-only takes no sessions, and passes requests on', async (t) => {
   const scope = scopeOf(t)

@@ -17,6 +17,7 @@ import { answerBrokenRequest, answerStrayRequests } from './broken-requests.ts'
 import { keyedRequest, type Changes } from './changes.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 import { describeRoutes, OPENAPI_DOCUMENT } from './docs-page.ts'
+import { ServerDrain } from './drain.ts'
 import { errorAnswer, toAppError } from './errors.ts'
 import { framingFault } from './framing.ts'
 import { unauthenticated, type Identify } from './identity.ts'
@@ -64,7 +65,6 @@ export interface HttpServer {
 
 // contract, section 3: 413 above 1 MiB
 const BODY_LIMIT = 1_048_576
-const SWEEP_MS = 50
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** What a browser that was led here must not do with an answer; the documentation page sets its own policy. */
@@ -94,6 +94,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     requestTimeout: 15_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
+    return503OnClosing: false,
     http: {
       headersTimeout: 5_000,
       maxHeaderSize: options.headerLimit ?? 16_384,
@@ -113,6 +114,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     logger: false,
     schemaController: SCHEMA_COMPILERS,
   })
+  const drain = new ServerDrain(app.server)
   answerStrayRequests(app.server)
   if (options.upgrades) handOverUpgrades(app.server, options.upgrades)
   app.decorateRequest('identity', null)
@@ -156,17 +158,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       const bound = app.server.address() as AddressInfo
       return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
     },
-    close: () => closeWholly(app),
-  }
-}
-
-/** A connection that was busy when the closing began would be kept alive after its answer for as long as a minute. */
-async function closeWholly(app: FastifyInstance): Promise<void> {
-  const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
-  try {
-    await app.close()
-  } finally {
-    clearInterval(sweep)
+    close: () => drain.close(() => app.close()),
   }
 }
 

@@ -60,9 +60,8 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
       return server.listen(address)
     },
     async close() {
-      // While sessions are being closed, requests are still passed on.
-      await gateway.close()
-      await server.close()
+      // Clients that are refused a connection go to another gateway at once; what was accepted is finished meanwhile.
+      await Promise.all([server.close(), gateway.close()])
       api.close()
     },
   }
