@@ -1,18 +1,48 @@
-import { settingsMarkdown } from '../../src/config/describe.ts'
-import { page } from './markdown.ts'
+import {
+  SETTING_TABLE,
+  variablesOf,
+  type EnvironmentVariable,
+  type Setting,
+} from '../../src/config/schema.ts'
+import { code, page, table } from './markdown.ts'
 
-const WHERE = `Settings are read from a TOML file, from the environment and from options. An option beats the
-environment, the environment beats the file, the file beats the default. The file is the first of these that there
-is: the one that \`--config\` names, the one that \`PLATFORM_CONFIG\` names, \`./platform.toml\`,
-\`/etc/platform/platform.toml\`. None is fine.
+const INTRODUCTION = `Settings come from a TOML file, from the environment and from options. An option beats the
+environment, the environment beats the file, the file beats the default. The program reads the first of these files
+that exists: the one that \`--config\` names, the one that \`PLATFORM_CONFIG\` names, \`./platform.toml\`,
+\`/etc/platform/platform.toml\`. A file is optional.
 
-A key with dots is a table in TOML: \`api.listen\` is \`listen\` in \`[api]\`. Lists are arrays in TOML and comma
+A key with dots stands in a table: \`api.listen\` is \`listen\` in \`[api]\`. Lists are arrays in TOML and comma
 separated in the environment. Durations are written \`30s\`, \`15m\`, \`2h\`, \`7d\`. An empty variable counts as
-unset. An unknown key or a wrong value is an error that names the place, and nothing is started.
+unset. An unknown key, a wrong value and a setting that has no effect yet are errors: the program names the place and
+does not start.
 
-\`platform config\` prints what is in effect, and where each value came from. Settings of parts that are
-[coming](../../README.md#what-is-in-this-release) are accepted and have no effect yet.`
+\`platform config\` prints the settings in effect and the source of each value.`
 
 export function configurationPage(): string {
-  return page('Configuration', WHERE, settingsMarkdown())
+  const rows = Object.entries(SETTING_TABLE).map(settingRow)
+  return page(
+    'Configuration',
+    INTRODUCTION,
+    table(['Key', 'Environment', 'Type', 'Default', 'Meaning'], rows),
+  )
+}
+
+function settingRow([key, setting]: readonly [string, Setting]): string[] {
+  const { type, description, noEffectYet } = setting
+  const meaning = noEffectYet ? `${description} **No effect yet: an error when set.**` : description
+  return [
+    code(key),
+    variablesOf(key, setting).map(variableCell).join('; '),
+    type.name,
+    defaultCell(setting),
+    meaning,
+  ]
+}
+
+function variableCell({ name, when }: EnvironmentVariable): string {
+  return when ? `${code(name)} ${when.documented}` : code(name)
+}
+
+function defaultCell({ default: text, documentedDefault }: Setting): string {
+  return documentedDefault ?? (typeof text === 'string' ? code(text) : 'unset')
 }

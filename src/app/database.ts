@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
-import { databaseLocation } from '../config/server-types.ts'
+import { databaseLocation } from '../config/address-types.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { AppError, errorMessage } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'

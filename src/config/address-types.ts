@@ -1,7 +1,6 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import { Secret } from '../kernel/secret.ts'
-import { listType, parseEach, textType } from './value-types.ts'
-import type { ValueType } from './value-types.ts'
+import { parseList, resolvePath, valueType } from './value-types.ts'
 
 /** Where a socket listens; port 0 lets the system choose. */
 export interface ListenAddress {
@@ -10,99 +9,153 @@ export interface ListenAddress {
   readonly port: number
 }
 
-export const listenAddress: ValueType<ListenAddress> = textType({
+const LISTEN_ADDRESS = /^(?<host>\[[^\]]+\]|[A-Za-z0-9.-]{1,253}):(?<port>\d{1,5})$/
+
+export const listenAddress = valueType<ListenAddress>({
   name: 'host:port',
   expected: 'host:port such as 127.0.0.1:9600 or [::1]:9600, with port 0 for any that is free',
-  parse: parseListenAddress,
+  parse(text) {
+    const { host, port } = LISTEN_ADDRESS.exec(text)?.groups ?? {}
+    // The URL parser refuses what looks like an IP address and is none, such as 127.0.0.256.
+    if (host === undefined || !URL.canParse(`http://${text}`)) return undefined
+    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+  },
   format: ({ host, port }) => (isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`),
 })
 
-const LISTEN_ADDRESS = /^(?:\[(?<ipv6>[^\]]+)\]|(?<host>[A-Za-z0-9.-]{1,253})):(?<port>\d{1,5})$/
-
-function parseListenAddress(text: string): ListenAddress | undefined {
-  const { ipv6, host = ipv6, port } = LISTEN_ADDRESS.exec(text)?.groups ?? {}
-  if (host === undefined || Number(port) > 65_535) return undefined
-  const usable = ipv6 === undefined ? isHost(host) : isIPv6(ipv6)
-  return usable ? { host, port: Number(port) } : undefined
-}
-
-function isHost(text: string): boolean {
-  // What looks like an IPv4 address must be one: 127.0.0.256 would otherwise be looked up as a name.
-  return /^[\d.]+$/.test(text) ? isIPv4(text) : true
-}
-
-export const httpUrl: ValueType<string> = textType({
-  name: 'URL',
-  expected: 'an http:// or https:// address without credentials, query or fragment',
-  parse(text) {
-    const url = parseUrl(text, ['http:', 'https:'])
-    if (!url || url.username || url.password || url.search || url.hash) return undefined
-    return url.href.replace(/(?<!\/)\/+$/, '')
-  },
-  format: String,
-})
-
-export const secretHttpUrl: ValueType<Secret> = textType({
-  name: 'URL, secret',
-  expected: 'an http:// or https:// address',
-  parse: (text) => (parseUrl(text, ['http:', 'https:']) ? new Secret(text) : undefined),
-  format: String,
-})
-
-/** The address, undefined when it is none with a host and one of these protocols (`https:`). */
-export function parseUrl(text: string, protocols: readonly string[]): URL | undefined {
+function parseUrl(text: string, protocols: readonly string[]): URL | undefined {
   const url = URL.parse(text)
   return url && url.hostname !== '' && protocols.includes(url.protocol) ? url : undefined
 }
 
+const HTTP = ['http:', 'https:']
+
+export const httpUrl = valueType({
+  name: 'URL',
+  expected: 'an http:// or https:// address without credentials, query or fragment',
+  parse(text) {
+    const url = parseUrl(text, HTTP)
+    if (!url || url.username || url.password || url.search || url.hash) return undefined
+    return url.href.replace(/(?<!\/)\/+$/, '')
+  },
+})
+
+export const secretHttpUrl = valueType({
+  name: 'URL, secret',
+  expected: 'an http:// or https:// address',
+  parse: (text) => (parseUrl(text, HTTP) ? new Secret(text) : undefined),
+})
+
 /** A network, ready for `BlockList.addSubnet(address, prefixLength, family)`. */
 export interface Cidr {
-  /** As it is written: `100.64.0.0/16`. */
+  /** In its usual form: `100.64.0.0/16`. */
   readonly text: string
   readonly address: string
   readonly prefixLength: number
   readonly family: 'ipv4' | 'ipv6'
 }
 
-export const cidrList: ValueType<readonly Cidr[]> = listType({
+export const cidrList = valueType<readonly Cidr[]>({
   name: 'list of networks',
-  expected: 'a list of networks such as 127.0.0.0/8 or ::1/128',
-  parse: (items) => parseEach(items, parseCidr),
-  format: (cidrs) => cidrs.map(({ text }) => text).join(','),
+  expected: 'a list of networks such as 127.0.0.0/8 or ::1/128, or none',
+  toml: 'list',
+  parse: (text) => (text === 'none' || text === '' ? [] : parseList(text, parseCidr)),
+  format: (cidrs) => cidrs.map(({ text }) => text).join(',') || 'none',
 })
 
 function parseCidr(text: string): Cidr | undefined {
-  const [address = '', prefix, ...rest] = text.split('/')
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const version = isIP(address)
-  if (version === 0 || address.includes('%') || rest.length > 0) return undefined
   const longest = version === 4 ? 32 : 128
-  const prefixText = prefix ?? String(longest)
-  const prefixLength = Number(prefixText)
-  if (!/^\d{1,3}$/.test(prefixText) || prefixLength > longest) return undefined
+  const prefixLength = Number(prefix ?? longest)
+  if (version === 0 || prefixLength > longest) return undefined
   const family = version === 4 ? 'ipv4' : 'ipv6'
   return { text: `${address}/${prefixLength}`, address, prefixLength, family }
 }
 
-// Smaller pools have no address left beside network, broadcast and gateway; no one site needs a larger one.
-const LONGEST_POOL_PREFIX = 30
-const SHORTEST_POOL_PREFIX = 12
-const POOL_SIZES = `from /${LONGEST_POOL_PREFIX} to /${SHORTEST_POOL_PREFIX}`
+// A smaller pool has no address left beside network, broadcast and gateway; one site needs no larger one.
+const POOL_PREFIX = { longest: 30, shortest: 12 }
 
-export const ipPool: ValueType<Cidr> = textType({
+export const ipPool = valueType<Cidr>({
   name: 'IPv4 network',
-  expected: `an IPv4 network such as 100.64.0.0/16, ${POOL_SIZES}, named by its first address`,
-  parse: parsePool,
+  expected: `an IPv4 network such as 100.64.0.0/16, from /${POOL_PREFIX.longest} to /${POOL_PREFIX.shortest}, named by its first address`,
+  parse(text) {
+    const cidr = parseCidr(text)
+    return cidr?.family === 'ipv4' && isPool(cidr) ? cidr : undefined
+  },
   format: ({ text }) => text,
 })
 
-function parsePool(text: string): Cidr | undefined {
-  const cidr = text.includes('/') ? parseCidr(text) : undefined
-  if (cidr?.family !== 'ipv4') return undefined
-  if (cidr.prefixLength > LONGEST_POOL_PREFIX || cidr.prefixLength < SHORTEST_POOL_PREFIX) return undefined
-  return isFirstAddress(cidr) ? cidr : undefined
+function isPool({ address, prefixLength }: Cidr): boolean {
+  const number = address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0)
+  const { longest, shortest } = POOL_PREFIX
+  return prefixLength <= longest && prefixLength >= shortest && number % 2 ** (32 - prefixLength) === 0
 }
 
-function isFirstAddress({ address, prefixLength }: Cidr): boolean {
-  const number = address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0)
-  return number % 2 ** (32 - prefixLength) === 0
+/** The database that holds everything. */
+export type DatabaseLocation =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: Secret }
+
+export const databaseLocation = valueType<DatabaseLocation>({
+  name: 'URL or path',
+  expected: 'postgres://… or the path of a SQLite file, with or without sqlite: before it',
+  parse(text, cwd) {
+    if (/^postgres(ql)?:/.test(text)) return parsePostgres(text)
+    const file = text.replace(/^sqlite:(?:\/\/)?/, '')
+    // Other processes would not see a database in memory, and a restart would lose it.
+    if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(file) || file.startsWith(':memory:')) return undefined
+    const path = resolvePath(file, cwd)
+    return path === undefined ? undefined : { kind: 'sqlite', path }
+  },
+  format: (location) => (location.kind === 'sqlite' ? location.path : formatPostgres(location.url)),
+})
+
+function parsePostgres(text: string): DatabaseLocation | undefined {
+  // The host may be empty: the query can name the directory of a socket.
+  return URL.canParse(text) && text.includes('://') ? { kind: 'postgres', url: new Secret(text) } : undefined
+}
+
+function formatPostgres(secretUrl: Secret): string {
+  const { protocol, username, password, host, pathname, search } = new URL(secretUrl.reveal())
+  const login = username || password ? `${secretUrl}@` : ''
+  return `${protocol}//${login}${host}${pathname}${search ? `?${secretUrl}` : ''}`
+}
+
+/** The servers of the bus. Their addresses may carry logins. */
+export interface BusServers {
+  /** `nats://…` or `tls://…` with `host:port`, in the order of the attempts. */
+  readonly urls: Secret<readonly string[]>
+  /** The same for people: without logins. */
+  readonly text: string
+}
+
+export const busServers = valueType<BusServers>({
+  name: 'list of URLs',
+  expected: 'a list of nats://host:port or tls://host:port',
+  toml: 'list',
+  parse(text) {
+    const urls = parseList(text, parseBusUrl)
+    if (!urls) return undefined
+    const withLogin = (toLogin: (url: URL) => string): string[] =>
+      urls.map(
+        (url) => `${url.protocol}//${url.username || url.password ? `${toLogin(url)}@` : ''}${url.host}`,
+      )
+    return {
+      urls: new Secret(
+        withLogin(({ username, password }) => (password ? `${username}:${password}` : username)),
+      ),
+      text: withLogin(() => String(new Secret(''))).join(','),
+    }
+  },
+  format: ({ text }) => text,
+})
+
+const NATS_PORT = '4222'
+
+function parseBusUrl(text: string): URL | undefined {
+  const url = parseUrl(text.includes('://') ? text : `nats://${text}`, ['nats:', 'tls:'])
+  if (!url || url.search || url.hash || !['', '/'].includes(url.pathname)) return undefined
+  if (url.port === '') url.port = NATS_PORT
+  return url
 }

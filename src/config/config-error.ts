@@ -4,15 +4,15 @@ import { inspect } from 'node:util'
 export interface Problem {
   /** Where it stands: `file platform.toml:12`, `environment TOKEN_TTL`, `option --module`. */
   readonly source: string
-  /** The dotted key, or empty when the problem is the file as a whole. */
+  /** The dotted key, empty when the problem is the file as a whole. */
   readonly key: string
   /** Completes the sentence "expected …". */
   readonly expected: string
   /** What stood there instead; left out where it may be a secret. */
-  readonly got?: string
+  readonly got?: string | undefined
 }
 
-/** The configuration cannot be used: every problem that was found, one line each. */
+/** The configuration cannot be used. The message has one line for each problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
@@ -28,20 +28,20 @@ function problemLine({ source, key, expected, got }: Problem): string {
   return printable(`${place}: expected ${expected}${got === undefined ? '' : `, got ${got}`}`)
 }
 
-/** The same text on one line: control and invisible characters are written as escapes. */
+/** The same text on one line: control and invisible characters become escapes. */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (char) => {
-    const code = char.codePointAt(0) ?? 0
-    return `\\u{${code.toString(16)}}`
-  })
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
+  )
 }
 
-const LONGEST_FOUND = 80
+const LONGEST_GOT = 80
 
-/** A value that was found, short enough for an error line and without the credentials of an address. */
-export function describeFound(value: unknown): string {
-  const text = withoutLogin(foundText(value))
-  return text.length > LONGEST_FOUND ? `${text.slice(0, LONGEST_FOUND)}…` : text
+/** A value for an error line: short, and without the login of an address. */
+export function describeValue(value: unknown): string {
+  const text = withoutLogin(valueText(value))
+  return text.length > LONGEST_GOT ? `${text.slice(0, LONGEST_GOT)}…` : text
 }
 
 function withoutLogin(text: string): string {
@@ -50,9 +50,8 @@ function withoutLogin(text: string): string {
   return start < 0 || end < start ? text : `${text.slice(0, start)}//**redacted**${text.slice(end)}`
 }
 
-function foundText(value: unknown): string {
+function valueText(value: unknown): string {
   if (typeof value === 'string' || Array.isArray(value)) return JSON.stringify(value)
   if (value instanceof Date) return `the date ${value.toISOString()}`
-  if (typeof value === 'object') return 'a table'
-  return inspect(value)
+  return typeof value === 'object' ? 'a table' : inspect(value)
 }

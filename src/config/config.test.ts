@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { ConfigError } from './config-error.ts'
-import { loadConfig } from './config.ts'
-import type { Config, LoadedConfig, LoadOptions } from './config.ts'
+import { loadConfig, type Config, type LoadedConfig } from './config.ts'
 import type { Environment } from './env.ts'
-import { BACKUP_KEYS, SETTING_LIST } from './schema.ts'
-import type { SettingKey } from './schema.ts'
+import type { ResolveOptions } from './resolve.ts'
+import { SETTING_TABLE, variablesOf, type SettingKey } from './schema.ts'
 
 let cwd: string
 
@@ -24,13 +23,13 @@ afterEach(() => {
 function load(
   toml: string | Uint8Array,
   env: Environment = {},
-  options: Partial<LoadOptions> = {},
+  options: Partial<ResolveOptions> = {},
 ): LoadedConfig {
   writeFileSync(join(cwd, 'platform.toml'), toml)
   return loadConfig({ env, cwd, ...options })
 }
 
-function configOf(toml: string, env: Environment = {}, options: Partial<LoadOptions> = {}): Config {
+function configOf(toml: string, env: Environment = {}, options: Partial<ResolveOptions> = {}): Config {
   return load(toml, env, options).config
 }
 
@@ -44,7 +43,7 @@ function errorLines(read: () => unknown): readonly string[] {
   return assert.fail('the configuration was accepted')
 }
 
-function withoutFile(env: Environment = {}, options: Partial<LoadOptions> = {}): LoadedConfig {
+function withoutFile(env: Environment = {}, options: Partial<ResolveOptions> = {}): LoadedConfig {
   return loadConfig({ env, cwd, systemConfigPath: join(cwd, 'none.toml'), ...options })
 }
 
@@ -72,22 +71,23 @@ test('without a file and an environment everything has its default', () => {
       coolDownMs: 60_000,
       connectionsPerSecond: 50,
       connectionBurst: 500,
+      sessionsPerUser: 250,
     },
     orders: { expiryMs: 900_000 },
     messages: { keepMs: 604_800_000 },
     worker: { orderScanMs: 5_000, certificateScanMs: 3_600_000 },
-    alerts: {},
+    alerts: { robot: {} },
     log: { level: 'info', format: 'json' },
   })
 })
 
-test('the configuration is frozen to its depth', () => {
+test('the configuration is deeply frozen', () => {
   const { config } = withoutFile()
   assert.throws(() => Object.assign(config.api.listen, { port: 1 }), TypeError)
   assert.throws(() => Object.assign(config.auth.trustedProxies, { 0: 'everyone' }), TypeError)
 })
 
-// For each setting one value as TOML writes it, another as the environment does, both with how they are shown.
+// Two values of each setting: as TOML and as the environment have it, and as they are printed.
 interface Sample {
   readonly toml: string
   readonly fileText?: string
@@ -96,7 +96,7 @@ interface Sample {
 }
 
 const SECRET = '**redacted**'
-const SAMPLES: Readonly<Record<SettingKey, Sample>> = {
+const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   module: { toml: '["worker", "api"]', fileText: 'api,worker', env: 'api' },
   read_only: { toml: 'true', env: '0', envText: 'false' },
   data_dir: { toml: '"/srv/file"', env: '/srv/env' },
@@ -126,7 +126,7 @@ const SAMPLES: Readonly<Record<SettingKey, Sample>> = {
   'auth.token_ttl': { toml: '"90m"', env: '7d' },
   'auth.trusted_proxies': {
     toml: '[]',
-    fileText: '',
+    fileText: 'none',
     env: '10.0.0.1, fd00::/8',
     envText: '10.0.0.1/32,fd00::/8',
   },
@@ -135,39 +135,31 @@ const SAMPLES: Readonly<Record<SettingKey, Sample>> = {
   'vpn.cool_down': { toml: '"0s"', fileText: '0ms', env: '2s' },
   'vpn.connection_rate': { toml: '1', env: '2' },
   'vpn.connection_burst': { toml: '3', env: '4' },
+  'vpn.sessions_per_user': { toml: '1', env: '2' },
   'orders.expiry': { toml: '"1h"', env: '2h' },
   'messages.keep': { toml: '"1d"', env: '2d' },
   'worker.listen': { toml: '"127.0.0.1:1"', env: '127.0.0.1:2' },
   'worker.order_scan': { toml: '"1s"', env: '2s' },
-  'worker.certificate_scan': { toml: '"1m"', env: '2m' },
-  'alerts.robot.url': {
-    toml: '"https://robot/canary"',
-    fileText: SECRET,
-    env: 'http://robot/',
-    envText: SECRET,
-  },
-  'alerts.robot.kind': { toml: '"slack"', env: 'feishu' },
-  'alerts.robot.secret': { toml: '"canary"', fileText: SECRET, env: 'x', envText: SECRET },
   'log.level': { toml: '"debug"', env: 'error' },
   'log.format': { toml: '"pretty"', env: 'json' },
 }
 
-// What a setting needs beside it to be complete.
-const BESIDE: Partial<Record<SettingKey, string>> = { 'alerts.robot.url': 'alerts.robot.kind = "generic"\n' }
-
 describe('for every setting', () => {
-  for (const [key, { environment }] of SETTING_LIST) {
-    const { toml, fileText = JSON.parse(toml), env, envText = env } = SAMPLES[key]
-    const variable = environment.at(-1)?.name ?? ''
-    const shown = (loaded: LoadedConfig): unknown => loaded.settings.find((setting) => setting.key === key)
+  test('there is a sample, unless it has no effect yet', () => {
+    const effective = Object.keys(SETTING_TABLE).filter((key) => !SETTING_TABLE[key]?.noEffectYet)
+    assert.deepEqual(Object.keys(SAMPLES), effective)
+  })
+
+  for (const [key, { toml, fileText = JSON.parse(toml), env, envText = env }] of Object.entries(SAMPLES)) {
+    const setting = SETTING_TABLE[key] ?? assert.fail(key)
+    const variable = variablesOf(key, setting).at(-1)?.name ?? ''
+    const shown = (loaded: LoadedConfig): unknown => loaded.settings.find((each) => each.key === key)
 
     test(`the environment beats the file, and the file the default: ${key}`, () => {
-      const text = `${BESIDE[key] ?? ''}${key} = ${toml}\n`
-      const line = text.trimEnd().split('\n').length
-      const byDefault = shown(load(BESIDE[key] ?? ''))
-      const byFile = shown(load(text))
-      const byEnvironment = shown(load(text, { [variable]: env }))
-      assert.deepEqual(byFile, { key, text: String(fileText), source: `file platform.toml:${line}` })
+      const byDefault = shown(load(''))
+      const byFile = shown(load(`\n${key} = ${toml}\n`))
+      const byEnvironment = shown(load(`${key} = ${toml}\n`, { [variable]: env }))
+      assert.deepEqual(byFile, { key, text: String(fileText), source: 'file platform.toml:2' })
       assert.deepEqual(byEnvironment, { key, text: envText, source: `environment ${variable}` })
       assert.notDeepEqual(byDefault, byFile)
       assert.partialDeepStrictEqual(byDefault, { key, source: 'default' })
@@ -187,17 +179,14 @@ describe('for every setting', () => {
 test('secrets are in the configuration as secrets', () => {
   const config = configOf(
     `auth.jwt_secret = "sss-9fK2pX7vQmB4tZ8nLw3RsY6jHd0c"
-     alerts.robot = { url = "https://robot/key", kind = "slack", secret = "sign" }
      database.url = "postgresql://me:hunter2@db/platform"
      bus.server = "nats://me:p%40ss@bus:1"`,
   )
   assert.equal(config.auth.jwtSecret?.reveal(), 'sss-9fK2pX7vQmB4tZ8nLw3RsY6jHd0c')
-  assert.equal(config.alerts.robot?.url.reveal(), 'https://robot/key')
-  assert.equal(config.alerts.robot?.secret?.reveal(), 'sign')
   assert.ok(config.database.kind === 'postgres')
   assert.equal(config.database.url.reveal(), 'postgresql://me:hunter2@db/platform')
   assert.deepEqual(config.bus.urls.reveal(), ['nats://me:p%40ss@bus:1'])
-  assert.doesNotMatch(JSON.stringify(config), /hunter2|p%40ss|sign"|robot\/key|sss/)
+  assert.doesNotMatch(JSON.stringify(config), /hunter2|p%40ss|sss/)
 })
 
 test('a token of the bus stands before the host alone', () => {
@@ -229,13 +218,27 @@ describe('LISTEN_ADDR', () => {
   }
 })
 
-test('a gateway without an api of its own goes to the customary one', () => {
+test('the worker listens by default when it runs alone', () => {
+  const listenOf = (module: string) => configOf('', { MODULE: module }).worker.listen
+  assert.deepEqual(listenOf('worker'), { host: '127.0.0.1', port: 9602 })
+  for (const module of ['all', 'api,worker', 'gateway,worker']) assert.equal(listenOf(module), undefined)
+  const named = configOf('', { MODULE: 'all', WORKER_LISTEN_ADDR: '127.0.0.1:1' })
+  assert.deepEqual(named.worker.listen, { host: '127.0.0.1', port: 1 })
+})
+
+test('"none" trusts no proxies, in the environment and in the file', () => {
+  assert.deepEqual(configOf('', { TRUSTED_PROXIES: 'none' }).auth.trustedProxies, [])
+  assert.deepEqual(configOf('auth.trusted_proxies = "none"').auth.trustedProxies, [])
+  assert.deepEqual(configOf('auth.trusted_proxies = []').auth.trustedProxies, [])
+})
+
+test('a gateway without an api in its process uses the default address of the api', () => {
   assert.equal(configOf('', { MODULE: 'gateway' }).gateway.apiUrl, 'http://127.0.0.1:9600')
   assert.equal(configOf('', { MODULE: 'gateway,api' }).gateway.apiUrl, undefined)
   assert.equal(configOf('', { GATEWAY_API_URL: 'http://a:1' }).gateway.apiUrl, 'http://a:1')
 })
 
-test('the log is pretty on a terminal, unless it is told otherwise', () => {
+test('the log is pretty on a terminal, unless the format is set', () => {
   assert.equal(configOf('', {}, { terminal: true }).log.format, 'pretty')
   assert.equal(configOf('log.format = "json"', {}, { terminal: true }).log.format, 'json')
 })
@@ -246,14 +249,8 @@ test('relative paths start at the working directory', () => {
   assert.deepEqual(config.database, { kind: 'sqlite', path: join(cwd, 'y/z.db') })
 })
 
-describe('whatever the file and the environment hold', () => {
-  const keys: readonly string[] = [
-    ...SETTING_LIST.map(([key]) => key),
-    ...BACKUP_KEYS,
-    'auth',
-    '__proto__',
-    'a."b c"',
-  ]
+describe('for any file and environment', () => {
+  const keys: readonly string[] = [...Object.keys(SETTING_TABLE), 'backup', 'auth', '__proto__', 'a."b c"']
   const samples = Object.values(SAMPLES)
   const junk = fc.string({ unit: 'binary', maxLength: 20 })
   const literals = [...samples.map((sample) => sample.toml), '[[', '{ a = 1 }', '"""', '1e400']
@@ -265,13 +262,15 @@ describe('whatever the file and the environment hold', () => {
     fc.constantFrom(...keys).map((key) => `[${key}]`),
   )
   const toml = fc.array(line, { maxLength: 12 }).map((lines) => lines.join('\n'))
-  const variables = SETTING_LIST.flatMap(([, { environment }]) => environment.map(({ name }) => name))
+  const variables = Object.entries(SETTING_TABLE).flatMap(([key, setting]) =>
+    variablesOf(key, setting).map(({ name }) => name),
+  )
   const env = fc.dictionary(
     fc.constantFrom(...variables, 'PLATFORM_CONFIG', 'PATH'),
     fc.oneof(junk, fc.constantFrom(...samples.map((sample) => sample.env))),
   )
 
-  test('it is loaded whole, or refused with problems that are one line each', () => {
+  test('the configuration is loaded, or refused with one line for each problem', () => {
     const outcomes = { loaded: 0, refused: 0 }
     fc.assert(
       fc.property(toml, env, (text, environment) => {
@@ -290,7 +289,7 @@ describe('whatever the file and the environment hold', () => {
     assert.ok(outcomes.loaded > 0 && outcomes.refused > 0, JSON.stringify(outcomes))
   })
 
-  test('bytes that are no text are refused or read, never more', () => {
+  test('bytes that are not text are refused or read, and cause no other error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         try {

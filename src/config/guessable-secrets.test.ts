@@ -29,10 +29,10 @@ const GUESSABLE = [
 ]
 
 for (const secret of GUESSABLE) {
-  test(`"${secret}" is guessed`, () => assert.equal(isGuessable(secret), true))
+  test(`"${secret}" is guessable`, () => assert.equal(isGuessable(secret), true))
 }
 
-test('what chance made is not, in any usual writing', () => {
+test('random keys are not, in any common encoding', () => {
   for (let round = 0; round < 2_000; round++) {
     for (const encoding of ['hex', 'base64', 'base64url'] as const) {
       const secret = randomBytes(32).toString(encoding)
@@ -42,7 +42,7 @@ test('what chance made is not, in any usual writing', () => {
   }
 })
 
-test('a sentence of one’s own is not', () => {
+test('an uncommon sentence is not', () => {
   for (const secret of [
     'correct horse battery staple and nine blue teapots',
     'Zwölf Boxkämpfer jagen Viktor quer',
@@ -50,7 +50,7 @@ test('a sentence of one’s own is not', () => {
     assert.equal(isGuessable(secret), false, secret)
 })
 
-test('a secret of a megabyte is judged at once', () => {
+test('a secret of a megabyte is checked quickly', () => {
   assert.equal(isGuessable('ab'.repeat(500_000)), true)
   assert.equal(isGuessable(randomBytes(500_000).toString('hex')), false)
 })

@@ -1,5 +1,5 @@
-// What documentation, templates and tired people put where a key belongs, in any writing and order.
-const FILLERS = `
+// Words that documentation and templates put where a key belongs, in any order and with any separators.
+const TEMPLATE_WORDS = `
   access admin an app application at auth authentication backend be bit bits bytes change changed changeit changeme
   changethis char characters chars default demo dev development do dummy env example fake for foo bar go here hmac
   hs in insecure insert is it jwt key keys length least local localhost long longer make me min minimum more must my
@@ -7,30 +7,28 @@ const FILLERS = `
   sample safe secret secrets secure security server session sha should sign signing some string strong super test
   testing that the this to token tokens top use used value very we with you your
 `
-// Longest first, so that no word is taken for the beginning of another one.
-const FILLER = new RegExp(
-  FILLERS.trim()
+// Longest first, so that no word is matched as the beginning of a longer one.
+const TEMPLATE_WORD = new RegExp(
+  TEMPLATE_WORDS.trim()
     .split(/\s+/)
     .sort((a, b) => b.length - a.length)
     .join('|'),
   'g',
 )
-// What may be left when the words are taken away: an article, a single letter or two.
-const LEFT_OVER = 4
-// A key of 16 random bytes in hexadecimal has about 14.
-const FEWEST_CHARACTERS = 6
+const OTHER_LETTERS = 4 // an article, or a letter or two, between template words
+const FEWEST_CHARACTERS = 6 // 16 random bytes in hexadecimal have about 14 different ones
 const LONGEST_PERIOD = 32
-const STEPS_OF_A_ROW = 0.7
+const SEQUENCE_SHARE = 0.7
 
 /**
- * Whether a key is one that would be tried first: of few different characters, a repetition, a row of the alphabet or
- * of digits, or made of the words that documentation uses for it. A key that chance made never is.
+ * Whether an attacker would try a key early: few different characters, a repetition, a sequence of the alphabet or of
+ * digits, or words that documentation uses for keys. Random keys never match.
  */
 export function isGuessable(secret: string): boolean {
-  return [isMonotonous, isRepetition, isRow, isPhrase].some((check) => check(secret))
+  return [hasFewCharacters, isRepetition, isSequence, isTemplate].some((check) => check(secret))
 }
 
-function isMonotonous(secret: string): boolean {
+function hasFewCharacters(secret: string): boolean {
   return new Set(secret).size < FEWEST_CHARACTERS
 }
 
@@ -40,19 +38,21 @@ function isRepetition(secret: string): boolean {
   return periods.some((period) => secret.startsWith(secret.slice(period)))
 }
 
-function isRow(secret: string): boolean {
-  let steps = 0
+function isSequence(secret: string): boolean {
+  let neighbours = 0
   for (let at = 1; at < secret.length; at++) {
-    if (Math.abs(secret.charCodeAt(at) - secret.charCodeAt(at - 1)) === 1) steps++
+    if (Math.abs(secret.charCodeAt(at) - secret.charCodeAt(at - 1)) === 1) neighbours++
   }
-  return steps >= STEPS_OF_A_ROW * secret.length
+  return neighbours >= SEQUENCE_SHARE * secret.length
 }
 
-function isPhrase(secret: string): boolean {
+function isTemplate(secret: string): boolean {
   const text = secret.toLowerCase()
-  return lettersOf(text) >= secret.length / 2 && lettersOf(text.replace(FILLER, '')) <= LEFT_OVER
+  return (
+    countLetters(text) >= secret.length / 2 && countLetters(text.replace(TEMPLATE_WORD, '')) <= OTHER_LETTERS
+  )
 }
 
-function lettersOf(text: string): number {
+function countLetters(text: string): number {
   return text.replace(/[^a-z]/g, '').length
 }

@@ -1,61 +1,74 @@
 import { hostname } from 'node:os'
-import { describeFound } from './config-error.ts'
-import type { Problem } from './config-error.ts'
-import type { ConfigSources, GivenValue } from './env.ts'
-import { SETTING_LIST, SETTINGS } from './schema.ts'
-import type { DefaultContext, Setting, SettingKey } from './schema.ts'
-import { MODULES } from './value-types.ts'
+import { describeValue, type Problem } from './config-error.ts'
+import type { DefaultContext, Setting, SettingTable } from './schema.ts'
+import { givenValue, type GivenValue, type SourceOptions } from './sources.ts'
+import type { TomlFile } from './toml-file.ts'
+import { MODULES, type ModuleName } from './value-types.ts'
 
-/** What a setting came to, and from where. */
-export interface Resolved<T> {
-  /** Undefined for what is unset, or wrong. */
-  readonly value: T | undefined
+/** The value of a setting, undefined when it is unset or wrong, and where it came from. */
+export interface Resolved {
+  readonly value: unknown
   readonly source: string
-  readonly problem?: Problem
+  readonly problem?: Problem | undefined
 }
 
-export type ResolvedSettings = ReadonlyMap<SettingKey, Resolved<unknown>>
-
-/** Judges what was given for each setting, or its default. Nothing is thrown: problems stand beside the values. */
-export function resolveAll(sources: ConfigSources, cwd: string, terminal: boolean): ResolvedSettings {
-  const first: DefaultContext = { hostName: hostname(), terminal, modules: MODULES, dataDir: cwd }
-  // Variables and defaults of the others depend on these two, which depend on nothing.
-  const modules = resolveSetting('module', SETTINGS.module, { sources, context: first, cwd }).value ?? MODULES
-  const dataDir = resolveSetting('data_dir', SETTINGS.data_dir, { sources, context: first, cwd }).value ?? cwd
-  const surroundings = { sources, context: { ...first, modules, dataDir }, cwd }
-  return new Map(SETTING_LIST.map(([key, setting]) => [key, resolveSetting(key, setting, surroundings)]))
+export interface ResolveOptions extends SourceOptions {
+  /** Whether the log goes to a terminal. */
+  readonly terminal?: boolean
 }
 
-interface Surroundings {
-  readonly sources: ConfigSources
-  readonly context: DefaultContext
-  readonly cwd: string
+const DEFAULT = 'default'
+
+/** Checks what was given for each setting, or its default. Throws nothing: problems stand beside the values. */
+export function resolveSettings(
+  settings: SettingTable,
+  file: TomlFile,
+  options: ResolveOptions,
+): ReadonlyMap<string, Resolved> {
+  const { cwd, terminal = false } = options
+  const resolved = new Map<string, Resolved>()
+  for (const [key, setting] of Object.entries(settings)) {
+    const modules = (resolved.get('module')?.value ?? MODULES) as readonly ModuleName[]
+    const dataDir = (resolved.get('data_dir')?.value ?? cwd) as string
+    const given =
+      givenValue(options, file, key, setting, modules) ??
+      defaultValue(setting, { hostName: hostname(), terminal, modules, dataDir })
+    resolved.set(key, check(key, setting, given, cwd))
+  }
+  return new Map(
+    [...resolved].map(([key, each]) => [key, checkNeeds(key, settings[key]?.needs, each, resolved)]),
+  )
 }
 
-function resolveSetting<T>(key: SettingKey, setting: Setting<T>, surroundings: Surroundings): Resolved<T> {
-  const { sources, context, cwd } = surroundings
-  const given = sources.given(key, context.modules) ?? defaultValue(setting, context)
-  if (!given) return { value: undefined, source: 'default' }
-  const { type } = setting
-  const value = given.form === 'toml' ? type.fromToml(given.value, cwd) : type.fromText(given.value, cwd)
-  const problem = value === undefined ? { problem: wrongValue(key, setting, given) } : {}
-  return { value, source: given.source, ...problem }
+function defaultValue({ default: given }: Setting, context: DefaultContext): GivenValue {
+  const text = typeof given === 'function' ? given(context) : given
+  return { text, value: text, source: DEFAULT }
 }
 
-function defaultValue(setting: Setting<unknown>, context: DefaultContext): GivenValue | undefined {
-  const text = typeof setting.default === 'function' ? setting.default(context) : setting.default
-  return text === undefined ? undefined : { value: text, form: 'text', source: 'default' }
+const NO_EFFECT = 'no value: the setting has no effect in this release'
+
+function check(
+  key: string,
+  { type, secret, noEffectYet }: Setting,
+  given: GivenValue,
+  cwd: string,
+): Resolved {
+  const { text, source } = given
+  const value = text === undefined ? undefined : type.parse(text, cwd)
+  if (source === DEFAULT || (value !== undefined && !noEffectYet)) return { value, source }
+  const expected = noEffectYet ? NO_EFFECT : type.expected
+  const got = secret || noEffectYet ? undefined : describeValue(given.value)
+  return { value, source, problem: { source, key, expected, got } }
 }
 
-function wrongValue(
-  key: SettingKey,
-  { type, secret }: Setting<unknown>,
-  { value, source }: GivenValue,
-): Problem {
-  return { source, key, expected: type.expected, ...(secret ? {} : { got: describeFound(value) }) }
-}
-
-/** Whether a value was given, be it right or wrong. */
-export function isGiven(resolved: Resolved<unknown> | undefined): resolved is Resolved<unknown> {
-  return resolved !== undefined && (resolved.value !== undefined || resolved.problem !== undefined)
+function checkNeeds(
+  key: string,
+  needed: string | undefined,
+  setting: Resolved,
+  resolved: ReadonlyMap<string, Resolved>,
+): Resolved {
+  const { source, problem } = setting
+  if (needed === undefined || problem || source === DEFAULT) return setting
+  const isSet = resolved.get(needed)?.source !== DEFAULT
+  return isSet ? setting : { ...setting, problem: { source, key, expected: `${needed} beside it` } }
 }

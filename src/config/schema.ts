@@ -1,6 +1,13 @@
 import { DAY, SECOND } from '../kernel/time.ts'
-import { cidrList, httpUrl, ipPool, listenAddress, secretHttpUrl } from './address-types.ts'
-import { busServers, databaseLocation } from './server-types.ts'
+import {
+  busServers,
+  cidrList,
+  databaseLocation,
+  httpUrl,
+  ipPool,
+  listenAddress,
+  secretHttpUrl,
+} from './address-types.ts'
 import {
   choice,
   duration,
@@ -14,7 +21,7 @@ import {
 } from './value-types.ts'
 import type { ModuleName, ValueType } from './value-types.ts'
 
-/** What a default may depend on: the machine, and the settings before it in the list. */
+/** What a default may depend on: the machine, and the settings before it in the table. */
 export interface DefaultContext {
   readonly hostName: string
   /** Whether the log goes to a terminal. */
@@ -23,257 +30,232 @@ export interface DefaultContext {
   readonly dataDir: string
 }
 
-/** A default is written as text, as a person would; undefined leaves the setting unset. */
-export type Default = string | undefined | ((context: DefaultContext) => string | undefined)
-
 export interface EnvironmentVariable {
   readonly name: string
-  /** Beside which modules the variable speaks for this setting; left out: always. */
-  readonly when?: ModuleCondition
+  /** The modules with which the variable has this meaning; left out: all. */
+  readonly when?: { readonly documented: string; holds(modules: readonly ModuleName[]): boolean }
 }
 
-interface ModuleCondition {
-  readonly documented: string
-  holds(modules: readonly ModuleName[]): boolean
-}
-
-interface SettingOptions<D extends Default> {
-  /** The first that is set wins. */
-  readonly environment: readonly EnvironmentVariable[]
-  readonly default: D
-  /** What the default is, for a person, where its text alone does not say it. */
-  readonly documentedDefault?: string
+interface SettingOptions {
   readonly description: string
-  /** The value, or a part of it, must not be seen. */
-  readonly secret?: boolean
+  /** As text, as a person would write it; left out or undefined: unset. */
+  readonly default?: string | ((context: DefaultContext) => string | undefined)
+  /** The default in words, where its text does not say it. */
+  readonly documentedDefault?: string
+  /** The first variable that is set wins. Left out: the key in capitals, `log.level` → `LOG_LEVEL`. */
+  readonly environment?: readonly EnvironmentVariable[]
+  /** The value, or a part of it, must not be printed. */
+  readonly secret?: true
+  /** The path in `Config`. Left out: the key in camelCase. */
+  readonly property?: string
+  /** The key of another setting, without which this one has no meaning. */
+  readonly needs?: string
+  /** No part of the program reads the setting yet, so setting it is an error. */
+  readonly noEffectYet?: true
 }
 
-export interface Setting<T, D extends Default = Default> extends SettingOptions<D> {
-  readonly type: ValueType<T>
+export interface Setting extends SettingOptions {
+  readonly type: ValueType<unknown>
 }
 
-function setting<T, const D extends Default>(type: ValueType<T>, options: SettingOptions<D>): Setting<T, D> {
+/** Settings by their key, in the order in which they are resolved and shown. */
+export type SettingTable = Readonly<Record<string, Setting>>
+
+function setting<T extends ValueType<unknown>, const O extends SettingOptions>(
+  type: T,
+  options: O,
+): O & { type: T } {
   return { type, ...options }
 }
 
-function variable(name: string): readonly EnvironmentVariable[] {
-  return [{ name }]
-}
-
-const gatewayAlone: ModuleCondition = {
-  documented: 'when `gateway` runs without `api`',
-  holds: (modules) => modules.includes('gateway') && !modules.includes('api'),
-}
-
-const notGatewayAlone: ModuleCondition = {
-  documented: 'unless `gateway` runs without `api`',
-  holds: (modules) => !gatewayAlone.holds(modules),
-}
-
-export const JWT_SECRET_MINIMUM_BYTES = 32 // RFC 7518, 3.2: a key for HS256 is at least as long as its hash
+const isGatewayAlone = (modules: readonly ModuleName[]) =>
+  modules.includes('gateway') && !modules.includes('api')
 
 export const ROBOT_KINDS = ['feishu', 'dingtalk', 'wecom', 'slack', 'generic'] as const
-export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
-export const LOG_FORMATS = ['json', 'pretty'] as const
 
-// Longer than this a timer of Node's fires at once: it counts in 32 bits.
+// Node.js keeps a timer's delay in 32 bits, and fires at once when it is longer.
 const timerPeriod = duration({ minimum: 1, maximum: 24 * DAY })
-const lifetime = duration({ minimum: 1, maximum: 36_500 * DAY })
-const atLeastASecond = duration({ minimum: SECOND, maximum: 36_500 * DAY })
-const maybeNone = duration({ minimum: 0, maximum: 36_500 * DAY })
+const durationFrom = (minimum: number) => duration({ minimum, maximum: 36_500 * DAY })
+const count = integer({ minimum: 1, maximum: 1_000_000 })
 
-/** Every setting of the platform: reading, `platform config` and the reference are all made from this list. */
+/** How long a token may be valid, because a stolen one works as long. */
+export const tokenLifetime = duration({ minimum: SECOND, maximum: 30 * DAY })
+
+/** Every setting. The configuration, `platform config` and the reference are made from this table. */
 export const SETTINGS = {
   module: setting(moduleList, {
-    environment: variable('MODULE'),
-    default: 'all',
     description:
-      'The modules that `serve` runs: `all`, or a list of `api`, `gateway`, `worker`. `--module` beats it.',
+      'Modules that `serve` runs: `all`, or a list of `api`, `gateway`, `worker`. `--module` beats it.',
+    default: 'all',
+    property: 'modules',
   }),
   read_only: setting(flag, {
-    environment: variable('READ_ONLY'),
-    default: 'false',
     description: 'Refuse every change with 503 `read_only`.',
+    default: 'false',
   }),
   data_dir: setting(path, {
-    environment: variable('DATA_DIR'),
+    description: 'The directory of the embedded database and of the generated JWT secret.',
     default: './data',
-    description: 'Where the embedded database, backups and the made JWT secret are kept.',
   }),
   'api.listen': setting(listenAddress, {
-    environment: [{ name: 'LISTEN_ADDR', when: notGatewayAlone }],
-    default: '127.0.0.1:9600',
     description: 'Where the HTTP API listens.',
+    default: '127.0.0.1:9600',
+    environment: [
+      {
+        name: 'LISTEN_ADDR',
+        when: {
+          documented: 'unless `gateway` runs without `api`',
+          holds: (modules) => !isGatewayAlone(modules),
+        },
+      },
+    ],
   }),
   'api.rate_limit': setting(integer({ minimum: 0, maximum: 1_000_000_000 }), {
-    environment: variable('API_RATE_LIMIT'),
+    description: 'Requests per minute and caller; above that the answer is 429. 0 sets no limit.',
     default: '600000',
-    description: 'Requests a minute that one caller may send before the answer is 429; 0 sets no limit.',
+    property: 'api.rateLimitPerMinute',
   }),
   'gateway.listen': setting(listenAddress, {
-    environment: [{ name: 'LISTEN_ADDR', when: gatewayAlone }, { name: 'GATEWAY_LISTEN_ADDR' }],
-    default: '127.0.0.1:9994',
     description: 'Where the VPN gateway listens.',
+    default: '127.0.0.1:9994',
+    environment: [
+      {
+        name: 'LISTEN_ADDR',
+        when: { documented: 'when `gateway` runs without `api`', holds: isGatewayAlone },
+      },
+      { name: 'GATEWAY_LISTEN_ADDR' },
+    ],
   }),
   'gateway.api_url': setting(httpUrl, {
-    environment: variable('GATEWAY_API_URL'),
+    description: 'The api that the gateway passes requests to.',
     default: ({ modules }) => (modules.includes('api') ? undefined : 'http://127.0.0.1:9600'),
     documentedDefault: 'the api of the same process, else http://127.0.0.1:9600',
-    description: 'The api that the gateway passes requests to.',
   }),
   'gateway.name': setting(name, {
-    environment: variable('GATEWAY_NAME'),
+    description: 'The name of this gateway in sessions and audit events; two gateways need two names.',
     default: ({ hostName }): string => hostName.replace(/[^A-Za-z0-9._-]/g, '-').slice(0, 253) || 'gateway',
     documentedDefault: 'host name',
-    description: 'What sessions and audit events call this gateway; two gateways need two names.',
   }),
   'database.url': setting(databaseLocation, {
-    environment: variable('DATABASE_URL'),
+    description: 'The database: `postgres://…`, or a SQLite file as `sqlite:PATH` or a plain path.',
     default: ({ dataDir }): string => `${dataDir}/platform.db`,
     documentedDefault: 'SQLite file `{data_dir}/platform.db`',
-    description: 'The database: `postgres://…`, or a SQLite file as `sqlite:PATH` or a plain path.',
     secret: true,
+    property: 'database',
   }),
   'bus.server': setting(busServers, {
-    environment: variable('BUS_SERVER'),
+    description:
+      'The NATS servers, tried in this order. A login is written `nats://user:password@host:port`.',
     default: 'nats://127.0.0.1:9996',
-    description:
-      'The NATS servers, tried in turn; a login stands in the address, `nats://user:password@host:port`.',
+    secret: true,
+    property: 'bus',
+  }),
+  'auth.jwt_secret': setting(signingKey, {
+    description: 'The key that signs and verifies JWTs: at least 32 bytes. Guessable keys are refused.',
+    documentedDefault: 'generated on first start, kept in `{data_dir}/jwt-secret`',
+    environment: [{ name: 'JWT_SECRET' }],
     secret: true,
   }),
-  'auth.jwt_secret': setting(signingKey(JWT_SECRET_MINIMUM_BYTES), {
-    environment: variable('JWT_SECRET'),
-    default: undefined,
-    documentedDefault: 'made on first start, kept in `{data_dir}/jwt-secret`',
-    description:
-      'The key that signs and verifies JWTs: at least 32 bytes, and none that is guessed first, such as a repeated word.',
-    secret: true,
-  }),
-  'auth.token_ttl': setting(atLeastASecond, {
-    environment: variable('TOKEN_TTL'),
+  'auth.token_ttl': setting(tokenLifetime, {
+    description: 'How long an issued JWT is valid, at most 30 days.',
     default: '1h',
-    description: 'How long an issued JWT is valid.',
+    environment: [{ name: 'TOKEN_TTL' }],
   }),
   'auth.trusted_proxies': setting(cidrList, {
-    environment: variable('TRUSTED_PROXIES'),
-    default: '127.0.0.0/8,::1/128',
     description:
-      'Networks whose identity headers are believed: the gateways, and nobody else. `[]` trusts none.',
+      'Networks whose identity headers are trusted: only those of gateways. `none` trusts no network.',
+    default: '127.0.0.0/8,::1/128',
+    environment: [{ name: 'TRUSTED_PROXIES' }],
   }),
   'vpn.ip_pool': setting(ipPool, {
-    environment: variable('VPN_IP_POOL'),
+    description: 'The network from which virtual addresses are leased.',
     default: '100.64.0.0/16',
-    description: 'The network that virtual addresses are leased from.',
   }),
   'vpn.heartbeat': setting(timerPeriod, {
-    environment: variable('VPN_HEARTBEAT'),
+    description: 'The interval of heartbeats on a session; two without an answer close it.',
     default: '30s',
-    description: 'How often a tunnel is asked for a sign of life; two without an answer close it.',
   }),
-  'vpn.cool_down': setting(maybeNone, {
-    environment: variable('VPN_COOL_DOWN'),
+  'vpn.cool_down': setting(durationFrom(0), {
+    description: 'How long a released address is kept from other devices.',
     default: '60s',
-    description: 'How long a released address is kept from others.',
   }),
-  'vpn.connection_rate': setting(integer({ minimum: 1, maximum: 1_000_000 }), {
-    environment: variable('VPN_CONNECTION_RATE'),
+  'vpn.connection_rate': setting(count, {
+    description: 'New sessions per second and client address; above that the answer is 429.',
     default: '50',
-    description: 'New tunnels a second that one address may open before the answer is 429.',
+    property: 'vpn.connectionsPerSecond',
   }),
-  'vpn.connection_burst': setting(integer({ minimum: 1, maximum: 1_000_000 }), {
-    environment: variable('VPN_CONNECTION_BURST'),
+  'vpn.connection_burst': setting(count, {
+    description: 'New sessions that one client address may open at once.',
     default: '500',
-    description: 'New tunnels that one address may open at once.',
   }),
-  'orders.expiry': setting(lifetime, {
-    environment: variable('ORDER_EXPIRY'),
-    default: '15m', // specification, Limits
+  'vpn.sessions_per_user': setting(count, {
+    description: 'Open sessions of one user; the next one is refused with 429.',
+    default: '250',
+  }),
+  'orders.expiry': setting(durationFrom(1), {
     description: 'How long an order may stay pending when it names no time itself.',
+    default: '15m', // docs/specification.md, Limits
+    environment: [{ name: 'ORDER_EXPIRY' }],
   }),
-  'messages.keep': setting(atLeastASecond, {
-    environment: variable('MESSAGES_KEEP'),
-    default: '7d',
+  'messages.keep': setting(durationFrom(SECOND), {
     description: 'How long delivered messages are kept.',
+    default: '7d',
   }),
   'worker.listen': setting(listenAddress, {
-    environment: variable('WORKER_LISTEN_ADDR'),
-    default: undefined,
-    documentedDefault: 'unset',
-    description:
-      'Where a process that runs only the worker answers `/health` and `/metrics`; unset, it does not listen.',
+    description: 'Where the worker answers `/health` and `/metrics`. Unset, it does not listen.',
+    default: ({ modules }) => (modules.join() === 'worker' ? '127.0.0.1:9602' : undefined),
+    documentedDefault: '127.0.0.1:9602 when only the worker runs, else unset',
+    environment: [{ name: 'WORKER_LISTEN_ADDR' }],
   }),
   'worker.order_scan': setting(timerPeriod, {
-    environment: variable('WORKER_ORDER_SCAN'),
-    default: '5s',
     description: 'How often the worker looks for orders that are due to expire.',
+    default: '5s',
   }),
   'worker.certificate_scan': setting(timerPeriod, {
-    environment: variable('WORKER_CERTIFICATE_SCAN'),
-    default: '1h',
     description: 'How often the worker looks for certificates that end soon.',
+    default: '1h',
+    noEffectYet: true,
   }),
   'alerts.robot.url': setting(secretHttpUrl, {
-    environment: variable('ALERT_ROBOT_URL'),
-    default: undefined,
-    documentedDefault: 'unset: no robot is told',
-    description: 'The webhook of the chat robot that is told of alerts; needs `alerts.robot.kind`.',
+    description: 'The webhook of the chat robot that receives alerts; needs `alerts.robot.kind`.',
+    environment: [{ name: 'ALERT_ROBOT_URL' }],
     secret: true,
+    needs: 'alerts.robot.kind',
+    noEffectYet: true,
   }),
   'alerts.robot.kind': setting(choice(ROBOT_KINDS), {
-    environment: variable('ALERT_ROBOT_KIND'),
-    default: undefined,
-    documentedDefault: 'unset',
-    description: 'Which robot it is, and so the form of its messages.',
+    description: 'The kind of robot, which decides the format of its messages.',
+    environment: [{ name: 'ALERT_ROBOT_KIND' }],
+    needs: 'alerts.robot.url',
+    noEffectYet: true,
   }),
-  'alerts.robot.secret': setting(secretText(1), {
-    environment: variable('ALERT_ROBOT_SECRET'),
-    default: undefined,
-    documentedDefault: 'unset',
-    description: 'The key that signs messages to a robot that asks for signatures.',
+  'alerts.robot.secret': setting(secretText, {
+    description: 'The key that signs messages, for a robot that requires signatures.',
+    environment: [{ name: 'ALERT_ROBOT_SECRET' }],
     secret: true,
+    needs: 'alerts.robot.url',
+    noEffectYet: true,
   }),
-  'log.level': setting(choice(LOG_LEVELS), {
-    environment: variable('LOG_LEVEL'),
+  'log.level': setting(choice(['error', 'warn', 'info', 'debug']), {
+    description: 'The lowest level that is logged.',
     default: 'info',
-    description: 'The least important lines that are still logged.',
   }),
-  'log.format': setting(choice(LOG_FORMATS), {
-    environment: variable('LOG_FORMAT'),
+  'log.format': setting(choice(['json', 'pretty']), {
+    description: 'The format of the log.',
     default: ({ terminal }): string => (terminal ? 'pretty' : 'json'),
     documentedDefault: '`json`, or `pretty` on a terminal',
-    description: 'How a log line is written.',
   }),
-} as const
+} as const satisfies Record<string, unknown>
 
 export type SettingKey = keyof typeof SETTINGS
 
-type ValueOf<S> = S extends { type: ValueType<infer T>; default: infer D } ? T | Unset<D> : never
-type Unset<D> = undefined extends (D extends (context: DefaultContext) => infer R ? R : D) ? undefined : never
+/** The same without the types of the values, for code that treats all settings alike. */
+export const SETTING_TABLE: SettingTable = SETTINGS
 
-/** The value of every setting, by its key. */
-export type SettingValues = { readonly [K in SettingKey]: ValueOf<(typeof SETTINGS)[K]> }
+/** Tables of a file that no part of the program reads yet, so that they are errors. */
+export const TABLES_WITHOUT_EFFECT: readonly string[] = ['backup']
 
-/** The list in its order, for those that treat all settings alike. */
-export const SETTING_LIST = Object.entries(SETTINGS) as readonly (readonly [SettingKey, Setting<unknown>])[]
-
-/** What the table `[backup]` may hold. The backup program judges the values: it alone knows what it needs. */
-export const BACKUP_KEYS = [
-  'backup.install_root',
-  'backup.database',
-  'backup.logs',
-  'backup.staging',
-  'backup.drive.api_url',
-  'backup.drive.api_prefix',
-  'backup.drive.token_file',
-  'backup.drive.secrets_file',
-  'backup.drive.part_size',
-  'backup.platform_api',
-  'backup.server',
-  'backup.window_start',
-  'backup.window_end',
-  'backup.retry_every',
-  'backup.clean',
-  'backup.media_globs',
-  'backup.reboot',
-  'backup.dry_run',
-] as const
+/** The environment variables of a setting, in the order of their precedence. */
+export function variablesOf(key: string, { environment }: Setting): readonly EnvironmentVariable[] {
+  return environment ?? [{ name: key.toUpperCase().replaceAll('.', '_') }]
+}

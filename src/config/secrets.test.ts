@@ -18,7 +18,7 @@ import { promisify } from 'node:util'
 import { ConfigError } from './config-error.ts'
 import { readOrCreateJwtSecret } from './secrets.ts'
 
-const OWN = '9fK2pX7vQmB4tZ8nLw3RsY6jHd0cGaUe'
+const CHOSEN = '9fK2pX7vQmB4tZ8nLw3RsY6jHd0cGaUe'
 
 let dataDir: string
 let path: string
@@ -42,7 +42,7 @@ function refusal(): string {
   return assert.fail('the secret was accepted')
 }
 
-test('a secret is made on first start, for its owner alone, and kept', () => {
+test('a secret is generated on first start, readable by its owner only, and kept', () => {
   const made = readOrCreateJwtSecret(dataDir).reveal()
   assert.equal(Buffer.from(made, 'base64url').length, 48)
   assert.equal(statSync(path).mode & 0o777, 0o600)
@@ -55,7 +55,7 @@ test('two data directories have two secrets', () => {
   assert.notEqual(readOrCreateJwtSecret(dataDir).reveal(), other)
 })
 
-test('a mask that takes the owner everything does not hinder it', () => {
+test('the umask does not matter', () => {
   const before = process.umask(0o777)
   try {
     readOrCreateJwtSecret(dataDir)
@@ -65,13 +65,13 @@ test('a mask that takes the owner everything does not hinder it', () => {
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 
-test('a secret of one’s own is read without the line end of an editor', () => {
-  writeFileSync(path, `${OWN}\n`, { mode: 0o400 })
-  assert.equal(readOrCreateJwtSecret(dataDir).reveal(), OWN)
+test('a secret that the operator wrote is read without its line feed', () => {
+  writeFileSync(path, `${CHOSEN}\n`, { mode: 0o400 })
+  assert.equal(readOrCreateJwtSecret(dataDir).reveal(), CHOSEN)
 })
 
 for (const mode of [0o640, 0o604, 0o620, 0o601]) {
-  test(`a secret of mode ${mode.toString(8)} is refused, with the command that mends it`, () => {
+  test(`a secret of mode ${mode.toString(8)} is refused, with the command that corrects it`, () => {
     writeFileSync(path, 'canary'.repeat(10))
     chmodSync(path, mode)
     assert.equal(
@@ -82,16 +82,16 @@ for (const mode of [0o640, 0o604, 0o620, 0o601]) {
 }
 
 for (const text of ['', 'canary\n', `canary${' '.repeat(40)}`]) {
-  test(`a secret that is too short is refused and kept as it is: ${JSON.stringify(text)}`, () => {
+  test(`a secret that is too short is refused and not changed: ${JSON.stringify(text)}`, () => {
     writeFileSync(path, text, { mode: 0o600 })
     const message = refusal()
-    assert.match(message, /expected at least 32 bytes/)
+    assert.match(message, /expected a secret of at least 32 bytes/)
     assert.doesNotMatch(message, /canary/)
     assert.equal(readFileSync(path, 'utf8'), text)
   })
 }
 
-test('what is no file is refused', () => {
+test('a directory or a dangling link is refused', () => {
   mkdirSync(path, { mode: 0o700 })
   assert.match(refusal(), /got EISDIR$/)
   rmSync(path, { recursive: true })

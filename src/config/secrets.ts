@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
+  chmodSync,
   closeSync,
-  fchmodSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -9,20 +9,19 @@ import {
   openSync,
   readFileSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Secret } from '../kernel/secret.ts'
+import type { Secret } from '../kernel/secret.ts'
 import { ConfigError } from './config-error.ts'
-import { isGuessable } from './guessable-secrets.ts'
-import { JWT_SECRET_MINIMUM_BYTES } from './schema.ts'
+import { signingKey } from './value-types.ts'
 
-const MADE_BYTES = 48
-const REMEDY = '(remove the file to have a new one made)'
+const GENERATED_BYTES = 48
 
 /**
- * The key that signs JWTs, from `{dataDir}/jwt-secret`; made there on first start. Processes that start at once agree
- * on one. Throws a {@link ConfigError} when the file can be read by others, is too short, or cannot be read or made.
+ * The key that signs JWTs, from `{dataDir}/jwt-secret`; generated there on first start. Processes that start at once
+ * agree on one. Throws a {@link ConfigError} when others can read the file, when the key is too short or guessable, and
+ * when the file cannot be read or made.
  */
 export function readOrCreateJwtSecret(dataDir: string): Secret {
   const path = join(dataDir, 'jwt-secret')
@@ -31,7 +30,7 @@ export function readOrCreateJwtSecret(dataDir: string): Secret {
   } catch (error) {
     const code = errorCode(error)
     if (code === undefined) throw error
-    throw unusable(path, 'a file that can be read, and made when it is not there', code)
+    throw unusable(path, 'a file that can be read, or made when there is none', code)
   }
 }
 
@@ -44,72 +43,54 @@ function unusable(path: string, expected: string, got: string): ConfigError {
 }
 
 function readSecret(path: string): Secret | undefined {
-  const file = openIfThere(path)
+  const file = ignoring('ENOENT', () => openSync(path, 'r'))
   if (file === undefined) return undefined
   try {
-    refuseReadable(path, fstatSync(file).mode)
-    return toSecret(path, readFileSync(file, 'utf8').trim())
+    requirePrivate(path, fstatSync(file).mode)
+    const text = readFileSync(file, 'utf8').trim()
+    const secret = signingKey.parse(text, '')
+    if (secret) return secret
+    const expected = `${signingKey.expected}; remove the file to have a new one generated`
+    throw unusable(path, expected, `${Buffer.byteLength(text)} bytes`)
   } finally {
     closeSync(file)
   }
 }
 
-function openIfThere(path: string): number | undefined {
-  try {
-    return openSync(path, 'r')
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-function refuseReadable(path: string, mode: number): void {
+function requirePrivate(path: string, mode: number): void {
   if ((mode & 0o077) === 0) return
-  const got = `mode ${(mode & 0o777).toString(8)}`
-  throw unusable(path, `mode 600, for its owner alone (run: chmod 600 ${path})`, got)
-}
-
-function toSecret(path: string, text: string): Secret {
-  const bytes = Buffer.byteLength(text)
-  if (bytes < JWT_SECRET_MINIMUM_BYTES)
-    throw unusable(path, `at least ${JWT_SECRET_MINIMUM_BYTES} bytes ${REMEDY}`, `${bytes}`)
-  if (isGuessable(text))
-    throw unusable(path, `a key that nobody would guess ${REMEDY}`, 'one that is tried first')
-  return new Secret(text)
+  throw unusable(
+    path,
+    `mode 600, for its owner alone (run: chmod 600 ${path})`,
+    `mode ${(mode & 0o777).toString(8)}`,
+  )
 }
 
 function createSecret(path: string): Secret {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const directory = dirname(path)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
-  writeDurably(temporary, randomBytes(MADE_BYTES).toString('base64url'))
+  const text = `${randomBytes(GENERATED_BYTES).toString('base64url')}\n`
+  writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
   try {
-    linkUnlessThere(temporary, path)
+    chmodSync(temporary, 0o600) // the umask may have taken the owner's permissions
+    // Unlike a rename, a link fails when another process was first; then the key of that process counts.
+    ignoring('EEXIST', () => linkSync(temporary, path))
   } finally {
     unlinkSync(temporary)
   }
-  syncDirectory(dirname(path))
+  syncDirectory(directory)
   const secret = readSecret(path)
   if (secret) return secret
-  throw unusable(path, 'a file, or a name that is free', 'a link to nothing')
+  throw unusable(path, 'a file, or a free name', 'a link to nothing')
 }
 
-function writeDurably(path: string, text: string): void {
-  const file = openSync(path, 'wx', 0o600)
+function ignoring<T>(code: string, call: () => T): T | undefined {
   try {
-    fchmodSync(file, 0o600)
-    writeSync(file, `${text}\n`)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** A link, unlike a rename, fails when another process was first; its secret is then the one to use. */
-function linkUnlessThere(from: string, to: string): void {
-  try {
-    linkSync(from, to)
+    return call()
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
+    if (errorCode(error) === code) return undefined
+    throw error
   }
 }
 

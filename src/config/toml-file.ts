@@ -1,113 +1,89 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import type { Problem } from './config-error.ts'
-import { BACKUP_KEYS, SETTING_LIST } from './schema.ts'
+import { SETTING_TABLE, TABLES_WITHOUT_EFFECT } from './schema.ts'
 import { didYouMean } from './suggestions.ts'
-import { locateKeys } from './toml-lines.ts'
-import type { KeyPath, LineOf } from './toml-lines.ts'
+import { locateKeys, type KeyPath } from './toml-lines.ts'
 
-/** A value as the file holds it. */
-export interface FileValue {
-  readonly value: unknown
-  readonly source: string
-}
-
-/** What a configuration file says: values by their dotted key, and what is wrong with it apart from them. */
+/** A configuration file: what stands under each key, and what is wrong with the file apart from the values. */
 export interface TomlFile {
-  readonly values: ReadonlyMap<string, FileValue>
+  readonly values: ReadonlyMap<string, { readonly value: unknown; readonly source: string }>
   readonly problems: readonly Problem[]
 }
 
-const KNOWN_KEYS: ReadonlySet<string> = new Set([...SETTING_LIST.map(([key]) => key), ...BACKUP_KEYS])
-const KNOWN_TABLES: ReadonlySet<string> = new Set([...KNOWN_KEYS].flatMap(tablesAround))
-const CANDIDATES = [...KNOWN_KEYS, ...KNOWN_TABLES]
+const KEYS = new Set(Object.keys(SETTING_TABLE))
+const TABLES = new Set([...KEYS].flatMap(tablesAround))
 
 function tablesAround(key: string): string[] {
   const parts = key.split('.')
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'))
 }
 
-// No configuration comes near it: a larger file is a wrong file, and is not worth its memory.
-const LARGEST_BYTES = 1_048_576
+// A configuration has some kilobytes. A larger file is a wrong file.
+const LARGEST_BYTES = 65_536
 
-/** Reads a configuration file, `'absent'` when there is none at that path; anything else wrong is a problem. */
+/** Reads a configuration file; `'absent'` when there is none at that path, any other failure is a problem. */
 export function readTomlFile(path: string, shownAs: string): TomlFile | 'absent' {
   const source = `file ${shownAs}`
   try {
     const { size } = statSync(path)
-    if (size > LARGEST_BYTES) return unusable(source, 'at most 1 MiB of TOML', `${size} bytes`)
+    if (size > LARGEST_BYTES) return unusable(source, 'at most 64 KiB of TOML', `${size} bytes`)
     return parseToml(readFileSync(path), source)
   } catch (error) {
-    const code = errorCode(error)
-    return code === 'ENOENT' || code === 'ENOTDIR' ? 'absent' : unusable(source, 'a readable file', code)
-  }
-}
-
-function errorCode(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
-  throw error
-}
-
-function unusable(source: string, expected: string, got?: string): TomlFile {
-  return {
-    values: new Map(),
-    problems: [{ source, key: '', expected, ...(got === undefined ? {} : { got }) }],
-  }
-}
-
-/** Reads the text of a configuration file; `source` names it in what is reported. */
-function parseToml(bytes: Uint8Array, source: string): TomlFile {
-  const text = decodeUtf8(bytes)
-  if (text === undefined) return unusable(source, 'text in UTF-8')
-  try {
-    return flatten(parse(text, { maxDepth: 64 }), locateKeys(text), source)
-  } catch (error) {
-    if (error instanceof TomlError) return syntaxProblem(error, source)
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent'
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return unusable(source, 'text in UTF-8')
+    if (typeof code === 'string') return unusable(source, 'a readable file', code)
     throw error
   }
 }
 
-function decodeUtf8(bytes: Uint8Array): string | undefined {
+function unusable(source: string, expected: string, got?: string): TomlFile {
+  return { values: new Map(), problems: [{ source, key: '', expected, got }] }
+}
+
+function parseToml(bytes: Uint8Array, source: string): TomlFile {
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
+    return readDocument(parse(text, { maxDepth: 64 }), text, source)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    // Only the first line: after it the parser shows an excerpt of the file, which may hold a secret.
+    const reason = error.message.split('\n', 1)[0]?.replace('Invalid TOML document: ', '')
+    return unusable(`${source}:${error.line}`, `valid TOML (column ${error.column}: ${reason})`)
   }
 }
 
-function syntaxProblem(error: TomlError, source: string): TomlFile {
-  // Only the first line: the parser goes on with an excerpt of the file, which may hold a secret.
-  const reason = error.message.split('\n', 1)[0]?.replace('Invalid TOML document: ', '')
-  return unusable(`${source}:${error.line}`, `valid TOML (column ${error.column}: ${reason})`)
-}
-
-function flatten(document: object, lineOf: LineOf, source: string): TomlFile {
-  const values = new Map<string, FileValue>()
+function readDocument(document: object, text: string, file: string): TomlFile {
+  const lineOf = locateKeys(text)
+  const values = new Map<string, { value: unknown; source: string }>()
   const problems: Problem[] = []
-  visitTable(document, [], (path, value) => {
+  for (const [path, value] of entriesOf(document, [])) {
     const key = dottedKey(path)
-    const line = lineOf(path)
-    const place = line === undefined ? source : `${source}:${line}`
-    if (KNOWN_KEYS.has(key)) values.set(key, { value, source: place })
-    else if (KNOWN_TABLES.has(key)) problems.push({ source: place, key, expected: `a table [${key}]` })
-    else problems.push({ source: place, key, expected: `a known key${didYouMean(key, CANDIDATES)}` })
-  })
+    const source = `${file}:${lineOf(path)}`
+    if (KEYS.has(key)) values.set(key, { value, source })
+    else problems.push({ source, key, expected: expectedInstead(key) })
+  }
   return { values, problems }
 }
 
-/** Tells of everything that is no table known to hold settings. */
-function visitTable(table: object, path: KeyPath, visit: (path: KeyPath, value: unknown) => void): void {
-  for (const [name, value] of Object.entries(table)) {
-    const inner = [...path, name]
-    if (isTable(value) && KNOWN_TABLES.has(dottedKey(inner))) visitTable(value, inner, visit)
-    else visit(inner, value)
-  }
+/** Everything in a document but the tables that hold settings. */
+function entriesOf(table: object, outer: KeyPath): (readonly [path: KeyPath, value: unknown])[] {
+  return Object.entries(table).flatMap(([name, value]) => {
+    const path = [...outer, name]
+    return isTable(value) && TABLES.has(dottedKey(path)) ? entriesOf(value, path) : [[path, value] as const]
+  })
 }
 
 function isTable(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+  return Object.prototype.toString.call(value) === '[object Object]'
 }
 
 function dottedKey(path: KeyPath): string {
   return path.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join('.')
+}
+
+function expectedInstead(key: string): string {
+  if (TABLES_WITHOUT_EFFECT.includes(key)) return 'no such table: it has no effect in this release'
+  return TABLES.has(key) ? `a table [${key}]` : `a known key${didYouMean(key, [...KEYS, ...TABLES])}`
 }

@@ -45,11 +45,16 @@ const cases: readonly { name: string; toml: string; path: readonly string[]; lin
     line: 3,
   },
   { name: 'a key in a list of tables', toml: '[[a]]\nb = 1\n[[a]]\nc = 2', path: ['a', 'c'], line: 4 },
-  { name: 'no line for what is only inside a text', toml: 'a = "\\"\\nb = 1"', path: ['b'], line: undefined },
+  {
+    name: 'nothing for a key that stands inside a text',
+    toml: 'a = "\\"\\nb = 1"',
+    path: ['b'],
+    line: undefined,
+  },
 ]
 
 for (const { name, toml, path, line } of cases) {
-  test(`the line is found of ${name}`, () => {
+  test(`finds the line of ${name}`, () => {
     parse(toml)
     assert.equal(locateKeys(toml)(path), line)
   })

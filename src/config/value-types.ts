@@ -3,174 +3,131 @@ import { Secret } from '../kernel/secret.ts'
 import { formatDuration, parseDuration } from '../kernel/time.ts'
 import { isGuessable } from './guessable-secrets.ts'
 
-/** How a setting is read from an environment variable and from TOML, and printed. */
+/** How the values of a setting are written, checked and printed. */
 export interface ValueType<T> {
-  /** For the reference: one or two words. */
+  /** One or two words for the reference. */
   readonly name: string
   /** Completes the sentence "expected …". */
   readonly expected: string
-  /** The value, or undefined when the text is none of this type. Relative paths start at `cwd`. */
-  fromText(text: string, cwd: string): T | undefined
-  fromToml(value: unknown, cwd: string): T | undefined
-  /** As it is shown to people: without secrets. */
+  /** The type in a TOML file; a list may also be one string with commas. */
+  readonly toml: 'string' | 'number' | 'boolean' | 'list'
+  /** The value of a text, undefined when the text is wrong. Relative paths start at `cwd`. */
+  parse(text: string, cwd: string): T | undefined
+  /** What the property of the setting in the configuration ends with. */
+  readonly unit?: string
+  /** As people see it: without secrets. */
   format(value: T): string
 }
 
-interface TextType<T> {
-  readonly name: string
-  readonly expected: string
-  readonly parse: (text: string, cwd: string) => T | undefined
-  readonly format: (value: T) => string
+type Options<T> = Pick<ValueType<T>, 'name' | 'expected' | 'parse'> & Partial<ValueType<T>>
+
+export function valueType<T>(options: Options<T>): ValueType<T> {
+  return { toml: 'string', format: String, ...options }
 }
 
-/** A type that is written as a string in TOML too. */
-export function textType<T>({ name, expected, parse, format }: TextType<T>): ValueType<T> {
-  return {
-    name,
-    expected,
-    fromText: parse,
-    fromToml: (value, cwd) => (typeof value === 'string' ? parse(value, cwd) : undefined),
-    format,
+/** A value of a TOML file as the environment would have it, undefined when it has another type. */
+export function textOfToml(value: unknown, { toml }: ValueType<unknown>): string | undefined {
+  if (toml === 'list' && Array.isArray(value)) {
+    return value.every((item) => typeof item === 'string' && item !== '') ? value.join(',') : undefined
   }
-}
-
-interface ListType<T> {
-  readonly name: string
-  readonly expected: string
-  readonly parse: (items: readonly string[]) => T | undefined
-  readonly format: (value: T) => string
-}
-
-/** A list: comma separated in a string, or an array of strings in TOML. */
-export function listType<T>({ name, expected, parse, format }: ListType<T>): ValueType<T> {
-  const fromText = (text: string): T | undefined => parse(text.split(',').map((item) => item.trim()))
-  const fromToml = (value: unknown): T | undefined => {
-    if (typeof value === 'string') return fromText(value)
-    return isTextList(value) ? parse(value) : undefined
-  }
-  return { name, expected, fromText, fromToml, format }
-}
-
-function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+  const isExpected = typeof value === (toml === 'list' ? 'string' : toml) && value !== ''
+  return isExpected ? String(value) : undefined
 }
 
 /** Every item parsed, or undefined when one of them cannot be. */
-export function parseEach<T>(
-  items: readonly string[],
-  parse: (item: string) => T | undefined,
-): T[] | undefined {
-  const parsed = items.map(parse)
+export function parseList<T>(text: string, parse: (item: string) => T | undefined): T[] | undefined {
+  const parsed = text.split(',').map((item) => parse(item.trim()))
   return parsed.every((item) => item !== undefined) ? parsed : undefined
 }
 
-const FLAGS: ReadonlyMap<string, boolean> = new Map([
-  ['1', true],
-  ['true', true],
-  ['0', false],
-  ['false', false],
-])
+const FLAGS: Readonly<Record<string, boolean>> = { 1: true, true: true, 0: false, false: false }
 
-export const flag: ValueType<boolean> = {
+export const flag = valueType({
   name: 'boolean',
   expected: 'true or false (in the environment also 1 or 0)',
-  fromText: (text) => FLAGS.get(text.toLowerCase()),
-  fromToml: (value) => (typeof value === 'boolean' ? value : undefined),
-  format: String,
-}
+  toml: 'boolean',
+  parse: (text) => (Object.hasOwn(FLAGS, text.toLowerCase()) ? FLAGS[text.toLowerCase()] : undefined),
+})
 
-export interface Range {
+interface Range {
   readonly minimum: number
   readonly maximum: number
 }
 
-export function integer({ minimum, maximum }: Range): ValueType<number> {
-  const inRange = (value: number): number | undefined =>
-    Number.isInteger(value) && value >= minimum && value <= maximum ? value : undefined
-  return {
-    name: 'integer',
-    expected: `an integer from ${minimum} to ${maximum}`,
-    fromText: (text) => (/^\d{1,15}$/.test(text) ? inRange(Number(text)) : undefined),
-    fromToml: (value) => (typeof value === 'number' ? inRange(value) : undefined),
-    format: String,
-  }
+function within({ minimum, maximum }: Range, value: number | undefined): number | undefined {
+  return value !== undefined && value >= minimum && value <= maximum ? value : undefined
 }
 
-/** Milliseconds, written `30s`, `15m`, `2h`, `7d`. */
-export function duration({ minimum, maximum }: Range): ValueType<number> {
-  return textType({
-    name: 'duration',
-    expected: `a duration such as 30s, 15m, 2h or 7d, from ${formatDuration(minimum)} to ${formatDuration(maximum)}`,
-    parse(text) {
-      const milliseconds = parseDuration(text)
-      if (milliseconds === undefined || milliseconds < minimum || milliseconds > maximum) return undefined
-      return milliseconds
-    },
-    format: formatDuration,
+export function integer(range: Range): ValueType<number> {
+  return valueType({
+    name: 'integer',
+    expected: `an integer from ${range.minimum} to ${range.maximum}`,
+    toml: 'number',
+    parse: (text) => (/^\d{1,15}$/.test(text) ? within(range, Number(text)) : undefined),
   })
 }
 
-/** The absolute form of a path, undefined for what no file can be called. */
+/** Milliseconds, written `30s`, `15m`, `2h`, `7d`. */
+export function duration(range: Range): ValueType<number> & { readonly unit: 'Ms' } {
+  const [shortest, longest] = [range.minimum, range.maximum].map(formatDuration)
+  const type = valueType({
+    name: 'duration',
+    expected: `a duration such as 30s, 15m, 2h or 7d, from ${shortest} to ${longest}`,
+    parse: (text) => within(range, parseDuration(text)),
+    format: formatDuration,
+  })
+  return { ...type, unit: 'Ms' }
+}
+
+/** The absolute path, undefined for a text that cannot be a path. */
 export function resolvePath(text: string, cwd: string): string | undefined {
   return text === '' || text.includes('\0') ? undefined : resolve(cwd, text)
 }
 
-export const path: ValueType<string> = textType({
-  name: 'path',
-  expected: 'a path',
-  parse: resolvePath,
-  format: String,
-})
+export const path = valueType({ name: 'path', expected: 'a path', parse: resolvePath })
 
 export function choice<const T extends string>(options: readonly T[]): ValueType<T> {
-  return textType({
+  return valueType({
     name: options.join(', '),
     expected: `one of ${options.join(', ')}`,
     parse: (text) => options.find((option) => option === text),
-    format: String,
   })
 }
 
-export const name: ValueType<string> = textType({
+export const name = valueType({
   name: 'name',
   expected: '1 to 253 letters, digits, dots, hyphens or underscores',
   parse: (text) => (/^[A-Za-z0-9._-]{1,253}$/.test(text) ? text : undefined),
-  format: String,
 })
 
-export function secretText(minimumBytes: number): ValueType<Secret> {
-  return textType({
-    name: 'secret',
-    expected: `a secret of at least ${minimumBytes} ${minimumBytes === 1 ? 'byte' : 'bytes'}`,
-    parse: (text) => (Buffer.byteLength(text) >= minimumBytes ? new Secret(text) : undefined),
-    format: String,
-  })
-}
+export const secretText = valueType({
+  name: 'secret',
+  expected: 'a secret of at least 1 byte',
+  parse: (text) => (text === '' ? undefined : new Secret(text)),
+})
 
-/** The key of a signature: long enough, and none that is tried first. */
-export function signingKey(minimumBytes: number): ValueType<Secret> {
-  const { fromText, expected } = secretText(minimumBytes)
-  return textType({
-    name: 'secret',
-    expected: `${expected} that nobody would guess (run: openssl rand -base64 48)`,
-    parse: (text, cwd) => (isGuessable(text) ? undefined : fromText(text, cwd)),
-    format: String,
-  })
-}
+export const SIGNING_KEY_MINIMUM_BYTES = 32 // RFC 7518, 3.2: a key for HS256 is at least as long as its hash
 
-/** What one process can do; also the order in which modules are started. */
+export const signingKey = valueType({
+  name: 'secret',
+  expected: `a secret of at least ${SIGNING_KEY_MINIMUM_BYTES} bytes that cannot be guessed (run: openssl rand -base64 48)`,
+  parse: (text) =>
+    Buffer.byteLength(text) < SIGNING_KEY_MINIMUM_BYTES || isGuessable(text) ? undefined : new Secret(text),
+})
+
+/** What one process can do, in the order of the start. */
 export const MODULES = ['api', 'gateway', 'worker'] as const
 export type ModuleName = (typeof MODULES)[number]
 
-export const moduleList: ValueType<readonly ModuleName[]> = listType({
+export const moduleList = valueType<readonly ModuleName[]>({
   name: 'list',
   expected: `all, or a list without repetition of ${MODULES.join(', ')}`,
-  parse: parseModules,
+  toml: 'list',
+  parse(text) {
+    if (text === 'all') return MODULES
+    const names: readonly string[] = text.split(',').map((item) => item.trim())
+    const known = MODULES.filter((module) => names.includes(module))
+    return known.length === names.length ? known : undefined
+  },
   format: (modules) => modules.join(','),
 })
-
-function parseModules(items: readonly string[]): readonly ModuleName[] | undefined {
-  if (items.length === 1 && items[0] === 'all') return MODULES
-  const named = MODULES.filter((module) => items.includes(module))
-  return named.length > 0 && named.length === items.length ? named : undefined
-}

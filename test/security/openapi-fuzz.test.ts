@@ -17,7 +17,7 @@ const PROTOTYPE_WATCH =
 
 test(`${REQUESTS} requests made from the OpenAPI document, half of them broken, get what it promises`, async (t) => {
   const { seed } = chanceOf(t)
-  const secrets = [randomBytes(32).toString('hex'), randomBytes(16).toString('hex')]
+  const secrets = [randomBytes(32).toString('hex')]
   const api = await served(t, secrets)
   const { requests, statuses, mutators } = await fuzz({ api, requests: REQUESTS, seed, secrets })
 
@@ -37,7 +37,7 @@ test(`${REQUESTS} requests made from the OpenAPI document, half of them broken, 
   assert.match(api.platform.stderr(), /prototype:;/)
 })
 
-async function served(t: TestContext, [jwtSecret = '', robotSecret = '']: readonly string[]): Promise<Api> {
+async function served(t: TestContext, [jwtSecret = '']: readonly string[]): Promise<Api> {
   const scope = scopeOf(t)
   // A call that publishes waits for a bus that is away, so there is one.
   const nats = await startNats({ jetstream: false })
@@ -45,7 +45,6 @@ async function served(t: TestContext, [jwtSecret = '', robotSecret = '']: readon
   const env = {
     BUS_SERVER: nats.url,
     JWT_SECRET: jwtSecret,
-    ALERT_ROBOT_SECRET: robotSecret,
     NODE_OPTIONS: PROTOTYPE_WATCH,
   }
   return scope.use(await openApi(env))

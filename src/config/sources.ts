@@ -1,0 +1,78 @@
+import { resolve } from 'node:path'
+import type { Problem } from './config-error.ts'
+import type { Environment } from './env.ts'
+import { variablesOf, type Setting } from './schema.ts'
+import { readTomlFile, type TomlFile } from './toml-file.ts'
+import { textOfToml, type ModuleName } from './value-types.ts'
+
+export interface SourceOptions {
+  /** From `--config`. */
+  readonly configPath?: string | undefined
+  /** From `--module`; beats everything. */
+  readonly moduleOverride?: string | undefined
+  readonly env: Environment
+  /** Where relative paths start and `platform.toml` is looked for. */
+  readonly cwd: string
+  /** Looked for last. */
+  readonly systemConfigPath?: string
+}
+
+/** What was given for a setting. */
+export interface GivenValue {
+  /** Undefined when the file has a value of another type. */
+  readonly text: string | undefined
+  /** As it stands there. */
+  readonly value: unknown
+  readonly source: string
+}
+
+export type FirstFile = TomlFile & { readonly path: string | undefined }
+
+/** The value that counts for a setting, undefined when none was given. */
+export function givenValue(
+  { moduleOverride, env }: SourceOptions,
+  file: TomlFile,
+  key: string,
+  setting: Setting,
+  modules: readonly ModuleName[],
+): GivenValue | undefined {
+  if (key === 'module' && moduleOverride !== undefined) return givenText(moduleOverride, 'option --module')
+  for (const { name, when } of variablesOf(key, setting)) {
+    const text = readVariable(env, name)
+    if (text !== undefined && (when?.holds(modules) ?? true)) return givenText(text, `environment ${name}`)
+  }
+  const inFile = file.values.get(key)
+  return inFile && { ...inFile, text: textOfToml(inFile.value, setting.type) }
+}
+
+function givenText(text: string, source: string): GivenValue {
+  return { text, value: text, source }
+}
+
+/** A variable's value. An empty variable counts as unset: unit files and compose files cannot unset one. */
+function readVariable(env: Environment, name: string): string | undefined {
+  return env[name] === '' ? undefined : env[name]
+}
+
+/** Reads the first configuration file that exists; one that was named must exist. */
+export function readFirstFile({ configPath, env, cwd, systemConfigPath }: SourceOptions): FirstFile {
+  const variable = readVariable(env, 'PLATFORM_CONFIG')
+  if (configPath !== undefined) return readNamed(configPath, 'option --config', cwd)
+  if (variable !== undefined) return readNamed(variable, 'environment PLATFORM_CONFIG', cwd)
+  const system = systemConfigPath ?? '/etc/platform/platform.toml'
+  return readAt('platform.toml', cwd) ?? readAt(system, cwd) ?? noFile([])
+}
+
+function readNamed(path: string, source: string, cwd: string): FirstFile {
+  const missing = { source, key: '', expected: 'a file that exists', got: JSON.stringify(path) }
+  return readAt(path, cwd) ?? noFile([missing])
+}
+
+function readAt(path: string, cwd: string): FirstFile | undefined {
+  const file = path === '' || path.includes('\0') ? 'absent' : readTomlFile(resolve(cwd, path), path)
+  return file === 'absent' ? undefined : { path, ...file }
+}
+
+function noFile(problems: readonly Problem[]): FirstFile {
+  return { path: undefined, values: new Map(), problems }
+}
