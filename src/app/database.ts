@@ -5,7 +5,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { AppError, errorMessage } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { migrate, requireCurrentSchema } from '../store/migrate.ts'
+import { migrate, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 
@@ -13,21 +13,20 @@ export interface DatabaseParts {
   readonly config: Config
   readonly logger: Logger
   readonly metrics: Metrics
-  /** For a program that serves read-only: it does not even tidy up after another one that crashed. */
+  /** For a program that serves read-only: it does not even recover what a crashed process left. */
   readonly readOnly?: boolean
+  /** The setting that names a database which must exist, and its source, for the error. Left out: one is made. */
+  readonly mustExist?: string
 }
 
 /**
- * Opens the configured database as it is, and makes sure that it answers; a SQLite file is made when it is not there.
- * The caller closes it. Rejects with `store_unavailable`, which names the database.
+ * Opens the configured database as it is, and makes sure that it answers. The caller closes it. Rejects with
+ * `store_unavailable`, which names the database.
  */
-export async function openDatabase({
-  config,
-  logger,
-  metrics,
-  readOnly = false,
-}: DatabaseParts): Promise<Store> {
+export async function openDatabase(parts: DatabaseParts): Promise<Store> {
+  const { config, logger, metrics, readOnly = false } = parts
   const { database } = config
+  requireFile(parts)
   const store = await openStore({ database, readOnly, clock: systemClock, metrics, logger })
   try {
     await store.check()
@@ -38,13 +37,15 @@ export async function openDatabase({
   }
 }
 
-/** Opens the configured database with the current schema; a program that is read-only finds it so, or refuses. */
+/** Opens the configured database with the current schema. A read-only program requires it, others migrate to it. */
 export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> {
-  const { config, logger } = parts
-  if (config.readOnly) requireFile(config)
-  const store = await openDatabase(parts)
+  const { config, logger, mustExist } = parts
+  const store = await openDatabase(
+    config.readOnly ? { mustExist: 'read_only is set, so none is made', ...parts } : parts,
+  )
   try {
     warnWhenReadable(parts)
+    if (mustExist !== undefined) await requireSchema(store, config, mustExist)
     if (config.readOnly) {
       await requireCurrentSchema(store)
     } else {
@@ -58,23 +59,35 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> 
   }
 }
 
-function requireFile({ database }: Config): void {
-  if (database.kind !== 'sqlite' || existsSync(database.path)) return
-  throw new AppError(
-    'unavailable',
-    'schema_outdated',
-    `There is no database ${database.path}, and a read-only program does not make one; run "platform db migrate".`,
-  )
+function requireFile({ config: { database }, mustExist }: DatabaseParts): void {
+  if (mustExist === undefined || database.kind !== 'sqlite' || existsSync(database.path)) return
+  throw missing(`no database at ${database.path}`, mustExist)
 }
 
-/** The mode is the operator's: a backup may read the file by its group. Nobody should have it so without knowing. */
+/** An empty database is as unexpected as none. */
+async function requireSchema(store: Store, { database }: Config, setting: string): Promise<void> {
+  const { applied } = await schemaStatus(store)
+  if (applied.length === 0)
+    throw missing(`no schema in the database ${databaseLocation.format(database)}`, setting)
+}
+
+function missing(what: string, setting: string): AppError {
+  const remedy =
+    'Run "platform db migrate" or "platform serve" to make it, or choose another database with --config.'
+  return new AppError('unavailable', 'store_unavailable', `There is ${what} (${setting}). ${remedy}`)
+}
+
+/** The mode is the operator's decision, since a backup may read the file as a member of its group. Hence only a warning. */
 function warnWhenReadable({ config: { database }, logger }: DatabaseParts): void {
   if (database.kind !== 'sqlite') return
   const { path } = database
   const mode = statSync(path).mode & 0o777
   if ((mode & 0o077) === 0) return
   const fields = { path, mode: mode.toString(8) }
-  logger.warn(fields, 'others than its owner can read or write the database; unless that is meant: chmod 600')
+  logger.warn(
+    fields,
+    'others than its owner can read or write the database; if that is not intended, run chmod 600',
+  )
 }
 
 function unusable(name: string, error: unknown): AppError {
@@ -87,7 +100,7 @@ function unusable(name: string, error: unknown): AppError {
   )
 }
 
-/** A name with several addresses fails once for each, and the sum of them has no text of its own. */
+/** A host name with several addresses fails once for each, and the AggregateError has no message of its own. */
 function reasonOf(cause: unknown): string {
   return cause instanceof AggregateError ? cause.errors.map(errorMessage).join(', ') : errorMessage(cause)
 }

@@ -14,8 +14,8 @@ export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
 }
 
 export interface Platform {
-  /** The configured servers of the bus, for people. */
-  readonly busServers: string
+  /** The URL of each listener by its module. */
+  readonly addresses: ModuleContext['addresses']
   busState(): BusState
   /** Stops accepting, finishes what is under way, closes everything; may be called twice. */
   stop(): Promise<void>
@@ -32,7 +32,7 @@ const MODULES: Readonly<Record<ModuleName, () => Promise<OpenModule>>> = {
 export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOptions): Promise<Platform> {
   await using opening = new AsyncDisposableStack()
   const base = await openBase({ config, logger }, opening)
-  const context: ModuleContext = { ...base, opening, onFirstAdmin, apiUrl: undefined }
+  const context: ModuleContext = { ...base, opening, onFirstAdmin, addresses: {} }
   const jobs: Job[] = []
   for (const module of config.modules) {
     const open = await MODULES[module]()
@@ -44,7 +44,7 @@ export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOp
   }
   const opened = opening.move()
   return {
-    busServers: config.bus.text,
+    addresses: context.addresses,
     busState: () => base.bus.state,
     stop: () => opened.disposeAsync(),
   }

@@ -35,28 +35,35 @@ function world(t: TestContext, env: Environment = {}) {
   }
 }
 
+/** The same with a database. */
+async function worldWithDatabase(t: TestContext): Promise<ReturnType<typeof world>> {
+  const made = world(t)
+  succeeded(await made.run(['db', 'migrate']))
+  return made
+}
+
 async function postgresUrl(t: TestContext): Promise<string> {
   const { url, drop } = await createTestDatabase()
   t.after(drop)
   return url
 }
 
-/** The command ended well; answers what it printed. */
-function done({ code, stdout, stderr }: CommandResult): string {
+/** Asserts that the command ended with 0 and printed no error; returns what it printed. */
+function succeeded({ code, stdout, stderr }: CommandResult): string {
   assert.equal(code, 0, `${stdout}\n${stderr}`)
   assert.equal(stderr, '')
   return stdout
 }
 
-/** The command ended with this code and one line that says why. */
+/** Asserts that the command ended with this code and one line that gives the reason. */
 function refused({ code, stderr }: CommandResult, expectedCode: 1 | 2, reason: RegExp): void {
   assert.equal(code, expectedCode, stderr)
   assert.match(stderr, reason)
   assert.match(stderr, /^[^\n]+\n$/, 'one line')
 }
 
-/** The names in the list of a help text. */
-function listed(help: string): string[] {
+/** The names of the commands in a help text. */
+function commandsIn(help: string): string[] {
   const lines = help.slice(help.indexOf('\nCommands:\n')).split('\n')
   return lines.flatMap((line) => /^ {2}([a-z-]+)/.exec(line)?.[1] ?? [])
 }
@@ -68,13 +75,13 @@ function hashOf(path: string): string {
 describe('the command line', { concurrency: 4 }, () => {
   test('help lists every command, and describes each one that it lists', async (t) => {
     const { run, files } = world(t)
-    const commands = listed(done(await run(['help'])))
+    const commands = commandsIn(succeeded(await run(['help'])))
     for (const name of ['serve', 'config', 'db', 'user', 'token', 'version', 'help']) {
       assert.ok(commands.includes(name), `${name} is missing`)
     }
     await Promise.all(
       commands.map(async (name) => {
-        const help = done(await run(['help', name]))
+        const help = succeeded(await run(['help', name]))
         assert.match(help, new RegExp(`^Usage: platform ${name}`))
       }),
     )
@@ -83,21 +90,21 @@ describe('the command line', { concurrency: 4 }, () => {
 
   test('help describes the commands of a group', async (t) => {
     const { run } = world(t)
-    assert.deepEqual(listed(done(await run(['help', 'user']))), [
+    assert.deepEqual(commandsIn(succeeded(await run(['help', 'user']))), [
       'add',
       'list',
       'passwd',
       'disable',
       'enable',
     ])
-    assert.deepEqual(listed(done(await run(['help', 'db']))), ['migrate', 'status'])
-    assert.deepEqual(listed(done(await run(['help', 'token']))), ['issue'])
-    assert.match(done(await run(['help', 'user', 'add'])), /^Usage: platform user add .*<name>/)
+    assert.deepEqual(commandsIn(succeeded(await run(['help', 'db']))), ['migrate', 'status'])
+    assert.deepEqual(commandsIn(succeeded(await run(['help', 'token']))), ['issue'])
+    assert.match(succeeded(await run(['help', 'user', 'add'])), /^Usage: platform user add .*<name>/)
   })
 
-  test('version tells the release and the Node.js', async (t) => {
+  test('version prints the release and the version of Node.js', async (t) => {
     const { run } = world(t)
-    assert.match(done(await run(['version'])), /^platform \d+\.\d+\.\d+ \(Node\.js v\d+\.\d+\.\d+\)\n$/)
+    assert.match(succeeded(await run(['version'])), /^platform \d+\.\d+\.\d+ \(Node\.js v\d+\.\d+\.\d+\)\n$/)
   })
 
   const WRONG_USAGE: readonly (readonly [args: readonly string[], named: RegExp])[] = [
@@ -117,9 +124,10 @@ describe('the command line', { concurrency: 4 }, () => {
     [['user', 'add', 'ann', '--role', 'admin', '--password', PASSWORD], /--password/],
     [['token', 'issue', 'ann', '--ttl', 'soon'], /--ttl.*"soon"/],
     [['token', 'issue', 'ann', '--ttl', '0s'], /--ttl.*"0s"/],
+    [['token', 'issue', 'ann', '--ttl', '31d'], /--ttl: expected .* to 30d, got "31d"/],
   ]
   for (const [args, named] of WRONG_USAGE) {
-    test(`"platform ${args.join(' ')}" is refused with the reason, and makes nothing`, async (t) => {
+    test(`"platform ${args.join(' ')}" is refused with the reason, and creates no file`, async (t) => {
       const { run, files } = world(t)
       const result = await run(args, { input: `${PASSWORD}\n` })
       refused(result, 2, named)
@@ -130,7 +138,7 @@ describe('the command line', { concurrency: 4 }, () => {
 })
 
 describe('the configuration', { concurrency: 4 }, () => {
-  test('config shows each value with where it came from, and no secret', async (t) => {
+  test('config shows each value with its source, and no secret', async (t) => {
     const { run, dataDir, files } = world(t)
     const file = join(dataDir, 'platform.toml')
     writeFileSync(
@@ -143,7 +151,7 @@ describe('the configuration', { concurrency: 4 }, () => {
       DATABASE_URL: 'postgres://shop:geheim@db.example/shop',
       BUS_SERVER: 'nats://bus:geheim@bus.example:4222',
     }
-    const table = done(await run(['config'], { env }))
+    const table = succeeded(await run(['config'], { env }))
     const rows = new Map(table.split('\n').map((line) => [line.split(/\s{2,}/)[0] ?? '', line]))
     assert.match(rows.get('KEY') ?? '', /VALUE +SOURCE/)
     assert.match(rows.get('orders.expiry') ?? '', /45m +environment ORDER_EXPIRY$/)
@@ -180,7 +188,7 @@ describe('the configuration', { concurrency: 4 }, () => {
     assert.deepEqual(files(), ['bad.toml'])
   })
 
-  test('the file of the working directory is used without being named', async (t) => {
+  test('platform.toml of the working directory is read by default', async (t) => {
     const { run, dataDir } = world(t)
     writeFileSync(join(dataDir, 'platform.toml'), 'read_only = "perhaps"\n')
     refused(await run(['config']), 2, /file .*platform\.toml:1: read_only: expected .*, got "perhaps"/)
@@ -193,19 +201,20 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       engine === 'postgres' ? { DATABASE_URL: await postgresUrl(t) } : {}
 
     test('db migrate brings it up to date, and db status shows that', async (t) => {
-      const { run } = world(t, await databaseEnvironment(t))
-      assert.match(done(await run(['db', 'status'])), /^STEP +STATE\n0001-foundation +pending\n/)
-      assert.match(done(await run(['db', 'migrate'])), /^applied 0001-foundation/)
-      assert.equal(done(await run(['db', 'migrate'])), 'the schema is up to date\n')
-      const status = done(await run(['db', 'status']))
+      const { run, database } = world(t, await databaseEnvironment(t))
+      if (engine === 'sqlite') onSqlite(database, 'vacuum')
+      assert.match(succeeded(await run(['db', 'status'])), /^STEP +STATE\n0001-foundation +pending\n/)
+      assert.match(succeeded(await run(['db', 'migrate'])), /^applied 0001-foundation/)
+      assert.equal(succeeded(await run(['db', 'migrate'])), 'the schema is up to date\n')
+      const status = succeeded(await run(['db', 'status']))
       assert.match(status, /0001-foundation +applied \d{4}-\d\d-\d\dT[\d:.]+Z\n/)
       assert.doesNotMatch(status, /pending/)
     })
 
-    test('a database that a newer release has changed for good is refused', async (t) => {
+    test('a database with a breaking step of a newer release is refused', async (t) => {
       const env = await databaseEnvironment(t)
       const { run, database } = world(t, env)
-      done(await run(['db', 'migrate']))
+      succeeded(await run(['db', 'migrate']))
       if (env['DATABASE_URL']) await onPostgres(env['DATABASE_URL'], NEWER_STEP)
       else onSqlite(database, NEWER_STEP)
       const commands = [['serve'], ['db', 'migrate'], ['user', 'list']]
@@ -229,15 +238,51 @@ function onSqlite(path: string, statement: string): void {
   database.close()
 }
 
+describe('without a database', { concurrency: 4 }, () => {
+  const COMMANDS = [
+    ['db', 'status'],
+    ['user', 'list'],
+    ['user', 'add', 'ann', '--role', 'admin'],
+    ['user', 'disable', 'ann'],
+    ['token', 'issue', 'ann'],
+  ]
+  for (const args of COMMANDS) {
+    test(`"platform ${args.join(' ')}" creates none, and names the path and the setting`, async (t) => {
+      const { run, database, files } = world(t)
+      const result = await run(args, { input: `${PASSWORD}\n` })
+      const expected = `no database at ${database} (data_dir: environment DATA_DIR). Run "platform db migrate"`
+      refused(result, 1, new RegExp(RegExp.escape(expected)))
+      assert.deepEqual(files(), [])
+    })
+  }
+
+  test('the setting is database.url when that is set', async (t) => {
+    const { run, dataDir, files } = world(t)
+    writeFileSync(join(dataDir, 'platform.toml'), 'database.url = "shop.db"\n')
+    refused(await run(['user', 'list']), 1, /shop\.db \(database\.url: file platform\.toml:1\)/)
+    assert.deepEqual(files(), ['platform.toml'])
+  })
+
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    test(`an empty database is refused and stays empty: ${engine}`, async (t) => {
+      const env: Environment = engine === 'postgres' ? { DATABASE_URL: await postgresUrl(t) } : {}
+      const { run, database } = world(t, env)
+      if (engine === 'sqlite') onSqlite(database, 'vacuum')
+      refused(await run(['user', 'list']), 1, /no schema in the database .*Run "platform db migrate"/)
+      assert.match(succeeded(await run(['db', 'status'])), /0001-foundation +pending/)
+    })
+  }
+})
+
 describe('users and tokens without the API', { concurrency: 4 }, () => {
   const add = (name: string, role = 'admin') => ['user', 'add', name, '--role', role]
   const input = `${PASSWORD}\n`
 
-  test('a user is added, listed, given another password, disabled and enabled again', async (t) => {
-    const { run, serve } = world(t)
-    const added = done(await run(add('Ann'), { input }))
+  test('add, list, passwd, disable and enable work beside a running server', async (t) => {
+    const { run, serve } = await worldWithDatabase(t)
+    const added = succeeded(await run(add('Ann'), { input }))
     assert.match(added, /made the user Ann with admin/)
-    done(await run(['user', 'add', 'ben', '--role', 'service', 'auditor'], { input }))
+    succeeded(await run(['user', 'add', 'ben', '--role', 'service', 'auditor'], { input }))
     const platform = await serve()
     assert.doesNotMatch(platform.stderr(), /First start/, 'there are users already')
     const login = (username: string, password: string) =>
@@ -246,45 +291,45 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     assert.equal((await login('ben', PASSWORD)).status, 200)
 
     assert.match(
-      done(await run(['user', 'passwd', 'ben'], { input: `${OTHER_PASSWORD}\n` })),
+      succeeded(await run(['user', 'passwd', 'ben'], { input: `${OTHER_PASSWORD}\n` })),
       /password of ben/,
     )
     assert.equal((await login('ben', PASSWORD)).status, 401)
     assert.equal((await login('ben', OTHER_PASSWORD)).status, 200)
 
-    assert.match(done(await run(['user', 'disable', 'BEN'])), /disabled/)
+    assert.match(succeeded(await run(['user', 'disable', 'BEN'])), /disabled/)
     assert.equal((await login('ben', OTHER_PASSWORD)).status, 401)
-    const list = done(await run(['user', 'list'])).split('\n')
+    const list = succeeded(await run(['user', 'list'])).split('\n')
     assert.match(list[0] ?? '', /^NAME +ROLES +STATE +LAST LOGIN$/)
     assert.match(list[1] ?? '', /^Ann +admin +enabled +\d{4}-/)
     assert.match(list[2] ?? '', /^ben +service,auditor +disabled +\d{4}-/)
 
-    assert.match(done(await run(['user', 'enable', 'ben'])), /enabled/)
+    assert.match(succeeded(await run(['user', 'enable', 'ben'])), /enabled/)
     assert.equal((await login('ben', OTHER_PASSWORD)).status, 200)
   })
 
-  test('a weak password, a missing one, a bad name and one that is taken are refused', async (t) => {
-    const { run } = world(t)
+  test('a weak password, no password, a bad name and a name in use are refused', async (t) => {
+    const { run } = await worldWithDatabase(t)
     refused(await run(add('ann b'), { input }), 2, /name/)
     refused(await run(add('ann'), { input: 'short\n' }), 2, /password.*12/)
     refused(await run(add('ann'), { input: 'password1234\n' }), 2, /password/)
     refused(await run(add('ann'), { input: '' }), 2, /standard input/)
-    done(await run(add('ann'), { input }))
+    succeeded(await run(add('ann'), { input }))
     refused(await run(add('ANN', 'service'), { input }), 1, /ANN.*already/)
     refused(await run(['user', 'passwd', 'ann'], { input: 'short\n' }), 2, /password.*12/)
   })
 
   test('the last admin cannot be disabled', async (t) => {
-    const { run } = world(t)
-    done(await run(add('ann'), { input }))
+    const { run } = await worldWithDatabase(t)
+    succeeded(await run(add('ann'), { input }))
     refused(await run(['user', 'disable', 'ann']), 1, /ann is the last enabled admin/)
-    done(await run(add('ben'), { input }))
-    done(await run(['user', 'disable', 'ann']))
+    succeeded(await run(add('ben'), { input }))
+    succeeded(await run(['user', 'disable', 'ann']))
     refused(await run(['user', 'disable', 'ben']), 1, /ben is the last enabled admin/)
   })
 
-  test('a user who is not there is named', async (t) => {
-    const { run } = world(t)
+  test('an unknown user is an error that names the user', async (t) => {
+    const { run } = await worldWithDatabase(t)
     for (const args of [
       ['user', 'passwd', 'nobody'],
       ['user', 'disable', 'nobody'],
@@ -295,12 +340,12 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     }
   })
 
-  test('a token works at a server that runs, for as long as was asked and until its user is disabled', async (t) => {
-    const { run, serve } = world(t)
-    done(await run(add('ann'), { input }))
-    done(await run(add('ben', 'devops'), { input }))
+  test('a token works at a running server, for its lifetime and until its user is disabled', async (t) => {
+    const { run, serve } = await worldWithDatabase(t)
+    succeeded(await run(add('ann'), { input }))
+    succeeded(await run(add('ben', 'devops'), { input }))
     const platform = await serve()
-    const token = done(await run(['token', 'issue', 'ben', '--ttl', '5m'])).trimEnd()
+    const token = succeeded(await run(['token', 'issue', 'ben', '--ttl', '5m'])).trimEnd()
     const me = () => fetch(`${platform.url}/auth/me`, { headers: { authorization: `Bearer ${token}` } })
     const answer = await me()
     assert.equal(answer.status, 200)
@@ -310,13 +355,10 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
       number
     >
     const seconds = Number(claims['exp']) - Number(claims['iat'])
-    assert.ok(
-      seconds === 300 || seconds === 301,
-      `${seconds} s: whole seconds, and not less than was asked for`,
-    )
+    assert.ok(seconds === 300 || seconds === 301, `${seconds} s: whole seconds, and not less than --ttl`)
 
-    done(await run(['user', 'disable', 'ben']))
-    // contract, Identity: a disabled user's tokens stop working within 10 s
+    succeeded(await run(['user', 'disable', 'ben']))
+    // docs/specification.md, Identity: a disabled user's tokens stop working within 10 s
     await eventually('the token to stop working', async () => (await me()).status === 401, {
       timeoutMs: 11_000,
     })
@@ -324,24 +366,33 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
   })
 })
 
-describe('a start that cannot succeed', { concurrency: 4 }, () => {
-  test('ends with one line when the port is taken', async (t) => {
-    const { run } = world(t)
+describe('a failed start', { concurrency: 4 }, () => {
+  test('names the setting of a port in use, on standard error and in the log', async (t) => {
+    const { run } = await worldWithDatabase(t)
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     t.after(() => other.close())
     const { port } = other.address() as AddressInfo
-    done(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
-    refused(
-      await run(['serve'], { env: { LISTEN_ADDR: `127.0.0.1:${port}` } }),
-      1,
-      new RegExp(`EADDRINUSE.*127\\.0\\.0\\.1:${port}`),
-    )
+    succeeded(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
+    const inUse: readonly (readonly [setting: string, module: string, variable: string])[] = [
+      ['api.listen', 'api', 'LISTEN_ADDR'],
+      ['gateway.listen', 'all', 'GATEWAY_LISTEN_ADDR'],
+      ['worker.listen', 'worker', 'WORKER_LISTEN_ADDR'],
+    ]
+    for (const [setting, module, variable] of inUse) {
+      const env = { MODULE: module, [variable]: `127.0.0.1:${port}` }
+      const result = await run(['serve'], { env })
+      const reason = `${setting}: cannot listen on 127.0.0.1:${port}: another program uses this port (EADDRINUSE).`
+      refused(result, 1, new RegExp(RegExp.escape(reason)))
+      const lines = result.stdout.trimEnd().split('\n')
+      const last = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>
+      assert.deepEqual([last['level'], last['message'], last['reason']], ['error', 'start failed', reason])
+    }
   })
 
   const COMMANDS = [['serve'], ['db', 'status'], ['user', 'list']]
 
-  test('ends with one line that names a PostgreSQL which does not answer', async (t) => {
+  test('one line names a PostgreSQL server that does not answer', async (t) => {
     const { run } = world(t, { DATABASE_URL: 'postgres://shop:geheim@127.0.0.1:1/orders' })
     for (const result of await Promise.all(COMMANDS.map((args) => run(args)))) {
       refused(result, 1, /127\.0\.0\.1:1\/orders.*ECONNREFUSED/)
@@ -349,7 +400,7 @@ describe('a start that cannot succeed', { concurrency: 4 }, () => {
     }
   })
 
-  test('ends with one line that names a PostgreSQL database which is not there', async (t) => {
+  test('one line names a PostgreSQL database that does not exist', async (t) => {
     const url = new URL(await postgresUrl(t))
     url.pathname = '/nowhere'
     const { run } = world(t, { DATABASE_URL: url.href })
@@ -358,7 +409,7 @@ describe('a start that cannot succeed', { concurrency: 4 }, () => {
     }
   })
 
-  test('ends with one line when the SQLite file is no database', async (t) => {
+  test('one line names a SQLite file that is not a database', async (t) => {
     const { run, database } = world(t)
     writeFileSync(database, 'not a database, but long enough for a header that could be one.'.repeat(20))
     refused(await run(['serve']), 1, /platform\.db.*not a database/)
@@ -368,7 +419,7 @@ describe('a start that cannot succeed', { concurrency: 4 }, () => {
 describe('a read-only platform', { concurrency: 2 }, () => {
   const READ_ONLY = { READ_ONLY: 'true' }
 
-  test('does not start without a database, and makes none', async (t) => {
+  test('does not start without a database, and creates none', async (t) => {
     const { run, files } = world(t)
     refused(await run(['serve'], { env: READ_ONLY }), 1, /platform\.db.*db migrate/)
     refused(await run(['user', 'list'], { env: READ_ONLY }), 1, /platform\.db.*db migrate/)
@@ -377,28 +428,25 @@ describe('a read-only platform', { concurrency: 2 }, () => {
 
   test('does not start on an outdated schema, and leaves it as it is', async (t) => {
     const { run, database } = world(t)
-    done(await run(['db', 'migrate']))
+    succeeded(await run(['db', 'migrate']))
     onSqlite(database, 'delete from schema_migrations')
     const before = hashOf(database)
     refused(await run(['serve'], { env: READ_ONLY }), 1, /0001-foundation.*db migrate/)
     assert.equal(hashOf(database), before)
   })
 
-  test('reads, lets people log in, refuses every change, and writes nothing', async (t) => {
-    const { run, serve, database, files } = world(t)
-    done(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
+  test('reads, accepts logins, refuses every change, and writes nothing', async (t) => {
+    const { run, serve, database, files } = await worldWithDatabase(t)
+    succeeded(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
     const before = await serve({}, 'api')
     const overdue = { order_id: 'o-1', platform: 'live', amount_cents: 1, expires_at: '2026-01-01T00:00:00Z' }
     assert.equal((await before.call('POST', '/orders', { body: overdue })).status, 201)
     assert.equal(await before.stop(), 0)
-    assert.deepEqual(
-      files(),
-      ['jwt-secret', 'platform.db'],
-      'nothing of the last run is left to be tidied up',
-    )
+    assert.deepEqual(files(), ['jwt-secret', 'platform.db'], 'the last run left no other files')
     const hash = hashOf(database)
 
     const platform = await serve({ ...READ_ONLY, WORKER_ORDER_SCAN: '10ms' })
+    assert.equal(platform.logs().find(({ message }) => message === 'starting')?.['read_only'], true)
     const login = await platform.call('POST', '/auth/login', {
       body: { username: 'ann', password: PASSWORD },
     })
@@ -410,12 +458,12 @@ describe('a read-only platform', { concurrency: 2 }, () => {
     const health = (await (await platform.call('GET', '/health')).json()) as { status: string }
     assert.equal(health.status, 'degraded')
     const metrics = await (await platform.call('GET', '/metrics')).text()
-    assert.doesNotMatch(metrics, /^platform_job_runs_total\{/m, 'the worker has nothing to do')
+    assert.doesNotMatch(metrics, /^platform_job_runs_total\{/m, 'no job runs')
     const order = (await (await platform.call('GET', '/orders/o-1')).json()) as { status: string }
-    assert.equal(order.status, 'pending', 'though it was due long ago')
+    assert.equal(order.status, 'pending', 'the worker does not expire it')
     assert.equal(await platform.stop(), 0)
     assert.equal(hashOf(database), hash)
-    // SQLite makes the file for whoever reads, and a reader may not remove it.
+    // SQLite creates the file for a reader, which may not remove it.
     assert.equal(statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0, 0)
 
     const after = await serve({ WORKER_ORDER_SCAN: '10ms' })
@@ -443,4 +491,30 @@ describe('a read-only platform', { concurrency: 2 }, () => {
   function codeOf(body: string): unknown {
     return (JSON.parse(body) as { code: unknown }).code
   }
+})
+
+describe('the log of a start', { concurrency: 2 }, () => {
+  test('the line "started" has the URL of every listener', async (t) => {
+    const { serve } = world(t)
+    const platform = await serve({ WORKER_LISTEN_ADDR: '127.0.0.1:0' })
+    const lineOf = (message: string) => platform.logs().find((line) => line.message === message)
+    assert.equal(lineOf('starting')?.['read_only'], false)
+    const { url: api, gatewayUrl: gateway, workerUrl: worker } = platform
+    assert.deepEqual(lineOf('started')?.['addresses'], { api, gateway, worker })
+    for (const url of [api, gateway, worker]) assert.equal((await fetch(`${url}/health`)).status, 200)
+  })
+
+  test('a bus that is away is a warning, with a hint when it belongs on this host', async (t) => {
+    const { serve } = world(t)
+    const hintOf = async (server: string) => {
+      const platform = await serve({ BUS_SERVER: server }, 'api')
+      const warning = await eventually('the warning', () =>
+        platform.logs().find(({ message }) => message.startsWith('no connection to the message bus')),
+      )
+      await platform.stop()
+      return warning['hint']
+    }
+    assert.equal(await hintOf('nats://127.0.0.1:1'), 'nats-server -p 1 -js')
+    assert.equal(await hintOf('nats://bus.invalid:4222'), undefined)
+  })
 })

@@ -13,7 +13,10 @@ const COMMAND_LIMIT_MS = 60_000
 const START_LIMIT_MS = 60_000
 
 /** Whose listeners are waited for, where it is not the api's. */
-const EXPECTED_LISTENERS: Readonly<Record<string, readonly string[]>> = { worker: [], gateway: ['gateway'] }
+const EXPECTED_LISTENERS: Readonly<Record<string, readonly string[]>> = {
+  worker: ['worker'],
+  gateway: ['gateway'],
+}
 
 export interface LogLine {
   readonly level: string
@@ -120,7 +123,12 @@ export async function servePlatform({
   const [command, args] = commandOf(wrapper, ['serve', '--module', modules], program)
   const child = spawn(command, args, {
     cwd: dataDir,
-    env: testEnvironment(dataDir, { LISTEN_ADDR: '127.0.0.1:0', LOG_FORMAT: 'json', ...env }),
+    env: testEnvironment(dataDir, {
+      LISTEN_ADDR: '127.0.0.1:0',
+      LOG_FORMAT: 'json',
+      ...(modules === 'worker' && { WORKER_LISTEN_ADDR: '127.0.0.1:0' }),
+      ...env,
+    }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const { stdout, stderr } = collect(child)

@@ -6,7 +6,9 @@ import { configOf, withDatabase, type CommandContext, type ConfigOptions } from 
 
 /** `platform db migrate`: brings the schema up to date. */
 export async function migrateDatabase(context: CommandContext, options: ConfigOptions): Promise<void> {
-  const done = await withDatabase(configOf(context, options), (store) => migrate(store, systemClock))
+  const done = await withDatabase(configOf(context, options), (store) => migrate(store, systemClock), {
+    create: true,
+  })
   context.stdout.write(done.length > 0 ? `applied ${done.join(', ')}\n` : 'the schema is up to date\n')
 }
 

@@ -7,20 +7,21 @@ import { createLogger } from '../../infra/log/logger.ts'
 import type { FirstAdmin } from '../modules/module.ts'
 import { startPlatform, type Platform } from '../platform.ts'
 import { VERSION } from '../version.ts'
+import { busHint } from './bus-hint.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
 import { stopSignal } from './stop-signal.ts'
 
-// contract, section 1: close within 10 s
-const STOP_PATIENCE_MS = 9 * SECOND
-const BUS_PATIENCE_MS = 2 * SECOND
+const STOP_LIMIT_MS = 9 * SECOND // docs/specification.md, Limits: a process ends within 10 s
+const BUS_CONNECT_MS = 2 * SECOND
 
 /** `platform serve`: runs the modules until a signal ends them. Resolves after an orderly stop. */
 export async function serve(context: CommandContext, options: ConfigOptions): Promise<void> {
   const { config, file } = configOf(context, options)
   const { logger, flush } = createLogger(config.log)
   try {
-    logger.info({ version: VERSION, modules: config.modules, config: file ?? 'defaults' }, 'starting')
-    await Promise.race([uncaughtFault(logger), serveUntilSignal(context, config, logger)])
+    const { modules, readOnly: read_only } = config
+    logger.info({ version: VERSION, modules, read_only, config: file ?? 'defaults' }, 'starting')
+    await Promise.race([uncaughtError(logger), serveUntilSignal(context, config, logger)])
   } finally {
     flush()
   }
@@ -28,23 +29,29 @@ export async function serve(context: CommandContext, options: ConfigOptions): Pr
 
 async function serveUntilSignal(context: CommandContext, config: Config, logger: Logger): Promise<void> {
   const stopped = stopSignal()
-  const platform = await startPlatform({
-    config,
-    logger,
-    onFirstAdmin: (admin) => announceAdmin(context, admin),
-  })
-  logger.info({}, 'started')
-  const hint = setTimeout(() => hintAtBus(platform, logger), BUS_PATIENCE_MS)
+  const platform = await start(context, config, logger)
+  logger.info({ addresses: platform.addresses }, 'started')
+  const busCheck = setTimeout(() => warnWithoutBus(platform, config, logger), BUS_CONNECT_MS)
   logger.info({ signal: await stopped }, 'stopping')
-  clearTimeout(hint)
+  clearTimeout(busCheck)
   await stopInTime(platform, logger)
 }
 
+/** A failed start is logged too: the journal of a service is searched for JSON lines, not for standard error. */
+async function start(context: CommandContext, config: Config, logger: Logger): Promise<Platform> {
+  try {
+    return await startPlatform({ config, logger, onFirstAdmin: (admin) => announceAdmin(context, admin) })
+  } catch (error) {
+    logger.error({ reason: errorMessage(error) }, 'start failed')
+    throw error
+  }
+}
+
 /**
- * Rejects with the first error that nobody has caught. What it has left behind is not known, so the program goes no
- * further, and does not stop in order either: whatever was acknowledged is on disk.
+ * Rejects with the first error that nothing catches. The state of the program is unknown then, so there is no orderly
+ * stop: everything that was acknowledged is on disk.
  */
-function uncaughtFault(logger: Logger): Promise<never> {
+function uncaughtError(logger: Logger): Promise<never> {
   return new Promise((_resolve, reject) => {
     process.once('uncaughtException', (error) => {
       logger.error({ error }, 'an error that nothing caught ends the program')
@@ -54,31 +61,31 @@ function uncaughtFault(logger: Logger): Promise<never> {
 }
 
 async function stopInTime(platform: Platform, logger: Logger): Promise<void> {
-  const inTime = await Promise.race([
-    platform.stop().then(
-      () => true,
-      (error: unknown) => {
-        logger.warn({ error: errorMessage(error) }, 'something did not close well')
-        return true
-      },
-    ),
-    sleep(STOP_PATIENCE_MS, false, { ref: false }),
-  ])
-  logger.info({}, inTime ? 'stopped' : 'stopped without waiting any longer for what was under way')
+  const closed = platform.stop().then(
+    () => 'stopped',
+    (error: unknown) => {
+      logger.warn({ error: errorMessage(error) }, 'an error while closing')
+      return 'stopped'
+    },
+  )
+  const late = sleep(STOP_LIMIT_MS, 'stopped before everything in progress was finished', { ref: false })
+  logger.info({}, await Promise.race([closed, late]))
 }
 
-/** Once, on standard error: the log is kept, and a password has no business in it. */
+/** On standard error only: the log is kept, and must not hold a password. */
 function announceAdmin({ stderr }: CommandContext, { name, password }: FirstAdmin): void {
   stderr.write(
     `\nFirst start: made the user "${name}" with the password ${password.reveal()}\n` +
-      `It is shown this once. To choose another: platform user passwd ${name}\n\n`,
+      `It is shown only once. To set another one: platform user passwd ${name}\n\n`,
   )
 }
 
-function hintAtBus({ busServers, busState }: Platform, logger: Logger): void {
+function warnWithoutBus({ busState }: Platform, { bus }: Config, logger: Logger): void {
   if (busState() === 'connected') return
+  const hint = busHint(bus.urls.reveal())
+  const fields = { bus: bus.text, ...(hint && { hint }) }
   logger.warn(
-    { bus: busServers, hint: 'nats-server -p 9996 -js' },
-    'there is no message bus: everything works, and events wait until there is one; start one as the hint says',
+    fields,
+    'no connection to the message bus: the platform works, and keeps events until there is one',
   )
 }

@@ -1,17 +1,22 @@
 import type { LoadedConfig } from '../../config/config.ts'
 import type { Auth, Users } from '../../domains/users/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { invalidField } from '../../kernel/errors.ts'
 import type { Role } from '../../kernel/identity.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { alignColumns } from '../../kernel/table.ts'
-import { parseDuration, toRfc3339 } from '../../kernel/time.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
 import type { Delivery } from '../../ports/outbox.ts'
 import { readOnly } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { createDomains } from '../domains.ts'
-import { configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
+import {
+  configOf,
+  parseTokenLifetime,
+  withStore,
+  type CommandContext,
+  type ConfigOptions,
+} from './context.ts'
 import { readSecret } from './secret-input.ts'
 
 const PAGE = 1_000
@@ -86,10 +91,7 @@ export async function issueToken(
   name: string,
   options: ConfigOptions & { readonly ttl?: string },
 ): Promise<void> {
-  const ttlMs = options.ttl === undefined ? undefined : parseDuration(options.ttl)
-  if (options.ttl !== undefined && !ttlMs) {
-    throw invalidField('--ttl', `must be a duration such as 30m or 8h, not ${JSON.stringify(options.ttl)}`)
-  }
+  const ttlMs = options.ttl === undefined ? undefined : parseTokenLifetime(options.ttl)
   const { token } = await withUsers(configOf(context, options), ({ auth }) => auth.issueToken(name, ttlMs))
   context.stdout.write(`${token.reveal()}\n`)
 }

@@ -26,8 +26,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
     identify: createIdentify({ authenticator, trustedProxies }),
     clientAddress: createClientAddress(trustedProxies),
   })
-  const address = await listen(context, 'api', server, config.api.listen)
-  context.apiUrl = reachable(address)
+  await listen(context, 'api', server, config.api.listen)
   if (!config.readOnly) await makeFirstAdmin(users, context.onFirstAdmin)
   return [...jobsOf(domains, 'api'), idempotencyPruneJob(keys)]
 }
@@ -35,11 +34,6 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
 async function makeFirstAdmin(users: Users, announce: ModuleContext['onFirstAdmin']): Promise<void> {
   const admin = await users.ensureFirstAdmin()
   if (admin) announce(admin)
-}
-
-/** A server that listens on all addresses is reached on the loopback one. */
-function reachable(address: string): string {
-  return `http://${address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:')}`
 }
 
 function idempotencyPruneJob(keys: DatabaseIdempotencyKeys): Job {

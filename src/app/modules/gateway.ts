@@ -10,7 +10,7 @@ import { httpOptions, listen, type ModuleContext } from './module.ts'
 
 /** The VPN gateway: sessions over WebSocket, and the api behind it. */
 export async function openGateway(context: ModuleContext): Promise<Job[]> {
-  const { config, operations, domains, apiUrl } = context
+  const { config, operations, domains, addresses } = context
   const { heartbeatMs, connectionsPerSecond, connectionBurst } = config.vpn
   const { name, listen: wanted } = config.gateway
   const { vpn, registry } = domains.vpn
@@ -18,7 +18,7 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
   const server = await createGatewayServer({
     ...httpOptions(context),
     name,
-    apiUrl: config.gateway.apiUrl ?? requireApiUrl(apiUrl),
+    apiUrl: config.gateway.apiUrl ?? requireApiUrl(addresses.api),
     registry: registry({ name, address: () => address, heartbeatMs }),
     authenticator: domains.users.authenticator,
     clock: systemClock,
@@ -31,10 +31,11 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
   // The system may have chosen the port.
   address = await listen(context, 'gateway', server, wanted)
   // The api of the same process counts the same addresses for the same metrics.
-  return apiUrl ? [] : jobsOf(domains, 'gateway')
+  return addresses.api ? [] : jobsOf(domains, 'gateway')
 }
 
+/** The api of the same process; one that listens on all addresses is reached on the loopback one. */
 function requireApiUrl(url: string | undefined): string {
-  if (url) return url
+  if (url) return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   throw invalidField('gateway.api_url', 'must be set when the gateway runs without the api')
 }

@@ -1,4 +1,7 @@
+import { listenAddress, type ListenAddress } from '../../config/address-types.ts'
+import type { ModuleName } from '../../config/value-types.ts'
 import type { HttpServer } from '../../infra/http/server.ts'
+import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { Base } from '../base.ts'
@@ -13,13 +16,10 @@ export interface FirstAdmin {
 export interface ModuleContext extends Base {
   /** Closes what the module opens. */
   readonly opening: AsyncDisposableStack
+  /** The URL of each listener by its module; the modules are opened one after the other. */
+  readonly addresses: Partial<Record<ModuleName, string>>
   /** Called once, when the first start has created the first user. */
   readonly onFirstAdmin: (admin: FirstAdmin) => void
-  /**
-   * `http://host:port` of the api of the same process, as this host reaches it; set once it listens. The modules are opened
-   * one after the other.
-   */
-  apiUrl: string | undefined
 }
 
 /** Opens a module; returns the jobs that it brings. */
@@ -36,15 +36,31 @@ export function httpOptions({ config, logger, metrics }: Base) {
   }
 }
 
-/** Starts a server and logs its address; returns `host:port`. */
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program uses this port',
+  EADDRNOTAVAIL: 'this host does not have this address',
+  EACCES: 'this port needs privileges',
+}
+
+/** Starts the server of a module at the address of its setting `<module>.listen`; returns `host:port`. */
 export async function listen(
-  { logger, opening }: Pick<ModuleContext, 'logger' | 'opening'>,
-  module: string,
+  { logger, opening, addresses }: Pick<ModuleContext, 'logger' | 'opening' | 'addresses'>,
+  module: ModuleName,
   server: HttpServer,
-  wanted: { host: string; port: number },
+  wanted: ListenAddress,
 ): Promise<string> {
   opening.defer(() => server.close())
-  const address = await server.listen(wanted)
+  const address = await server.listen(wanted).catch((cause: unknown) => {
+    throw listenFailure(`${module}.listen`, wanted, cause)
+  })
+  addresses[module] = `http://${address}`
   logger.info({ module, address }, 'listening')
   return address
+}
+
+function listenFailure(setting: string, wanted: ListenAddress, cause: unknown): AppError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const reason = LISTEN_FAILURES[code] ?? errorMessage(cause)
+  const message = `${setting}: cannot listen on ${listenAddress.format(wanted)}: ${reason} (${code}).`
+  return new AppError('unavailable', 'listen_failed', message, { cause })
 }
