@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import { encodeParameter } from './statement.ts'
+import { encodeValue } from './parameter.ts'
 
 /** Between the value that the program sees and the one that the database keeps. */
 export interface Codec<Value, Stored> {
@@ -85,8 +85,6 @@ type GetValue<Row> = <Name extends keyof Row & string>(name: Name) => Row[Name]
 export class Columns<D extends Declaration> {
   /** Every column, for `select` and `returning`. */
   readonly all: Selected<keyof D & string>[]
-  /** Every column but those that the database assigns, for `select` and `returning`. */
-  readonly written: Selected<WrittenName<D>>[]
   readonly #declaration: D
   readonly #decoded: readonly [name: string, decode: (stored: unknown) => unknown][]
 
@@ -94,7 +92,6 @@ export class Columns<D extends Declaration> {
     this.#declaration = declaration
     const names = Object.keys(declaration) as (keyof D & string)[]
     this.all = this.pick(...names)
-    this.written = this.pick(...this.#writtenNames())
     this.#decoded = names.flatMap((name) => {
       const codec = declaration[name]?.codec
       return codec ? [[name, (stored: unknown) => codec.decode(stored)] as const] : []
@@ -109,6 +106,12 @@ export class Columns<D extends Declaration> {
     })
   }
 
+  /** Every column but these, for `select` and `returning`. */
+  except<Name extends keyof D & string>(...names: Name[]): Selected<Exclude<keyof D & string, Name>>[] {
+    const all = Object.keys(this.#declaration) as (keyof D & string)[]
+    return this.pick(...all.filter((name) => !names.includes(name as Name))) as never
+  }
+
   /** What `insert` takes: every column but those that the database assigns. */
   values(value: GetValue<WrittenRow<D>>): ColumnValues<D, WrittenName<D>> {
     return this.set(value, ...this.#writtenNames())
@@ -121,10 +124,7 @@ export class Columns<D extends Declaration> {
   ): ColumnValues<D, Name> {
     const entries = names.map((name) => {
       const codec = this.#declaration[name]?.codec
-      return [
-        toSnake(name),
-        codec ? encodeParameter<unknown, unknown>(value(name), codec.encode) : value(name),
-      ]
+      return [toSnake(name), codec ? encodeValue(value(name), codec.encode) : value(name)]
     })
     return Object.fromEntries(entries)
   }

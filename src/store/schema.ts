@@ -1,5 +1,6 @@
 import type { Compilable, Kysely } from 'kysely'
 import type { Columns, TableOf } from './columns.ts'
+import type { Capabilities } from './dialects/capabilities.ts'
 import { statement, type Statement } from './statement.ts'
 import type { Queries } from './store.ts'
 
@@ -15,7 +16,11 @@ export interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
   db(queries: Queries): Kysely<DatabaseOf<T>>
   /** A prepared statement on these tables; see {@link statement}. */
   statement<P extends object, R = never>(
-    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>) => Compilable<R>,
+    build: (
+      db: Kysely<DatabaseOf<T>>,
+      parameter: Parameter<P>,
+      capabilities: Capabilities,
+    ) => Compilable<R>,
   ): Statement<P, R>
 }
 

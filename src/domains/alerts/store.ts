@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
+import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import {
   weightsOf,
@@ -14,22 +15,7 @@ import { alerts, db, statement } from './tables.ts'
 
 type Row = NewRowOf<typeof alerts>
 
-// Every column but the identity, which is the key of the store alone.
-const ALERT = alerts.pick(
-  'id',
-  'alarmId',
-  'source',
-  'title',
-  'body',
-  'level',
-  'weight',
-  'serverAddr',
-  'status',
-  'count',
-  'firstAt',
-  'lastAt',
-  'recoveredAt',
-)
+const ALERT = alerts.except('seq', 'identity')
 
 const insert = statement<Row>((on, value) =>
   on
@@ -59,17 +45,17 @@ const update = statement<Alert>((on, value) =>
     .where('id', '=', value('id')),
 )
 
-const findBy = (key: 'id' | 'identity') => ({
-  plain: statement<{ key: string }, Alert>((on, value) =>
-    on.selectFrom('alerts').select(ALERT).where(key, '=', value('key')),
-  ),
-  locking: statement<{ key: string }, Alert>((on, value) =>
-    on.selectFrom('alerts').select(ALERT).where(key, '=', value('key')).forUpdate(),
-  ),
-})
+const findById = statement<{ id: string }, Alert>((on, value) =>
+  on.selectFrom('alerts').select(ALERT).where('id', '=', value('id')),
+)
 
-const findById = findBy('id')
-const findByIdentity = findBy('identity')
+const lockBy = (key: 'id' | 'identity') =>
+  statement<{ key: string }, Alert>((on, value, capabilities) =>
+    on.selectFrom('alerts').select(ALERT).where(key, '=', value('key')).$call(lockRows(capabilities)),
+  )
+
+const lockById = lockBy('id')
+const lockByIdentity = lockBy('identity')
 
 /**
  * `false` when an alert of that identity exists; it can be locked then, because an insertion waits for a concurrent one
@@ -80,17 +66,17 @@ export async function insertAlert(tx: Tx, alert: Alert): Promise<boolean> {
 }
 
 export function findAlert(queries: Queries, id: string): Promise<Alert | undefined> {
-  return first(queries, findById.plain, { key: id })
+  return first(queries, findById, { id })
 }
 
 /** The alert of that id, locked until the end of the transaction. */
 export function lockAlert(tx: Tx, id: string): Promise<Alert | undefined> {
-  return lock(tx, findById, id)
+  return first(tx, lockById, { key: id })
 }
 
 /** The alert that a report is about, locked until the end of the transaction. */
 export function lockReported(tx: Tx, report: Report): Promise<Alert | undefined> {
-  return lock(tx, findByIdentity, identityOf(report))
+  return first(tx, lockByIdentity, { key: identityOf(report) })
 }
 
 /** Writes a changed alert back; it must be locked. */
@@ -124,10 +110,6 @@ export async function listAlerts(
     .limit(limit + 1)
     .execute()
   return pageOf(rows, limit)
-}
-
-function lock(tx: Tx, find: ReturnType<typeof findBy>, key: string): Promise<Alert | undefined> {
-  return first(tx, tx.capabilities.concurrentWriters ? find.locking : find.plain, { key })
 }
 
 /**

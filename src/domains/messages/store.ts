@@ -8,7 +8,7 @@ import { db, messages, statement } from './tables.ts'
 const insert = statement<Message>((on, value) => on.insertInto('messages').values(messages.values(value)))
 
 const find = statement<{ id: string }, StoredMessage>((on, value) =>
-  on.selectFrom('messages').select(messages.written).where('id', '=', value('id')),
+  on.selectFrom('messages').select(messages.except('seq')).where('id', '=', value('id')),
 )
 
 const revive = statement<{ id: string }, StoredMessage>((on, value) =>
@@ -17,7 +17,7 @@ const revive = statement<{ id: string }, StoredMessage>((on, value) =>
     .set({ status: 'pending', last_error: null })
     .where('id', '=', value('id'))
     .where('status', '=', 'dead')
-    .returning(messages.written),
+    .returning(messages.except('seq')),
 )
 
 /** A message whose headers are not decoded yet. */

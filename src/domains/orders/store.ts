@@ -13,7 +13,7 @@ const insert = statement<Order>((on, value) =>
 )
 
 const find = statement<{ orderId: string }, Order>((on, value) =>
-  on.selectFrom('orders').select(orders.written).where('order_id', '=', value('orderId')),
+  on.selectFrom('orders').select(orders.except('seq')).where('order_id', '=', value('orderId')),
 )
 
 const move = statement<Order & { from: OrderStatus }>((on, value) =>
@@ -34,7 +34,7 @@ const insertChange = statement<NewRowOf<typeof orderHistory>>((on, value) =>
 const due = statement<{ now: number; limit: number }, Order>((on, value) =>
   on
     .selectFrom('orders')
-    .select(orders.written)
+    .select(orders.except('seq'))
     .where('status', '=', sql.lit('pending'))
     .where('expires_at', '<=', value('now'))
     .orderBy('expires_at')
