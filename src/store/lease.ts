@@ -5,14 +5,14 @@ import { newId } from '../kernel/ids.ts'
 import { statement } from './tables.ts'
 import { first, type Store } from './store.ts'
 
-/** A thing that one process at a time does, on whatever database and however many hosts. */
+/** A task that one process at a time carries out, on any database and any number of hosts. */
 export interface Lease {
   /**
-   * Takes or prolongs the lease; answers whether this process holds it now. It lasts two thirds of `ttlMs` from here
-   * at least. Writes only when the lease is free or past a third of its time.
+   * Takes or renews the lease; answers whether this process holds it now. It lasts at least two thirds of `ttlMs` from
+   * now. Writes only when the lease is free or past a third of its time.
    */
   hold(): Promise<boolean>
-  /** Lets the next one take it at once. */
+  /** Lets another process take it at once. */
   release(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export interface LeaseOptions {
   readonly store: Store
   readonly clock: Clock
   readonly name: string
-  /** How long others wait for a holder who has gone silent, in milliseconds. */
+  /** How long other processes wait for a holder that does not renew, in milliseconds. */
   readonly ttlMs: number
 }
 
@@ -55,29 +55,37 @@ const read = statement<{ name: string }, Row>((db, value) =>
   db.selectFrom('leases').select(['holder', 'expires_at']).where('name', '=', value('name')),
 )
 
-const drop = statement<{ name: string; holder: string }>((db, value) =>
+const remove = statement<{ name: string; holder: string }>((db, value) =>
   db.deleteFrom('leases').where('name', '=', value('name')).where('holder', '=', value('holder')),
 )
 
-export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease {
-  const holder = `${HERE}/${process.pid}/${newId()}`
-  // Judged by the clock that never steps back: the process itself must not believe in a lease that others took.
-  let renewAt = Number.NEGATIVE_INFINITY
-  let lastSign = { text: '', at: 0 }
+// The expiry is compared too: a holder that renews its lease between the look and the removal keeps it.
+const removeUnchanged = statement<Row & { name: string }>((db, value) =>
+  db
+    .deleteFrom('leases')
+    .where('name', '=', value('name'))
+    .where('holder', '=', value('holder'))
+    .where('expires_at', '=', value('expires_at')),
+)
 
-  /** A holder that lives renews its lease: one that does not is gone, however far ahead its clock was. */
-  const isSilent = (row: Row) => {
-    const text = `${row.holder} ${row.expires_at}`
-    if (lastSign.text !== text) lastSign = { text, at: clock.monotonic() }
-    return clock.monotonic() - lastSign.at >= ttlMs
+export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease {
+  const holder = `${HOST_ID}/${process.pid}/${newId()}`
+  // By the monotonic clock: a wall clock that is set back must not prolong a lease that others see as expired.
+  let renewAt = Number.NEGATIVE_INFINITY
+  let lastSeen = { row: '', at: 0 }
+
+  /** A live holder renews its lease: one whose row stays the same is gone, however far ahead its clock was. */
+  const isStale = ({ holder: by, expires_at }: Row) => {
+    const row = `${by} ${expires_at}`
+    if (lastSeen.row !== row) lastSeen = { row, at: clock.monotonic() }
+    return clock.monotonic() - lastSeen.at >= ttlMs
   }
 
   const isFree = async () => {
     const row = await first(store.read, read, { name })
     if (!row || row.holder === holder || row.expires_at <= clock.now()) return true
-    if (!isSilent(row) && !isGone(row.holder)) return false
-    await store.write((tx) => tx.run(drop, { name, holder: row.holder }))
-    return true
+    if (!isStale(row) && !isDeadProcess(row.holder)) return false
+    return (await store.write((tx) => tx.change(removeUnchanged, { name, ...row }))) === 1
   }
 
   return {
@@ -93,15 +101,15 @@ export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease 
     },
     async release() {
       renewAt = Number.NEGATIVE_INFINITY
-      await store.write((tx) => tx.run(drop, { name, holder }))
+      await store.write((tx) => tx.change(remove, { name, holder }))
     },
   }
 }
 
-/** A holder on this host whose process has ended will not come back; its lease need not be waited for. */
-function isGone(holder: string): boolean {
-  const [where, processId] = holder.split('/')
-  if (where !== HERE || !Number(processId)) return false
+/** A holder on this host whose process has ended never renews, so there is no need to wait for the expiry. */
+function isDeadProcess(holder: string): boolean {
+  const [host, processId] = holder.split('/')
+  if (host !== HOST_ID || !Number(processId)) return false
   if (Number(processId) === process.pid) return false
   try {
     process.kill(Number(processId), 0)
@@ -112,17 +120,17 @@ function isGone(holder: string): boolean {
 }
 
 /**
- * Where a process number means the same process: one start of one machine, and there one container. Names do not
- * tell: machines and containers may share one.
+ * The scope in which a process id is unique: one boot of one machine, and in it one PID namespace. A host name alone
+ * is not enough: machines and containers may share one.
  */
-function numberingOfProcesses(): string {
+function readHostId(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     return `${hostname()},${boot},${readlinkSync('/proc/self/ns/pid')}`
   } catch {
-    // Not Linux: there a machine's name has to do.
+    // Not Linux: only the host name is known there.
     return hostname()
   }
 }
 
-const HERE = numberingOfProcesses()
+const HOST_ID = readHostId()
