@@ -46,7 +46,7 @@ export async function migrate(store: Store, clock: Clock, migrations = MIGRATION
     }
     return [...pending]
   }
-  return store.write(bringUpToDate, { unhurried: true })
+  return store.write(bringUpToDate, { longRunning: true })
 }
 
 /** The program that was first may take long over a large table. */

@@ -6,7 +6,7 @@ import type { Secret } from '../kernel/secret.ts'
 import type { PostgresOptions } from './dialects/postgres.ts'
 import type { SqliteOptions } from './dialects/sqlite.ts'
 import type { Store } from './store.ts'
-import { STORE_LIMITS, type StoreLimits } from './time-limit.ts'
+import { STORE_LIMITS, type StoreLimits } from './timeout.ts'
 import { withCheckOfWrites } from './write-check.ts'
 
 export type DatabaseAddress =
@@ -18,13 +18,13 @@ export interface StoreOptions {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
-  /** Changes nothing, not even what another process left in disorder; the store that it gives must not be written. */
+  /** Changes no file, not even to recover after another process crashed; such a store must not be written to. */
   readonly readOnly?: boolean
-  /** Of {@link STORE_LIMITS} those that shall differ. */
+  /** Overrides of {@link STORE_LIMITS}. */
   readonly limits?: Partial<StoreLimits>
 }
 
-/** Opens the database of that address; a SQLite file is made when it is not there. The caller closes it. */
+/** Opens the database of that address; creates a SQLite file when there is none. The caller closes it. */
 export async function openStore({
   database,
   readOnly = false,
@@ -37,7 +37,7 @@ export async function openStore({
   return withCheckOfWrites(store, { clock, logger, limitMs: parts.limits.checkMs })
 }
 
-/** Loads the engine that is asked for, and not the other one. */
+/** Loads the module of that engine only. */
 async function openEngine(
   database: DatabaseAddress,
   parts: Omit<SqliteOptions, 'path'> & Omit<PostgresOptions, 'url'>,

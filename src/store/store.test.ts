@@ -117,7 +117,7 @@ onEveryDialect('the store', (dialect) => {
   })
 
   test('a transaction that hangs is undone, and nobody waits for it any longer than that', async () => {
-    await using world = await testStore(dialect, systemClock, { transactionMs: 200 })
+    await using world = await testStore(dialect, systemClock, { transactionMs: 200, idleMs: 200 })
     const { store } = world
     const resume = Promise.withResolvers<void>()
     const late = Promise.withResolvers<unknown>()
@@ -134,10 +134,10 @@ onEveryDialect('the store', (dialect) => {
     assert.deepEqual(await names(store.read), ['behind'])
   })
 
-  test('a transaction without haste may take its time', async () => {
-    await using world = await testStore(dialect, systemClock, { transactionMs: 50 })
+  test('a long-running transaction has no time limit', async () => {
+    await using world = await testStore(dialect, systemClock, { transactionMs: 50, idleMs: 50 })
     const slowly = (tx: Tx) => pause(150).then(() => putting('a')(tx))
-    await world.store.write(slowly, { unhurried: true })
+    await world.store.write(slowly, { longRunning: true })
     assert.deepEqual(await names(world.store.read), ['a'])
   })
 

@@ -2,40 +2,40 @@ import type { Compilable } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
 import type { Database, Statement } from './statement.ts'
 
-/** What a query can be run on: the read handle, or a transaction. */
+/** Runs queries: outside of transactions, or in one. */
 export interface Queries {
-  /** The query builder, for queries whose shape depends on the request; a domain types it by its schema. */
+  /** The query builder, for queries whose shape depends on a filter. */
   readonly db: Database
   readonly capabilities: Capabilities
-  /** Runs a prepared statement; the rows it returns, or none for a statement that returns nothing. */
+  /** Runs a prepared statement and answers its rows. */
   run<P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]>
-  /** Runs a prepared statement that returns nothing; how many rows it has changed. */
+  /** Runs a prepared statement that returns no rows and answers how many rows it has changed. */
   change<P>(statement: Statement<P, never>, parameters: P): Promise<number>
 }
 
-/** What is read outside of transactions. */
+/** Reads outside of transactions. */
 export interface Reads extends Queries {
   /**
-   * A number that stays the same until somebody, also in another process, has committed something; what is read after
-   * it was asked for is at least as new. Undefined where the engine has no cheap answer (PostgreSQL).
+   * A number that changes with each commit, of any process; later reads are at least as new. Undefined on an engine
+   * that has no cheap answer (PostgreSQL).
    */
   state(): Promise<number | undefined>
 }
 
-/** An open transaction. Valid only until the callback it was handed to has settled. */
+/** An open transaction. Valid until its callback has settled. */
 export interface Tx extends Queries {
-  /** Called once after the commit is durable, never after a rollback. Must not throw. */
+  /** Calls the listener once after the commit is durable, never after a rollback. It must not throw. */
   afterCommit(listener: () => void): void
 }
 
-/** What one transaction does. It may run more than once, so it changes nothing but the database. */
+/** The callback of one transaction. It may run more than once, so it changes nothing but the database. */
 export type Work<T> = (tx: Tx) => Promise<T>
 
 export interface WriteOptions {
-  /** `false` for a transaction that is repeated only when there is no other way, because it then fails. */
+  /** `false` for a transaction that fails when it is repeated: it is repeated only as the last resort. */
   readonly repeatable?: boolean
-  /** For changes of the schema: the transaction, and each of its queries, may take as long as they need. */
-  readonly unhurried?: boolean
+  /** For changes of the schema: without the time limit for transactions. */
+  readonly longRunning?: boolean
 }
 
 /**
@@ -43,27 +43,28 @@ export interface WriteOptions {
  *
  * `write` runs its callback in one transaction and resolves when the commit is durable: on disk (SQLite), or
  * confirmed by the server (PostgreSQL). A transaction that met a lock, lost a serialization or shared its commit with
- * one that failed is repeated as a whole, so the callback **may run more than once**; it must await nothing but its
- * own transaction, for on SQLite every other write waits for it. It rejects with what the callback threw, after a rollback, or with
- * `store_unavailable` when the database cannot take the write now or the callback has not settled within some seconds.
+ * one that failed is repeated as a whole, so the callback **may run more than once**. It must await nothing but its
+ * own transaction: on SQLite every other write waits for it. After a rollback `write` rejects with the error of the
+ * callback, or with `store_unavailable` when the database cannot take the write now or the transaction took too long
+ * ({@link StoreLimits}).
  */
 export interface Store {
   readonly capabilities: Capabilities
-  /** Sees what was committed, and nothing of a transaction that is under way. */
+  /** Sees committed data only. */
   readonly read: Reads
   write<T>(work: Work<T>, options?: WriteOptions): Promise<T>
-  /** A read that takes long by nature (counts, exports): beside the event loop, on a connection of its own. */
+  /** A long read (counts, exports): off the event loop, on a connection of its own. */
   readAside<R>(query: Compilable<R>): Promise<R[]>
   /**
-   * Rejects with `store_unavailable` when the database does not answer soon, or has refused a write and would refuse
-   * the next one too.
+   * Rejects with `store_unavailable` when the database does not answer in time, or has refused a write and still
+   * refuses writes.
    */
   check(): Promise<void>
-  /** Lets the writes under way finish, then closes; may be called twice. */
+  /** Waits for the pending writes, then closes; may be called twice. */
   close(): Promise<void>
 }
 
-/** The first row of a statement that has at most one. */
+/** The row of a statement that returns at most one. */
 export async function first<P, R>(
   queries: Queries,
   statement: Statement<P, R>,

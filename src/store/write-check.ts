@@ -4,7 +4,7 @@ import type { Logger } from '../kernel/logger.ts'
 import { createOutage } from '../kernel/outage.ts'
 import { statement } from './tables.ts'
 import type { Store, Work } from './store.ts'
-import { within } from './time-limit.ts'
+import { withTimeout } from './timeout.ts'
 
 export interface WriteCheckOptions {
   readonly clock: Clock
@@ -57,7 +57,7 @@ export function withCheckOfWrites(store: Store, { clock, logger, limitMs }: Writ
     if (refused) await write(writeProbe)
   }
 
-  return { ...store, write, check: () => within(limitMs, check(), () => silent(limitMs)) }
+  return { ...store, write, check: () => withTimeout(limitMs, check(), () => silent(limitMs)) }
 }
 
 function silent(limitMs: number): AppError {

@@ -3,7 +3,8 @@ import { AppError } from '../kernel/errors.ts'
 import type { Histogram, Metrics } from '../kernel/metrics.ts'
 import { backoffMs } from '../kernel/retry.ts'
 import type { Tx, Work, WriteOptions } from './store.ts'
-import { createWatch, transactionTooLong, type Watch } from './time-limit.ts'
+import { ReusableTimeout } from './timeout.ts'
+import { transactionTimeout } from './unavailable.ts'
 
 /** The transaction statements of an engine that has one writer, all of them synchronous. */
 export interface GroupConnection {
@@ -29,7 +30,7 @@ interface Job {
   readonly since: number
   readonly run: (tx: Tx) => Promise<void>
   readonly repeatable: boolean
-  readonly unhurried: boolean
+  readonly longRunning: boolean
   readonly succeed: () => void
   readonly fail: (error: unknown) => void
   listeners: (() => void)[]
@@ -73,13 +74,13 @@ export class WriteQueue {
   readonly #options: WriteQueueOptions
   readonly #commitSeconds: Histogram
   readonly #groupSize: Histogram
-  readonly #watch: Watch
+  readonly #timeout: ReusableTimeout
   #waiting: Job[] = []
   #running: Promise<void> | undefined
 
   constructor(options: WriteQueueOptions) {
     this.#options = options
-    this.#watch = createWatch(options.transactionMs)
+    this.#timeout = new ReusableTimeout(options.transactionMs)
     const { metrics } = options
     this.#commitSeconds = metrics.histogram({
       name: 'store_commit_seconds',
@@ -95,7 +96,7 @@ export class WriteQueue {
     metrics.onScrape(() => length.set(this.#waiting.length))
   }
 
-  write<T>(work: Work<T>, { repeatable = true, unhurried = false }: WriteOptions = {}): Promise<T> {
+  write<T>(work: Work<T>, { repeatable = true, longRunning = false }: WriteOptions = {}): Promise<T> {
     if (this.#waiting.length >= QUEUE_LIMIT) {
       return Promise.reject(this.#options.unavailable(new Error(`${QUEUE_LIMIT} writes are waiting already`)))
     }
@@ -107,7 +108,7 @@ export class WriteQueue {
           result = await work(tx)
         },
         repeatable,
-        unhurried,
+        longRunning,
         succeed: () => resolve(result),
         fail: reject,
         listeners: [],
@@ -127,7 +128,7 @@ export class WriteQueue {
       const group = this.#waiting.splice(0, GROUP_LIMIT)
       await this.#runGroup(group)
     }
-    this.#watch.rest()
+    this.#timeout.clear()
     this.#running = undefined
   }
 
@@ -231,10 +232,10 @@ export class WriteQueue {
     const { connection, transactionMs } = this.#options
     job.listeners = []
     const run = job.run(connection.transaction((listener) => job.listeners.push(listener)))
-    if (job.unhurried) return run
-    return this.#watch.over(run, () => {
+    if (job.longRunning) return run
+    return this.#timeout.race(run, () => {
       connection.revoke()
-      return transactionTooLong(transactionMs)
+      return transactionTimeout(transactionMs)
     })
   }
 }

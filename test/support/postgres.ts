@@ -47,11 +47,11 @@ const KEEPER = `
   wait $server || true
 `
 
-/** A new database: on the server of the test run, or, in a file that is run by hand, on one for this process alone. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** A new database: on the server of the test run; for a file that is run by itself, on one of this process. */
+export async function createTestDatabase({ encoding = 'UTF8' } = {}): Promise<TestDatabase> {
   const server = await serverUrl()
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE template0`)
+  await administer(server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' LOCALE 'C'`)
   const url = new URL(server)
   url.pathname = name
   return { url: url.href, drop: () => administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }

@@ -11,7 +11,7 @@ import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore, type DatabaseAddress } from '../../src/store/open.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
-import type { StoreLimits } from '../../src/store/time-limit.ts'
+import type { StoreLimits } from '../../src/store/timeout.ts'
 import { createTestDatabase } from './postgres.ts'
 
 const DIALECTS: readonly DialectName[] = ['sqlite', 'postgres']

@@ -1,70 +1,118 @@
-import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import type { Pool, PoolClient } from 'pg'
+import type { Pool, PoolClient, QueryResult } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
-import { createWatch } from '../time-limit.ts'
+import { ReusableTimeout } from '../timeout.ts'
+import { toStoreError } from './postgres-errors.ts'
 
-/** The texts that the server parses and plans once for each connection, with the names that it knows them by. */
-export type StatementNames = ReadonlyMap<string, string>
-
-export interface AttentivePool extends PostgresPool {
-  /** The same connections, with another limit for the answer to a query. */
-  withLimit(queryMs: number): AttentivePool
+export interface TimeoutPoolOptions {
+  readonly pool: Pool
+  readonly clock: Clock
 }
 
 /**
- * A pool that gives up a connection on which no answer comes. Nothing else tells of a server that has vanished, or of
- * a network that swallows what it is given: the system would wait for a quarter of an hour. Once one connection was
- * lost in that way, those that have not answered since are not used again either.
+ * A pool that closes a connection on which no answer comes in time. Nothing else reveals a server that has vanished,
+ * or a network that drops packets: TCP itself would wait for a quarter of an hour. After one such loss, the connections
+ * that have not answered since are not used again either.
  */
-export function attentivePool(
-  pool: Pool,
-  { clock, queryMs, names }: { clock: Clock; queryMs: number; names: StatementNames },
-): AttentivePool {
-  const answeredAt = new WeakMap<PoolClient, number>()
-  let lostAt = Number.NEGATIVE_INFINITY
+export class TimeoutPool {
+  readonly #pool: Pool
+  readonly #clock: Clock
+  readonly #answeredAt = new WeakMap<PoolClient, number>()
+  #lostAt = Number.NEGATIVE_INFINITY
 
-  const isSuspect = (client: PoolClient) => (answeredAt.get(client) ?? clock.monotonic()) <= lostAt
+  constructor({ pool, clock }: TimeoutPoolOptions) {
+    this.#pool = pool
+    this.#clock = clock
+  }
 
-  const connect = async (limitMs: number): Promise<PostgresPoolClient> => {
+  /** A connection on which each query has so much time. The caller releases it. */
+  async connect(queryMs: number): Promise<PooledConnection> {
     for (;;) {
-      const client = await pool.connect()
-      if (!isSuspect(client)) return attentive(client, limitMs)
+      const client = await this.#client()
+      if (!this.#isSuspect(client)) return new PooledConnection(client, this.#watched(client, queryMs))
       client.release(true)
     }
   }
 
-  const attentive = (client: PoolClient, limitMs: number): PostgresPoolClient => {
-    let lost: Error | undefined
-    const watch = createWatch(limitMs)
-    const query = async <R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> => {
-      if (lost) throw lost
-      const name = names.get(text)
-      const config = { text, values: [...values], ...(name !== undefined && { name }) }
-      const answer = await watch.over(client.query(config), () => {
-        lostAt = clock.monotonic()
-        return (lost = noAnswer(limitMs))
-      })
-      answeredAt.set(client, clock.monotonic())
-      return answer as PostgresQueryResult<R>
-    }
-    return {
-      query: query as PostgresPoolClient['query'],
-      release(destroy) {
-        watch.rest()
-        client.release(lost ?? destroy)
-      },
+  async #client(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect()
+    } catch (error) {
+      throw toStoreError(error)
     }
   }
 
-  const withLimit = (limitMs: number): AttentivePool => ({
-    connect: () => connect(limitMs),
-    end: () => pool.end(),
-    options: pool.options,
-    withLimit,
-  })
-  return withLimit(queryMs)
+  #isSuspect(client: PoolClient): boolean {
+    return (this.#answeredAt.get(client) ?? this.#clock.monotonic()) <= this.#lostAt
+  }
+
+  #watched(client: PoolClient, queryMs: number): ConnectionWatch {
+    return {
+      queryMs,
+      onAnswer: () => this.#answeredAt.set(client, this.#clock.monotonic()),
+      onTimeout: () => (this.#lostAt = this.#clock.monotonic()),
+    }
+  }
 }
 
-function noAnswer(limitMs: number): Error {
-  return Object.assign(new Error(`the database gave no answer within ${limitMs} ms`), { code: 'ETIMEDOUT' })
+interface ConnectionWatch {
+  readonly queryMs: number
+  onAnswer(): void
+  onTimeout(): void
+}
+
+export interface PostgresQuery {
+  readonly text: string
+  readonly values?: readonly unknown[]
+  /** Under which the connection prepares the statement. */
+  readonly name?: string
+}
+
+/** One connection, from its acquisition to its release; afterwards it rejects every query. */
+export class PooledConnection {
+  readonly #client: PoolClient
+  readonly #watch: ConnectionWatch
+  readonly #timeout: ReusableTimeout
+  #closedBy: Error | undefined
+  #isReleased = false
+
+  constructor(client: PoolClient, watch: ConnectionWatch) {
+    this.#client = client
+    this.#watch = watch
+    this.#timeout = new ReusableTimeout(watch.queryMs)
+  }
+
+  async query<R extends object>({ text, values = [], name }: PostgresQuery): Promise<QueryResult<R>> {
+    if (this.#isReleased) throw new Error('The transaction has ended.')
+    if (this.#closedBy) throw toStoreError(this.#closedBy)
+    const config = { text, values: [...values], ...(name !== undefined && { name }) }
+    try {
+      const result = await this.#timeout.race(this.#client.query<R>(config), () => this.#giveUp())
+      this.#watch.onAnswer()
+      return result
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+
+  /** Every later query rejects with that error, and the release closes the connection: the server rolls back. */
+  close(error: Error): void {
+    this.#closedBy ??= error
+  }
+
+  get isClosed(): boolean {
+    return this.#closedBy !== undefined
+  }
+
+  release(): void {
+    this.#isReleased = true
+    this.#timeout.clear()
+    this.#client.release(this.#closedBy)
+  }
+
+  #giveUp(): Error {
+    this.#watch.onTimeout()
+    const error = new Error(`the database did not answer within ${this.#watch.queryMs} ms`)
+    this.close(Object.assign(error, { code: 'ETIMEDOUT' }))
+    return error
+  }
 }

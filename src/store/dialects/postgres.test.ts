@@ -3,7 +3,15 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { eventually } from '../../../test/support/eventually.ts'
 import { testStore } from '../../../test/support/store.ts'
+import { createTestDatabase } from '../../../test/support/postgres.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { Secret } from '../../kernel/secret.ts'
+import { openStore } from '../open.ts'
 import { statement } from '../statement.ts'
+import type { Queries, Tx } from '../store.ts'
 
 test('a connection that the server ends between two queries fails its transaction and nothing else', async () => {
   await using world = await testStore('postgres')
@@ -23,21 +31,110 @@ test('a connection that the server ends between two queries fails its transactio
   await store.check()
 })
 
-test('a transaction whose process stands still gives its locks back after as long as a lease lasts', async () => {
-  await using world = await testStore('postgres')
-  const { rows } = await sql<{ idle: string }>`
-    select current_setting('idle_in_transaction_session_timeout') as idle`.execute(world.store.read.db)
-  assert.equal(rows[0]?.idle, '10s')
-})
-
 const put = statement<{ name: string }>((db, value) =>
   db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 1 }),
 )
 const find = statement<{ name: string }, { name: string; holder: string }>((db, value) =>
   db.selectFrom('leases').selectAll().where('name', '=', value('name')),
 )
+const sleep = (tx: Tx, milliseconds: number) => sql`select pg_sleep(${milliseconds / 1_000})`.execute(tx.db)
+const names = async ({ db }: Queries) =>
+  (await db.selectFrom('leases').select('name').orderBy('name').execute()).map(({ name }) => name)
 
-test('a statement that returns nothing is parsed once for each connection', async () => {
+test('a transaction that takes too long commits none of its statements, nor those that follow', async () => {
+  await using world = await testStore('postgres', systemClock, { transactionMs: 100 })
+  const { store } = world
+  const ended = Promise.withResolvers<unknown>()
+  const write = store.write(async (tx) => {
+    try {
+      for (let round = 0; ; round++) {
+        await tx.change(put, { name: `round ${round}` })
+        await sleep(tx, 30)
+      }
+    } catch (error) {
+      ended.resolve(error)
+      await tx.db.insertInto('leases').values({ name: 'late', holder: 'me', expires_at: 1 }).execute()
+    }
+  })
+  await assert.rejects(write, { code: 'store_unavailable', message: /100 ms/ })
+  const error = await ended.promise
+  await store.write((tx) => tx.change(put, { name: 'next' }))
+  assert.deepEqual(await names(store.read), ['next'])
+  assert.ok(error instanceof AppError)
+})
+
+test('a transaction that makes progress may take longer than it may be idle', async () => {
+  await using world = await testStore('postgres', systemClock, { idleMs: 150 })
+  const { store } = world
+  await store.write(async (tx) => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      await sleep(tx, 60)
+      await tx.change(put, { name })
+    }
+  })
+  assert.deepEqual(await names(store.read), ['a', 'b', 'c', 'd', 'e', 'f'])
+})
+
+test('one statement may take longer than a transaction may be idle', async () => {
+  await using world = await testStore('postgres', systemClock, { idleMs: 50 })
+  await world.store.write(async (tx) => {
+    await sleep(tx, 200)
+    await tx.change(put, { name: 'a' })
+  })
+  assert.deepEqual(await names(world.store.read), ['a'])
+})
+
+test('a statement after the end of its transaction is rejected', async () => {
+  await using world = await testStore('postgres')
+  const { store } = world
+  const ended = await store.write(async (tx) => tx)
+  await assert.rejects(ended.change(put, { name: 'late' }), /The transaction has ended/)
+  assert.deepEqual(await names(store.read), [])
+})
+
+test('a transaction whose statement has failed is not reported as committed', async () => {
+  await using world = await testStore('postgres')
+  const { store } = world
+  const write = store.write(async (tx) => {
+    await tx.change(put, { name: 'a' })
+    await sql`select 1 / 0`.execute(tx.db).catch(() => undefined)
+  })
+  await assert.rejects(write, /was rolled back/)
+  assert.deepEqual(await names(store.read), [])
+})
+
+test('a standby refuses a change as an unavailable store', async () => {
+  await using world = await testStore('postgres')
+  const { store } = world
+  const write = store.write(async (tx) => {
+    await sql`set transaction read only`.execute(tx.db)
+    await tx.change(put, { name: 'a' })
+  })
+  await assert.rejects(write, { code: 'store_unavailable' })
+})
+
+test('a database with another encoding than UTF8 fails its check, which says so', async () => {
+  const { url, drop } = await createTestDatabase({ encoding: 'LATIN1' })
+  const database = { kind: 'postgres', url: new Secret(url) } as const
+  const store = await openStore({ database, clock: systemClock, metrics: noMetrics, logger: silentLogger })
+  try {
+    await assert.rejects(store.check(), ({ cause }: Error) =>
+      /encoding is LATIN1, it must be UTF8/.test(String(cause)),
+    )
+  } finally {
+    await store.close()
+    await drop()
+  }
+})
+
+test('the server ends a transaction that is idle for 10 s', async () => {
+  await using world = await testStore('postgres')
+  const { rows } = await sql<{ idle: string }>`
+    select current_setting('idle_in_transaction_session_timeout') as idle`.execute(world.store.read.db)
+  assert.equal(rows[0]?.idle, '10s')
+})
+
+test('a statement that returns no rows is parsed once per connection', async () => {
   await using world = await testStore('postgres')
   const counted = await world.store.write(async (tx) => {
     for (const name of ['a', 'b', 'c']) await tx.change(put, { name })

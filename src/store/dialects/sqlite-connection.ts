@@ -13,7 +13,8 @@ import {
 import { backoffMs } from '../../kernel/retry.ts'
 import type { Queries } from '../store.ts'
 import { CAPABILITIES } from './capabilities.ts'
-import { isBusy, storeUnavailable, translated } from './sqlite-errors.ts'
+import { storeUnavailable } from '../unavailable.ts'
+import { isBusy, toStoreError } from './sqlite-errors.ts'
 
 // Texts are made by our own code, so they are few; the bound is for a query whose lists have many lengths.
 const STATEMENTS_KEPT = 500
@@ -65,7 +66,7 @@ export class SqliteConnection implements DatabaseConnection {
       try {
         return this.#runNow(text, values)
       } catch (error) {
-        if (!isBusy(error)) throw translated(error)
+        if (!isBusy(error)) throw toStoreError(error)
         if (attempt >= LOCK_RETRIES) throw storeUnavailable(error)
       }
       await new Promise((resolve) => setTimeout(resolve, backoffMs(LOCK_BACKOFF, attempt)))

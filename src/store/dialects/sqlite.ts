@@ -7,12 +7,13 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Store, Tx } from '../store.ts'
-import type { StoreLimits } from '../time-limit.ts'
+import type { StoreLimits } from '../timeout.ts'
+import { storeUnavailable } from '../unavailable.ts'
 import { WriteQueue, type GroupConnection } from '../write-queue.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { createCheckpointer, type Checkpointer } from './sqlite-checkpointer.ts'
 import { queriesOn, SqliteConnection } from './sqlite-connection.ts'
-import { isBusy, storeUnavailable } from './sqlite-errors.ts'
+import { isBusy } from './sqlite-errors.ts'
 
 const PRAGMAS = ['foreign_keys = on', 'trusted_schema = off', 'temp_store = memory']
 const WRITER_PRAGMAS = [

@@ -1,0 +1,39 @@
+import { DatabaseError } from 'pg'
+import { storeUnavailable } from '../unavailable.ts'
+
+// https://www.postgresql.org/docs/15/errcodes-appendix.html
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK_DETECTED = '40P01'
+const READ_ONLY_TRANSACTION = '25006'
+const IDLE_IN_TRANSACTION_TIMEOUT = '25P03'
+const LOCK_NOT_AVAILABLE = '55P03'
+
+const RETRYABLE = new Set([SERIALIZATION_FAILURE, DEADLOCK_DETECTED])
+// A standby answers 25006 to a change.
+const UNAVAILABLE = new Set([READ_ONLY_TRANSACTION, IDLE_IN_TRANSACTION_TIMEOUT, LOCK_NOT_AVAILABLE])
+// Connection exception, invalid authorization, no such database, insufficient resources, operator intervention,
+// system error.
+const UNAVAILABLE_CLASSES = new Set(['08', '28', '3D', '53', '57', '58'])
+
+// Errors of the driver that have no code.
+const UNCODED =
+  /connection terminated|timeout exceeded when trying to connect|is not queryable|client was closed/i
+
+/** Whether the transaction succeeds when it is repeated: it lost against a concurrent one. */
+export function isRetryable(error: unknown): boolean {
+  return error instanceof DatabaseError && RETRYABLE.has(error.code ?? '')
+}
+
+/** The error of a query as callers get it: `store_unavailable` when the server cannot be used, else as it is. */
+export function toStoreError(error: unknown): unknown {
+  return isUnavailable(error) ? storeUnavailable(error) : error
+}
+
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (error instanceof DatabaseError)
+    return UNAVAILABLE.has(code) || UNAVAILABLE_CLASSES.has(code.slice(0, 2))
+  // With a code, an error that is not the server's is the system's or TLS's: the network, name resolution, a certificate.
+  return (code !== '' && !(error instanceof TypeError)) || UNCODED.test(error.message)
+}

@@ -1,0 +1,132 @@
+import type { Tx, Work } from '../store.ts'
+import type { StoreLimits } from '../timeout.ts'
+import { transactionTimeout } from '../unavailable.ts'
+import type { PooledConnection } from './postgres-pool.ts'
+import { postgresQueries, type ConnectionSource, type StatementNames } from './postgres-queries.ts'
+
+export type TransactionLimits = Pick<StoreLimits, 'transactionMs' | 'idleMs'>
+
+export interface TransactionOptions<T> {
+  readonly connection: PooledConnection
+  readonly names: StatementNames
+  readonly work: Work<T>
+  /** Undefined for a transaction that may take any time. */
+  readonly limits: TransactionLimits | undefined
+}
+
+/** Runs the work in one transaction, then the listeners of its commit. The connection is released in any case. */
+export async function runTransaction<T>(options: TransactionOptions<T>): Promise<T> {
+  const { connection } = options
+  const listeners: (() => void)[] = []
+  try {
+    const result = await beginAndCommit(options, listeners)
+    for (const listener of listeners) listener()
+    return result
+  } finally {
+    connection.release()
+  }
+}
+
+async function beginAndCommit<T>(options: TransactionOptions<T>, listeners: (() => void)[]): Promise<T> {
+  const { connection } = options
+  await connection.query({ text: 'begin' })
+  try {
+    const result = await runWork(options, listeners)
+    await commit(connection)
+    return result
+  } catch (error) {
+    await rollback(connection)
+    throw error
+  }
+}
+
+async function runWork<T>(
+  { connection, names, work, limits }: TransactionOptions<T>,
+  listeners: (() => void)[],
+): Promise<T> {
+  const timeout = new TransactionTimeout(connection, limits)
+  const queries = postgresQueries(timeout.source, names)
+  const tx: Tx = { ...queries, afterCommit: (listener) => void listeners.push(listener) }
+  try {
+    return await Promise.race([work(tx), timeout.expired])
+  } finally {
+    timeout.stop()
+  }
+}
+
+/** The server answers the commit of a transaction in which a statement has failed with a rollback. */
+async function commit(connection: PooledConnection): Promise<void> {
+  const { command } = await connection.query({ text: 'commit' })
+  if (command === 'ROLLBACK')
+    throw new Error('The transaction was rolled back, because one of its statements had failed.')
+}
+
+async function rollback(connection: PooledConnection): Promise<void> {
+  // A closed connection takes its transaction with it.
+  if (connection.isClosed) return
+  try {
+    await connection.query({ text: 'rollback' })
+  } catch (error) {
+    connection.close(error instanceof Error ? error : new Error(String(error)))
+  }
+}
+
+/**
+ * Limits the time of a transaction in all, and the time in which it runs no statement. On expiry the connection is
+ * closed, not rolled back: a statement of the callback that follows a ROLLBACK would be committed on its own.
+ */
+class TransactionTimeout {
+  readonly expired: Promise<never>
+  readonly source: ConnectionSource
+  readonly #expire: (limitMs: number) => void
+  readonly #total: NodeJS.Timeout | undefined
+  #idle: NodeJS.Timeout | undefined
+  #statements = 0
+  // Grows with each start and each end of a statement.
+  #activity = 0
+  #isStopped = false
+
+  constructor(connection: PooledConnection, limits: TransactionLimits | undefined) {
+    const { promise, reject } = Promise.withResolvers<never>()
+    // The work may end first, and then nothing waits for the expiry.
+    promise.catch(() => undefined)
+    this.expired = promise
+    this.#expire = (limitMs) => {
+      const error = transactionTimeout(limitMs)
+      connection.close(error)
+      reject(error)
+    }
+    this.source = {
+      acquire: async () => {
+        this.#count(1)
+        return connection
+      },
+      release: () => this.#count(-1),
+    }
+    if (!limits) return
+    const { transactionMs, idleMs } = limits
+    this.#total = setTimeout(() => this.#expire(transactionMs), transactionMs)
+    this.#idle = setTimeout(() => this.#onIdle(idleMs), idleMs)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#total)
+    clearTimeout(this.#idle)
+  }
+
+  #count(statements: 1 | -1): void {
+    this.#statements += statements
+    this.#activity++
+    if (!this.#isStopped) this.#idle?.refresh()
+  }
+
+  #onIdle(idleMs: number): void {
+    const seen = this.#activity
+    // A process that was suspended first handles the answers that have arrived meanwhile.
+    setImmediate(() => {
+      const isIdle = this.#statements === 0 && this.#activity === seen
+      if (isIdle && !this.#isStopped) this.#expire(idleMs)
+    })
+  }
+}

@@ -1,0 +1,73 @@
+import { SECOND } from '../kernel/time.ts'
+
+/** How long the store waits, in milliseconds. */
+export interface StoreLimits {
+  /** For the callback of a transaction. */
+  readonly transactionMs: number
+  /** For the next statement of a transaction: longer means that the callback waits for something else. */
+  readonly idleMs: number
+  /** For the answer to one query of a server. */
+  readonly queryMs: number
+  /** For the answer to `check()`. */
+  readonly checkMs: number
+}
+
+// On SQLite the statements of a callback take no time that matters, and every other write waits for it. On PostgreSQL
+// each statement is a journey to the server, which may meet a lock: a callback with many of them takes long and still
+// makes progress.
+export const STORE_LIMITS: Readonly<Record<'sqlite' | 'postgres', StoreLimits>> = {
+  sqlite: { transactionMs: 5 * SECOND, idleMs: 5 * SECOND, queryMs: 10 * SECOND, checkMs: 2 * SECOND },
+  postgres: { transactionMs: 120 * SECOND, idleMs: 5 * SECOND, queryMs: 10 * SECOND, checkMs: 2 * SECOND },
+}
+
+/** The work's outcome, or a rejection with `expired()` when it has none in time; the work itself goes on. */
+export async function withTimeout<T>(limitMs: number, work: Promise<T>, expired: () => Error): Promise<T> {
+  const timeout = new ReusableTimeout(limitMs)
+  try {
+    return await timeout.race(work, expired)
+  } finally {
+    timeout.clear()
+  }
+}
+
+/** A timeout for works that run one after the other. They share one timer: restarting one costs next to nothing. */
+export class ReusableTimeout {
+  readonly #limitMs: number
+  #timer: NodeJS.Timeout | undefined
+  #expire: (() => void) | undefined
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs
+  }
+
+  /** The work's outcome, or a rejection with `expired()`. Only one at a time. */
+  race<T>(work: Promise<T>, expired: () => Error): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#timer = this.#timer?.refresh() ?? setTimeout(this.#onTimer, this.#limitMs)
+      const expire = () => reject(expired())
+      this.#expire = expire
+      const settleBy =
+        <A>(settle: (outcome: A) => void) =>
+        (outcome: A) => {
+          // A work that has expired may still settle while the next one runs.
+          if (this.#expire === expire) this.#expire = undefined
+          settle(outcome)
+        }
+      work.then(settleBy(resolve), settleBy(reject))
+    })
+  }
+
+  /** Stops the timer, which would keep the process alive; the next `race` starts it again. */
+  clear(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  readonly #onTimer = () => {
+    const overdue = this.#expire
+    // A process that was suspended first handles the answers that have arrived meanwhile.
+    setImmediate(() => {
+      if (overdue === this.#expire) overdue?.()
+    })
+  }
+}
