@@ -170,7 +170,7 @@ export class WriteQueue {
     } catch (error) {
       connection.rollback()
       if (error instanceof HalfDone) return this.#transaction(group, this.#runInSavepoint)
-      const failure = error instanceof AppError ? error : unavailable(error)
+      const failure = toFailure(error, unavailable)
       return group.map((job) => () => job.fail(failure))
     }
   }
@@ -182,7 +182,7 @@ export class WriteQueue {
       try {
         if (connection.begin()) return left
       } catch (error) {
-        for (const job of left) job.fail(unavailable(error))
+        for (const job of left) job.fail(toFailure(error, unavailable))
         return []
       }
       left = this.#patient(left)
@@ -238,6 +238,10 @@ export class WriteQueue {
       return transactionTimeout(transactionMs)
     })
   }
+}
+
+function toFailure(error: unknown, unavailable: (cause: unknown) => unknown): unknown {
+  return error instanceof AppError ? error : unavailable(error)
 }
 
 function succeed(job: Job): void {

@@ -12,8 +12,9 @@ async function healthWith(bus: OperationsOptions['bus']) {
     bus,
     exposeMetrics: async () => ({ contentType: 'text/plain', body: '' }),
   })
-  const answer = await health?.handle({} as never)
-  return answer?.body as { status: string; checks: { bus: string } }
+  assert.ok(health && 'read' in health)
+  const answer = await health.read({} as never)
+  return answer.body as { status: string; checks: { bus: string } }
 }
 
 const CASES = [

@@ -14,14 +14,15 @@ import { backoffMs } from '../../kernel/retry.ts'
 import type { Queries } from '../store.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { storeUnavailable } from '../unavailable.ts'
+import type { ReadGate } from './read-gate.ts'
 import { isBusy, toStoreError } from './sqlite-errors.ts'
 
-// Texts are made by our own code, so they are few; the bound is for a query whose lists have many lengths.
-const STATEMENTS_KEPT = 500
+// The program has few texts; the limit is for queries with lists of many lengths.
+const STATEMENT_LIMIT = 500
 // Some seconds in all.
 const LOCK_RETRIES = 100
 const LOCK_BACKOFF = { initialMs: 1, maximumMs: 50 }
-const NONE: unknown[] = []
+const NO_ROWS: unknown[] = []
 
 interface StatementResult {
   readonly rows: unknown[]
@@ -37,22 +38,26 @@ interface Prepared {
 
 const READS = /^\s*select\b/i
 
-/** One connection with its prepared statements. */
+/** A connection with its prepared statements. */
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync
+  readonly #gate: ReadGate | undefined
   readonly #prepared = new Map<string, Prepared>()
-  #changes: number
+  #changes = 0
   #isRevoked = false
 
-  constructor(database: DatabaseSync, changes = 0) {
+  /** `gate` for a connection of readers; a transaction runs its statements at once. */
+  constructor(database: DatabaseSync, gate?: ReadGate) {
     this.#database = database
-    this.#changes = changes
+    this.#gate = gate
   }
 
-  /** One in the place of this one, which whoever still holds it cannot use any more. */
+  /** A connection to the same database; this one rejects every statement from now on. */
   replace(): SqliteConnection {
     this.#isRevoked = true
-    return new SqliteConnection(this.#database, this.#changes)
+    const replacement = new SqliteConnection(this.#database, this.#gate)
+    replacement.#changes = this.#changes
+    return replacement
   }
 
   /** Grows with each row that a statement has changed. */
@@ -60,11 +65,13 @@ export class SqliteConnection implements DatabaseConnection {
     return this.#changes
   }
 
-  /** A lock that another process holds for a moment, as when it recovers or closes, is waited for off the engine. */
+  /** Waits for a short lock of another process, as when it recovers or closes, without stopping the event loop. */
   async run(text: string, values: readonly unknown[]): Promise<StatementResult> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return this.#runNow(text, values)
+        return this.#gate
+          ? await this.#gate.run(() => this.#runNow(text, values))
+          : this.#runNow(text, values)
       } catch (error) {
         if (!isBusy(error)) throw toStoreError(error)
         if (attempt >= LOCK_RETRIES) throw storeUnavailable(error)
@@ -99,7 +106,7 @@ export class SqliteConnection implements DatabaseConnection {
     }
     const changes = Number(statement.run(...(values as SQLInputValue[])).changes)
     this.#changes += changes
-    return { rows: NONE, changes }
+    return { rows: NO_ROWS, changes }
   }
 
   #prepare(text: string): Prepared {
@@ -109,14 +116,14 @@ export class SqliteConnection implements DatabaseConnection {
     statement.setReturnArrays(true)
     const columns = statement.columns().map(({ name }) => name)
     const entry = { statement, columns, onlyReads: READS.test(text) }
-    if (this.#prepared.size < STATEMENTS_KEPT) this.#prepared.set(text, entry)
+    if (this.#prepared.size < STATEMENT_LIMIT) this.#prepared.set(text, entry)
     return entry
   }
 }
 
 /**
- * The engine's own objects are dictionaries, which take twice as long to make as lists do and several times as long to
- * read; these have a shape.
+ * The engine's own row objects are dictionaries: twice as slow to make as arrays, and several times slower to read than
+ * objects with a shape.
  */
 function toRecord(columns: readonly string[], row: unknown): Record<string, unknown> {
   const values = row as readonly unknown[]
@@ -125,8 +132,7 @@ function toRecord(columns: readonly string[], row: unknown): Record<string, unkn
   return record
 }
 
-/** Both ways to query on that connection. */
-export function queriesOn(connection: SqliteConnection): Queries {
+export function sqliteQueries(connection: SqliteConnection): Queries {
   const db = new Kysely({ dialect: dialectOn(connection) })
   return {
     db,

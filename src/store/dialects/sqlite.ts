@@ -12,8 +12,10 @@ import { storeUnavailable } from '../unavailable.ts'
 import { WriteQueue, type GroupConnection } from '../write-queue.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { createCheckpointer, type Checkpointer } from './sqlite-checkpointer.ts'
-import { queriesOn, SqliteConnection } from './sqlite-connection.ts'
+import { sqliteQueries, SqliteConnection } from './sqlite-connection.ts'
 import { isBusy } from './sqlite-errors.ts'
+import { SqliteFile } from './sqlite-file.ts'
+import { ReadGate } from './read-gate.ts'
 
 const PRAGMAS = ['foreign_keys = on', 'trusted_schema = off', 'temp_store = memory']
 const WRITER_PRAGMAS = [
@@ -32,7 +34,7 @@ const OPEN_PAUSE_MS = 10
 
 export interface SqliteOptions {
   readonly path: string
-  /** Leaves the files as they are, also those that another process left behind in disorder. */
+  /** Changes no file, not even to recover after another process crashed. */
   readonly readOnly: boolean
   readonly clock: Clock
   readonly metrics: Metrics
@@ -45,16 +47,16 @@ export interface SqliteOptions {
  */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path } = options
-  const [writer, reader] = await opened(options)
+  const { file, writer, reader } = await openFile(options)
   const capabilities = CAPABILITIES.sqlite
-  const readConnection = new SqliteConnection(reader)
-  const read = { ...queriesOn(readConnection), state: sharedByTurn(() => readConnection.state()) }
+  const readConnection = new SqliteConnection(reader, new ReadGate())
+  const read = { ...sqliteQueries(readConnection), state: sharedByTurn(() => readConnection.state()) }
   const checkpointer = createCheckpointer(path)
   const queue = new WriteQueue({
     clock: options.clock,
     metrics: options.metrics,
     unavailable: storeUnavailable,
-    connection: groupConnection(writer, checkpointer),
+    connection: groupConnection({ database: writer, file, checkpointer }),
     transactionMs: options.limits.transactionMs,
   })
   let closing: Promise<void> | undefined
@@ -71,6 +73,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     write: (work, writeOptions) => queue.write(work, writeOptions),
     readAside: (query) => readInWorker(path, query.compile()),
     check: async () => {
+      file.requireUnchanged()
       try {
         reader.prepare('select 1 from sqlite_schema limit 1').all()
       } catch (error) {
@@ -81,7 +84,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   }
 }
 
-/** One look for all who ask in one turn of the event loop, after the last of them has asked. */
+/** One read for all calls of one turn of the event loop, after the last of them. */
 function sharedByTurn<T>(look: () => Promise<T>): () => Promise<T> {
   let shared: Promise<T> | undefined
   const lookLater = async () => {
@@ -92,20 +95,19 @@ function sharedByTurn<T>(look: () => Promise<T>): () => Promise<T> {
   return () => (shared ??= lookLater())
 }
 
-async function opened({
-  path,
-  readOnly,
-}: SqliteOptions): Promise<[writer: DatabaseSync, reader: DatabaseSync]> {
+interface OpenFile {
+  readonly file: SqliteFile
+  readonly writer: DatabaseSync
+  readonly reader: DatabaseSync
+}
+
+async function openFile({ path, readOnly }: SqliteOptions): Promise<OpenFile> {
   try {
     if (!readOnly) makeFile(path)
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return [connect(path, readOnly), connect(path, readOnly)]
-      } catch (error) {
-        if (!isBusy(error) || attempt >= OPEN_ATTEMPTS) throw error
-      }
-      await new Promise((resolve) => setTimeout(resolve, OPEN_PAUSE_MS))
-    }
+    const file = new SqliteFile(path)
+    const [writer, reader] = await connectTwice(path, readOnly)
+    file.requireUnchanged()
+    return { file, writer, reader }
   } catch (error) {
     throw new AppError(
       'unavailable',
@@ -118,9 +120,23 @@ async function opened({
   }
 }
 
+async function connectTwice(
+  path: string,
+  readOnly: boolean,
+): Promise<[writer: DatabaseSync, reader: DatabaseSync]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return [connect(path, readOnly), connect(path, readOnly)]
+    } catch (error) {
+      if (!isBusy(error) || attempt >= OPEN_ATTEMPTS) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, OPEN_PAUSE_MS))
+  }
+}
+
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // Made here, so that nobody else can read it from its first byte on; SQLite gives its journals the same mode.
+  // Created here, readable by its owner only from the first byte on; SQLite gives its journals the same mode.
   closeSync(openSync(path, 'a', 0o600))
 }
 
@@ -136,9 +152,15 @@ function connect(path: string, readOnly: boolean): DatabaseSync {
   }
 }
 
-function groupConnection(database: DatabaseSync, checkpointer: Checkpointer): GroupConnection {
+interface GroupConnectionOptions {
+  readonly database: DatabaseSync
+  readonly file: SqliteFile
+  readonly checkpointer: Checkpointer
+}
+
+function groupConnection({ database, file, checkpointer }: GroupConnectionOptions): GroupConnection {
   let connection = new SqliteConnection(database)
-  let queries = queriesOn(connection)
+  let queries = sqliteQueries(connection)
   const [begin, savepoint, release, undo, commit, rollback] = [
     'begin immediate',
     'savepoint job',
@@ -156,6 +178,7 @@ function groupConnection(database: DatabaseSync, checkpointer: Checkpointer): Gr
   ]
   return {
     begin() {
+      file.requireUnchanged()
       try {
         begin.run()
         return true
@@ -180,6 +203,7 @@ function groupConnection(database: DatabaseSync, checkpointer: Checkpointer): Gr
     },
     commit() {
       commit.run()
+      file.requireUnchanged()
       checkpointer.committed()
     },
     rollback() {
@@ -188,7 +212,7 @@ function groupConnection(database: DatabaseSync, checkpointer: Checkpointer): Gr
     transaction: (onCommit): Tx => ({ ...queries, afterCommit: onCommit }),
     revoke() {
       connection = connection.replace()
-      queries = queriesOn(connection)
+      queries = sqliteQueries(connection)
     },
   }
 }
@@ -202,7 +226,7 @@ function readInWorker<R>(path: string, query: CompiledQuery<R>): Promise<R[]> {
     worker.once('message', (rows: R[]) => resolve(rows))
     worker.once('error', (error) => reject(storeUnavailable(error)))
     worker.once('exit', () =>
-      reject(storeUnavailable(new Error('the reading thread ended without an answer'))),
+      reject(storeUnavailable(new Error('the reader thread ended without an answer'))),
     )
   })
 }
