@@ -39,7 +39,7 @@ const ROOMS = [
     name: 'config',
     comment: 'The configuration is read before anything else stands.',
     path: CONFIG,
-    mayImport: [CONFIG, KERNEL, packages('smol-toml')],
+    mayImport: [CONFIG, KERNEL, packages('leven', 'smol-toml')],
   },
   {
     name: 'wire',

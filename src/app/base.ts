@@ -15,7 +15,7 @@ import { createLease } from '../store/lease.ts'
 import { readOnly } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { openCurrentDatabase } from './database.ts'
-import { createDomains, type Domains } from './domains.ts'
+import { createDomains, eventSubjects, type Domains } from './domains.ts'
 import { VERSION } from './version.ts'
 
 /** What every module stands on; made once, and closed in reverse order. */
@@ -32,16 +32,6 @@ export interface Base {
 // Other processes wait this long for a holder that has become silent.
 const DELIVERY_LEASE_MS = 10 * SECOND
 
-/** The subjects of the domains: a stream stores their events. */
-const STREAM_SUBJECTS = [
-  'order.>',
-  'ticket.>',
-  'alert.>',
-  'certificate.>',
-  'vpn.audit.>',
-  'telemetry.agent.>',
-]
-
 /** Opens what every module stands on; what it opens is closed with `opening`. */
 export async function openBase(
   { config, logger }: Pick<Base, 'config' | 'logger'>,
@@ -55,7 +45,7 @@ export async function openBase(
   const bus = createNatsBus({
     servers: config.bus.urls.reveal(),
     name: `platform ${VERSION} on ${hostname()}`,
-    streamSubjects: STREAM_SUBJECTS,
+    streamSubjects: eventSubjects(),
     logger: logger.child({ part: 'bus' }),
     metrics,
   })

@@ -99,7 +99,7 @@ export function jobsOf(domains: Domains, module: keyof DomainParts['jobs']) {
 /** The subjects of all events, as a stream of the bus covers them: `order.created` → `order.>`. */
 export function eventSubjects(): string[] {
   const subjects = DOMAINS.flatMap(({ events }) => Object.values<string>(events))
-  return [...new Set(subjects.map((subject) => `${subject.slice(0, subject.indexOf('.'))}.>`))]
+  return [...new Set(subjects.map((subject) => subject.replace(/[^.]+$/, '>')))]
 }
 
 /** The configured secret of the tokens, or the one that the data directory keeps. */

@@ -16,7 +16,7 @@ function surroundings() {
   const metrics: Metrics = {
     ...noMetrics,
     counter: () => ({ increment: (labels) => void recorded.push(labels) }),
-    gauge: () => ({ set: (_value, labels) => void recorded.push(labels) }),
+    gauge: () => ({ set: (_value, labels) => void recorded.push(labels), clear() {} }),
   }
   return { clock: systemClock, logger, metrics, warnings, recorded }
 }

@@ -6,6 +6,8 @@ export interface Counter {
 
 export interface Gauge {
   set(value: number, labels?: Labels): void
+  /** Removes all values: the gauge is absent until the next `set`. For a value that is unknown at the moment. */
+  clear(): void
 }
 
 export interface Histogram {
@@ -28,14 +30,17 @@ export interface Metrics {
   counter(options: MetricOptions): Counter
   gauge(options: MetricOptions): Gauge
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram
-  /** `collect` runs at each scrape, before the values are read; it must be quick. */
-  onScrape(collect: () => void | Promise<void>): void
+  /**
+   * `collect` runs at each scrape, before the values are read; it must be quick. When it fails, the gauges that it sets
+   * are cleared: an alarm must not rest on an old value.
+   */
+  onScrape(collect: () => void | Promise<void>, gauges?: readonly Gauge[]): void
 }
 
 /** Records nothing. */
 export const noMetrics: Metrics = {
   counter: () => ({ increment() {} }),
-  gauge: () => ({ set() {} }),
+  gauge: () => ({ set() {}, clear() {} }),
   histogram: () => ({ observe() {} }),
   onScrape() {},
 }

@@ -5,9 +5,9 @@ import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { PostgresOptions } from './dialects/postgres.ts'
 import type { SqliteOptions } from './dialects/sqlite.ts'
+import { monitorStore } from './monitor.ts'
 import type { Store } from './store.ts'
 import { STORE_LIMITS, type StoreLimits } from './timeout.ts'
-import { withCheckOfWrites } from './write-check.ts'
 
 export type DatabaseAddress =
   | { readonly kind: 'sqlite'; readonly path: string }
@@ -33,8 +33,7 @@ export async function openStore({
 }: StoreOptions): Promise<Store> {
   const parts = { ...rest, limits: { ...STORE_LIMITS[database.kind], ...limits } }
   const store = await openEngine(database, { ...parts, readOnly })
-  const { clock, logger } = parts
-  return withCheckOfWrites(store, { clock, logger, limitMs: parts.limits.checkMs })
+  return monitorStore(store, { ...rest, checkMs: parts.limits.checkMs })
 }
 
 /** Loads the module of that engine only. */

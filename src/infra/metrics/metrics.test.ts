@@ -251,6 +251,26 @@ test('a hook that fails breaks neither the scrape nor the other hooks, and is to
   assert.deepEqual(warnings, [{ error: 'at once' }, { error: 'later' }])
 })
 
+test('a gauge is absent after its hook has failed, until it succeeds again', async (t) => {
+  const { metrics, samples } = open(t)
+  const depth = metrics.gauge({ name: 'depth', help: 'h' })
+  const rows = metrics.gauge({ name: 'rows', help: 'h', labels: ['kind'] })
+  let works = true
+  const collect = () => {
+    if (!works) throw new Error('away')
+    depth.set(7)
+    rows.set(1, { kind: 'a' })
+  }
+  metrics.onScrape(collect, [depth, rows])
+  const all = async () => ({ ...(await samples('platform_depth')), ...(await samples('platform_rows')) })
+  const present = { platform_depth: 7, 'platform_rows{kind="a"}': 1 }
+  assert.deepEqual(await all(), present)
+  works = false
+  assert.deepEqual(await all(), {})
+  works = true
+  assert.deepEqual(await all(), present)
+})
+
 test('a hook that never ends does not hold the scrape', async (t) => {
   const warnings: unknown[] = []
   const { metrics, expose } = open(t, { ...silentLogger, warn: (fields) => void warnings.push(fields) })

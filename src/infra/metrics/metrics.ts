@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Metric, OpenMetricsContentType } from 'prom-client'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Labels, MetricOptions, Metrics } from '../../kernel/metrics.ts'
+import type { Gauge as ScrapeGauge, Labels, MetricOptions, Metrics } from '../../kernel/metrics.ts'
 import { SECOND } from '../../kernel/time.ts'
 
 const PREFIX = 'platform_'
@@ -23,7 +23,10 @@ export function createMetrics({ logger }: { readonly logger: Logger }): MetricsR
   const hooks = new Set<Hook>()
   measureProcess(registry)
   return {
-    metrics: { ...createRecorders(registry), onScrape: (collect) => void hooks.add(collect) },
+    metrics: {
+      ...createRecorders(registry),
+      onScrape: (collect, gauges = []) => void hooks.add({ collect, gauges }),
+    },
     async expose(accept = '') {
       await Promise.all([...hooks].map((hook) => runHook(hook, logger)))
       const shown = accept.includes('application/openmetrics-text') ? asOpenMetrics(registry) : registry
@@ -36,12 +39,16 @@ export function createMetrics({ logger }: { readonly logger: Logger }): MetricsR
   }
 }
 
-type Hook = () => void | Promise<void>
+interface Hook {
+  readonly collect: () => void | Promise<void>
+  readonly gauges: readonly ScrapeGauge[]
+}
 
-async function runHook(hook: Hook, logger: Logger): Promise<void> {
+async function runHook({ collect, gauges }: Hook, logger: Logger): Promise<void> {
   try {
-    await Promise.race([Promise.try(hook), refuseLate()])
+    await Promise.race([Promise.try(collect), refuseLate()])
   } catch (error) {
+    for (const gauge of gauges) gauge.clear()
     logger.warn({ error: errorMessage(error) }, 'a metric could not be brought up to date')
   }
 }
@@ -87,13 +94,22 @@ function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' 
     }),
     gauge: onceByName((options) => {
       const gauge = new Gauge(described(options))
-      return { set: safely(options, (labels, value) => gauge.set(labels, value)) }
+      return {
+        set: safely(options, (labels, value) => gauge.set(labels, value)),
+        clear: () => clearGauge(gauge, options),
+      }
     }),
     histogram: onceByName((options) => {
       const histogram = new Histogram({ ...described(options), buckets: [...options.buckets] })
       return { observe: safely(options, (labels, value) => histogram.observe(labels, value)) }
     }),
   }
+}
+
+/** prom-client resets a gauge without labels to 0 instead of removing it. */
+function clearGauge(gauge: Gauge, { labels = [] }: MetricOptions): void {
+  if (labels.length > 0) gauge.reset()
+  else gauge.remove()
 }
 
 // More than any metric of ours has. What a client sent must not become a label; should it ever, memory stays bounded.

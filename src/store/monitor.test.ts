@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fakeClock } from '../../test/support/clock.ts'
+import { onEveryDialect, testStore } from '../../test/support/store.ts'
+import { systemClock, type Clock } from '../kernel/clock.ts'
+import { AppError } from '../kernel/errors.ts'
+import { silentLogger, type Logger } from '../kernel/logger.ts'
+import { noMetrics, type Metrics } from '../kernel/metrics.ts'
+import { monitorStore } from './monitor.ts'
+import type { Store } from './store.ts'
+
+const REFUSAL = new AppError('unavailable', 'store_unavailable', 'The disk is full.')
+
+/** The store with a switch that makes it refuse changes; its log and its metrics. */
+function breakable(store: Store, clock: Clock = systemClock) {
+  const lines: string[] = []
+  const log: Logger['info'] = (_fields, message) => void lines.push(message)
+  const logger: Logger = { ...silentLogger, info: log, warn: log }
+  const state = { refuses: false, writes: 0 }
+  const write: Store['write'] = async (work, options) => {
+    state.writes++
+    if (state.refuses) throw REFUSAL
+    return store.write(work, options)
+  }
+  const { metrics, values, scrape } = recordedMetrics()
+  const checked = monitorStore({ ...store, write }, { clock, logger, metrics, checkMs: 10_000 })
+  return { checked, state, lines, values, scrape, change: () => checked.write(async () => undefined) }
+}
+
+function recordedMetrics() {
+  const values: Record<string, number> = {}
+  const hooks: (() => void | Promise<void>)[] = []
+  const metrics: Metrics = {
+    ...noMetrics,
+    gauge: ({ name }) => ({
+      set: (value) => void (values[name] = value),
+      clear: () => void delete values[name],
+    }),
+    counter: () => ({
+      increment: (labels, by = 1) => {
+        const outcome = labels?.['outcome'] ?? ''
+        values[outcome] = (values[outcome] ?? 0) + by
+      },
+    }),
+    onScrape: (collect) => void hooks.push(collect),
+  }
+  return { metrics, values, scrape: () => Promise.all(hooks.map(async (hook) => hook())) }
+}
+
+onEveryDialect('the monitor of a store', (dialect) => {
+  test('the check writes nothing while writes succeed, and a probe after a refused one', async () => {
+    await using world = await testStore(dialect)
+    const { checked, state, change } = breakable(world.store)
+    await change()
+    await checked.check()
+    assert.equal(state.writes, 1)
+    state.refuses = true
+    await assert.rejects(change(), REFUSAL)
+    await assert.rejects(checked.check(), REFUSAL)
+    state.refuses = false
+    await checked.check()
+    await checked.check()
+    assert.equal(state.writes, 4)
+  })
+
+  test('the check writes nothing once a change has succeeded again', async () => {
+    await using world = await testStore(dialect)
+    const { checked, state, change } = breakable(world.store)
+    state.refuses = true
+    await assert.rejects(change(), REFUSAL)
+    state.refuses = false
+    await change()
+    await checked.check()
+    assert.equal(state.writes, 2)
+  })
+
+  test('an outage has one log line at its start and one at its end', async () => {
+    await using world = await testStore(dialect)
+    const { state, lines, change } = breakable(world.store)
+    await change()
+    state.refuses = true
+    for (let times = 0; times < 3; times++) await assert.rejects(change(), REFUSAL)
+    state.refuses = false
+    await change()
+    await change()
+    assert.deepEqual(lines, [
+      'the database is unavailable; changes are answered 503 until it works again',
+      'the database is available again',
+    ])
+  })
+
+  test('an error of a transaction is no outage', async () => {
+    await using world = await testStore(dialect)
+    const { checked, lines } = breakable(world.store)
+    const conflict = new AppError('conflict', 'order_exists', 'There is one already.')
+    await assert.rejects(
+      checked.write(async () => {
+        throw conflict
+      }),
+      conflict,
+    )
+    assert.deepEqual(lines, [])
+  })
+
+  test('the outcomes of transactions are counted, each from 0', async () => {
+    await using world = await testStore(dialect)
+    const { checked, state, values, change } = breakable(world.store)
+    assert.deepEqual(values, { committed: 0, rolled_back: 0, unavailable: 0 })
+    await change()
+    await assert.rejects(checked.write(() => Promise.reject(new Error('no'))))
+    state.refuses = true
+    await assert.rejects(change())
+    assert.deepEqual(values, { store_up: 0, committed: 1, rolled_back: 1, unavailable: 1 })
+  })
+
+  test('a scrape shows whether the database works, without asking it each time', async () => {
+    const clock = fakeClock()
+    await using world = await testStore(dialect)
+    const { state, values, scrape, change } = breakable(world.store, clock)
+    await scrape()
+    assert.equal(values['store_up'], 1)
+    state.refuses = true
+    await assert.rejects(change(), REFUSAL)
+    state.refuses = false
+    await scrape()
+    assert.equal(values['store_up'], 0, 'the refusal is new')
+    clock.advance(1_000)
+    await scrape()
+    assert.equal(values['store_up'], 1)
+  })
+})

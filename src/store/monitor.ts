@@ -1,0 +1,133 @@
+import type { Clock } from '../kernel/clock.ts'
+import { AppError } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Counter, Gauge, Metrics } from '../kernel/metrics.ts'
+import { createOutage, type Outage } from '../kernel/outage.ts'
+import { SECOND } from '../kernel/time.ts'
+import { statement } from './tables.ts'
+import type { Store, Work, WriteOptions } from './store.ts'
+import { withTimeout } from './timeout.ts'
+import { storeUnavailable } from './unavailable.ts'
+
+export interface MonitorOptions {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** For the answer to a check, in milliseconds. */
+  readonly checkMs: number
+}
+
+const OUTCOMES = ['committed', 'rolled_back', 'unavailable'] as const
+type Outcome = (typeof OUTCOMES)[number]
+
+// A scrape shows the outcome of the last write or check, if it is not older than this.
+const SCRAPE_AGE_MS = SECOND
+// A scrape waits so long for a check; a database that hangs must not hold it up.
+const SCRAPE_WAIT_MS = SECOND
+
+const MESSAGES = {
+  fails: 'the database is unavailable; changes are answered 503 until it works again',
+  worksAgain: 'the database is available again',
+}
+
+const probe = statement<{ now: number }>((db, value) =>
+  db
+    .insertInto('leases')
+    .values({ name: 'store-check', holder: '', expires_at: value('now') })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ expires_at: value('now') })),
+)
+
+/**
+ * The same store with metrics and a log of its outages. Its check covers writes, too: a database on a full disk answers
+ * every query and takes no change. While writes succeed, the check writes nothing.
+ */
+export function monitorStore(store: Store, options: MonitorOptions): Store {
+  const monitor = new StoreMonitor(store, options)
+  return {
+    ...store,
+    write: (work, writeOptions) => monitor.write(work, writeOptions),
+    check: () => monitor.check(),
+  }
+}
+
+class StoreMonitor {
+  readonly #store: Store
+  readonly #options: MonitorOptions
+  readonly #outage: Outage
+  readonly #up: Gauge
+  readonly #commits: Counter
+  #refusesWrites = false
+  #observedAt = Number.NEGATIVE_INFINITY
+
+  constructor(store: Store, options: MonitorOptions) {
+    const { logger, metrics } = options
+    this.#store = store
+    this.#options = options
+    this.#outage = createOutage(logger, { part: 'database' }, MESSAGES)
+    this.#up = metrics.gauge({
+      name: 'store_up',
+      help: 'Whether the database can be read and takes changes (1) or not (0).',
+    })
+    this.#commits = metrics.counter({
+      name: 'store_commits_total',
+      help: 'Write transactions by outcome.',
+      labels: ['outcome'],
+    })
+    for (const outcome of OUTCOMES) this.#count(outcome, 0)
+    metrics.onScrape(() => this.#checkForScrape())
+  }
+
+  async write<T>(work: Work<T>, options?: WriteOptions): Promise<T> {
+    try {
+      const result = await this.#store.write(work, options)
+      this.#refusesWrites = false
+      this.#observe()
+      this.#count('committed')
+      return result
+    } catch (error) {
+      const isRefused = error instanceof AppError && error.code === 'store_unavailable'
+      this.#count(isRefused ? 'unavailable' : 'rolled_back')
+      if (isRefused) this.#refusesWrites = true
+      if (isRefused) this.#observe(error)
+      throw error
+    }
+  }
+
+  async check(): Promise<void> {
+    const { checkMs } = this.#options
+    try {
+      await withTimeout(checkMs, this.#check(), () => noAnswer(checkMs))
+      if (!this.#refusesWrites) this.#observe()
+    } catch (error) {
+      this.#observe(error)
+      throw error
+    }
+  }
+
+  async #check(): Promise<void> {
+    await this.#store.check()
+    const writeProbe: Work<unknown> = (tx) => tx.run(probe, { now: this.#options.clock.now() })
+    if (this.#refusesWrites) await this.write(writeProbe)
+  }
+
+  async #checkForScrape(): Promise<void> {
+    if (this.#options.clock.monotonic() - this.#observedAt < SCRAPE_AGE_MS) return
+    // Its outcome is in the metrics and in the log.
+    await withTimeout(SCRAPE_WAIT_MS, this.check(), () => noAnswer(SCRAPE_WAIT_MS)).catch(() => undefined)
+  }
+
+  #observe(error?: unknown): void {
+    this.#observedAt = this.#options.clock.monotonic()
+    this.#up.set(error === undefined ? 1 : 0)
+    if (error === undefined) this.#outage.works()
+    else this.#outage.fails(error)
+  }
+
+  #count(outcome: Outcome, by = 1): void {
+    this.#commits.increment({ outcome }, by)
+  }
+}
+
+function noAnswer(limitMs: number): AppError {
+  return storeUnavailable(undefined, `The database has not answered within ${limitMs} ms; try again.`)
+}
