@@ -6,6 +6,12 @@ export interface Clock {
   monotonic(): number
 }
 
+/** A clock that can be waited on, so that a test also decides when a pause ends. */
+export interface WaitingClock extends Clock {
+  /** Resolves after that time, or as soon as the signal is aborted; never rejects. */
+  wait(milliseconds: number, signal?: AbortSignal): Promise<void>
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -30,7 +30,7 @@ export class Column<Value, Stored, IsGenerated extends boolean = false> {
 }
 
 type AnyColumn = Column<unknown, unknown, boolean>
-type Declaration = Readonly<Record<string, AnyColumn>>
+export type Declaration = Readonly<Record<string, AnyColumn>>
 
 export const text = <T extends string = string>() => new Column<T, T>(false)
 export const integer = <T extends number = number>() => new Column<T, T>(false)

@@ -1,0 +1,241 @@
+import type { WaitingClock } from '../kernel/clock.ts'
+import { newId } from '../kernel/ids.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Counter, Metrics } from '../kernel/metrics.ts'
+import { createOutage, type Outage } from '../kernel/outage.ts'
+import { backoffMs, type Backoff } from '../kernel/retry.ts'
+import { SECOND } from '../kernel/time.ts'
+import type { Store, Tx } from './store.ts'
+
+/** What the runner knows of a row that it works on. */
+export interface WorkItem {
+  readonly id: string
+  /** Attempts so far, this one included. */
+  readonly attempts: number
+  /** When it was queued, in epoch milliseconds. */
+  readonly queuedAt: number
+}
+
+/** The lease of a holder on a row. */
+export interface Lease {
+  readonly holder: string
+  /** When it expires. */
+  readonly until: number
+}
+
+export interface Claim extends Lease {
+  readonly now: number
+  readonly limit: number
+}
+
+export type WorkOutcome<Result> =
+  | { readonly status: 'done'; readonly result: Result }
+  /** Due again at that time. */
+  | { readonly status: 'retry'; readonly at: number; readonly error: unknown }
+  | { readonly status: 'failed'; readonly error: unknown }
+
+export interface RunnerOptions<Item extends WorkItem, Result> {
+  /** Also the label of its metrics; kebab-case. */
+  readonly name: string
+  readonly store: Store
+  readonly clock: WaitingClock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** How long it waits at most until it looks for work again, in milliseconds. */
+  readonly everyMs: number
+  /** How long the work of a dead process waits for another one, in milliseconds. */
+  readonly leaseMs: number
+  /** How many items it works on at a time. */
+  readonly concurrency: number
+  /** Pauses between the attempts at an item, and for how long it is tried. */
+  readonly retry: Backoff & { readonly giveUpAfterMs: number }
+  /** Claims due rows by compare-and-set: none that another holder has a valid lease on. */
+  readonly claim: (tx: Tx, claim: Claim) => Promise<readonly Item[]>
+  /** Extends the lease of that holder; `false` when the row is no longer its own. */
+  readonly renew: (tx: Tx, item: Item, lease: Lease) => Promise<boolean>
+  /**
+   * Does the work. It may be done twice, when a process dies or loses its lease. It ends soon after `signal` is
+   * aborted; an error is retried, so a failure that no retry mends is a result.
+   */
+  readonly work: (item: Item, signal: AbortSignal) => Promise<Result>
+  /** Records the outcome and ends the lease; `false`, and changes nothing, when the row is no longer the holder's. */
+  readonly settle: (tx: Tx, item: Item, holder: string, outcome: WorkOutcome<Result>) => Promise<boolean>
+}
+
+type Settled = 'done' | 'retry' | 'failed' | 'lost'
+
+const SETTLE_BACKOFF = { initialMs: 100, maximumMs: 5 * SECOND }
+
+class LeaseLost extends Error {
+  constructor() {
+    super('The lease was lost: another process may work on the same item.')
+  }
+}
+
+/**
+ * Carries out work that outlives its request. The request commits a row as queued and wakes the runner after the
+ * commit; a runner of any process claims the row under a lease, works on it, and settles it. When a process dies, its
+ * lease expires and another runner claims the row. It knows no table: the domain gives the statements.
+ */
+export class Runner<Item extends WorkItem, Result> {
+  readonly #options: RunnerOptions<Item, Result>
+  readonly #holder = newId()
+  readonly #stopping = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+  readonly #items: Counter
+  readonly #outage: Outage
+  #pause = new AbortController()
+  #loop: Promise<void> | undefined
+
+  constructor(options: RunnerOptions<Item, Result>) {
+    const { name, logger, metrics } = options
+    this.#options = options
+    this.#outage = createOutage(
+      logger,
+      { runner: name },
+      {
+        fails: 'queued work cannot be claimed and waits',
+        worksAgain: 'queued work can be claimed again',
+      },
+    )
+    this.#items = metrics.counter({
+      name: 'work_attempts_total',
+      help: 'Attempts at queued work by outcome.',
+      labels: ['name', 'outcome'],
+    })
+    for (const outcome of ['done', 'retry', 'failed', 'lost'] as const)
+      this.#items.increment({ name, outcome }, 0)
+  }
+
+  start(): void {
+    this.#loop ??= this.#run()
+  }
+
+  /** Looks for work at once; for `tx.afterCommit`. */
+  wake(): void {
+    this.#pause.abort()
+  }
+
+  /** Claims no more, aborts the signal of the running work and waits for it; may be called twice. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.wake()
+    await this.#loop
+    await Promise.all(this.#running)
+  }
+
+  async #run(): Promise<void> {
+    const { clock, everyMs } = this.#options
+    while (!this.#stopping.signal.aborted) {
+      // Before the look: a wake-up during it is for the next one.
+      this.#pause = new AbortController()
+      await this.#claim()
+      if (!this.#stopping.signal.aborted) await clock.wait(everyMs, this.#pause.signal)
+    }
+  }
+
+  async #claim(): Promise<void> {
+    const { clock, store, concurrency, claim, leaseMs } = this.#options
+    const limit = concurrency - this.#running.size
+    if (limit <= 0) return
+    const since = clock.monotonic()
+    try {
+      const now = clock.now()
+      const request = { holder: this.#holder, now, until: now + leaseMs, limit }
+      const items = await store.write((tx) => claim(tx, request))
+      this.#outage.works()
+      for (const item of items) this.#begin(item, since)
+    } catch (error) {
+      this.#outage.fails(error)
+    }
+  }
+
+  #begin(item: Item, since: number): void {
+    const run = this.#process(item, since).finally(() => {
+      this.#running.delete(run)
+      this.wake()
+    })
+    this.#running.add(run)
+  }
+
+  async #process(item: Item, since: number): Promise<void> {
+    const lost = new AbortController()
+    const settled = new AbortController()
+    const renewing = this.#renewUntil(settled.signal, item, since, lost)
+    const outcome = await this.#attempt(item, AbortSignal.any([this.#stopping.signal, lost.signal]))
+    const isSettled = await this.#settle(item, outcome, lost.signal)
+    settled.abort()
+    await renewing
+    this.#record(item, outcome, isSettled ? outcome.status : 'lost')
+  }
+
+  async #attempt(item: Item, signal: AbortSignal): Promise<WorkOutcome<Result>> {
+    const { clock, retry, work } = this.#options
+    const giveUpAt = item.queuedAt + retry.giveUpAfterMs
+    // Without an attempt: an item that ends its process each time is given up, too.
+    if (item.attempts > 1 && clock.now() >= giveUpAt)
+      return { status: 'failed', error: new Error('The item was given up: its last attempt has not ended.') }
+    try {
+      return { status: 'done', result: await work(item, signal) }
+    } catch (error) {
+      const now = clock.now()
+      if (this.#stopping.signal.aborted) return { status: 'retry', at: now, error }
+      const at = now + Math.ceil(backoffMs(retry, item.attempts - 1))
+      return at < giveUpAt ? { status: 'retry', at, error } : { status: 'failed', error }
+    }
+  }
+
+  /** Repeats the settlement while the lease is valid; `false` when it was lost. */
+  async #settle(item: Item, outcome: WorkOutcome<Result>, lost: AbortSignal): Promise<boolean> {
+    const { clock, logger, name, store, settle } = this.#options
+    for (let attempt = 0; !lost.aborted; attempt++) {
+      try {
+        return await store.write((tx) => settle(tx, item, this.#holder, outcome))
+      } catch (error) {
+        logger.warn({ runner: name, id: item.id, error }, 'the outcome of queued work cannot be recorded yet')
+        if (this.#stopping.signal.aborted) return false
+      }
+      await clock.wait(backoffMs(SETTLE_BACKOFF, attempt), AbortSignal.any([lost, this.#stopping.signal]))
+    }
+    return false
+  }
+
+  /** Extends the lease every third of its time. `since`: when it began, by the monotonic clock. */
+  async #renewUntil(settled: AbortSignal, item: Item, since: number, lost: AbortController): Promise<void> {
+    const { clock, leaseMs } = this.#options
+    let renewedAt = since
+    for (;;) {
+      await clock.wait(leaseMs / 3, settled)
+      if (settled.aborted) return
+      const start = clock.monotonic()
+      const isRenewed = await this.#renew(item)
+      if (isRenewed) renewedAt = start
+      // The last third is left for the work to stop in.
+      const isExpiring = clock.monotonic() - renewedAt >= (leaseMs * 2) / 3
+      if (isRenewed === false || isExpiring) return lost.abort(new LeaseLost())
+    }
+  }
+
+  /** Undefined when the database could not tell. */
+  async #renew(item: Item): Promise<boolean | undefined> {
+    const { clock, leaseMs, store, renew } = this.#options
+    const lease = { holder: this.#holder, until: clock.now() + leaseMs }
+    try {
+      return await store.write((tx) => renew(tx, item, lease))
+    } catch {
+      return undefined
+    }
+  }
+
+  #record(item: Item, outcome: WorkOutcome<Result>, settled: Settled): void {
+    const { clock, logger, name } = this.#options
+    this.#items.increment({ name, outcome: settled })
+    const fields = { runner: name, id: item.id, attempts: item.attempts }
+    const error = outcome.status === 'done' ? undefined : outcome.error
+    if (settled === 'lost') logger.warn({ ...fields, error }, 'the lease of queued work was lost')
+    if (settled === 'failed') logger.error({ ...fields, error }, 'queued work has failed and was given up')
+    if (settled !== 'retry' || outcome.status !== 'retry') return
+    logger.warn({ ...fields, error }, 'queued work has failed and is retried')
+    void clock.wait(outcome.at - clock.now(), this.#stopping.signal).then(() => this.wake())
+  }
+}
