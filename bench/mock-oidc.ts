@@ -15,7 +15,7 @@ const PROGRAM = fileURLToPath(new URL('../bin/platform.ts', import.meta.url))
 const PEER_PACKAGE = 'oauth2-mock-server@9.3.0'
 const CONNECTIONS = 64
 
-/** Whole flows, against a bare server and the best known mock of npm; and the memory that many of them take. */
+/** Complete flows, compared with a bare server and the most used mock on npm; memory after many flows. */
 export const mockOidc: Bench = {
   name: 'mock-oidc',
   title: 'P8: whole flows of the mock identity provider',
@@ -67,9 +67,8 @@ const SAMPLES = 20
 const FLOWS_PER_SAMPLE = 5_000
 
 /**
- * A process of its own, so that what it did before says nothing. What is resident rises and falls with the engine's
- * collections; whether anything stays is told by the lowest points. As much as ever will be is remembered after
- * 10,000 flows, so the first samples are left out.
+ * In a new process. Resident memory rises and falls with garbage collection, so a leak shows in the lowest samples. The
+ * provider's memory is full after 10,000 flows: the first samples are ignored.
  */
 async function memoryMeasures(cwd: string, { signal, onSlice }: RoundOptions): Promise<Measure[]> {
   await using mock = await startMock(cwd)
@@ -94,7 +93,7 @@ async function memoryMeasures(cwd: string, { signal, onSlice }: RoundOptions): P
   ]
 }
 
-// performance.md, P8
+// docs/performance.md, P8
 const TO_BARE = { must: { atLeast: 0.6 }, better: { atLeast: 0.8 } }
 const TO_PEER = { must: { atLeast: 5 } }
 

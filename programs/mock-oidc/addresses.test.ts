@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isRedirectAddress, withQuery, withRealPort } from './addresses.ts'
+import { isRedirectUri, withQuery, withRealPort } from './addresses.ts'
 
-test('parameters join whatever query the address has', () => {
+test('parameters are appended to the query of the URL', () => {
   const parameters = [
     ['code', 'c'],
     ['none', undefined],
@@ -16,14 +16,14 @@ test('parameters join whatever query the address has', () => {
   assert.equal(withQuery('http://a/b?x=1&', parameters), `http://a/b?x=1&${added}`)
 })
 
-test('port 0 becomes the real port, any other stays', () => {
+test('port 0 is replaced with the real port, any other port stays', () => {
   assert.equal(withRealPort('http://127.0.0.1:0', 81), 'http://127.0.0.1:81')
   assert.equal(withRealPort('http://[::1]:0/a:0/', 81), 'http://[::1]:81/a:0/')
   assert.equal(withRealPort('http://127.0.0.1:80', 81), 'http://127.0.0.1:80')
   assert.equal(withRealPort('http://127.0.0.1', 81), 'http://127.0.0.1')
 })
 
-test('what passes as a redirect address can stand in a header and is the address of a host', () => {
+test('every accepted redirect URI can be sent in a header, has a host and no fragment', () => {
   const text = fc.oneof(
     fc.webUrl({ withFragments: true }),
     fc.string({ unit: 'binary' }).map((tail) => `http://a${tail}`),
@@ -31,7 +31,7 @@ test('what passes as a redirect address can stand in a header and is the address
   )
   fc.assert(
     fc.property(text, (address) => {
-      fc.pre(isRedirectAddress(address))
+      fc.pre(isRedirectUri(address))
       assert.match(address, /^[!-~]+$/)
       assert.notEqual(new URL(address).host, '')
       assert.equal(new URL(address).hash, '')

@@ -5,26 +5,26 @@ import { BlockList, isIP } from 'node:net'
 const HTTP_URL = /^https?:\/\/[\w.~!$&'()*+,;=%:@[\]-]+(?:[/?][!"$-[\]-~]*)?$/i
 
 /** An absolute http(s) URL without a fragment, as a redirect needs (RFC 6749, section 3.1.2). */
-export function isRedirectAddress(text: string): boolean {
+export function isRedirectUri(text: string): boolean {
   return HTTP_URL.test(text) && URL.canParse(text)
 }
 
-/** A redirect address without a query, too: what endpoints can be appended to (OIDC Discovery, section 3). */
-export function isIssuerAddress(text: string): boolean {
-  return isRedirectAddress(text) && !text.includes('?')
+/** The same without a query: endpoint paths are appended to it (OIDC Discovery, section 3). */
+export function isIssuerUrl(text: string): boolean {
+  return isRedirectUri(text) && !text.includes('?')
 }
 
-/** `http://127.0.0.1:0`, when the system has chosen the port: the same with the real one. */
-export function withRealPort(address: string, port: number): string {
-  return new URL(address).port === '0' ? address.replace(/:0+(?=\/|$)/, `:${port}`) : address
+/** Replaces port 0, which lets the system choose, with the chosen port. */
+export function withRealPort(url: string, port: number): string {
+  return new URL(url).port === '0' ? url.replace(/:0+(?=\/|$)/, `:${port}`) : url
 }
 
-/** The address with these parameters added to whatever query it has. */
+/** Appends the parameters to the query of the URL; undefined ones are left out. */
 export function withQuery(
-  address: string,
+  url: string,
   parameters: readonly (readonly [string, string | undefined])[],
 ): string {
-  let text = address
+  let text = url
   for (const [name, value] of parameters) {
     if (value === undefined) continue
     text += `${separatorAfter(text)}${name}=${encodeURIComponent(value)}`
@@ -41,7 +41,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** Whether the text is an IP address that only this host can reach. */
+/** Whether the text is an IP address of the loopback interface. */
 export function isLoopbackAddress(text: string): boolean {
   const version = isIP(text)
   return version !== 0 && !text.includes('%') && loopback.check(text, version === 4 ? 'ipv4' : 'ipv6')

@@ -1,13 +1,13 @@
-/** What a client is told, before it is sent. */
+/** An HTTP response before it is sent. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Why it is not what the client wanted, for the log. */
+  /** The failed check of an error response, for the log. */
   readonly refusal?: Refusal
 }
 
-/** The error codes of RFC 6749 (4.1.2.1 and 5.2) and RFC 6750 that are used here; then those of HTTP itself. */
+/** Error codes of RFC 6749 (sections 4.1.2.1 and 5.2) and RFC 6750, then three for HTTP errors. */
 type ErrorName =
   | 'invalid_request'
   | 'invalid_client'
@@ -23,10 +23,10 @@ type ErrorName =
   | 'payload_too_large'
 
 export interface Refusal {
-  /** Which check failed; the description begins with it. */
+  /** Name of the failed check; `error_description` begins with it. */
   readonly check: string
   readonly error: ErrorName
-  /** The number that Feishu gives for it (protocols, section 3.1), where it has one. */
+  /** Feishu's number for this error, if it has one. */
   readonly code?: number | undefined
 }
 
@@ -36,12 +36,11 @@ const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const JSON_HEADERS = { 'Content-Type': JSON_TYPE }
 const JSON_NO_STORE = { 'Content-Type': JSON_TYPE, ...NO_STORE }
 
-/** An answer that may be kept by whoever gets it. */
-export function publicJson(body: string): Answer {
+export function cacheableJson(body: string): Answer {
   return { status: 200, headers: JSON_HEADERS, body }
 }
 
-export function privateJson(body: string): Answer {
+export function noStoreJson(body: string): Answer {
   return { status: 200, headers: JSON_NO_STORE, body }
 }
 
@@ -50,18 +49,18 @@ export function redirectTo(location: string, refusal?: Refusal): Answer {
   return refusal ? { ...answer, refusal } : answer
 }
 
-/** `{error, error_description, code?}`, the description beginning with the check that failed. */
-export function refused(
+/** The body is `{error, error_description, code?}`; the description is `<check>: <reason>`. */
+export function errorAnswer(
   status: number,
   refusal: Refusal,
-  because: string,
+  reason: string,
   headers: Readonly<Record<string, string>> = {},
 ): Answer {
   const { check, error, code } = refusal
-  const body = JSON.stringify({ error, error_description: `${check}: ${because}`, code })
+  const body = JSON.stringify({ error, error_description: `${check}: ${reason}`, code })
   return { status, headers: { ...JSON_NO_STORE, ...headers }, body, refusal }
 }
 
-export function empty(status: number, headers: Readonly<Record<string, string>>): Answer {
+export function emptyAnswer(status: number, headers: Readonly<Record<string, string>>): Answer {
   return { status, headers, body: '' }
 }

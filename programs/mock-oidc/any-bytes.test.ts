@@ -8,7 +8,7 @@ import { CLIENT_ID, form, startTestProvider } from '../../test/support/mock-oidc
 
 const TYPES = ['application/json', 'application/x-www-form-urlencoded', 'text/plain']
 
-// Bytes that nobody chose seldom get past the first character: most bodies begin right and go wrong later.
+// Random bytes seldom get past the first character of a parser, so most bodies begin correctly.
 const body = fc.oneof(
   fc.uint8Array({ maxLength: 2_000 }),
   fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
@@ -25,7 +25,7 @@ const body = fc.oneof(
   }),
 )
 
-test('any bytes as a body get an answer below 500 that says what was wrong', async () => {
+test('any body gets a 4xx status with an error name', async () => {
   await using provider = await startTestProvider()
   await fc.assert(
     fc.asyncProperty(body, fc.constantFrom(...TYPES), async (bytes, type) => {
@@ -40,7 +40,7 @@ test('any bytes as a body get an answer below 500 that says what was wrong', asy
   )
 })
 
-test('any query of /authorize gets a redirect or a 400, and its Location is an address', async () => {
+test('any query of /authorize gets a redirect to a valid URL, or 400', async () => {
   await using provider = await startTestProvider()
   const name = fc.constantFrom(
     'redirect_uri',
@@ -72,7 +72,7 @@ test('any query of /authorize gets a redirect or a 400, and its Location is an a
   )
 })
 
-test('any bytes on a connection leave the provider at work', async () => {
+test('the provider goes on after any bytes on a connection', async () => {
   await using provider = await startTestProvider()
   const start = fc.constantFrom(
     '',
@@ -92,7 +92,7 @@ test('any bytes on a connection leave the provider at work', async () => {
   )
 })
 
-/** Sends and hangs up; answers what came back until then. */
+/** Sends the bytes and FIN, and returns what the provider sent. */
 async function send(port: number, bytes: Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CLIENT_ID, queryOf, REDIRECT_URI, startTestProvider } from '../../test/support/mock-oidc.ts'
 
-test('the code and the state go to the address that the client names', async () => {
+test('code and state are appended to the redirect_uri', async () => {
   await using provider = await startTestProvider()
   const state = 'a&b=ü %2F+"\n'
   const answer = await provider.authorize({ redirect_uri: 'https://client.example/cb?x=1', state })
@@ -15,7 +15,7 @@ test('the code and the state go to the address that the client names', async () 
   assert.equal(answer.headers['cache-control'], 'no-store')
 })
 
-test('without an address they go to MOCK_REDIRECT_URI, and without a state there is none', async () => {
+test('without redirect_uri the redirect goes to MOCK_REDIRECT_URI, without state it has none', async () => {
   await using provider = await startTestProvider({ MOCK_REDIRECT_URI: 'http://127.0.0.1:7/cb' })
   for (const path of ['/authorize', '/authorize?', '/authorize?redirect_uri=&state=']) {
     const { status, headers } = await provider.request('GET', path)
@@ -38,7 +38,7 @@ const NEVER_REDIRECTED = [
 ] as const
 
 for (const [check, query] of NEVER_REDIRECTED) {
-  test(`${query} is refused by ${check} and redirects nowhere`, async () => {
+  test(`${query} fails the check ${check} and is not redirected`, async () => {
     await using provider = await startTestProvider()
     const answer = await provider.request('GET', `/authorize?${query}`)
     assert.equal(answer.status, 400)
@@ -52,7 +52,7 @@ for (const [check, query] of NEVER_REDIRECTED) {
 const BAD_HOST_STARTS = ['%00', '%09', '%0A', '%0D', '%20', '%7F', '%C2%AD', '%E2%80%8B', '%E4%B8%AD', '%5C']
 
 for (const start of BAD_HOST_STARTS) {
-  test(`a host that begins with ${start} is refused, also when the request has another error`, async () => {
+  test(`a host that begins with ${start} is 400, also when the request has another error`, async () => {
     await using provider = await startTestProvider()
     for (const others of ['', '&response_type=token', '&scope=%22', '&nonce=1&nonce=2']) {
       const query = `redirect_uri=http%3A%2F%2F${start}foo%2Fcb${others}`
@@ -63,7 +63,7 @@ for (const start of BAD_HOST_STARTS) {
   })
 }
 
-const TOLD_BY_REDIRECT = [
+const REDIRECTED_ERRORS = [
   ['invalid_request', 'nonce=1&nonce=2&state=s', 's'],
   ['invalid_request', 'state=1&state=2', null],
   ['unsupported_response_type', 'response_type=token&state=s', 's'],
@@ -72,13 +72,13 @@ const TOLD_BY_REDIRECT = [
   ['invalid_scope', 'scope=a%20%20b&state=s', 's'],
 ] as const
 
-for (const [error, query, state] of TOLD_BY_REDIRECT) {
-  test(`${query} is told to the client as ${error}`, async () => {
+for (const [error, query, state] of REDIRECTED_ERRORS) {
+  test(`${query} redirects with the error ${error}`, async () => {
     await using provider = await startTestProvider()
     const answer = await provider.request('GET', `/authorize?client_id=${CLIENT_ID}&${query}`)
     assert.equal(answer.status, 302)
     assert.ok(answer.headers.location?.startsWith(`${REDIRECT_URI}?error=`))
-    const told = queryOf(answer)
-    assert.deepEqual([told.get('error'), told.get('state'), told.get('code')], [error, state, null])
+    const sent = queryOf(answer)
+    assert.deepEqual([sent.get('error'), sent.get('state'), sent.get('code')], [error, state, null])
   })
 }

@@ -1,5 +1,6 @@
-import { isRedirectAddress, withQuery } from './addresses.ts'
-import { redirectTo, refused, type Answer, type Refusal } from './answers.ts'
+import { isRedirectUri, withQuery } from './addresses.ts'
+import { redirectTo, errorAnswer, type Answer, type Refusal } from './answers.ts'
+import type { Authorization } from './grants.ts'
 import { parseForm, type Parameters } from './parameters.ts'
 import type { EndpointRequest, Provider } from './provider.ts'
 
@@ -18,109 +19,116 @@ const KNOWN: ReadonlySet<string> = new Set([
 interface AuthorizeCheck {
   readonly name: string
   readonly error: Refusal['error']
-  /** Why the request is refused, undefined when all is well. */
-  fault(parameters: Parameters): string | undefined
+  /** Why the request is refused; undefined when it passes. */
+  problem(parameters: Parameters): string | undefined
 }
 
 // RFC 6749, section 3.3
 const SCOPE = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/
 
-/** What makes it unsafe to redirect at all: the answer stays with whoever asked. */
+/** A request that fails one of these gets status 400: redirecting it would be unsafe. */
 const CHECKS_BEFORE_REDIRECT: readonly AuthorizeCheck[] = [
-  { name: 'query', error: 'invalid_request', fault: ({ fault }) => fault },
+  { name: 'query', error: 'invalid_request', problem: ({ problem }) => problem },
   {
     name: 'redirect_uri',
     error: 'invalid_request',
-    fault({ values, repeated }) {
-      if (repeated.has('redirect_uri')) return 'it stands more than once'
-      return isRedirectAddress(values.get('redirect_uri') ?? 'http://default')
+    problem({ values, repeated }) {
+      if (repeated.has('redirect_uri')) return 'it must not be repeated'
+      return isRedirectUri(values.get('redirect_uri') ?? 'http://default')
         ? undefined
-        : 'it must be an absolute http or https address without a fragment'
+        : 'it must be an absolute http or https URL without a fragment'
     },
   },
   {
     name: 'client_id',
     error: 'invalid_request',
-    fault: ({ repeated }) => (repeated.has('client_id') ? 'it stands more than once' : undefined),
+    problem: ({ repeated }) => (repeated.has('client_id') ? 'it must not be repeated' : undefined),
   },
 ]
 
-/** What the client is told by way of the redirect (RFC 6749, section 4.1.2.1). */
+/** A request that fails one of these is redirected with the error (RFC 6749, section 4.1.2.1). */
 const CHECKS_AFTER_REDIRECT: readonly AuthorizeCheck[] = [
   {
     name: 'parameters',
     error: 'invalid_request',
-    fault({ repeated: [name] }) {
-      return name === undefined ? undefined : `${name} stands more than once`
+    problem({ repeated: [name] }) {
+      return name === undefined ? undefined : `${name} must not be repeated`
     },
   },
   {
     name: 'response_type',
     error: 'unsupported_response_type',
-    fault: ({ values }) => onlyWhenGiven(values, 'response_type', 'code'),
+    problem: ({ values }) => mustBe(values, 'response_type', 'code'),
   },
   {
     name: 'response_mode',
     error: 'invalid_request',
-    fault: ({ values }) => onlyWhenGiven(values, 'response_mode', 'query'),
+    problem: ({ values }) => mustBe(values, 'response_mode', 'query'),
   },
   {
     name: 'scope',
     error: 'invalid_scope',
-    fault: ({ values }) =>
-      SCOPE.test(values.get('scope') ?? 'none') ? undefined : 'it must be words with one space between',
+    problem: ({ values }) =>
+      SCOPE.test(values.get('scope') ?? 'none') ? undefined : 'it must be names separated by single spaces',
   },
 ]
 
-/** `GET /authorize`: a code for whoever asks, by redirect. PKCE and the client are judged at `/token`. */
+/** `GET /authorize`: redirects with a new code. The client and PKCE are checked at `/token`. */
 export function authorize(provider: Provider, request: EndpointRequest): Answer {
   const parameters = parseForm(request.query, KNOWN)
   const { values, repeated } = parameters
-  const unsafe = firstFault(CHECKS_BEFORE_REDIRECT, parameters)
-  if (unsafe) return refused(400, unsafe.refusal, unsafe.because)
+  const unsafe = firstProblem(CHECKS_BEFORE_REDIRECT, parameters)
+  if (unsafe) return errorAnswer(400, unsafe.refusal, unsafe.reason)
   const redirectUri = values.get('redirect_uri') ?? provider.config.redirectUri
   const state = repeated.has('state') ? undefined : values.get('state')
-  const wrong = firstFault(CHECKS_AFTER_REDIRECT, parameters)
+  const wrong = firstProblem(CHECKS_AFTER_REDIRECT, parameters)
   if (wrong) return errorRedirect(redirectUri, wrong, state)
-  const code = provider.grants.issueCode({
+  const code = provider.grants.issueCode(toAuthorization(values, redirectUri, provider.clock.now()))
+  const result = [
+    ['code', code],
+    ['state', state],
+  ] as const
+  return redirectTo(withQuery(redirectUri, result))
+}
+
+function toAuthorization(
+  values: ReadonlyMap<string, string>,
+  redirectUri: string,
+  now: number,
+): Authorization {
+  return {
     clientId: values.get('client_id'),
     redirectUri,
-    redirectUriGiven: values.has('redirect_uri'),
+    hasRedirectUri: values.has('redirect_uri'),
     codeChallenge: values.get('code_challenge'),
     codeChallengeMethod: values.get('code_challenge_method'),
     scope: values.get('scope') ?? '',
     nonce: values.get('nonce'),
-    at: provider.clock.now(),
-  })
-  return redirectTo(
-    withQuery(redirectUri, [
-      ['code', code],
-      ['state', state],
-    ]),
-  )
+    authorizedAt: now,
+  }
 }
 
-function onlyWhenGiven(values: ReadonlyMap<string, string>, name: string, only: string): string | undefined {
+function mustBe(values: ReadonlyMap<string, string>, name: string, only: string): string | undefined {
   return (values.get(name) ?? only) === only ? undefined : `it must be ${only}`
 }
 
-interface Fault {
+interface Problem {
   readonly refusal: Refusal
-  readonly because: string
+  readonly reason: string
 }
 
-function firstFault(checks: readonly AuthorizeCheck[], parameters: Parameters): Fault | undefined {
-  for (const { name, error, fault } of checks) {
-    const because = fault(parameters)
-    if (because !== undefined) return { refusal: { check: name, error }, because }
+function firstProblem(checks: readonly AuthorizeCheck[], parameters: Parameters): Problem | undefined {
+  for (const { name, error, problem } of checks) {
+    const reason = problem(parameters)
+    if (reason !== undefined) return { refusal: { check: name, error }, reason }
   }
   return undefined
 }
 
-function errorRedirect(redirectUri: string, { refusal, because }: Fault, state: string | undefined): Answer {
+function errorRedirect(redirectUri: string, { refusal, reason }: Problem, state: string | undefined): Answer {
   const parameters = [
     ['error', refusal.error],
-    ['error_description', `${refusal.check}: ${because}`],
+    ['error_description', `${refusal.check}: ${reason}`],
     ['state', state],
   ] as const
   return redirectTo(withQuery(redirectUri, parameters), refusal)

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 
-/** contract, section 6 */
+/** docs/specification.md, Mock provider */
 export const BODY_LIMIT_BYTES = 64 * 1_024
 
-/** `too_large`: the rest is read and thrown away. `cut_off`: the client went away before the end. */
-export type ReadBody = Buffer | 'too_large' | 'cut_off'
+/** `too_large`: the rest is read and discarded. `aborted`: the connection closed before the end of the body. */
+export type BodyResult = Buffer | 'too_large' | 'aborted'
 
-/** Calls back once. */
-export function readBody(request: IncomingMessage, done: (body: ReadBody) => void): void {
+/** Calls `done` exactly once. */
+export function readBody(request: IncomingMessage, done: (body: BodyResult) => void): void {
   let chunks: Buffer[] = []
   let bytes = 0
   let isDone = false
-  const finish = (body: ReadBody) => {
+  const finish = (body: BodyResult) => {
     if (isDone) return
     isDone = true
     done(body)
@@ -25,12 +25,12 @@ export function readBody(request: IncomingMessage, done: (body: ReadBody) => voi
     chunks = []
     finish('too_large')
   })
-  request.once('end', () => finish(joined(chunks)))
-  request.once('close', () => finish('cut_off'))
-  if (request.destroyed) finish('cut_off')
+  request.once('end', () => finish(concatChunks(chunks)))
+  request.once('close', () => finish('aborted'))
+  if (request.destroyed) finish('aborted')
 }
 
-function joined(chunks: readonly Buffer[]): Buffer {
+function concatChunks(chunks: readonly Buffer[]): Buffer {
   const [first] = chunks
   return first && chunks.length === 1 ? first : Buffer.concat(chunks)
 }

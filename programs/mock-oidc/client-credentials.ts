@@ -1,26 +1,34 @@
 import { decodeFormText } from './parameters.ts'
 
-/** How a client said who it is (RFC 6749, section 2.3.1). */
+/** How the client authenticated (RFC 6749, section 2.3.1). */
 export interface ClientCredentials {
   readonly id: string | undefined
   readonly secret: string | undefined
-  /** Whether it used the Authorization header, and must be challenged there when it fails. */
+  /** Whether the request had an Authorization header: a failure is then challenged with `WWW-Authenticate`. */
   readonly inHeader: boolean
-  readonly fault?: CredentialsFault
+  readonly problem?: CredentialsProblem
 }
 
-export type CredentialsFault = 'other_scheme' | 'malformed' | 'two_methods' | 'two_clients'
+export type CredentialsProblem = 'other_scheme' | 'malformed' | 'two_methods' | 'two_clients'
 
-interface InBody {
+interface Credentials {
   readonly id: string | undefined
   readonly secret: string | undefined
 }
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i
 
-export function readClientCredentials(authorization: string | undefined, inBody: InBody): ClientCredentials {
+export function readClientCredentials(
+  authorization: string | undefined,
+  inBody: Credentials,
+): ClientCredentials {
   if (authorization === undefined) return { ...inBody, inHeader: false }
-  const failed = (fault: CredentialsFault) => ({ id: undefined, secret: undefined, inHeader: true, fault })
+  const failed = (problem: CredentialsProblem) => ({
+    id: undefined,
+    secret: undefined,
+    inHeader: true,
+    problem,
+  })
   if (!/^basic /i.test(authorization)) return failed('other_scheme')
   const inHeader = decodeBasic(authorization)
   if (!inHeader) return failed('malformed')
@@ -29,8 +37,8 @@ export function readClientCredentials(authorization: string | undefined, inBody:
   return { ...inHeader, inHeader: true }
 }
 
-/** Both parts are form-encoded before they are joined, which many a client forgets. */
-function decodeBasic(authorization: string): InBody | undefined {
+/** RFC 6749, section 2.3.1: the client form-encodes id and secret before it joins them. */
+function decodeBasic(authorization: string): Credentials | undefined {
   const encoded = BASIC.exec(authorization)?.[1]
   if (encoded === undefined) return undefined
   const pair = Buffer.from(encoded, 'base64').toString('latin1')

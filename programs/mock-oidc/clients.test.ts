@@ -11,7 +11,7 @@ import {
   type TestProvider,
 } from '../../test/support/mock-oidc.ts'
 
-// Clients that somebody else wrote: they judge the provider, and the provider judges them.
+// The provider against independent client libraries
 
 const start = (env: Readonly<Record<string, string>> = {}) => startTestProvider(env, systemClock)
 const script = (...items: object[]) => ({ MOCK_SCENARIOS: JSON.stringify(items) })
@@ -22,13 +22,13 @@ async function discovered(provider: TestProvider, authentication = client.Client
   return client.discovery(new URL(provider.url), CLIENT_ID, CLIENT_SECRET, authentication, options)
 }
 
-/** What a browser does: it follows the redirect, as far as to the client. */
+/** The URL that a browser would be redirected to. */
 async function redirected(address: URL): Promise<URL> {
   const { headers } = await fetch(address, { redirect: 'manual' })
   return new URL(headers.get('location') ?? '')
 }
 
-/** A whole flow of openid-client. */
+/** A complete flow of openid-client. */
 async function flow(configuration: client.Configuration, scope: string) {
   const verifier = client.randomPKCECodeVerifier()
   const state = client.randomState()
@@ -48,7 +48,7 @@ async function flow(configuration: client.Configuration, scope: string) {
   })
 }
 
-test('openid-client goes from discovery to userinfo, and validates the id_token', async () => {
+test('openid-client completes a flow from discovery to userinfo, with id_token', async () => {
   await using provider = await start()
   const configuration = await discovered(provider)
   assert.equal(configuration.serverMetadata().supportsPKCE(), true)
@@ -61,7 +61,7 @@ test('openid-client goes from discovery to userinfo, and validates the id_token'
   assert.equal(user.email, 'mock.user@example.com')
 })
 
-test('openid-client goes the same way without openid, gets no id_token, and may use the header', async () => {
+test('openid-client completes a flow without openid, with Basic authentication, and gets no id_token', async () => {
   await using provider = await start()
   const configuration = await discovered(provider, client.ClientSecretBasic(CLIENT_SECRET))
   const tokens = await flow(configuration, 'profile')
@@ -70,7 +70,7 @@ test('openid-client goes the same way without openid, gets no id_token, and may 
   assert.equal(user.name, 'Mock User')
 })
 
-test('openid-client refreshes once, and is told of a second use', async () => {
+test('openid-client refreshes once; a second use of the token is invalid_grant', async () => {
   await using provider = await start()
   const configuration = await discovered(provider)
   const { refresh_token = '' } = await flow(configuration, 'openid')
@@ -80,7 +80,7 @@ test('openid-client refreshes once, and is told of a second use', async () => {
   await assert.rejects(client.refreshTokenGrant(configuration, refresh_token), { error: 'invalid_grant' })
 })
 
-test('openid-client is told what a replay is', async () => {
+test('openid-client sees a replayed code as invalid_grant with a description', async () => {
   await using provider = await start()
   const configuration = await discovered(provider)
   const address = client.buildAuthorizationUrl(configuration, {
@@ -91,27 +91,27 @@ test('openid-client is told what a replay is', async () => {
   await client.authorizationCodeGrant(configuration, callback)
   await assert.rejects(client.authorizationCodeGrant(configuration, callback), {
     error: 'invalid_grant',
-    error_description: 'code: this code was used before; a code is good once',
+    error_description: 'code: this code was already used',
     status: 400,
   })
 })
 
-test('openid-client with the wrong secret is told so', async () => {
+test('openid-client sees a wrong secret as invalid_client with a description', async () => {
   await using provider = await start({ MOCK_CLIENT_SECRET: 'another' })
   await assert.rejects(flow(await discovered(provider), 'openid'), {
     error: 'invalid_client',
-    error_description: 'client_secret: it is not the secret of this client',
+    error_description: 'client_secret: wrong secret',
     status: 401,
   })
 })
 
-test('openid-client accepts an id_token that a key signed which is new to it', async () => {
+test('openid-client accepts an id_token signed with a rotated key', async () => {
   await using provider = await start(script({ endpoint: 'token', scenario: 'rotated_key' }))
   const tokens = await flow(await discovered(provider), 'openid')
   assert.equal(tokens.claims()?.aud, CLIENT_ID)
 })
 
-test('openid-client notices damaged answers', async () => {
+test('openid-client rejects damaged answers', async () => {
   const damages = ['truncated_json', 'missing_access_token', 'html_error', 'reset']
   await using provider = await start(script(...damages.map((scenario) => ({ endpoint: 'token', scenario }))))
   const configuration = await discovered(provider)
@@ -119,7 +119,7 @@ test('openid-client notices damaged answers', async () => {
   assert.ok(await flow(configuration, 'openid'))
 })
 
-test('oauth4webapi goes from discovery to userinfo, and validates the id_token', async () => {
+test('oauth4webapi completes a flow from discovery to userinfo, with id_token', async () => {
   await using provider = await start()
   const issuer = new URL(provider.url)
   const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure))

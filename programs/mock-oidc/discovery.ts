@@ -1,4 +1,4 @@
-import { publicJson, type Answer } from './answers.ts'
+import { cacheableJson, type Answer } from './answers.ts'
 import { PATHS } from './endpoint-names.ts'
 import type { Provider } from './provider.ts'
 import { GRANT_TYPES } from './token-exchange.ts'
@@ -6,7 +6,7 @@ import { GRANT_TYPES } from './token-exchange.ts'
 /** `GET /.well-known/openid-configuration` (OIDC Discovery, section 3). */
 export function discovery({ issuer }: Provider): Answer {
   const at = (path: string) => `${issuer.replace(/\/$/, '')}${path}`
-  return publicJson(
+  return cacheableJson(
     JSON.stringify({
       issuer,
       authorization_endpoint: at(PATHS.authorize),
@@ -28,5 +28,5 @@ export function discovery({ issuer }: Provider): Answer {
 
 /** `GET /jwks`: the public keys of the id_tokens. */
 export async function jwks({ keys }: Provider): Promise<Answer> {
-  return publicJson(await keys.jwks())
+  return cacheableJson(await keys.jwks())
 }

@@ -1,4 +1,4 @@
-/** Where each endpoint is, below the issuer. */
+/** The path of each endpoint, relative to the issuer. */
 export const PATHS = {
   discovery: '/.well-known/openid-configuration',
   authorize: '/authorize',

@@ -58,13 +58,13 @@ for (const [variable, values] of REFUSED) {
   }
 }
 
-test('the message of a ValueError carries the value, on one line', () => {
+test('the message of a ValueError contains the value, on one line', () => {
   assert.throws(() => readMockConfig({ MOCK_PORT: 'a\nb' }), {
     message: 'MOCK_PORT: expected an integer from 0 to 65535, got "a\\nb"',
   })
 })
 
-test('an environment without these variables gives what the specification says', () => {
+test('the defaults are those of the specification', () => {
   const { clientSecret, ...others } = readMockConfig({})
   assert.equal(clientSecret.reveal(), 'mock_secret_docvalue_0001')
   assert.deepEqual(others, {
@@ -86,7 +86,7 @@ test('an empty variable counts as unset', () => {
   assert.deepEqual(JSON.stringify(readMockConfig(empty)), JSON.stringify(readMockConfig({})))
 })
 
-test('of the switches only 1 takes effect', () => {
+test('only 1 turns a switch on', () => {
   for (const value of ['0', 'true', 'yes', '2', ' 1']) {
     const { requireForm, log } = readMockConfig({ MOCK_REQUIRE_FORM: value, MOCK_LOG: value })
     assert.deepEqual([requireForm, log], [false, false], value)
@@ -95,7 +95,7 @@ test('of the switches only 1 takes effect', () => {
   assert.deepEqual([requireForm, log], [true, true])
 })
 
-test('every loopback address can be listened on', () => {
+test('every loopback address is accepted', () => {
   for (const bind of ['127.0.0.1', '127.255.0.9', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1']) {
     assert.equal(readMockConfig({ MOCK_BIND: bind }).bind, bind)
   }
@@ -108,7 +108,7 @@ test('an empty MOCK_USER_JSON falls back to the built-in identity', () => {
   assert.deepEqual(readMockConfig({ MOCK_USER_JSON: '{"sub":"7"}' }).user, { sub: '7' })
 })
 
-test('a scenario takes the default of its number unless it is given', () => {
+test('the number of a scenario has a default', () => {
   const script =
     '[{"endpoint":"token","scenario":"delay"},{"endpoint":"jwks","scenario":"delay","delay_ms":7}]'
   assert.deepEqual(readMockConfig({ MOCK_SCENARIOS: script }).scenarios, [

@@ -1,5 +1,5 @@
 import { Secret } from '../../src/kernel/secret.ts'
-import { isIssuerAddress, isLoopbackAddress, isRedirectAddress } from './addresses.ts'
+import { isIssuerUrl, isLoopbackAddress, isRedirectUri } from './addresses.ts'
 import { BUILT_IN_IDENTITY, type UserIdentity } from './identity.ts'
 import { parseScenarios, type ScriptedScenario } from './scenario-script.ts'
 import { ValueError } from './value-error.ts'
@@ -7,73 +7,73 @@ import { ValueError } from './value-error.ts'
 export const TOKEN_MODES = ['ok', 'idp_error', 'http500'] as const
 export type TokenMode = (typeof TOKEN_MODES)[number]
 
-/** What the environment said, complete and judged. */
+/** The validated configuration. */
 export interface MockConfig {
-  /** As it was given; port 0 in it stands for the port that the system chooses. */
+  /** May have port 0, which stands for the port that the system chooses. */
   readonly issuer: string
   readonly bind: string
   readonly port: number
   readonly clientId: string
   readonly clientSecret: Secret
-  /** Where `/authorize` sends to when the client names no address. */
+  /** Where `/authorize` redirects to when the request has no `redirect_uri`. */
   readonly redirectUri: string
   readonly tokenMode: TokenMode
   readonly requireForm: boolean
   readonly user: UserIdentity
   readonly scenarios: readonly ScriptedScenario[]
-  /** Whether each request writes a line. */
+  /** Whether each request is logged. */
   readonly log: boolean
 }
 
 interface Variable<T> {
   readonly default: string
-  /** Completes the sentence "expected …". */
+  /** Completes the error message `expected …`. */
   readonly expected: string
-  /** Undefined when the text is no such value; a {@link ValueError} tells more than that. */
+  /** Undefined when the text is invalid; throws a {@link ValueError} when there is more to say. */
   parse(text: string): T | undefined
 }
 
-const given = (isGood: (text: string) => boolean) => (text: string) => (isGood(text) ? text : undefined)
-const text = { expected: 'a text', parse: (each: string): string => each }
-const onlyOne = { default: '0', expected: '0 or 1', parse: (each: string): boolean => each === '1' }
+const textIf = (isValid: (text: string) => boolean) => (text: string) => (isValid(text) ? text : undefined)
+const anyText = { expected: 'a text', parse: (each: string): string => each }
+const flag = { default: '0', expected: '0 or 1', parse: (each: string): boolean => each === '1' }
 
-/** Every variable, in the order of the specification (Mock provider invocation; the last two are ours). */
+/** Every variable, in the order of docs/guide/mock-oidc.md. */
 const VARIABLES = {
   MOCK_ISSUER: {
     default: 'http://203.0.113.10:8088',
-    expected: 'an absolute http or https address without query and fragment',
-    parse: given(isIssuerAddress),
+    expected: 'an absolute http or https URL without query and fragment',
+    parse: textIf(isIssuerUrl),
   },
   MOCK_BIND: {
     default: '127.0.0.1',
     expected: 'a loopback address such as 127.0.0.1 or ::1',
-    parse: given(isLoopbackAddress),
+    parse: textIf(isLoopbackAddress),
   },
   MOCK_PORT: { default: '8088', expected: 'an integer from 0 to 65535', parse: parsePort },
-  MOCK_CLIENT_ID: { default: 'cli_mock_docvalue_0001', ...text },
-  MOCK_CLIENT_SECRET: { default: 'mock_secret_docvalue_0001', ...text },
+  MOCK_CLIENT_ID: { default: 'cli_mock_docvalue_0001', ...anyText },
+  MOCK_CLIENT_SECRET: { default: 'mock_secret_docvalue_0001', ...anyText },
   MOCK_REDIRECT_URI: {
     default: 'http://127.0.0.1:9989/auth/oauth/callback',
-    expected: 'an absolute http or https address without a fragment',
-    parse: given(isRedirectAddress),
+    expected: 'an absolute http or https URL without a fragment',
+    parse: textIf(isRedirectUri),
   },
   MOCK_TOKEN_MODE: {
     default: 'ok',
     expected: `one of ${TOKEN_MODES.join(', ')}`,
     parse: (each: string) => TOKEN_MODES.find((mode) => mode === each),
   },
-  MOCK_REQUIRE_FORM: onlyOne,
+  MOCK_REQUIRE_FORM: flag,
   MOCK_USER_JSON: { default: '{}', expected: 'a JSON object', parse: parseUser },
   MOCK_SCENARIOS: { default: '[]', expected: 'a JSON array of scenarios', parse: parseScenarios },
-  MOCK_LOG: onlyOne,
+  MOCK_LOG: flag,
 } as const satisfies Record<string, Variable<unknown>>
 
-/** The names of all variables that the program reads. */
+/** The names of all variables. */
 export const VARIABLE_NAMES = Object.keys(VARIABLES)
 
 export type MockEnvironment = Readonly<Record<string, string | undefined>>
 
-/** Throws a {@link ValueError} for the first variable that cannot be used. */
+/** Throws a {@link ValueError} for the first invalid variable. */
 export function readMockConfig(env: MockEnvironment): MockConfig {
   const read = <T>(name: keyof typeof VARIABLES, variable: Variable<T>) => readVariable(env, name, variable)
   return {
@@ -91,7 +91,7 @@ export function readMockConfig(env: MockEnvironment): MockConfig {
   }
 }
 
-/** An empty variable counts as unset: unit files and compose files cannot take one away. */
+/** An empty variable counts as unset: unit files and compose files cannot unset one. */
 function readVariable<T>(env: MockEnvironment, name: string, variable: Variable<T>): T {
   const value = env[name] === undefined || env[name] === '' ? variable.default : env[name]
   try {
@@ -108,7 +108,7 @@ function parsePort(value: string): number | undefined {
   return /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? Number(value) : undefined
 }
 
-/** spec, Mock provider invocation: an empty parse result falls back to the built-in identity. */
+/** docs/specification.md, Mock provider: an empty parse result falls back to the built-in identity. */
 function parseUser(value: string): UserIdentity | undefined {
   const user = parseJson(value)
   if (user === null || user === '') return BUILT_IN_IDENTITY

@@ -1,30 +1,30 @@
 import type { Clock } from '../../src/kernel/clock.ts'
 import { DAY, HOUR, MINUTE } from '../../src/kernel/time.ts'
-import { Issued } from './issued.ts'
+import { TokenStore } from './token-store.ts'
 
-/** How many of each kind are remembered; the oldest go first. */
-const KEPT = 10_000
+/** Entries of each kind; the oldest are dropped first. */
+const MAX_REMEMBERED = 10_000
 const CODE_LIFETIME_MS = 10 * MINUTE
-// contract, section 6: expires_in 7200
+// docs/specification.md, Mock provider: expires_in 7200
 export const ACCESS_TOKEN_LIFETIME_MS = 2 * HOUR
-// protocols, section 3.1: refresh_token_expires_in 604800
+// As long as Feishu's
 const REFRESH_TOKEN_LIFETIME_MS = 7 * DAY
 
-/** What was asked for at `/authorize`. */
+/** The parameters of a request to `/authorize` that `/token` needs. */
 export interface Authorization {
   readonly clientId: string | undefined
   readonly redirectUri: string
-  /** Whether the client named it, and has to name it again. */
-  readonly redirectUriGiven: boolean
+  /** Whether the request had a `redirect_uri`: `/token` then requires it, too. */
+  readonly hasRedirectUri: boolean
   readonly codeChallenge: string | undefined
   readonly codeChallengeMethod: string | undefined
   readonly scope: string
   readonly nonce: string | undefined
   /** Epoch milliseconds. */
-  readonly at: number
+  readonly authorizedAt: number
 }
 
-/** A code or a refresh token: good once, for its time. It is remembered when used, to tell of a second use. */
+/** A code or a refresh token. A used one stays in memory: presented again it is `used`, not unknown. */
 export interface Grant {
   readonly authorization: Authorization
   used: boolean
@@ -33,51 +33,51 @@ export interface Grant {
 
 export type GrantState = 'good' | 'used' | 'expired'
 
-/** Everything that was issued, in memory alone. */
+/** The codes and tokens that were issued, in memory only. */
 export interface Grants {
   issueCode(authorization: Authorization): string
   issueTokens(authorization: Authorization): { accessToken: string; refreshToken: string }
   findCode(code: string): Grant | undefined
   findRefreshToken(token: string): Grant | undefined
   stateOf(grant: Grant): GrantState
-  /** Ends the time of a grant now. */
+  /** Makes the grant expire now. */
   expire(grant: Grant): void
   accessTokenState(token: string): 'good' | 'expired' | 'unknown'
-  /** How many things are remembered. */
+  /** Number of codes and tokens in memory. */
   readonly size: number
 }
 
 export function createGrants(clock: Clock): Grants {
-  const codes = new Issued<Grant>(KEPT, 'code-')
-  const refreshTokens = new Issued<Grant>(KEPT, 'ur-')
-  const accessTokens = new Issued<number>(KEPT, 'u-')
-  const inFuture = (lifetimeMs: number) => clock.monotonic() + lifetimeMs
-  const isOver = (expiresAt: number) => clock.monotonic() >= expiresAt
+  const codes = new TokenStore<Grant>(MAX_REMEMBERED, 'code-')
+  const refreshTokens = new TokenStore<Grant>(MAX_REMEMBERED, 'ur-')
+  const accessTokens = new TokenStore<number>(MAX_REMEMBERED, 'u-')
+  const expiryAfter = (lifetimeMs: number) => clock.monotonic() + lifetimeMs
+  const isPast = (expiresAt: number) => clock.monotonic() >= expiresAt
 
   return {
     issueCode: (authorization) =>
-      codes.add({ authorization, used: false, expiresAt: inFuture(CODE_LIFETIME_MS) }),
+      codes.issue({ authorization, used: false, expiresAt: expiryAfter(CODE_LIFETIME_MS) }),
     issueTokens: (authorization) => ({
-      accessToken: accessTokens.add(inFuture(ACCESS_TOKEN_LIFETIME_MS)),
-      refreshToken: refreshTokens.add({
+      accessToken: accessTokens.issue(expiryAfter(ACCESS_TOKEN_LIFETIME_MS)),
+      refreshToken: refreshTokens.issue({
         authorization,
         used: false,
-        expiresAt: inFuture(REFRESH_TOKEN_LIFETIME_MS),
+        expiresAt: expiryAfter(REFRESH_TOKEN_LIFETIME_MS),
       }),
     }),
-    findCode: (code) => codes.get(code),
-    findRefreshToken: (token) => refreshTokens.get(token),
+    findCode: (code) => codes.find(code),
+    findRefreshToken: (token) => refreshTokens.find(token),
     stateOf(grant) {
       if (grant.used) return 'used'
-      return isOver(grant.expiresAt) ? 'expired' : 'good'
+      return isPast(grant.expiresAt) ? 'expired' : 'good'
     },
     expire(grant) {
       grant.expiresAt = clock.monotonic()
     },
     accessTokenState(token) {
-      const expiresAt = accessTokens.get(token)
+      const expiresAt = accessTokens.find(token)
       if (expiresAt === undefined) return 'unknown'
-      return isOver(expiresAt) ? 'expired' : 'good'
+      return isPast(expiresAt) ? 'expired' : 'good'
     },
     get size() {
       return codes.size + refreshTokens.size + accessTokens.size

@@ -17,7 +17,7 @@ const FIELDS = {
   redirect_uri: REDIRECT_URI,
 }
 
-test('discovery names the endpoints below the issuer', async () => {
+test('discovery lists the endpoints with the issuer as prefix', async () => {
   await using provider = await startTestProvider({ MOCK_ISSUER: 'http://203.0.113.10:8088/' })
   const document = (await provider.request('GET', '/.well-known/openid-configuration')).json()
   assert.equal(document['issuer'], 'http://203.0.113.10:8088/')
@@ -33,7 +33,7 @@ test('discovery names the endpoints below the issuer', async () => {
   assert.deepEqual(document['grant_types_supported'], ['authorization_code', 'refresh_token'])
 })
 
-test('an issuer with a path is served below that path', async () => {
+test('with a path in the issuer the endpoints are served below that path', async () => {
   await using provider = await startTestProvider({ MOCK_ISSUER: 'http://127.0.0.1:0/tenant' })
   const { status, json } = await provider.request('GET', '/tenant/.well-known/openid-configuration')
   assert.equal(status, 200)
@@ -42,7 +42,7 @@ test('an issuer with a path is served below that path', async () => {
   assert.equal((await provider.request('GET', '/other/authorize')).status, 404)
 })
 
-test('the identity is the whole body of /userinfo, for a known token in the header alone', async () => {
+test('/userinfo answers the identity for a valid token in the header only', async () => {
   const user = { sub: '7', 名: ['x'] }
   await using provider = await startTestProvider({ MOCK_USER_JSON: JSON.stringify(user) })
   const { access_token, refresh_token } = (await provider.token({ code: await provider.code() })).json()
@@ -73,7 +73,7 @@ test('the identity is the whole body of /userinfo, for a known token in the head
   }
 })
 
-test('PUT is 405 wherever it goes, an unknown path 404 with any other method', async () => {
+test('PUT is 405 on every path, an unknown path is 404 with any other method', async () => {
   await using provider = await startTestProvider()
   for (const path of ['/token', '/authorize', '/userinfo', '/nowhere', '/']) {
     assert.equal((await provider.request('PUT', path, { body: 'x' })).status, 405, path)
@@ -86,7 +86,7 @@ test('PUT is 405 wherever it goes, an unknown path 404 with any other method', a
   }
 })
 
-test('a request target in absolute form leads to the same endpoint', async () => {
+test('a request target in absolute form reaches the same endpoint', async () => {
   await using provider = await startTestProvider()
   const { status, headers } = await provider.request('GET', `${provider.url}/authorize?state=s`)
   assert.equal(status, 302)
@@ -95,7 +95,7 @@ test('a request target in absolute form leads to the same endpoint', async () =>
   assert.equal((await provider.request('GET', provider.url)).status, 404)
 })
 
-test('an endpoint says which methods it takes', async () => {
+test('Allow lists the methods of an endpoint', async () => {
   await using provider = await startTestProvider()
   const methods = [
     ['/token', 'POST, OPTIONS'],
@@ -113,7 +113,7 @@ test('an endpoint says which methods it takes', async () => {
   }
 })
 
-test('HEAD has the head of GET and no body', async () => {
+test('HEAD has the headers of GET and no body', async () => {
   await using provider = await startTestProvider()
   for (const path of ['/.well-known/openid-configuration', '/jwks', '/userinfo', '/authorize']) {
     const get = await provider.request('GET', path)
@@ -126,7 +126,7 @@ test('HEAD has the head of GET and no body', async () => {
   }
 })
 
-test('the media type counts in any case and whatever its parameters are', async () => {
+test('the media type is case-insensitive and its parameters are ignored', async () => {
   await using provider = await startTestProvider()
   for (const type of ['Application/JSON; charset=UTF-8', 'application/json;x=y', ' application/json ']) {
     const body = JSON.stringify({ ...FIELDS, code: await provider.code() })
@@ -137,7 +137,7 @@ test('the media type counts in any case and whatever its parameters are', async 
   assert.equal((await provider.token({ code: await provider.code() }, { 'content-type': type })).status, 200)
 })
 
-test('with MOCK_REQUIRE_FORM=1 a form passes and JSON does not', async () => {
+test('with MOCK_REQUIRE_FORM=1 a form is accepted and JSON is 415', async () => {
   await using provider = await startTestProvider({ MOCK_REQUIRE_FORM: '1' })
   const code = await provider.code()
   const refused = await provider.request('POST', '/token', {
@@ -172,11 +172,11 @@ const BAD_BODIES: readonly (readonly [string, Readonly<Record<string, string>>, 
   ['a form with a broken escape', FORM, 'code=%zz'],
   ['a form with an escape that is no UTF-8', FORM, 'code=%ff'],
   ['a form with a key twice', FORM, 'code=x&code=x'],
-  ['a form with a key twice in two writings', FORM, 'code=x&c%6fde='],
+  ['a form with a key twice, once percent-encoded', FORM, 'code=x&c%6fde='],
 ]
 
 for (const [what, headers, body] of BAD_BODIES) {
-  test(`${what} is a body that the client is told of`, async () => {
+  test(`${what} fails the check body`, async () => {
     await using provider = await startTestProvider()
     const answer = await provider.request('POST', '/token', { headers, body })
     assert.deepEqual(
@@ -187,13 +187,13 @@ for (const [what, headers, body] of BAD_BODIES) {
   })
 }
 
-test('a key that means nothing here may stand as often as it likes', async () => {
+test('an unknown parameter may be repeated', async () => {
   await using provider = await startTestProvider()
   const body = `resource=a&resource=b&__proto__=x&${form({ ...FIELDS, code: await provider.code() })}`
   assert.equal((await provider.request('POST', '/token', { headers: FORM, body })).status, 200)
 })
 
-test('a body of 64 KiB is read, one byte more is 413, and the connection goes on', async () => {
+test('a body of 64 KiB is accepted, one byte more is 413, and the connection stays open', async () => {
   await using provider = await startTestProvider()
   const start = `${form({ ...FIELDS, code: await provider.code() })}&padding=`
   const body = start.padEnd(65_536, 'x')
@@ -209,7 +209,7 @@ test('a body of 64 KiB is read, one byte more is 413, and the connection goes on
   assert.equal((await provider.request('POST', '/token', { headers: FORM, body })).status, 200)
 })
 
-test('with MOCK_LOG=1 each request writes one line, without secret, code or token', async () => {
+test('with MOCK_LOG=1 each request writes one line, without secrets, codes or tokens', async () => {
   await using provider = await startTestProvider({ MOCK_LOG: '1' })
   const code = await provider.code({ state: 'the-state' })
   await provider.token({ code, client_secret: 'wrong-secret' })
@@ -217,9 +217,9 @@ test('with MOCK_LOG=1 each request writes one line, without secret, code or toke
   await provider.userinfo(access_token)
   await provider.request('GET', `/userinfo/${String(access_token)}?code=${code}`)
 
-  const told = provider.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  const records = provider.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   assert.deepEqual(
-    told.map(({ ts: _, duration_ms: __, ...others }) => others),
+    records.map(({ ts: _, duration_ms: __, ...others }) => others),
     [
       { method: 'GET', endpoint: 'authorize', status: 302 },
       {
@@ -242,7 +242,7 @@ test('with MOCK_LOG=1 each request writes one line, without secret, code or toke
   }
 })
 
-test('without MOCK_LOG nothing is written', async () => {
+test('without MOCK_LOG nothing is logged', async () => {
   await using provider = await startTestProvider()
   await provider.token({ code: 'x' })
   assert.deepEqual(provider.lines, [])

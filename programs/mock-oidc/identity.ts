@@ -1,6 +1,6 @@
 export type UserIdentity = Readonly<Record<string, unknown>>
 
-/** What `/userinfo` answers when `MOCK_USER_JSON` gives nothing else. */
+/** The body of `/userinfo` without `MOCK_USER_JSON`. */
 export const BUILT_IN_IDENTITY: UserIdentity = {
   sub: 'mock_user_docvalue_0001',
   name: 'Mock User',
@@ -11,7 +11,7 @@ export const BUILT_IN_IDENTITY: UserIdentity = {
   union_id: 'on_mock_docvalue_0001',
 }
 
-/** The `sub` of an id_token. An identity that has none can't pass a client's comparison with `/userinfo` anyway. */
+/** The `sub` of an id_token. Without one of its own an identity gets the built-in one: an id_token needs a `sub`. */
 export function subjectOf({ sub }: UserIdentity): string {
   return typeof sub === 'string' && sub !== '' ? sub : String(BUILT_IN_IDENTITY['sub'])
 }

@@ -3,19 +3,19 @@ import { systemClock } from '../../src/kernel/clock.ts'
 import { readMockConfig, type MockEnvironment } from './env.ts'
 import { startMockOidc } from './server.ts'
 
-/** What the program has of the world. */
+/** The parts of the process that the program uses. */
 export interface MockOidcContext {
   readonly env: MockEnvironment
   readonly stderr: Writable
 }
 
 /**
- * `platform mock-oidc`: serves until SIGTERM or SIGINT, then resolves. Rejects with a `ValueError` for a variable that
- * cannot be used, and with the system's error when the port cannot be had.
+ * `platform mock-oidc`: serves until SIGTERM or SIGINT, then resolves. Rejects with a `ValueError` for an invalid
+ * variable, and with the system's error when it cannot listen.
  */
 export async function runMockOidc({ env, stderr }: MockOidcContext): Promise<void> {
   const config = readMockConfig(env)
-  // A client's request must not end the process because its log line cannot be written.
+  // A client's request must not end the process reason its log line cannot be written.
   stderr.on('error', () => undefined)
   const stopped = stopSignal()
   const provider = await startMockOidc(config, {

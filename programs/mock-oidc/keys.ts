@@ -2,13 +2,13 @@ import { generateKeyPair, hash, sign, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { randomText } from './random-text.ts'
 
-/** The keys of the id_tokens: the one that signs, and the one before it. */
+/** The keys of the id_tokens: the current one and the previous one. */
 export interface SigningKeys {
   /** The JWK set as text (RFC 7517). */
   jwks(): Promise<string>
   /** A JWT of these claims (RS256), signed off the event loop. */
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>
-  /** Signs with a new key from now on. The one before stays in the set, others leave it. */
+  /** Replaces the current key; the set keeps only that one as the previous key. */
   rotate(): Promise<void>
 }
 
@@ -18,12 +18,12 @@ interface SigningKey {
   readonly jwk: Readonly<Record<string, unknown>>
 }
 
-const newKeyPair = promisify(generateKeyPair)
-const signAside = promisify(sign)
+const generateKeyPairAsync = promisify(generateKeyPair)
+const signAsync = promisify(sign)
 
-/** Begins to make the first key; whoever needs it waits for it. */
+/** Starts to generate the first key; its first uses wait for it. */
 export function createSigningKeys(): SigningKeys {
-  let current = newSigningKey()
+  let current = generateSigningKey()
   let previous: SigningKey | undefined
   return {
     async jwks() {
@@ -32,31 +32,31 @@ export function createSigningKeys(): SigningKeys {
     },
     async sign(claims) {
       const { header, privateKey } = await current
-      const content = `${header}.${toPart(claims)}`
-      const signature = await signAside('sha256', Buffer.from(content), privateKey)
+      const content = `${header}.${encodePart(claims)}`
+      const signature = await signAsync('sha256', Buffer.from(content), privateKey)
       return `${content}.${signature.toString('base64url')}`
     },
     async rotate() {
       const retired = await current
-      const next = await newSigningKey()
+      const next = await generateSigningKey()
       previous = retired
       current = Promise.resolve(next)
     },
   }
 }
 
-async function newSigningKey(): Promise<SigningKey> {
+async function generateSigningKey(): Promise<SigningKey> {
   // RFC 7518, section 3.3: 2048 bits or more
-  const { privateKey, publicKey } = await newKeyPair('rsa', { modulusLength: 2_048 })
+  const { privateKey, publicKey } = await generateKeyPairAsync('rsa', { modulusLength: 2_048 })
   const kid = randomText()
   return {
     privateKey,
-    header: toPart({ alg: 'RS256', typ: 'JWT', kid }),
+    header: encodePart({ alg: 'RS256', typ: 'JWT', kid }),
     jwk: { ...publicKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kid },
   }
 }
 
-function toPart(value: unknown): string {
+function encodePart(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 

@@ -13,14 +13,14 @@ import {
   type TestProvider,
 } from '../../test/support/mock-oidc.ts'
 
-// What the provider must do, said a second time and in the simplest way: a list of codes, a list of tokens.
+// A second, simplest implementation of the provider: a list of codes and lists of tokens.
 
 const VERIFIERS = [newPkce(), newPkce()]
 const OTHER_URI = 'http://127.0.0.1:1/other'
 
 interface ModelCode {
   readonly text: string
-  readonly asked: Ask
+  readonly requested: AuthorizeRequest
   readonly at: number
   used: boolean
 }
@@ -42,14 +42,14 @@ interface Real {
   readonly clock: FakeClock
 }
 
-interface Ask {
+interface AuthorizeRequest {
   readonly client: string
   readonly redirect: string | undefined
   readonly challenge: string | undefined
   readonly method: string | undefined
 }
 
-interface Present {
+interface TokenRequest {
   readonly which: number
   readonly client: string
   readonly secret: string
@@ -59,63 +59,63 @@ interface Present {
 
 type Command = fc.AsyncCommand<Model, Real>
 
-/** Success is 200, everything else the number that Feishu gives for it. */
-function expectedOf(model: Model, code: ModelCode | undefined, present: Present): number {
-  const { asked } = code ?? {}
+/** 200 for success, otherwise Feishu's error number. */
+function expectedOf(model: Model, code: ModelCode | undefined, presented: TokenRequest): number {
+  const { requested } = code ?? {}
   const failures: readonly (readonly [fails: boolean, number: number])[] = [
     [!code, 20003],
     [code?.used === true, 20065],
     [model.now - (code?.at ?? 0) >= 10 * MINUTE, 20004],
-    [present.client !== CLIENT_ID, 20048],
-    [asked?.client !== present.client, 20024],
-    [present.secret !== CLIENT_SECRET, 20002],
-    [present.redirect === undefined && asked?.redirect !== undefined, 20001],
-    [present.redirect !== undefined && present.redirect !== (asked?.redirect ?? REDIRECT_URI), 20071],
-    [!passesPkce(asked, present.verifier), 20049],
+    [presented.client !== CLIENT_ID, 20048],
+    [requested?.client !== presented.client, 20024],
+    [presented.secret !== CLIENT_SECRET, 20002],
+    [presented.redirect === undefined && requested?.redirect !== undefined, 20001],
+    [presented.redirect !== undefined && presented.redirect !== (requested?.redirect ?? REDIRECT_URI), 20071],
+    [!passesPkce(requested, presented.verifier), 20049],
   ]
   return failures.find(([fails]) => fails)?.[1] ?? 200
 }
 
-function passesPkce(asked: Ask | undefined, verifier: string | undefined): boolean {
-  if (asked?.challenge === undefined) return verifier === undefined
+function passesPkce(requested: AuthorizeRequest | undefined, verifier: string | undefined): boolean {
+  if (requested?.challenge === undefined) return verifier === undefined
   const pair = VERIFIERS.find(({ code_verifier }) => code_verifier === verifier)
-  return asked.method === 'S256' && pair?.code_challenge === asked.challenge
+  return requested.method === 'S256' && pair?.code_challenge === requested.challenge
 }
 
-const authorize = (asked: Ask): Command => ({
+const authorize = (requested: AuthorizeRequest): Command => ({
   check: () => true,
   async run(model, { provider }) {
     const answer = await provider.authorize({
-      client_id: asked.client,
-      redirect_uri: asked.redirect,
-      code_challenge: asked.challenge,
-      code_challenge_method: asked.method,
+      client_id: requested.client,
+      redirect_uri: requested.redirect,
+      code_challenge: requested.challenge,
+      code_challenge_method: requested.method,
     })
-    assert.ok(answer.headers.location?.startsWith(`${asked.redirect ?? REDIRECT_URI}?code=`))
-    model.codes.push({ text: queryOf(answer).get('code') ?? '', asked, at: model.now, used: false })
+    assert.ok(answer.headers.location?.startsWith(`${requested.redirect ?? REDIRECT_URI}?code=`))
+    model.codes.push({ text: queryOf(answer).get('code') ?? '', requested, at: model.now, used: false })
   },
-  toString: () => `authorize(${JSON.stringify(asked)})`,
+  toString: () => `authorize(${JSON.stringify(requested)})`,
 })
 
-const exchange = (present: Present): Command => ({
+const exchange = (presented: TokenRequest): Command => ({
   check: () => true,
   async run(model, { provider }) {
-    const code = model.codes.at(present.which)
-    const expected = expectedOf(model, code, present)
+    const code = model.codes.at(presented.which)
+    const expected = expectedOf(model, code, presented)
     const answer = await provider.token({
       code: code?.text ?? 'none',
-      client_id: present.client,
-      client_secret: present.secret,
-      redirect_uri: present.redirect,
-      code_verifier: present.verifier,
+      client_id: presented.client,
+      client_secret: presented.secret,
+      redirect_uri: presented.redirect,
+      code_verifier: presented.verifier,
     })
-    const told = answer.json()
-    assert.equal(told['code'] ?? answer.status, expected)
+    const result = answer.json()
+    assert.equal(result['code'] ?? answer.status, expected)
     if (answer.status !== 200) return
     if (code) code.used = true
-    remember(model, told)
+    remember(model, result)
   },
-  toString: () => `exchange(${JSON.stringify(present)})`,
+  toString: () => `exchange(${JSON.stringify(presented)})`,
 })
 
 const refresh = (which: number, secret: string): Command => ({
@@ -128,12 +128,12 @@ const refresh = (which: number, secret: string): Command => ({
       client_secret: secret,
       redirect_uri: undefined,
     })
-    const told = answer.json()
+    const result = answer.json()
     const failed = token?.used ? 20073 : secret === CLIENT_SECRET ? undefined : 20002
-    assert.equal(told['code'] ?? answer.status, failed ?? 200)
+    assert.equal(result['code'] ?? answer.status, failed ?? 200)
     if (failed !== undefined) return
     if (token) token.used = true
-    remember(model, told)
+    remember(model, result)
   },
   toString: () => `refresh(${which}, ${secret})`,
 })
@@ -157,24 +157,24 @@ const wait = (forMs: number): Command => ({
   toString: () => `wait(${forMs})`,
 })
 
-function remember(model: Model, told: Readonly<Record<string, unknown>>): void {
-  model.accessTokens.push({ text: String(told['access_token']), at: model.now })
-  model.refreshTokens.push({ text: String(told['refresh_token']), at: model.now, used: false })
+function remember(model: Model, result: Readonly<Record<string, unknown>>): void {
+  model.accessTokens.push({ text: String(result['access_token']), at: model.now })
+  model.refreshTokens.push({ text: String(result['refresh_token']), at: model.now, used: false })
 }
 
-// Mostly right, or a sequence would seldom get beyond the first check.
+// Mostly valid values, or few sequences would get past the first check.
 const mostly = <T>(right: T, ...others: readonly T[]) =>
   fc.oneof(
     { weight: 16, arbitrary: fc.constant(right) },
     { weight: 1, arbitrary: fc.constantFrom(...others) },
   )
-// The newest, or one that may not be there.
+// The newest, or one that may not exist
 const WHICH = fc.oneof(fc.constant(-1), fc.integer({ min: -3, max: 4 }))
 const [first, second] = VERIFIERS as [(typeof VERIFIERS)[number], (typeof VERIFIERS)[number]]
 
 const COMMANDS = [
   fc
-    .record<Ask>({
+    .record<AuthorizeRequest>({
       client: mostly(CLIENT_ID, 'other'),
       redirect: mostly<string | undefined>(REDIRECT_URI, OTHER_URI, undefined),
       challenge: mostly<string | undefined>(first.code_challenge, second.code_challenge, undefined),
@@ -182,7 +182,7 @@ const COMMANDS = [
     })
     .map(authorize),
   fc
-    .record<Present>({
+    .record<TokenRequest>({
       which: WHICH,
       client: mostly(CLIENT_ID, 'other'),
       secret: mostly(CLIENT_SECRET, 'other'),
@@ -197,7 +197,7 @@ const COMMANDS = [
   fc.constantFrom(1_000, 10 * MINUTE - 1, 10 * MINUTE, HOUR).map(wait),
 ]
 
-test('any sequence of calls agrees with the model', async () => {
+test('any sequence of requests gets the answers of the model', async () => {
   const clock = fakeClock()
   await using provider = await startTestProvider({}, clock)
   let exchanged = 0
@@ -209,6 +209,6 @@ test('any sequence of calls agrees with the model', async () => {
     }),
     { numRuns: 150 },
   )
-  // A run in which nothing ever succeeds would show little.
+  // A run without successful exchanges would test little.
   assert.ok(exchanged > 50, `${exchanged} exchanges succeeded`)
 })

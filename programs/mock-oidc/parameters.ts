@@ -1,20 +1,20 @@
-/** The parameters of a request that mean something here; others are ignored (RFC 6749, sections 3.1 and 3.2). */
+/** The known parameters of a request; others are ignored (RFC 6749, sections 3.1 and 3.2). */
 export interface Parameters {
-  /** By name; one without a value counts as left out (RFC 6749, section 3.1). */
+  /** By name. An empty value counts as omitted (RFC 6749, section 3.1). */
   readonly values: ReadonlyMap<string, string>
-  /** The names that stand more than once, which none may. */
+  /** Names that occur more than once, which is an error (RFC 6749, section 3.1). */
   readonly repeated: ReadonlySet<string>
-  /** Why nothing, or not everything, could be read. */
-  readonly fault?: string
+  /** Why the parameters could not be parsed. */
+  readonly problem?: string
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
-export function unreadable(fault: string): Parameters {
-  return { values: new Map(), repeated: NONE, fault }
+export function unreadable(problem: string): Parameters {
+  return { values: new Map(), repeated: NONE, problem }
 }
 
-/** Reads `a=1&b=2`, of a query or of a form. */
+/** Parses `a=1&b=2`, from a query or a form. */
 export function parseForm(text: string, known: ReadonlySet<string>): Parameters {
   const values = new Map<string, string>()
   let repeated: Set<string> | undefined
@@ -25,7 +25,7 @@ export function parseForm(text: string, known: ReadonlySet<string>): Parameters 
     const value = decodeFormText(text.slice(equals + 1, end))
     at = end + 1
     if (name === undefined || value === undefined) {
-      return unreadable('a parameter is not well encoded; percent-encode it as UTF-8')
+      return unreadable('a parameter is not percent-encoded UTF-8')
     }
     if (!known.has(name)) continue
     if (values.has(name)) (repeated ??= new Set()).add(name)
@@ -44,7 +44,7 @@ function withoutEmpty(values: Map<string, string>): Map<string, string> {
   return values
 }
 
-/** Undefined when it is not percent-encoded UTF-8 in ASCII. */
+/** Undefined when the text is not ASCII, or not percent-encoded UTF-8. */
 export function decodeFormText(text: string): string | undefined {
   if (!ASCII.test(text)) return undefined
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
@@ -58,7 +58,7 @@ export function decodeFormText(text: string): string | undefined {
 
 const ASCII = /^[ -~]*$/
 
-/** Reads a JSON object whose known members are texts. */
+/** Parses a JSON object whose known members are strings. */
 export function parseJsonObject(text: string, known: ReadonlySet<string>): Parameters {
   const object = parseObject(text)
   if (!object) return unreadable('the body is not a JSON object')

@@ -4,10 +4,10 @@ import type { MockConfig } from './env.ts'
 import type { Grants } from './grants.ts'
 import type { SigningKeys } from './keys.ts'
 
-/** What the endpoints work with. */
+/** What the endpoints share. */
 export interface Provider {
   readonly config: MockConfig
-  /** The configured one, with the real port. */
+  /** The configured issuer, with the real port. */
   readonly issuer: string
   readonly grants: Grants
   readonly keys: SigningKeys
@@ -16,9 +16,9 @@ export interface Provider {
   readonly userJson: string
 }
 
-/** What the endpoints see of a request. */
+/** The parts of a request that endpoints use. */
 export interface EndpointRequest {
-  /** What stands behind the question mark. */
+  /** The query string, without `?`. */
   readonly query: string
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer

@@ -1,12 +1,12 @@
 import { randomFillSync } from 'node:crypto'
 
-// 192 bits (RFC 6749, section 10.10: a guess must succeed with a chance of 2^-160 at most).
+// 192 bits; RFC 6749, section 10.10, wants a guess to succeed with a probability below 2^-160.
 const BYTES = 24
-// One call of the generator for each text costs more than all the rest of a request.
+// One call of the generator for each text would cost more than the rest of a request.
 const pool = Buffer.alloc(BYTES * 256)
 let next = pool.length
 
-/** 32 characters of `A-Za-z0-9_-` that nobody can guess. */
+/** 32 random characters of `A-Za-z0-9_-`. */
 export function randomText(): string {
   if (next === pool.length) {
     randomFillSync(pool)

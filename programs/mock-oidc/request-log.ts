@@ -2,12 +2,13 @@ import { toRfc3339 } from '../../src/kernel/time.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Refusal } from './answers.ts'
 
-/** What is told of a request: never its path, query, headers or body, where secrets, codes and tokens stand. */
+/** The logged part of a request: never its path, query, headers or body, which may contain secrets and tokens. */
 export interface RequestRecord {
   readonly method: string
   readonly endpoint: string
-  /** Null when the connection was cut instead of answered. */
+  /** Null when the connection was reset instead. */
   readonly status: number | null
+  /** Monotonic milliseconds. */
   readonly startedAt: number
   readonly scenario?: string | undefined
   readonly refusal?: Refusal | undefined

@@ -1,4 +1,4 @@
-import { empty, refused, type Answer } from './answers.ts'
+import { emptyAnswer, errorAnswer, type Answer } from './answers.ts'
 import { authorize } from './authorize.ts'
 import { discovery, jwks } from './discovery.ts'
 import { PATHS, type EndpointName } from './endpoint-names.ts'
@@ -22,14 +22,14 @@ const ENDPOINTS: readonly Endpoint[] = [
   { name: 'jwks', methods: READ, answer: jwks },
 ]
 
-/** Where a request goes: to an endpoint, or no further. */
+/** The endpoint of a request, or the error answer if none takes it. */
 export type Route =
   | { readonly endpoint: Endpoint; readonly answer?: undefined }
   | { readonly endpoint?: Endpoint | undefined; readonly answer: Answer }
 
 export type Router = (method: string, path: string) => Route
 
-/** `issuer`: its path, when it has one, may stand before the path of an endpoint. */
+/** Endpoints are also served below the path of the issuer. */
 export function createRouter(issuer: string): Router {
   const base = new URL(issuer).pathname.replace(/\/$/, '')
   const byPath = new Map(
@@ -39,25 +39,25 @@ export function createRouter(issuer: string): Router {
     }),
   )
   return (method, path) => {
-    const found = byPath.get(path)
-    return found?.endpoint.methods.includes(method)
-      ? found
-      : { ...found, answer: strayAnswer(method, found?.endpoint) }
+    const match = byPath.get(path)
+    return match?.endpoint.methods.includes(method)
+      ? match
+      : { ...match, answer: unroutedAnswer(method, match?.endpoint) }
   }
 }
 
-/** For a request that no endpoint takes. spec: PUT is 405 wherever it goes. */
-function strayAnswer(method: string, endpoint: Endpoint | undefined): Answer {
+/** For a request that no endpoint takes. docs/specification.md, Mock provider: PUT is 405 on every path. */
+function unroutedAnswer(method: string, endpoint: Endpoint | undefined): Answer {
   const allow = (endpoint?.methods ?? [...READ, 'POST']).concat('OPTIONS').join(', ')
   if (!endpoint && method !== 'PUT') return NOT_FOUND
-  if (method === 'OPTIONS') return empty(204, { Allow: allow })
-  return refused(405, { check: 'method', error: 'method_not_allowed' }, `it must be one of ${allow}`, {
+  if (method === 'OPTIONS') return emptyAnswer(204, { Allow: allow })
+  return errorAnswer(405, { check: 'method', error: 'method_not_allowed' }, `allowed: ${allow}`, {
     Allow: allow,
   })
 }
 
-const NOT_FOUND = refused(
+const NOT_FOUND = errorAnswer(
   404,
   { check: 'path', error: 'not_found' },
-  `there are ${Object.values(PATHS).join(', ')} and nothing else`,
+  `the paths are ${Object.values(PATHS).join(', ')}`,
 )

@@ -2,14 +2,14 @@ import { ENDPOINT_NAMES, type EndpointName } from './endpoint-names.ts'
 import { SCENARIO_NAMES, SCENARIOS, type Scenario, type ScenarioName } from './scenarios.ts'
 import { ValueError } from './value-error.ts'
 
-/** One piece of trouble, for one request to that endpoint. */
+/** One scenario, for one request to that endpoint. */
 export interface ScriptedScenario {
   readonly endpoint: EndpointName
   readonly scenario: ScenarioName
   readonly option: number
 }
 
-/** Reads `MOCK_SCENARIOS`: `[{"endpoint": "token", "scenario": "delay", "delay_ms": 500}, …]`. */
+/** Parses `MOCK_SCENARIOS`: `[{"endpoint": "token", "scenario": "delay", "delay_ms": 500}, …]`. */
 export function parseScenarios(text: string): ScriptedScenario[] | undefined {
   const items = parseJson(text)
   return Array.isArray(items) ? items.map(parseScenario) : undefined
@@ -32,9 +32,10 @@ function parseScenario(item: unknown, index: number): ScriptedScenario {
   const fields = item as Readonly<Record<string, unknown>>
   const scenario = SCENARIO_NAMES.find((name) => name === fields['scenario'])
   if (!scenario) throw refuse(`"scenario" to be one of ${SCENARIO_NAMES.join(', ')}`, fields['scenario'])
-  const { on, option }: Scenario = SCENARIOS[scenario]
-  const endpoint = on.find((name) => name === fields['endpoint'])
-  if (!endpoint) throw refuse(`"endpoint" of ${scenario} to be one of ${on.join(', ')}`, fields['endpoint'])
+  const { endpoints, option }: Scenario = SCENARIOS[scenario]
+  const endpoint = endpoints.find((name) => name === fields['endpoint'])
+  if (!endpoint)
+    throw refuse(`"endpoint" of ${scenario} to be one of ${endpoints.join(', ')}`, fields['endpoint'])
   const known = ['endpoint', 'scenario', ...(option ? [option.name] : [])]
   const unknown = Object.keys(fields).find((name) => !known.includes(name))
   if (unknown !== undefined) throw refuse(`only ${known.join(', ')} for ${scenario}`, unknown)
@@ -46,9 +47,9 @@ function parseScenario(item: unknown, index: number): ScriptedScenario {
   return { endpoint, scenario, option: value }
 }
 
-/** What is still to happen. */
+/** The scenarios that have not run yet. */
 export interface ScenarioQueue {
-  /** The next piece of trouble for that endpoint, which then has happened. */
+  /** Removes and returns the next scenario of the endpoint. */
   take(endpoint: EndpointName): ScriptedScenario | undefined
 }
 

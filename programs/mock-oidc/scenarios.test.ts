@@ -7,7 +7,7 @@ const script = (...items: object[]) => ({ MOCK_SCENARIOS: JSON.stringify(items) 
 const atToken = (scenario: string, option: object = {}) => ({ endpoint: 'token', scenario, ...option })
 const DISCOVERY = '/.well-known/openid-configuration'
 
-test('scenarios happen in order, one to a request to their endpoint, and then no more', async () => {
+test('scenarios run in order, each for one request to its endpoint', async () => {
   await using provider = await startTestProvider(
     script(
       atToken('html_error', { status: 503 }),
@@ -37,7 +37,7 @@ test('a request that reaches no endpoint uses up no scenario', async () => {
   assert.equal((await provider.token({ code: 'x' })).status, 502)
 })
 
-test('delay: the answer comes late, and is right', async () => {
+test('delay: the regular answer comes late', async () => {
   await using provider = await startTestProvider(script(atToken('delay', { delay_ms: 80 })))
   const code = await provider.code()
   const startedAt = performance.now()
@@ -46,7 +46,7 @@ test('delay: the answer comes late, and is right', async () => {
   assert.ok(performance.now() - startedAt >= 79)
 })
 
-test('reset: the connection is cut and nothing was consumed', async () => {
+test('reset: the connection is reset and the code stays valid', async () => {
   await using provider = await startTestProvider(
     script(atToken('reset'), { endpoint: 'authorize', scenario: 'reset' }),
   )
@@ -56,7 +56,7 @@ test('reset: the connection is cut and nothing was consumed', async () => {
   assert.equal((await provider.token({ code })).status, 200)
 })
 
-test('truncated_json: half of the body, whose length is told rightly', async () => {
+test('truncated_json: half of the body with a matching Content-Length', async () => {
   await using provider = await startTestProvider(
     script(atToken('truncated_json'), { endpoint: 'discovery', scenario: 'truncated_json' }),
   )
@@ -71,14 +71,14 @@ test('truncated_json: half of the body, whose length is told rightly', async () 
   }
 })
 
-test('wrong_content_type: the right body under the wrong name', async () => {
+test('wrong_content_type: the regular body with a wrong Content-Type', async () => {
   await using provider = await startTestProvider(script(atToken('wrong_content_type')))
   const answer = await provider.token({ code: await provider.code() })
   assert.match(answer.headers['content-type'] ?? '', /^text\/html/)
   assert.match(String(answer.json()['access_token']), /^u-/)
 })
 
-test('expires_in_string and missing_access_token: the exchange has happened, its answer is damaged', async () => {
+test('expires_in_string and missing_access_token: the code is used and the answer is damaged', async () => {
   await using provider = await startTestProvider(
     script(atToken('expires_in_string'), atToken('missing_access_token')),
   )
@@ -92,19 +92,19 @@ test('expires_in_string and missing_access_token: the exchange has happened, its
   assert.equal((await provider.token({ code })).json()['code'], 20065)
 })
 
-test('a damaged success leaves a refusal as it is', async () => {
+test('a scenario that damages success answers leaves errors unchanged', async () => {
   await using provider = await startTestProvider(script(atToken('missing_access_token')))
   assert.equal((await provider.token({ code: 'x' })).json()['code'], 20003)
 })
 
-test('expired_code: the code is too old, now and later', async () => {
+test('expired_code: the code has expired, also for the next request', async () => {
   await using provider = await startTestProvider(script(atToken('expired_code')))
   const code = await provider.code()
   for (const _ of [1, 2]) assert.equal((await provider.token({ code })).json()['code'], 20004)
   assert.equal((await provider.token({ code: await provider.code() })).status, 200)
 })
 
-test('rotated_key: the set has the new key and the one before it', async () => {
+test('rotated_key: the JWK set has the new key and the previous one', async () => {
   await using provider = await startTestProvider(script(atToken('rotated_key'), atToken('rotated_key')))
   const kids = async () => {
     const { keys } = (await provider.request('GET', '/jwks')).json() as { keys: { kid: string }[] }
@@ -124,16 +124,16 @@ test('rotated_key: the set has the new key and the one before it', async () => {
   assert.equal(await idTokenKid(), third)
 })
 
-test('a scenario is named in the log line of its request', async () => {
+test('the log line of a request names its scenario', async () => {
   await using provider = await startTestProvider({
     MOCK_LOG: '1',
     ...script(atToken('reset'), atToken('rate_limited')),
   })
   await assert.rejects(provider.token({ code: 'x' }))
   await provider.token({ code: 'x' })
-  const told = provider.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  const records = provider.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   assert.deepEqual(
-    told.map(({ scenario, status }) => [scenario, status]),
+    records.map(({ scenario, status }) => [scenario, status]),
     [
       ['reset', null],
       ['rate_limited', 429],
@@ -141,7 +141,7 @@ test('a scenario is named in the log line of its request', async () => {
   )
 })
 
-test('what is in flight is finished before the provider closes', async () => {
+test('a request in flight is finished before the provider closes', async () => {
   await using provider = await startTestProvider({
     MOCK_LOG: '1',
     ...script({ endpoint: 'jwks', scenario: 'delay', delay_ms: 150 }),
@@ -155,7 +155,7 @@ test('what is in flight is finished before the provider closes', async () => {
   assert.equal(answer.status, 200)
 })
 
-test('what takes too long to finish is cut when the provider closes', async () => {
+test('a request that takes too long is aborted when the provider closes', async () => {
   await using provider = await startTestProvider(
     script({ endpoint: 'jwks', scenario: 'delay', delay_ms: 600_000 }),
   )

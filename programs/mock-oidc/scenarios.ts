@@ -3,26 +3,26 @@ import { MINUTE, SECOND } from '../../src/kernel/time.ts'
 import type { Answer } from './answers.ts'
 import { ENDPOINT_NAMES, type EndpointName } from './endpoint-names.ts'
 
-/** A request that trouble happens to, as far as a scenario can influence it. */
-export interface Performance {
-  /** Does what the endpoint does. */
+/** What a scenario can do with its request. */
+export interface ScenarioContext {
+  /** The regular answer of the endpoint. */
   answer(): Promise<Answer>
-  /** Ends the time of the code that the request presents. */
+  /** Makes the code in the request expire. */
   expireCode(): void
   rotateKey(): Promise<void>
-  /** Aborted when nobody can wait any longer. */
+  /** Aborted when the server closes without waiting any longer. */
   readonly signal: AbortSignal
 }
 
-/** `reset` cuts the connection instead of answering. */
+/** `reset` resets the connection instead of answering. */
 export type Outcome = Answer | 'reset'
 
 export interface Scenario {
-  /** The endpoints at which it makes sense. */
-  readonly on: readonly EndpointName[]
-  /** The one number that can be given with it. */
+  /** Where `MOCK_SCENARIOS` may use it. */
+  readonly endpoints: readonly EndpointName[]
+  /** Its one number. */
   readonly option?: ScenarioOption
-  play(performance: Performance, option: number): Promise<Outcome>
+  run(context: ScenarioContext, option: number): Promise<Outcome>
 }
 
 export interface ScenarioOption {
@@ -35,53 +35,53 @@ export interface ScenarioOption {
 const JSON_ENDPOINTS = ['discovery', 'token', 'userinfo', 'jwks'] as const
 const HTML = 'text/html; charset=utf-8'
 
-/** Everything that `MOCK_SCENARIOS` can script. What a good client does: docs/guide/mock-oidc.md. */
+/** All scenarios. How a client should react: docs/guide/mock-oidc.md. */
 export const SCENARIOS = {
   delay: {
-    on: ENDPOINT_NAMES,
+    endpoints: ENDPOINT_NAMES,
     option: { name: 'delay_ms', default: 2 * SECOND, minimum: 1, maximum: 10 * MINUTE },
-    async play({ answer, signal }, delayMs) {
-      const late = await answer()
+    async run({ answer, signal }, delayMs) {
+      const regular = await answer()
       await pause(delayMs, undefined, { signal })
-      return late
+      return regular
     },
   },
-  reset: { on: ENDPOINT_NAMES, play: async () => 'reset' },
+  reset: { endpoints: ENDPOINT_NAMES, run: async () => 'reset' },
   truncated_json: {
-    on: JSON_ENDPOINTS,
-    play: async ({ answer }) => withBody(await answer(), (body) => body.slice(0, body.length / 2)),
+    endpoints: JSON_ENDPOINTS,
+    run: async ({ answer }) => withBody(await answer(), (body) => body.slice(0, body.length / 2)),
   },
   wrong_content_type: {
-    on: JSON_ENDPOINTS,
-    play: async ({ answer }) => withContentType(await answer(), HTML),
+    endpoints: JSON_ENDPOINTS,
+    run: async ({ answer }) => withContentType(await answer(), HTML),
   },
   expires_in_string: {
-    on: ['token'],
-    play: async ({ answer }) =>
+    endpoints: ['token'],
+    run: async ({ answer }) =>
       withTokens(await answer(), (tokens) => ({ ...tokens, expires_in: String(tokens['expires_in']) })),
   },
   expired_code: {
-    on: ['token'],
-    async play({ answer, expireCode }) {
+    endpoints: ['token'],
+    async run({ answer, expireCode }) {
       expireCode()
       return answer()
     },
   },
   missing_access_token: {
-    on: ['token'],
-    play: async ({ answer }) => withTokens(await answer(), ({ access_token: _, ...others }) => others),
+    endpoints: ['token'],
+    run: async ({ answer }) => withTokens(await answer(), ({ access_token: _, ...others }) => others),
   },
   rotated_key: {
-    on: ['token'],
-    async play({ answer, rotateKey }) {
+    endpoints: ['token'],
+    async run({ answer, rotateKey }) {
       await rotateKey()
       return answer()
     },
   },
   rate_limited: {
-    on: ENDPOINT_NAMES,
+    endpoints: ENDPOINT_NAMES,
     option: { name: 'retry_after_seconds', default: 1, minimum: 0, maximum: 3_600 },
-    play: async (_, seconds) => ({
+    run: async (_, seconds) => ({
       status: 429,
       headers: {
         'Content-Type': 'application/json; charset=utf-8',
@@ -90,19 +90,19 @@ export const SCENARIOS = {
       },
       body: JSON.stringify({
         error: 'temporarily_unavailable',
-        error_description: `scenario: too many requests, come back in ${seconds} s`,
+        error_description: `scenario: too many requests, retry in ${seconds} s`,
         code: 20072,
       }),
       refusal: { check: 'scenario', error: 'temporarily_unavailable', code: 20072 },
     }),
   },
   html_error: {
-    on: ENDPOINT_NAMES,
+    endpoints: ENDPOINT_NAMES,
     option: { name: 'status', default: 502, minimum: 500, maximum: 599 },
-    play: async (_, status) => ({
+    run: async (_, status) => ({
       status,
       headers: { 'Content-Type': HTML },
-      body: `<!doctype html><title>${status}</title><h1>${status}</h1><p>The server behind this one is away.</p>`,
+      body: `<!doctype html><title>${status}</title><h1>${status}</h1><p>The upstream server is not available.</p>`,
       refusal: { check: 'scenario', error: 'server_error' },
     }),
   },
@@ -120,7 +120,7 @@ function withContentType(answer: Answer, contentType: string): Answer {
   return { ...answer, headers: { ...answer.headers, 'Content-Type': contentType } }
 }
 
-/** A refusal stays what it is. */
+/** Changes success answers only. */
 function withTokens(
   answer: Answer,
   change: (tokens: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>,

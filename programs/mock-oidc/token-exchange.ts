@@ -5,7 +5,7 @@ import type { MockConfig } from './env.ts'
 import type { Grant, Grants } from './grants.ts'
 import { parseForm, parseJsonObject, unreadable, type Parameters } from './parameters.ts'
 
-/** One request to `/token`, read but not yet judged. */
+/** A parsed request to `/token`, before its checks. */
 export interface TokenExchange {
   readonly config: MockConfig
   readonly grants: Grants
@@ -13,7 +13,7 @@ export interface TokenExchange {
   readonly contentEncoding: string
   readonly parameters: Parameters
   readonly client: ClientCredentials
-  /** What the client presents, when it was issued here: a code, or for that grant type a refresh token. */
+  /** The code or the refresh token in the request, if it is known. */
   readonly grant: Grant | undefined
   parameter(name: TokenParameter): string | undefined
 }
@@ -64,7 +64,7 @@ export function readTokenExchange(
   }
 }
 
-/** Without its parameters, which mean nothing here: `application/json; charset=utf-8`. */
+/** Drops the parameters, such as `; charset=utf-8`. */
 function mediaType(contentType = ''): string {
   const semicolon = contentType.indexOf(';')
   return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase()

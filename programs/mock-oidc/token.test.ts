@@ -18,7 +18,7 @@ interface Row {
   readonly asked?: Fields
   readonly fields?: Fields
   readonly headers?: Readonly<Record<string, string>>
-  /** What makes it succeed afterwards; null when nothing can, since the code was asked for wrongly. */
+  /** The fields of a second request that succeeds; null when the request for the code was wrong. */
   readonly repair?: Fields | null
   readonly expected: readonly [status: number, check: string, error: string, code: number | undefined]
 }
@@ -50,7 +50,7 @@ const ROWS: readonly Row[] = [
     expected: [400, 'grant_type', 'unsupported_grant_type', 20036],
   },
   {
-    name: 'a grant_type that every object has',
+    name: 'a grant_type that is a property of every object',
     fields: { grant_type: 'constructor' },
     expected: [400, 'grant_type', 'unsupported_grant_type', 20036],
   },
@@ -68,13 +68,13 @@ const ROWS: readonly Row[] = [
     expected: [401, 'client_id', 'invalid_client', 20048],
   },
   {
-    name: 'a code that another client asked for',
+    name: 'a code that another client requested',
     asked: { client_id: 'other' },
     repair: null,
     expected: [400, 'issued_to', 'invalid_grant', 20024],
   },
   {
-    name: 'a code that nobody asked for by name',
+    name: 'a code that was requested without client_id',
     asked: { client_id: undefined },
     repair: null,
     expected: [400, 'issued_to', 'invalid_grant', 20024],
@@ -96,7 +96,7 @@ const ROWS: readonly Row[] = [
     expected: [401, 'client_secret', 'invalid_client', 20002],
   },
   {
-    name: 'two ways of authentication at once',
+    name: 'two authentication methods at once',
     headers: { authorization: BASIC },
     expected: [400, 'client_authentication', 'invalid_request', 20070],
   },
@@ -107,7 +107,7 @@ const ROWS: readonly Row[] = [
     expected: [400, 'client_authentication', 'invalid_request', 20063],
   },
   {
-    name: 'credentials that are no Basic ones',
+    name: 'an authentication scheme other than Basic',
     headers: { authorization: 'Bearer x' },
     expected: [401, 'client_authentication', 'invalid_client', 20002],
   },
@@ -117,17 +117,17 @@ const ROWS: readonly Row[] = [
     expected: [400, 'client_authentication', 'invalid_request', 20063],
   },
   {
-    name: 'a redirect_uri other than the one asked for',
+    name: 'a redirect_uri other than the requested one',
     fields: { redirect_uri: `${REDIRECT_URI}/` },
     expected: [400, 'redirect_uri', 'invalid_grant', 20071],
   },
   {
-    name: 'no redirect_uri although it was asked for',
+    name: 'no redirect_uri although /authorize had one',
     fields: { redirect_uri: undefined },
     expected: [400, 'redirect_uri', 'invalid_request', 20001],
   },
   {
-    name: 'a redirect_uri other than the default one that was fallen back to',
+    name: 'a redirect_uri other than the default that /authorize used',
     asked: { redirect_uri: undefined },
     fields: { redirect_uri: 'http://127.0.0.1:9989/other' },
     expected: [400, 'redirect_uri', 'invalid_grant', 20071],
@@ -146,7 +146,7 @@ const ROWS: readonly Row[] = [
     expected: [400, 'pkce', 'invalid_grant', 20049],
   },
   {
-    name: 'a code_verifier that is too short, though it fits',
+    name: 'a code_verifier that is too short, though it matches',
     // BASE64URL(SHA256("abc"))
     asked: { code_challenge: 'ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0', code_challenge_method: 'S256' },
     fields: { code_verifier: 'abc' },
@@ -154,14 +154,14 @@ const ROWS: readonly Row[] = [
     expected: [400, 'pkce', 'invalid_grant', 20049],
   },
   {
-    name: 'the challenge method plain, though the verifier fits',
+    name: 'the challenge method plain, though the verifier matches',
     asked: { code_challenge: PKCE.code_verifier, code_challenge_method: 'plain' },
     fields: { code_verifier: PKCE.code_verifier },
     repair: null,
     expected: [400, 'pkce', 'invalid_grant', 20049],
   },
   {
-    name: 'no challenge method, which means plain',
+    name: 'no challenge method, whose default is plain',
     asked: { code_challenge: PKCE.code_verifier },
     fields: { code_verifier: PKCE.code_verifier },
     repair: null,
@@ -174,7 +174,7 @@ const ROWS: readonly Row[] = [
   },
 ]
 
-/** Every refusal has this form; the description names the check and keeps to the characters of RFC 6749, 5.2. */
+/** The description begins with the check, in the characters of RFC 6749, section 5.2. */
 function assertRefused(answer: RawAnswer, [status, check, error, code]: Row['expected']): void {
   const body = answer.json()
   assert.deepEqual([answer.status, body['error'], body['code']], [status, error, code], answer.text)
@@ -187,7 +187,7 @@ function assertRefused(answer: RawAnswer, [status, check, error, code]: Row['exp
 
 describe('a request to /token is refused for', () => {
   for (const { name, asked = {}, fields = {}, headers = {}, repair = {}, expected } of ROWS) {
-    test(`${name}, which ${repair ? 'leaves the code good' : 'nothing can repair'}`, async () => {
+    test(`${name}, ${repair ? 'and the code stays valid' : 'and the code is of no use'}`, async () => {
       await using provider = await startTestProvider()
       const code = await provider.code(asked)
       assertRefused(await provider.token({ code, ...fields }, headers), expected)
@@ -196,7 +196,7 @@ describe('a request to /token is refused for', () => {
   }
 })
 
-test('the checks stand in the order of the specification, and the first that fails is told', async () => {
+test('the checks run in the order of the specification, and the first failure is answered', async () => {
   assert.equal(
     TOKEN_CHECKS.authorization_code.map(({ name }) => name).join(' '),
     'scenario content_type body grant_type code client_authentication client_id issued_to client_secret ' +
@@ -212,17 +212,17 @@ test('the checks stand in the order of the specification, and the first that fai
     ...PKCE,
   }
   const wrong = { code: 'x', client_id: 'x', client_secret: 'x', redirect_uri: 'x', code_verifier: 'x' }
-  const told: unknown[] = []
+  const results: unknown[] = []
   for (const repaired of [0, 1, 2, 3, 4, 5]) {
     const names = Object.keys(wrong).slice(0, repaired)
     const fields = Object.fromEntries(names.map((name) => [name, right[name as keyof typeof right]]))
     const answer = await provider.token({ ...wrong, ...fields })
-    told.push(answer.json()['code'] ?? answer.status)
+    results.push(answer.json()['code'] ?? answer.status)
   }
-  assert.deepEqual(told, [20003, 20048, 20002, 20071, 20049, 200])
+  assert.deepEqual(results, [20003, 20048, 20002, 20071, 20049, 200])
 })
 
-test('a scenario switch comes before everything else and spares the code', async () => {
+test('MOCK_TOKEN_MODE is checked before everything else and leaves the code valid', async () => {
   const modes = [
     ['idp_error', 400, 'invalid_grant', undefined],
     ['http500', 500, 'server_error', 20050],
@@ -244,7 +244,7 @@ test('a wrong verifier is refused, and the right one then succeeds', async () =>
   assert.equal(right.status, 200)
 })
 
-test('a code is good once', async () => {
+test('a code is valid once', async () => {
   await using provider = await startTestProvider()
   const code = await provider.code()
   assert.equal((await provider.token({ code })).status, 200)
@@ -263,7 +263,7 @@ test('of 50 simultaneous exchanges of one code exactly one succeeds', async () =
   }
 })
 
-test('a code is good for ten minutes, an access token for two hours', async () => {
+test('a code expires after ten minutes, an access token after two hours', async () => {
   const clock = fakeClock()
   await using provider = await startTestProvider({}, clock)
   const [early, late] = [await provider.code(), await provider.code()]
@@ -277,7 +277,7 @@ test('a code is good for ten minutes, an access token for two hours', async () =
   assert.equal((await provider.userinfo(access_token)).status, 401)
 })
 
-test('the answer has the tokens, and the scope as it was asked for', async () => {
+test('the answer has the tokens and the requested scope', async () => {
   await using provider = await startTestProvider()
   for (const scope of ['b a', undefined]) {
     const answer = await provider.token({ code: await provider.code({ scope }) })
@@ -290,7 +290,7 @@ test('the answer has the tokens, and the scope as it was asked for', async () =>
   }
 })
 
-test('redirect_uri may be left out, or be the default, when /authorize fell back to the default', async () => {
+test('redirect_uri may be omitted, or be the default, when /authorize used the default', async () => {
   await using provider = await startTestProvider()
   for (const redirect_uri of [undefined, REDIRECT_URI]) {
     const code = await provider.code({ redirect_uri: undefined })
@@ -298,7 +298,7 @@ test('redirect_uri may be left out, or be the default, when /authorize fell back
   }
 })
 
-test('the client may authenticate in the header, each part form-encoded', async () => {
+test('the client may use Basic authentication, each part form-encoded', async () => {
   const id = 'a b:ü'
   const secret = 'p%+:q'
   await using provider = await startTestProvider({ MOCK_CLIENT_ID: id, MOCK_CLIENT_SECRET: secret })
@@ -312,7 +312,7 @@ test('the client may authenticate in the header, each part form-encoded', async 
   assert.equal(answer.status, 200, answer.text)
 })
 
-test('a client that failed in the header is challenged there, one that failed in the body is not', async () => {
+test('only a client that failed in the Authorization header gets a challenge', async () => {
   await using provider = await startTestProvider()
   const code = await provider.code()
   const inHeader = await provider.token({ code, client_secret: undefined }, { authorization: WRONG_BASIC })
@@ -321,7 +321,7 @@ test('a client that failed in the header is challenged there, one that failed in
   assert.equal(inBody.headers['www-authenticate'], undefined)
 })
 
-test('a refresh token brings the next ones, once', async () => {
+test('a refresh token is valid once and its answer has the next one', async () => {
   await using provider = await startTestProvider()
   const first = (await provider.token({ code: await provider.code({ scope: 'a b' }) })).json()
   const refresh = {
@@ -367,7 +367,7 @@ test('of 50 simultaneous refreshes with one token exactly one succeeds', async (
   assert.equal(answers.filter(({ status }) => status === 200).length, 1)
 })
 
-test('only the newest 10,000 codes and tokens are remembered', async () => {
+test('only the newest 10,000 codes are kept', async () => {
   await using provider = await startTestProvider()
   const oldest = await provider.code()
   const second = await provider.code()

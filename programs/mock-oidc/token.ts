@@ -1,26 +1,26 @@
-import { privateJson, type Answer } from './answers.ts'
+import { noStoreJson, type Answer } from './answers.ts'
 import { ACCESS_TOKEN_LIFETIME_MS, type Authorization, type Grant } from './grants.ts'
 import { subjectOf } from './identity.ts'
 import { accessTokenHash } from './keys.ts'
-import { refusalOf } from './token-checks.ts'
+import { findRefusal } from './token-checks.ts'
 import { readTokenExchange, type TokenExchange } from './token-exchange.ts'
 import type { EndpointRequest, Provider } from './provider.ts'
 
 const EXPIRES_IN = ACCESS_TOKEN_LIFETIME_MS / 1_000
 
-/** `POST /token`: a code, or a refresh token, for tokens. Between the checks and the consumption nothing waits. */
+/** `POST /token`: exchanges a code or a refresh token. No await between the checks and `used`: one exchange wins. */
 export function token(provider: Provider, request: EndpointRequest): Answer | Promise<Answer> {
   const exchange = readTokenExchange(request, provider)
-  const refusal = refusalOf(exchange)
+  const refusal = findRefusal(exchange)
   const { grant } = exchange
   if (refusal || !grant)
-    return refusal ?? Promise.reject(new Error('The checks of /token let no grant through.'))
+    return refusal ?? Promise.reject(new Error('The checks of /token passed without a grant.'))
   grant.used = true
   return issue(provider, exchange, grant)
 }
 
-/** Ends the time of the code that a request presents. */
-export function expirePresented(provider: Provider, request: EndpointRequest): void {
+/** Makes the code in the request expire now. */
+export function expirePresentedCode(provider: Provider, request: EndpointRequest): void {
   const { grant } = readTokenExchange(request, provider)
   if (grant) provider.grants.expire(grant)
 }
@@ -39,8 +39,8 @@ function issue(
     refresh_token: refreshToken,
     scope,
   }
-  if (!scope.split(' ').includes('openid')) return privateJson(JSON.stringify(tokens))
-  return withIdToken(tokens, claimsOf(provider, exchange, authorization, accessToken), provider)
+  if (!scope.split(' ').includes('openid')) return noStoreJson(JSON.stringify(tokens))
+  return withIdToken(tokens, idTokenClaims(provider, exchange, authorization, accessToken), provider)
 }
 
 async function withIdToken(
@@ -48,14 +48,14 @@ async function withIdToken(
   claims: Readonly<Record<string, unknown>>,
   { keys }: Provider,
 ): Promise<Answer> {
-  return privateJson(JSON.stringify({ ...tokens, id_token: await keys.sign(claims) }))
+  return noStoreJson(JSON.stringify({ ...tokens, id_token: await keys.sign(claims) }))
 }
 
 /** OIDC Core, section 2; a refreshed id_token has no nonce (section 12.2). */
-function claimsOf(
+function idTokenClaims(
   { issuer, config, clock }: Provider,
   exchange: TokenExchange,
-  { nonce, at }: Authorization,
+  { nonce, authorizedAt }: Authorization,
   accessToken: string,
 ): Readonly<Record<string, unknown>> {
   const issuedAt = Math.floor(clock.now() / 1_000)
@@ -65,7 +65,7 @@ function claimsOf(
     aud: config.clientId,
     iat: issuedAt,
     exp: issuedAt + EXPIRES_IN,
-    auth_time: Math.floor(at / 1_000),
+    auth_time: Math.floor(authorizedAt / 1_000),
     nonce: exchange.parameter('grant_type') === 'authorization_code' ? nonce : undefined,
     at_hash: accessTokenHash(accessToken),
   }

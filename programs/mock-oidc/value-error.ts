@@ -1,4 +1,4 @@
-/** A variable of the environment has a value that cannot be used; the message names the variable and the value. */
+/** An environment variable has an invalid value; the message names both. */
 export class ValueError extends Error {
   override readonly name = 'ValueError'
 }

@@ -13,7 +13,7 @@ import { startTestProvider } from '../support/mock-oidc.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const guide = readFileSync(join(ROOT, 'docs/guide/mock-oidc.md'), 'utf8')
 
-/** What stands in the first column of the tables, in that order. */
+/** The first column of the tables, in order. */
 function rowsBelow(heading: string): string[] {
   const section = guide.split(/^#+ /m).find((each) => each.startsWith(`${heading}\n`)) ?? ''
   return [...section.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, name = '']) => name)
@@ -23,19 +23,19 @@ test('the guide lists every variable, every scenario and every check of /token, 
   const { authorization_code: ofCodes, refresh_token: ofRefreshTokens } = TOKEN_CHECKS
   const checks = new Set([...ofCodes, ...ofRefreshTokens].map(({ name }) => name))
   assert.deepEqual(rowsBelow('Variables'), VARIABLE_NAMES)
-  assert.deepEqual(rowsBelow('Trouble on order'), SCENARIO_NAMES)
-  const told = rowsBelow('What `/token` checks')
-  assert.deepEqual(new Set(told), checks)
+  assert.deepEqual(rowsBelow('Scenarios'), SCENARIO_NAMES)
+  const rows = rowsBelow('What `/token` checks')
+  assert.deepEqual(new Set(rows), checks)
   for (const list of [ofCodes, ofRefreshTokens]) {
     const names = list.map(({ name }) => name)
     assert.deepEqual(
-      told.filter((name) => names.includes(name)),
+      rows.filter((name) => names.includes(name)),
       names,
     )
   }
 })
 
-test('the ten lines of the guide run', async () => {
+test('the example of the guide runs', async () => {
   await using provider = await startTestProvider({}, systemClock)
   const example = /^```ts\n(.*?)^```$/ms.exec(guide)?.[1] ?? ''
   assert.equal(example.trimEnd().split('\n').length, 10)

@@ -16,7 +16,7 @@ interface RunningMock extends AsyncDisposable {
   readonly url: string
   stdout(): string
   stderr(): string
-  /** As when the program that read the output has ended. */
+  /** Closes the reading end of the pipe. */
   closeStderr(): void
   signal(signal: NodeJS.Signals): void
   /** Resolves with the exit code. */
@@ -26,7 +26,7 @@ interface RunningMock extends AsyncDisposable {
 async function startMock(cwd: string, env: Readonly<Record<string, string>> = {}): Promise<RunningMock> {
   const child = spawn(process.execPath, [PROGRAM, 'mock-oidc'], {
     cwd,
-    // Everywhere that a program may leave files without being told to.
+    // The directories in which Node.js and libraries leave files
     env: {
       PATH: process.env['PATH'],
       HOME: cwd,
@@ -62,7 +62,7 @@ async function startMock(cwd: string, env: Readonly<Record<string, string>> = {}
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`the mock provider says one line, serves, writes no file, and ends with 0 on ${signal}`, async () => {
+  test(`the mock provider prints one line, serves, writes no file, and ends with 0 on ${signal}`, async () => {
     using directory = temporaryDirectory()
     await using mock = await startMock(directory.path)
     const document = (await (await fetch(`${mock.url}/.well-known/openid-configuration`)).json()) as {
@@ -87,10 +87,10 @@ test('with MOCK_LOG=1 the mock provider writes one JSON line for each request', 
   assert.deepEqual({ endpoint, status, check }, { endpoint: 'token', status: 415, check: 'content_type' })
 })
 
-test('requests that are in the kernel when SIGTERM comes are answered', async () => {
+test('requests that the kernel has queued when SIGTERM comes are answered', async () => {
   using directory = temporaryDirectory()
   await using mock = await startMock(directory.path)
-  // Stopped, it accepts nothing by itself: everything waits in the kernel when it goes on.
+  // A stopped process accepts nothing: all connections are still in the kernel when it continues.
   mock.signal('SIGSTOP')
   const answers = await Promise.all(Array.from({ length: 50 }, () => sendRequest(mock.url)))
   mock.signal('SIGTERM')
@@ -109,7 +109,7 @@ async function sendRequest(url: string): Promise<{ readonly text: Promise<string
   return { text: buffer(socket).then(String, String) }
 }
 
-test('the mock provider serves when its log cannot be written any more', async () => {
+test('the mock provider goes on when standard error is closed', async () => {
   using directory = temporaryDirectory()
   await using mock = await startMock(directory.path, { MOCK_LOG: '1' })
   mock.closeStderr()
@@ -138,7 +138,7 @@ for (const [variable, value] of WRONG) {
   })
 }
 
-test('a port that is in use is told on one line, exit code 1', async () => {
+test('a port that is in use is an error on one line, exit code 1', async () => {
   using directory = temporaryDirectory()
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

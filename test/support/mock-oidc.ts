@@ -33,16 +33,16 @@ export interface TestProvider extends AsyncDisposable {
   readonly remembered: () => number
   close(patienceMs?: number): Promise<void>
   request(method: string, path: string, options?: RawRequest): Promise<RawAnswer>
-  /** Asks for a code, by default for the default client and address. */
+  /** Requests a code, by default for the default client and redirect URI. */
   authorize(parameters?: Fields): Promise<RawAnswer>
-  /** The code that `authorize` brings. */
+  /** The code from `authorize`. */
   code(parameters?: Fields): Promise<string>
-  /** Presents a form, by default with all that a code without PKCE needs. */
+  /** Posts a form, by default with every field that a code without PKCE needs. */
   token(fields: Fields, headers?: Readonly<Record<string, string>>): Promise<RawAnswer>
   userinfo(accessToken: unknown): Promise<RawAnswer>
 }
 
-/** A provider in this process, on a free port that its issuer names, too. */
+/** Starts a provider in this process, on a free port that is also in its issuer. */
 export async function startTestProvider(
   env: MockEnvironment = {},
   clock: Clock = fakeClock(),
@@ -86,7 +86,7 @@ export async function startTestProvider(
   }
 }
 
-/** Fields that are undefined are left out. */
+/** Omits undefined fields. */
 export function form(fields: Fields): string {
   const given = Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
@@ -94,7 +94,7 @@ export function form(fields: Fields): string {
   return new URLSearchParams(given).toString()
 }
 
-/** The query that a redirect goes to. */
+/** The query parameters of a redirect. */
 export function queryOf({ headers }: RawAnswer): URLSearchParams {
   return new URL(headers.location ?? '').searchParams
 }

@@ -1,28 +1,28 @@
 import type { Refusal } from '../answers.ts'
 import type { TokenExchange } from '../token-exchange.ts'
 
-/** One thing that must hold before tokens are given. */
+/** One check of a request to `/token`. */
 export interface TokenCheck {
-  /** Begins the description of its refusal. */
+  /** The first word of `error_description` when it fails. */
   readonly name: string
-  /** Undefined when all is well. */
-  judge(exchange: TokenExchange): Objection | undefined
+  /** Undefined when the request passes. */
+  run(exchange: TokenExchange): CheckFailure | undefined
 }
 
-export interface Objection {
+export interface CheckFailure {
   readonly status: number
   readonly error: Refusal['error']
   readonly code?: number | undefined
-  /** RFC 6749, section 5.2: neither a quote nor a backslash; and nothing that the client sent. */
-  readonly because: string
+  /** RFC 6749, section 5.2: no quotes or backslashes. Never contains client input. */
+  readonly reason: string
 }
 
-/** The numbers and their errors: protocols, sections 3.1 and 3.2. A wrong client is 401 (contract, section 6). */
-export const objection =
+/** `code` is Feishu's number for the error. A wrong client is 401 (RFC 6749, section 5.2). */
+export const checkFailure =
   (status: number, error: Refusal['error']) =>
-  (because: string, code?: number): Objection => ({ status, error, code, because })
+  (reason: string, code?: number): CheckFailure => ({ status, error, code, reason })
 
-export const badRequest = objection(400, 'invalid_request')
-export const badGrant = objection(400, 'invalid_grant')
-export const badClient = objection(401, 'invalid_client')
-export const missing = (name: string): Objection => badRequest(`${name} is missing`, 20001)
+export const invalidRequest = checkFailure(400, 'invalid_request')
+export const invalidGrant = checkFailure(400, 'invalid_grant')
+export const invalidClient = checkFailure(401, 'invalid_client')
+export const missingParameter = (name: string): CheckFailure => invalidRequest(`${name} is missing`, 20001)

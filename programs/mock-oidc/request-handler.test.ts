@@ -10,7 +10,7 @@ import { createGrants } from './grants.ts'
 import { createSigningKeys } from './keys.ts'
 import type { RequestRecord } from './request-log.ts'
 import { createScenarioQueue } from './scenario-script.ts'
-import { serve, type Desk } from './serve.ts'
+import { handleRequest, type HandlerContext } from './request-handler.ts'
 
 const UNSENDABLE = redirectTo('http://\n')
 
@@ -37,7 +37,7 @@ for (const [behaviour, answer] of Object.entries(ENDPOINT_ANSWERS)) {
   })
 }
 
-async function serveEndpoint(answer: () => Answer | Promise<Answer>, log: Desk['log']) {
+async function serveEndpoint(answer: () => Answer | Promise<Answer>, log: HandlerContext['log']) {
   const clock = fakeClock()
   const config = readMockConfig({})
   const provider = {
@@ -48,15 +48,18 @@ async function serveEndpoint(answer: () => Answer | Promise<Answer>, log: Desk['
     keys: createSigningKeys(),
     userJson: '{}',
   }
-  const desk: Desk = {
+  const context: HandlerContext = {
     provider,
     route: () => ({ endpoint: { name: 'authorize', methods: ['GET'], answer } }),
     scenarios: createScenarioQueue([]),
-    cut: new AbortController().signal,
+    abortSignal: new AbortController().signal,
     isClosing: () => true,
     log,
   }
-  const server = createServer((request, response) => serve(desk, request, response)).listen(0, '127.0.0.1')
+  const server = createServer((request, response) => handleRequest(context, request, response)).listen(
+    0,
+    '127.0.0.1',
+  )
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}/`, [Symbol.asyncDispose]: async () => void server.close() }
