@@ -51,9 +51,14 @@ function unroutedAnswer(method: string, endpoint: Endpoint | undefined): Answer 
   const allow = (endpoint?.methods ?? [...READ, 'POST']).concat('OPTIONS').join(', ')
   if (!endpoint && method !== 'PUT') return NOT_FOUND
   if (method === 'OPTIONS') return emptyAnswer(204, { Allow: allow })
-  return errorAnswer(405, { check: 'method', error: 'method_not_allowed' }, `allowed: ${allow}`, {
-    Allow: allow,
-  })
+  return errorAnswer(
+    405,
+    { check: 'method', error: 'method_not_allowed' },
+    `the allowed methods are ${allow}`,
+    {
+      Allow: allow,
+    },
+  )
 }
 
 const NOT_FOUND = errorAnswer(
