@@ -21,8 +21,8 @@ export interface Settlement {
 
 /** The table of messages that were committed together with a change. */
 export interface Outbox {
-  /** The oldest pending messages in the order of `seq`, except those on the given subjects. */
-  pending(limit: number, withoutSubjects: readonly string[]): Promise<OutboxMessage[]>
+  /** The oldest pending messages in the order of `seq`, except those on the given subjects or patterns (`order.>`). */
+  pending(limit: number, without: readonly string[]): Promise<OutboxMessage[]>
   /**
    * Records the results; may be called twice for the same message. Returns the `seq` of each message that it skipped,
    * because another transaction has it locked.

@@ -220,6 +220,37 @@ onEveryDialect('the dispatcher', (dialect) => {
     assert.deepEqual(numbersOn('bad', bus.arrived), [1, 2])
   })
 
+  test('a stream that fails for hundreds of subjects delays no other, and they stay in order', async () => {
+    const asked: (readonly string[])[] = []
+    const clock = fakeClock()
+    await using world = await openWorld(dialect, {
+      clock,
+      faulty: (outbox) => ({
+        settle: (settlement) => outbox.settle(settlement),
+        pending: (limit, without) => {
+          asked.push(without)
+          return outbox.pending(limit, without)
+        },
+      }),
+    })
+    const { bus, first } = world
+    const agents = Array.from({ length: 700 }, (_, index) => `telemetry.agent.${index}`)
+    await write(first, agents, 2)
+    await write(first, ['telemetrics', 'order.created'], 3)
+    bus.rule = ({ subject }) => (subject.startsWith('telemetry.') ? FAILED : undefined)
+    first.dispatcher.start()
+    await allDelivered(first, 6)
+    assert.ok(Math.max(...asked.map((without) => without.length)) <= 101)
+    bus.rule = () => undefined
+    clock.advance(30_000)
+    first.dispatcher.wake()
+    await eventually(
+      'all messages to be delivered',
+      async () => (await first.messages.backlog()).pending === 0,
+    )
+    for (const agent of agents) assert.deepEqual(numbersOn(agent, bus.arrived), [1, 2], agent)
+  })
+
   test('a bus that comes back is not made to wait for subjects that failed before', async () => {
     await using world = await openWorld(dialect, { clock: fakeClock() })
     const { bus, first } = world

@@ -99,8 +99,8 @@ export class Messages implements Outbox {
     return revived
   }
 
-  pending(limit: number, withoutSubjects: readonly string[]): Promise<OutboxMessage[]> {
-    return listPending(this.#deps.store.read, limit, withoutSubjects)
+  pending(limit: number, without: readonly string[]): Promise<OutboxMessage[]> {
+    return listPending(this.#deps.store.read, limit, without)
   }
 
   settle({ delivered, failed, refused }: Settlement): Promise<number[]> {

@@ -92,17 +92,21 @@ export async function listMessages(
   return pageOf(rows.map(messages.decode), limit)
 }
 
-/** The oldest pending messages, in the order in which they are sent. */
+/** The oldest pending messages in the order in which they are sent, except those on some subjects or patterns. */
 export async function listPending(
   queries: Queries,
   limit: number,
-  withoutSubjects: readonly string[],
+  without: readonly string[],
 ): Promise<OutboxMessage[]> {
+  const { patterns = [], subjects = [] } = Object.groupBy(without, (each) =>
+    each.endsWith('.>') ? 'patterns' : 'subjects',
+  )
   let query = db(queries)
     .selectFrom('messages')
     .select(messages.pick('seq', 'id', 'subject', 'payload', 'headers'))
     .where('status', '=', sql.lit('pending'))
-  if (withoutSubjects.length > 0) query = query.where('subject', 'not in', withoutSubjects)
+  if (subjects.length > 0) query = query.where('subject', 'not in', subjects)
+  for (const pattern of patterns) query = query.where(withoutPrefix(pattern.slice(0, -1)))
   const rows = await query.orderBy('seq').limit(limit).execute()
   return rows.map(messages.decode)
 }
@@ -175,4 +179,8 @@ export async function deleteDelivered(tx: Tx, before: number, limit: number): Pr
     )
     .executeTakeFirst()
   return Number(numDeletedRows)
+}
+
+function withoutPrefix(prefix: string) {
+  return sql<boolean>`substr(subject, 1, ${sql.lit([...prefix].length)}) <> ${prefix}`
 }

@@ -27,8 +27,8 @@ const BATCH_SIZE = 500
 // Messages of other processes are found by polling; one poll takes some microseconds.
 const POLL_MS = 100
 const LEASE_RETRY_MS = 500
-// If more subjects than this fail at once, the fault is the bus's: the dispatcher pauses instead of going on.
-const MAX_FAILING_SUBJECTS = 100
+// A query takes at most 32,766 parameters on SQLite.
+const MAX_EXCLUDED = 10_000
 
 /**
  * Sends pending messages to the bus: oldest first, in batches, in order for each subject. A message that fails delays
@@ -47,6 +47,7 @@ export class Dispatcher implements Delivery {
   readonly #stopListening: () => void
   #holdsLease = false
   #isClosing = false
+  #connectionCount = 0
   #running: Promise<void> | undefined
 
   constructor({ bus, outbox, lease, clock, logger, metrics }: DispatcherOptions) {
@@ -94,7 +95,10 @@ export class Dispatcher implements Delivery {
   }
 
   #onBusState(state: BusState): void {
-    if (state === 'connected') this.#backoff.clear()
+    if (state === 'connected') {
+      this.#connectionCount += 1
+      this.#backoff.clear()
+    }
     this.wake()
   }
 
@@ -131,14 +135,18 @@ export class Dispatcher implements Delivery {
 
   async #drain(): Promise<void> {
     while (!this.#isClosing && this.#bus.state === 'connected' && (await this.#takeLease())) {
-      const batch = await this.#outbox.pending(BATCH_SIZE, this.#backoff.waiting())
-      if (batch.length === 0) return
-      await this.#deliver(batch)
-      if (this.#backoff.size > MAX_FAILING_SUBJECTS) return
+      const waiting = this.#backoff.waiting()
+      if (waiting.length > MAX_EXCLUDED) return
+      const batch = await this.#outbox.pending(BATCH_SIZE, waiting)
+      const settled = await this.#deliver(batch)
+      if (settled === 0) return
     }
   }
 
-  async #deliver(batch: readonly OutboxMessage[]): Promise<void> {
+  /** Returns how many messages were delivered or refused. */
+  async #deliver(batch: readonly OutboxMessage[]): Promise<number> {
+    if (batch.length === 0) return 0
+    const connection = this.#connectionCount
     const results = toSettlement(batch, await this.#bus.publish(batch))
     const skipped = new Set(
       await this.#outbox.settle({ ...results, failed: firstOfEachSubject(results.failed) }),
@@ -147,9 +155,11 @@ export class Dispatcher implements Delivery {
     const isSkipped = ({ seq }: OutboxMessage) => skipped.has(seq)
     const settled = [...results.delivered, ...results.refused].filter((message) => !isSkipped(message))
     const unsettled = firstOfEachSubject([...results.failed, ...batch.filter(isSkipped)])
-    for (const { subject } of settled) this.#backoff.succeed(subject)
-    for (const { subject } of unsettled) this.#backoff.fail(subject)
+    // Failures of an earlier connection must not delay messages on this one.
+    const failures = connection === this.#connectionCount ? unsettled : []
+    this.#backoff.update({ succeeded: settled.map(subjectOf), failed: failures.map(subjectOf) })
     for (const { id } of settled) this.#waiters.get(id)?.()
+    return settled.length
   }
 
   #count(results: Settlement): void {
@@ -168,6 +178,10 @@ function toSettlement(batch: readonly OutboxMessage[], results: readonly Publish
     else undelivered[result.outcome].push({ ...message, reason: result.reason })
   })
   return { delivered, ...undelivered }
+}
+
+function subjectOf({ subject }: OutboxMessage): string {
+  return subject
 }
 
 /** Messages behind the first failed one of a subject only waited for it: they have not failed themselves. */

@@ -3,12 +3,18 @@ import { backoffMs } from '../../kernel/retry.ts'
 
 const BACKOFF = { initialMs: 100, maximumMs: 30_000 }
 
+/** If more subjects than this fail that begin with the same token, the fault is their stream's: they wait together. */
+const GROUP_SIZE = 100
+
 interface Failures {
   readonly count: number
   readonly retryAt: number
 }
 
-/** The subjects whose last message failed, each with the time of its next attempt. */
+/**
+ * The subjects whose last message failed, each with the time of its next attempt. Many of one kind
+ * (`telemetry.agent.1`, `telemetry.agent.2`, …) are kept as one pattern (`telemetry.>`).
+ */
 export class SubjectBackoff {
   readonly #clock: Clock
   readonly #failures = new Map<string, Failures>()
@@ -17,26 +23,48 @@ export class SubjectBackoff {
     this.#clock = clock
   }
 
-  get size(): number {
-    return this.#failures.size
-  }
-
-  /** The subjects that have to wait now. */
+  /** The subjects and patterns that have to wait now. */
   waiting(): string[] {
     const now = this.#clock.monotonic()
-    return [...this.#failures].filter(([, { retryAt }]) => retryAt > now).map(([subject]) => subject)
+    return [...this.#failures].filter(([, { retryAt }]) => retryAt > now).map(([key]) => key)
   }
 
-  fail(subject: string): void {
-    const count = (this.#failures.get(subject)?.count ?? 0) + 1
-    this.#failures.set(subject, { count, retryAt: this.#clock.monotonic() + backoffMs(BACKOFF, count - 1) })
-  }
-
-  succeed(subject: string): void {
-    this.#failures.delete(subject)
+  /** Records the results of one batch. A success ends the wait of all subjects of its pattern. */
+  update(results: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }): void {
+    for (const subject of results.succeeded) {
+      this.#failures.delete(subject)
+      this.#failures.delete(patternOf(subject))
+    }
+    for (const key of new Set(results.failed.map((subject) => this.#keyOf(subject)))) this.#fail(key)
+    this.#mergeLargeGroups()
   }
 
   clear(): void {
     this.#failures.clear()
   }
+
+  #keyOf(subject: string): string {
+    const pattern = patternOf(subject)
+    return this.#failures.has(pattern) ? pattern : subject
+  }
+
+  #fail(key: string): void {
+    const count = (this.#failures.get(key)?.count ?? 0) + 1
+    this.#failures.set(key, { count, retryAt: this.#clock.monotonic() + backoffMs(BACKOFF, count - 1) })
+  }
+
+  #mergeLargeGroups(): void {
+    if (this.#failures.size <= GROUP_SIZE) return
+    for (const [pattern, subjects] of Map.groupBy(this.#failures.keys(), patternOf)) {
+      if (subjects.length <= GROUP_SIZE) continue
+      for (const subject of subjects) this.#failures.delete(subject)
+      this.#fail(pattern)
+    }
+  }
+}
+
+/** `telemetry.>` for `telemetry.agent.1`; a subject of one token stands for itself. */
+function patternOf(subject: string): string {
+  const end = subject.indexOf('.')
+  return end === -1 ? subject : `${subject.slice(0, end)}.>`
 }
