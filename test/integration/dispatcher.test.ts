@@ -25,10 +25,10 @@ import { onEveryDialect, testStore, type TestStore } from '../support/store.ts'
 
 const LEASE_MS = 10 * SECOND
 const FIRST_PAGE = { limit: 1_000, before: Number.MAX_SAFE_INTEGER }
-const FAILED = { outcome: 'failed', reason: 'the bus is tired' } as const
-const REFUSED = { outcome: 'refused', reason: 'nobody may say that' } as const
+const FAILED = { outcome: 'failed', reason: 'the bus is overloaded' } as const
+const REFUSED = { outcome: 'refused', reason: 'permission denied' } as const
 
-/** What one process has: a connection to the database, and the services that stand on it. */
+/** One process: its connection to the database, and its services. */
 interface Site {
   readonly store: Store
   readonly messages: Messages
@@ -38,14 +38,14 @@ interface Site {
 
 interface SiteOptions {
   readonly clock?: Clock
-  /** Puts faults before the outbox. */
+  /** Wraps the outbox to inject faults. */
   readonly faulty?: (outbox: Outbox) => Outbox
 }
 
 interface World extends AsyncDisposable {
   readonly bus: MemoryBus
   readonly first: Site
-  /** One more process on the same database and bus. */
+  /** Opens another process on the same database and bus. */
   another(): Promise<Site>
 }
 
@@ -95,7 +95,7 @@ function openSite(
   return { store, messages, alerts, dispatcher }
 }
 
-/** Writes numbered messages, one transaction after the other, as one producer does. */
+/** Writes numbered messages in successive transactions, as one producer does. */
 async function write({ messages, store }: Site, subjects: readonly string[], count: number): Promise<void> {
   const events = messages.eventsOf<number>('things', String)
   for (let number = 1; number <= count; number++) {
@@ -109,7 +109,7 @@ function numberIn({ payload }: BusMessage): number {
   return (JSON.parse(payload) as { data: number }).data
 }
 
-/** The numbers that arrived on a subject, without repetitions. */
+/** The numbers that arrived on a subject, without duplicates. */
 function numbersOn(subject: string, arrived: readonly BusMessage[]): number[] {
   const ofSubject = arrived.filter((message) => message.subject === subject)
   return [...new Map(ofSubject.map((message) => [message.id, numberIn(message)])).values()]
@@ -130,7 +130,7 @@ const allDelivered = (site: Site, count: number) =>
   eventually(`${count} messages to be delivered`, async () => (await statuses(site))['delivered'] === count)
 
 onEveryDialect('the dispatcher', (dialect) => {
-  test('what waits goes out at once after the start, each subject in its order', async () => {
+  test('pending messages are delivered right after the start, in order for each subject', async () => {
     await using world = await openWorld(dialect)
     const { bus, first } = world
     await write(first, ['order.created', 'order.paid'], 30)
@@ -141,7 +141,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     assert.deepEqual(numbersOn('order.paid', bus.arrived), upTo(30))
   })
 
-  test('what was written while the bus was away goes out as soon as it is back', async () => {
+  test('messages written while the bus is disconnected are delivered as soon as it is connected', async () => {
     await using world = await openWorld(dialect, { clock: fakeClock() })
     const { bus, first } = world
     bus.disconnect()
@@ -152,7 +152,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     await allDelivered(first, 5)
   })
 
-  test('failures and lost confirmations change nothing in the order of a subject', async (t) => {
+  test('failures and lost confirmations do not change the order of a subject', async (t) => {
     const chance = chanceOf(t)
     const clock = fakeClock()
     await using world = await openWorld(dialect, { clock })
@@ -171,7 +171,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     assert.ok(bus.arrived.length > 160, 'nothing was ever sent twice, so nothing was tested')
   })
 
-  test('a subject that fails holds back no other, and waits longer after each failure', async () => {
+  test('a failing subject delays no other, and waits longer after each failure', async () => {
     const clock = fakeClock()
     await using world = await openWorld(dialect, { clock })
     const { bus, first } = world
@@ -185,7 +185,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     first.dispatcher.start()
     await write(first, ['bad'], 2)
     await eventually('the first try', () => tries > 0)
-    /** A message that comes through shows that the dispatcher has looked, and left the bad subject alone. */
+    /** A delivered message shows that the dispatcher has polled and left out the bad subject. */
     let marks = 0
     const look = async () => {
       marks += 1
@@ -200,7 +200,7 @@ onEveryDialect('the dispatcher', (dialect) => {
       const before = tries
       clock.advance(pause / 2 - 1)
       await look()
-      assert.equal(tries, before, `retry ${retry + 1} came in less than ${pause / 2} ms`)
+      assert.equal(tries, before, `retry ${retry + 1} took place within ${pause / 2} ms`)
       clock.advance(pause / 2 + 1)
       await eventually(`retry ${retry + 1} within ${pause} ms`, () => tries > before)
       await look()
@@ -212,7 +212,7 @@ onEveryDialect('the dispatcher', (dialect) => {
         [0, null],
         [12, FAILED.reason],
       ],
-      'only the message in front is at fault',
+      'only the first message counts an attempt',
     )
     bus.rule = () => undefined
     clock.advance(30_000)
@@ -251,7 +251,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     for (const agent of agents) assert.deepEqual(numbersOn(agent, bus.arrived), [1, 2], agent)
   })
 
-  test('a bus that comes back is not made to wait for subjects that failed before', async () => {
+  test('a reconnected bus ends the backoff of subjects that failed before', async () => {
     await using world = await openWorld(dialect, { clock: fakeClock() })
     const { bus, first } = world
     let tries = 0
@@ -268,7 +268,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     await allDelivered(first, 1)
   })
 
-  test('what the bus refuses is dead with one alert, and goes out when it is redriven', async () => {
+  test('a refused message is dead with one alert, and is delivered when it is redriven', async () => {
     await using world = await openWorld(dialect)
     const { bus, first } = world
     bus.rule = ({ subject }) => (subject === 'order.created' ? REFUSED : undefined)
@@ -323,14 +323,14 @@ onEveryDialect('the dispatcher', (dialect) => {
     for (const { dispatcher } of sites) dispatcher.start()
     await Promise.all(sites.map((site, index) => write(site, [`s${index}`, `t${index}`], 60)))
     await allDelivered(world.first, 360)
-    assert.equal(world.bus.arrived.length, 360, 'with one process that delivers nothing is sent twice')
+    assert.equal(world.bus.arrived.length, 360, 'a message was sent twice: more than one process delivers')
     for (const subject of ['s0', 't0', 's1', 't1', 's2', 't2']) {
       assert.deepEqual(numbersOn(subject, world.bus.arrived), upTo(60), subject)
     }
   })
 
-  test('a process that is closed hands the delivery over at once', async () => {
-    // The clock stands still, so no lease ever runs out.
+  test('a closed process releases the lease at once', async () => {
+    // The clock does not advance, so no lease expires.
     await using world = await openWorld(dialect, { clock: fakeClock() })
     const { first } = world
     first.dispatcher.start()
@@ -344,7 +344,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     await allDelivered(second, 2)
   })
 
-  test('a process without a bus hands the delivery to one that has it', async () => {
+  test('a process without a bus releases the lease to one that is connected', async () => {
     await using world = await openWorld(dialect, { clock: fakeClock() })
     const { bus, first } = world
     first.dispatcher.start()
@@ -356,11 +356,11 @@ onEveryDialect('the dispatcher', (dialect) => {
     await eventually('the lease to be free', () => second.hold())
   })
 
-  test('a store that fails delays the messages, and nothing is lost or out of order', async () => {
+  test('a failing store delays messages, and none is lost or out of order', async () => {
     let faults = 0
     const failing = async () => {
       faults -= 1
-      throw new Error('the disk is gone for a moment')
+      throw new Error('the disk is not available')
     }
     await using world = await openWorld(dialect, {
       faulty: (outbox) => ({
@@ -377,7 +377,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     assert.equal(bus.arrived.length, 60, 'two settlements failed, so the batch was sent three times')
   })
 
-  test('publish answers what became of the message', async () => {
+  test('publish returns the status of the message after the delivery', async () => {
     await using world = await openWorld(dialect)
     const { bus, first } = world
     const publish = async () => {
@@ -396,11 +396,11 @@ onEveryDialect('the dispatcher', (dialect) => {
     assert.equal((await publish())?.status, 'dead')
     assert.ok(
       performance.now() - start < 900,
-      'a refusal is an answer too: nobody waits for the time to run out',
+      'a refusal settles the message: publish does not wait for the time limit',
     )
   })
 
-  test('publish does not wait where another process delivers', async () => {
+  test('publish does not wait if another process delivers', async () => {
     await using world = await openWorld(dialect)
     const { first } = world
     first.dispatcher.start()
@@ -419,7 +419,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     })
   })
 
-  test('settled gives up after its time', async () => {
+  test('settled resolves after its time limit', async () => {
     await using world = await openWorld(dialect)
     const { first } = world
     first.dispatcher.start()
@@ -431,7 +431,7 @@ onEveryDialect('the dispatcher', (dialect) => {
   })
 })
 
-test('a message that another transaction holds on postgres holds back no other subject', async () => {
+test('a message that another transaction has locked on postgres delays no other subject', async () => {
   await using world = await openWorld('postgres')
   const { bus, first } = world
   await write(first, ['held'], 2)
@@ -447,7 +447,7 @@ test('a message that another transaction holds on postgres holds back no other s
   first.dispatcher.start()
   try {
     await eventually('the others to be delivered', async () => (await statuses(first))['delivered'] === 4)
-    assert.ok(bus.arrived.length < 50, 'the one that is held is not sent again and again')
+    assert.ok(bus.arrived.length < 50, 'the locked message is not sent in a loop')
   } finally {
     release()
     await holding
@@ -464,7 +464,7 @@ onEveryDialect('the lease', (dialect) => {
       db.insertInto('leases').values({ name: 'delivery', holder, expires_at }).execute(),
     )
 
-  test('one of many takes it, keeps it by using it, and gives it away', async () => {
+  test('one of many takes it, prolongs it, and releases it', async () => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
     const [a, b] = [leaseOn(world.store, clock), leaseOn(world.store, clock)]
@@ -474,12 +474,12 @@ onEveryDialect('the lease', (dialect) => {
       assert.deepEqual([await a.hold(), await b.hold()], [true, false])
     }
     await b.release()
-    assert.equal(await b.hold(), false, 'only its holder can give it away')
+    assert.equal(await b.hold(), false, 'only its holder can release it')
     await a.release()
     assert.deepEqual([await b.hold(), await a.hold()], [true, false])
   })
 
-  test('a holder that was silent for too long finds that it has lost it', async () => {
+  test('a holder that did not prolong it in time has lost it', async () => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
     const [a, b] = [leaseOn(world.store, clock), leaseOn(world.store, clock)]
@@ -488,7 +488,7 @@ onEveryDialect('the lease', (dialect) => {
     assert.deepEqual([await b.hold(), await a.hold()], [true, false])
   })
 
-  test('what a process on another host held is free when its time is over', async () => {
+  test('a lease of a process on another host is free after its expiry', async () => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
     await putHolder(world.store, 'elsewhere/1/x', clock.now() + LEASE_MS)
@@ -499,14 +499,14 @@ onEveryDialect('the lease', (dialect) => {
     assert.equal(await lease.hold(), true)
   })
 
-  test('a process of the same number on another machine of the same name is not taken for dead', async () => {
+  test('a process with the same pid on another machine of the same name does not count as dead', async () => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
     await putHolder(world.store, `${hostname()}/2147483646/x`, clock.now() + LEASE_MS)
     assert.equal(await leaseOn(world.store, clock).hold(), false)
   })
 
-  test('a holder whose clock was ahead is not waited for longer than it is silent', async () => {
+  test('an expiry in the far future, by a clock that was ahead, does not outlast the silence of its holder', async () => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
     await putHolder(world.store, 'elsewhere/1/x', clock.now() + 365 * 86_400_000)
@@ -518,7 +518,7 @@ onEveryDialect('the lease', (dialect) => {
     assert.equal(await lease.hold(), true)
   })
 
-  test('a holder whose clock is ahead keeps it as long as it gives signs of life', async () => {
+  test('a holder whose clock is ahead keeps the lease as long as it prolongs it', async () => {
     const [ahead, here] = [fakeClock(Date.UTC(2038, 0, 19)), fakeClock(Date.UTC(2026, 0, 31))]
     await using world = await testStore(dialect, here)
     const [holder, other] = [leaseOn(world.store, ahead), leaseOn(world.store, here)]
@@ -529,8 +529,8 @@ onEveryDialect('the lease', (dialect) => {
     }
   })
 
-  test('what a process held that was killed on this host is free at once', async () => {
-    // The clock stands still: nothing runs out.
+  test('a lease of a process that was killed on this host is free at once', async () => {
+    // The clock does not advance: nothing expires.
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
     const text = JSON.stringify(
@@ -542,8 +542,8 @@ onEveryDialect('the lease', (dialect) => {
       cwd: import.meta.dirname,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const [told] = (await once(holder.stdout, 'data')) as [Buffer]
-    assert.equal(told.toString(), 'held')
+    const [output] = (await once(holder.stdout, 'data')) as [Buffer]
+    assert.equal(output.toString(), 'held')
     const lease = leaseOn(world.store, clock)
     assert.equal(await lease.hold(), false, 'its holder is alive')
     const gone = once(holder, 'exit')
@@ -553,7 +553,7 @@ onEveryDialect('the lease', (dialect) => {
   })
 })
 
-/** A process that takes the lease and does nothing more. */
+/** A process that takes the lease and then waits. */
 const HOLDER = `
   import { Secret } from '../../src/kernel/secret.ts'
   import { silentLogger } from '../../src/kernel/logger.ts'

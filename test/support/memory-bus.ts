@@ -4,18 +4,18 @@ import { subjectProblem } from '../../src/infra/bus/subjects.ts'
 
 const MAX_PAYLOAD_BYTES = 1_048_576
 
-/** What becomes of a message; undefined leaves it to the bus. */
+/** The result of a message; undefined leaves it to the bus. */
 export type Rule = (message: BusMessage) => PublishResult | undefined
 
 /**
- * A bus in memory. `arrived` is every arrival in order, repetitions too, as a subscriber without JetStream sees them.
- * A message that a rule makes fail does not arrive, unless `losesConfirmations` is set.
+ * A bus in memory. `arrived` has the messages in order, with duplicates, as a subscriber without JetStream receives
+ * them. A message that fails by a rule does not arrive, unless `losesConfirmations` is set.
  */
 export class MemoryBus implements Bus {
   readonly arrived: BusMessage[] = []
-  /** Decides before the bus does; set it to refuse or fail messages. */
+  /** Applied first; set it to refuse or fail messages. */
   rule: Rule = () => undefined
-  /** Failed messages arrive all the same: only the word of it is lost. */
+  /** Failed messages arrive: only the confirmation is lost. */
   losesConfirmations = false
   problem: string | undefined = undefined
   readonly #listeners = new Set<(state: BusState) => void>()
@@ -36,7 +36,7 @@ export class MemoryBus implements Bus {
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
     return failBehindFailures(
       messages,
-      messages.map((message) => this.#take(message)),
+      messages.map((message) => this.#accept(message)),
     )
   }
 
@@ -49,9 +49,9 @@ export class MemoryBus implements Bus {
     this.#enter('closed')
   }
 
-  #take(message: BusMessage): PublishResult {
+  #accept(message: BusMessage): PublishResult {
     if (this.#state !== 'connected') return { outcome: 'failed', reason: `the bus is ${this.#state}` }
-    const delivery = this.rule(message) ?? judge(message)
+    const delivery = this.rule(message) ?? resultOf(message)
     const arrives = delivery.outcome === 'failed' ? this.losesConfirmations : delivery.outcome === 'delivered'
     if (arrives) this.arrived.push(message)
     return delivery
@@ -64,15 +64,15 @@ export class MemoryBus implements Bus {
   }
 }
 
-function judge(message: BusMessage): PublishResult {
+function resultOf(message: BusMessage): PublishResult {
   const problem = subjectProblem(message.subject) ?? headerProblem(message.headers) ?? sizeProblem(message)
   return problem ? { outcome: 'refused', reason: problem } : { outcome: 'delivered' }
 }
 
 function headerProblem(headers: BusMessage['headers']): string | undefined {
-  const isFine = ([name, value]: [string, string]) =>
+  const isValid = ([name, value]: [string, string]) =>
     /^[!-9;-~]+$/.test(name) && !/^nats-/i.test(name) && !/[\r\n]/.test(value)
-  return Object.entries(headers).every(isFine) ? undefined : 'a header is invalid or reserved'
+  return Object.entries(headers).every(isValid) ? undefined : 'a header is invalid or reserved'
 }
 
 function sizeProblem(message: BusMessage): string | undefined {

@@ -18,14 +18,14 @@ export interface NatsOptions {
   readonly config?: string
 }
 
-/** A real server in a process of its own. */
+/** A real nats-server in its own process. */
 export interface NatsServer {
   readonly url: string
   readonly port: number
-  /** Holds the process still (SIGSTOP): connections stay open, nothing answers. */
+  /** Stops the process (SIGSTOP): connections stay open, nothing answers. */
   pause(): void
   resume(): void
-  /** Ends it without a farewell (SIGKILL). */
+  /** Kills it (SIGKILL). */
   kill(): Promise<void>
   /** Starts it again after `kill`, on the same port and store. */
   restart(): Promise<void>
@@ -42,9 +42,9 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
   async function end(signal: NodeJS.Signals): Promise<void> {
     const { child } = running
     if (child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     child.kill(signal)
-    await gone
+    await exited
   }
 
   return {
@@ -53,7 +53,7 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
     pause() {
       running.child.kill('SIGSTOP')
       // The signal reaches a thread that runs on another core a moment later.
-      while (!standsStill(running.child.pid ?? 0));
+      while (!isStopped(running.child.pid ?? 0));
     },
     resume: () => void running.child.kill('SIGCONT'),
     kill: () => end('SIGKILL'),
@@ -67,7 +67,7 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
   }
 }
 
-/** A port that nothing listens on, for a server that is to come later. */
+/** A port that nothing listens on, for a server that starts later. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -89,7 +89,7 @@ async function launch(directory: string, options: NatsOptions): Promise<Running>
   let output = ''
   child.stderr.on('data', (chunk) => (output += String(chunk)))
   await spawned(child)
-  killWithUs(child)
+  killAtExit(child)
   // Written once the server accepts connections.
   const ports = join(directory, `nats-server_${child.pid}.ports`)
   const url = await eventually('the nats-server to listen', async () => {
@@ -121,14 +121,14 @@ async function spawned(child: ChildProcess): Promise<void> {
   }
 }
 
-/** Whether every thread of the process is stopped, as proc(5) tells it. */
-function standsStill(pid: number): boolean {
+/** Whether every thread of the process is stopped, see proc(5). */
+function isStopped(pid: number): boolean {
   const tasks = `/proc/${pid}/task`
   return readdirSync(tasks).every((task) => /\) [TtZX]/.test(readFileSync(join(tasks, task, 'stat'), 'utf8')))
 }
 
-/** No server outlives a test that crashed. */
-function killWithUs(child: ChildProcess): void {
+/** A server must not outlive a test that crashed. */
+function killAtExit(child: ChildProcess): void {
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   child.once('exit', () => process.off('exit', kill))

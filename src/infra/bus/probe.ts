@@ -4,16 +4,16 @@ import type { BusServer } from './servers.ts'
 const GREETING_MS = 3_000
 
 /**
- * Resolves once the server has sent its greeting, rejects with the reason why not.
+ * Resolves once the server has sent its greeting; rejects with the reason otherwise.
  *
- * The client leaves its socket open when a server accepts but never speaks (a stopped process, a black hole behind a
- * balancer), and a first connect cannot be called off. Knocking first keeps sockets bounded and a shutdown prompt.
+ * A first connect of the client cannot be aborted. If a server accepts connections but sends nothing (a stopped process,
+ * a load balancer without a backend), the client would delay a shutdown by its timeout; this connection does not.
  */
 export function awaitGreeting(server: BusServer, signal: AbortSignal): Promise<void> {
   const greeting = Promise.withResolvers<void>()
   const limit = AbortSignal.any([signal, AbortSignal.timeout(GREETING_MS)])
   const socket = connect({ host: server.host, port: server.port })
-  const giveUp = () =>
+  const rejectLate = () =>
     greeting.reject(new Error(`no greeting from ${server.address} within ${GREETING_MS / 1_000} s`))
   socket.once('data', () => greeting.resolve())
   socket.once('error', (error: NodeJS.ErrnoException) => {
@@ -22,11 +22,13 @@ export function awaitGreeting(server: BusServer, signal: AbortSignal): Promise<v
       new Error(`${server.address} cannot be reached: ${error.code ?? error.message}`, { cause: error }),
     )
   })
-  socket.once('end', () => greeting.reject(new Error(`${server.address} hung up`)))
-  limit.addEventListener('abort', giveUp, { once: true })
-  if (limit.aborted) giveUp()
+  socket.once('end', () =>
+    greeting.reject(new Error(`${server.address} closed the connection without a greeting`)),
+  )
+  limit.addEventListener('abort', rejectLate, { once: true })
+  if (limit.aborted) rejectLate()
   return greeting.promise.finally(() => {
-    limit.removeEventListener('abort', giveUp)
+    limit.removeEventListener('abort', rejectLate)
     socket.destroy()
   })
 }

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from '@nats-io/transport-node'
 
-/** A server as it was configured, taken apart so that no credential can reach a log line. */
+/** A configured server, parsed so that no credential can reach a log line. */
 export interface BusServer {
   /** Scheme, host and port; safe to print. */
   readonly address: string
@@ -12,7 +12,7 @@ export interface BusServer {
 
 const DEFAULT_PORT = 4222
 
-/** Reads `nats://host:port` or `tls://…`, with `user:password@` or `token@`; throws when it is no such address. */
+/** Reads `nats://host:port` or `tls://…`, with `user:password@` or `token@`; throws otherwise. */
 export function parseServer(text: string): BusServer {
   const url = readUrl(text)
   const port = Number(url.port || DEFAULT_PORT)
@@ -28,8 +28,8 @@ export function parseServer(text: string): BusServer {
 function readUrl(text: string): URL {
   const url = URL.parse(text.includes('://') ? text : `nats://${text}`)
   if (!url?.hostname || !['nats:', 'tls:'].includes(url.protocol)) {
-    // The text itself stays out of the message: it may hold a password.
-    throw new Error('a bus server is not of the form nats://host:port or tls://host:port')
+    // The message must not contain the text: it may have a password.
+    throw new Error('a bus server must have the form nats://host:port or tls://host:port')
   }
   return url
 }
@@ -40,7 +40,7 @@ function credentialsOf(url: URL): BusServer['credentials'] {
   return url.password === '' ? { token: user } : { user, pass: decode(url.password) }
 }
 
-/** A password with a bare percent sign is taken as it stands. */
+/** A password with a percent sign that begins no escape is used unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,34 +1,40 @@
 /**
- * The server closes the connection on a control line longer than 4096 bytes, and every message of that batch with
- * it, for ever. The line also carries our reply subject and two lengths, which stay below 100 bytes.
+ * A control line longer than 4096 bytes makes the server close the connection, so that its batch could never be
+ * delivered. The line also has the reply subject and two lengths, which need less than 100 bytes.
  */
 const MAX_SUBJECT_BYTES = 3_900
 
-const BLANK_OR_CONTROL = /[\s\p{Cc}]/u
+const SPACE_OR_CONTROL = /[\s\p{Cc}]/u
 
 interface Rule {
-  readonly broken: (subject: string) => boolean
+  readonly isBroken: (subject: string) => boolean
   readonly problem: string
 }
 
 const RULES: readonly Rule[] = [
-  { broken: (subject) => subject === '', problem: 'the subject is empty' },
-  { broken: (subject) => Buffer.byteLength(subject) > MAX_SUBJECT_BYTES, problem: 'the subject is too long' },
+  { isBroken: (subject) => subject === '', problem: 'the subject is empty' },
   {
-    broken: (subject) => BLANK_OR_CONTROL.test(subject),
-    problem: 'the subject has a blank or control character',
+    isBroken: (subject) => Buffer.byteLength(subject) > MAX_SUBJECT_BYTES,
+    problem: 'the subject is too long',
   },
-  { broken: (subject) => subject.split('.').includes(''), problem: 'the subject has an empty part' },
-  { broken: (subject) => subject.split('.').some(isWildcard), problem: 'the subject has a wildcard' },
-  { broken: (subject) => subject.startsWith('$'), problem: "subjects with a leading $ are the server's own" },
+  {
+    isBroken: (subject) => SPACE_OR_CONTROL.test(subject),
+    problem: 'the subject has a space or control character',
+  },
+  { isBroken: (subject) => subject.split('.').includes(''), problem: 'the subject has an empty part' },
+  { isBroken: (subject) => subject.split('.').some(isWildcard), problem: 'the subject has a wildcard' },
+  {
+    isBroken: (subject) => subject.startsWith('$'),
+    problem: 'subjects that begin with $ are reserved for the server',
+  },
 ]
 
-/** Why nothing can be published on this subject, or undefined when it is fine. */
+/** Why nothing can be published on this subject; undefined if it is valid. */
 export function subjectProblem(subject: string): string | undefined {
-  return RULES.find((rule) => rule.broken(subject))?.problem
+  return RULES.find((rule) => rule.isBroken(subject))?.problem
 }
 
-/** Whether some subject matches both patterns; a server refuses two streams of which that is true. */
+/** Whether a subject can match both patterns; a server refuses a second stream with such a pattern. */
 export function patternsCollide(left: string, right: string): boolean {
   const [ours, theirs] = [left.split('.'), right.split('.')]
   const shorter = Math.min(ours.length, theirs.length)
@@ -48,7 +54,7 @@ export function patternCovers(wide: string, narrow: string): boolean {
   return inner.length >= outer.length && outer.slice(0, -1).every(covers)
 }
 
-/** One expression for all the patterns, so that a batch of a thousand subjects is matched in one pass each. */
+/** One expression for all patterns, so that each subject is matched in one pass. */
 export function matcherOf(patterns: readonly string[]): RegExp {
   if (patterns.length === 0) return /^(?!)/
   return new RegExp(`^(?:${patterns.map(toExpression).join('|')})$`, 'u')
