@@ -7,21 +7,21 @@ import type { Answer, Sent } from '../integration/http/traffic.ts'
 const LIMIT = 25
 const AUDITOR = { 'x-user-id': 'reader', 'x-user-roles': 'auditor' }
 
-/** Calls that never reach an operation, each with what it is answered until there are too many. */
+/** Calls that never reach an operation, each with its status before the limit is reached. */
 const REFUSED: readonly (readonly [name: string, status: number, sent: () => Sent])[] = [
   [
     'forged tokens',
     401,
     () => ({ method: 'GET', path: '/users', headers: { authorization: `Bearer ${randomUUID()}` } }),
   ],
-  ['calls of nobody', 401, () => ({ method: 'GET', path: '/users', headers: {} })],
+  ['calls without an identity', 401, () => ({ method: 'GET', path: '/users', headers: {} })],
   ['calls without the role', 403, () => ({ method: 'GET', path: '/users', headers: AUDITOR })],
-  ['paths that are not there', 404, () => ({ method: 'GET', path: `/${randomUUID()}`, headers: {} })],
-  ['methods that a path has not', 405, () => ({ method: 'DELETE', path: '/orders', headers: {} })],
+  ['unknown paths', 404, () => ({ method: 'GET', path: `/${randomUUID()}`, headers: {} })],
+  ['unsupported methods', 405, () => ({ method: 'DELETE', path: '/orders', headers: {} })],
 ]
 
 for (const [name, status, sent] of REFUSED) {
-  test(`a flood of ${name} ends in 429, and nobody else is shut out by it`, async () => {
+  test(`a flood of ${name} ends in 429, and does not affect other callers`, async () => {
     await using api = await openApi({ API_RATE_LIMIT: String(LIMIT) })
     const { first, last } = await flood(api, sent)
     assert.equal(first, status)
@@ -32,19 +32,29 @@ for (const [name, status, sent] of REFUSED) {
   })
 }
 
-test('the documentation counts as any public page', async () => {
+test('the addresses of one IPv6 /64 share the limit of public operations', async () => {
+  await using api = await openApi({ API_RATE_LIMIT: String(LIMIT) })
+  let count = 0
+  const { last } = await flood(api, () => {
+    const headers = { 'x-forwarded-for': `2001:db8::${(count++).toString(16)}` }
+    return { method: 'GET', path: '/openapi.json', headers }
+  })
+  assert.equal(last.status, 429)
+})
+
+test('the documentation counts like any public page', async () => {
   await using api = await openApi({ API_RATE_LIMIT: String(LIMIT) })
   const { first } = await flood(api, () => ({ method: 'GET', path: '/openapi.json', headers: {} }))
   assert.equal(first, 200)
 })
 
-test('without a limit nothing is refused for its number', async () => {
+test('without a limit no number of calls is refused', async () => {
   await using api = await openApi({ API_RATE_LIMIT: '0' })
   for (let call = 0; call < 3 * LIMIT; call++)
     assert.equal((await api.send({ method: 'GET', path: '/users', headers: {} })).status, 401)
 })
 
-/** Sends until there are too many; more often than it may take, so that a new minute in between does no harm. */
+/** Sends until the limit is reached; often enough that a new minute in between does not matter. */
 async function flood(api: Api, sent: () => Sent): Promise<{ first: number; last: Answer }> {
   const { status: first } = await api.send(sent())
   for (let call = 0; call < 4 * LIMIT; call++) {

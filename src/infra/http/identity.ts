@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
@@ -90,21 +91,16 @@ function isLocalName(host: string | undefined): boolean {
   return isIP(name) === 4 || name.toLowerCase() === 'localhost'
 }
 
-/** Whether an address of a TCP peer is in one of the networks. */
+/** Whether the address of a TCP peer is in one of the networks. */
 export function peerCheck(networks: readonly Network[]): (address: string | undefined) => boolean {
   const trusted = new BlockList()
   for (const { address, prefixLength, family } of networks) trusted.addSubnet(address, prefixLength, family)
-  const known = new Map<string, boolean>()
-  return (address) => {
-    if (address === undefined) return false
-    let answer = known.get(address)
-    if (answer === undefined) {
-      answer = trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-      if (known.size >= ADDRESSES_REMEMBERED) known.clear()
-      known.set(address, answer)
-    }
-    return answer
-  }
+  // A check is a call of native code, which takes about ten times as long as a lookup in the cache.
+  const checked = new LRUCache<string, boolean>({
+    max: ADDRESSES_CACHED,
+    memoMethod: (address) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+  })
+  return (address) => address !== undefined && checked.memo(address)
 }
 
-const ADDRESSES_REMEMBERED = 10_000
+const ADDRESSES_CACHED = 1_000

@@ -1,5 +1,6 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { clientNetwork } from '../../kernel/client-network.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 
@@ -20,7 +21,7 @@ export async function limitRate(
 ): Promise<CountRefusal> {
   if (perMinute === 0) return async (_request, fault) => fault
   const callerOf = ({ identity, raw }: FastifyRequest) =>
-    identity ? `user ${identity.id}` : `address ${addressOf(raw)}`
+    identity ? `user ${identity.id}` : `address ${clientNetwork(addressOf(raw))}`
   const limits = { max: perMinute, timeWindow: MINUTE_MS, keyGenerator: callerOf }
   await app.register(rateLimit, {
     ...limits,
