@@ -16,11 +16,11 @@ const MANY = { full: 1_000_000, small: 1_000 }
 interface Sample {
   /** From the start of the process to the last byte of its first answer. */
   readonly milliseconds: number
-  /** Resident, some time later. */
+  /** Resident memory at the end of the slice. */
   readonly megabytes: number
 }
 
-/** Start to the first answer, and idle memory, against a bare server. */
+/** Time to the first answer and idle memory, compared with a bare server. */
 export const start: Bench = {
   name: 'start',
   title: 'P6: start to the first answer, idle memory',
@@ -48,7 +48,7 @@ export const start: Bench = {
   },
 }
 
-/** All modules, as a user starts it, on a database that is there. */
+/** All modules, started as a user does, on an existing database. */
 function platform(name: string, dataDir: string, program: readonly string[]): Contestant<Sample> {
   return contestant(name, (port) => startPlatform({ dataDir, port, modules: 'all', program }))
 }
@@ -70,7 +70,7 @@ function contestant(name: string, begin: (port: number) => Promise<RunningServer
   }
 }
 
-// performance.md, P6
+// docs/performance.md, P6
 const FROM_SOURCE = { must: { atMost: 5 } }
 const RELEASED = { must: { atMost: 2 }, better: { atMost: 1.65 } }
 const MEMORY = { must: { atMost: 1.6 }, better: { atMost: 1.4 } }

@@ -4,8 +4,8 @@ import { constants } from 'node:os'
 const FORWARDED = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])
 
 /**
- * Lets `program` take the place of this process, so that signals and the exit code need no one in between. A host's
- * Node.js older than 22.15 can't do that and stays as a parent that passes both on.
+ * Replaces this process by `program`. Node.js before 22.15 cannot do that: there this process stays as the parent, and
+ * forwards signals and the exit code.
  *
  * @param {string} program
  * @param {string[]} args
@@ -23,13 +23,13 @@ function stayAsParent(program, args) {
   const child = spawn(program, args, { stdio: 'inherit' })
   for (const signal of FORWARDED) {
     process.on(signal, () => {
-      // Ctrl-C reaches the whole foreground group: the terminal has told the child already.
+      // Ctrl-C signals the whole foreground group, so the child has received it.
       if (signal === 'SIGINT' && process.stdin.isTTY) return
       child.kill(signal)
     })
   }
   child.on('error', (error) => {
-    console.error(`setup: cannot run ${program}: ${error.message}`)
+    console.error(`cannot run ${program}: ${error.message}`)
     process.exitCode = 1
   })
   child.on('exit', (code, signal) => {

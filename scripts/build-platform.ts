@@ -1,4 +1,4 @@
-// Writes the platform as it is released: few files that need nothing but the pinned Node.js.
+// Builds the release of the platform: a few files that need nothing but the pinned Node.js.
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
@@ -7,8 +7,8 @@ import { copyApiPage, NOT_BUNDLED } from './bundling.ts'
 const ROOT = join(import.meta.dirname, '..')
 
 /**
- * The program, and the threads that it starts from files beside its own. Each is bundled alone: a file that two of them
- * share may run the code of the program in a thread.
+ * The program, and the threads that it starts from files beside its own. Each is bundled separately: rolldown puts shared
+ * code into the file of the program, so a thread that loaded it would run the program.
  */
 const ENTRIES = {
   main: 'bin/platform.ts',
@@ -16,7 +16,7 @@ const ENTRIES = {
   'sqlite-checkpoint': 'src/store/dialects/sqlite-checkpoint.ts',
 }
 
-/** The file that users start. Node.js keeps the compiled code only of modules that are loaded after the call. */
+/** The file that users start. The compile cache keeps only modules that are loaded after it was enabled. */
 const PROGRAM = `#!/usr/bin/env node
 if (process.argv[2] !== 'mock-oidc') require('node:module').enableCompileCache()
 require('./lib/main.cjs')

@@ -1,4 +1,4 @@
-// Writes the ticket notifier as it is installed: two files that need nothing but Node.js.
+// Builds the ticket notifier for installation: two files that need nothing but Node.js.
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
@@ -8,8 +8,8 @@ const ROOT = join(import.meta.dirname, '..')
 const SOURCE = join(ROOT, 'programs/ticket-notify')
 
 /**
- * Each file for itself: what both need is in both, so that neither stands or falls with a third. `target`: what the
- * syntax is lowered to. The first file must be understood by a Node.js that is too old for it, to say so.
+ * Shared code is in both files, so that there is no third. `target` is the version of Node.js that must be able to parse
+ * the file: an old Node.js has to parse the first one to report that it is too old.
  */
 const FILES = [
   { input: 'ticket-notify.ts', output: 'ticket-notify.mjs', target: 'node12' },

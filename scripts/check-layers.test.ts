@@ -7,8 +7,8 @@ import { checkLayers } from './check-layers.ts'
 
 type Files = Readonly<Record<string, string>>
 
-// A small house in which everything is in its place; each case adds what it is about.
-const HOUSE: Files = {
+// A small repository without a violation; each case adds its own files.
+const VALID: Files = {
   'node_modules/pg/package.json': '{ "name": "pg", "type": "module", "exports": "./index.js" }',
   'node_modules/pg/index.js': 'export const Client = 1',
   'src/kernel/clock.ts': 'export const clock = 1\nexport interface Clock {}',
@@ -78,7 +78,7 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'room-config',
   },
   {
-    what: 'the wire importing an npm package that is not the schema library',
+    what: 'wire importing an npm package other than the schema library',
     files: { 'src/wire/a.ts': "import 'pg'" },
     rule: 'room-wire',
   },
@@ -103,12 +103,12 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'room-domains',
   },
   {
-    what: 'a domain calling another one',
+    what: 'a domain importing code of another domain',
     files: { 'src/domains/alerts/a.ts': "import { orders } from '../orders/index.ts'" },
     rule: 'domain-neighbour-types',
   },
   {
-    what: "a domain naming a type behind another one's front door",
+    what: 'a domain importing a type of another domain from a file other than index.ts',
     files: { 'src/domains/alerts/a.ts': "import type { OrderRow } from '../orders/tables.ts'" },
     rule: 'domain-neighbour-front-door',
   },
@@ -123,7 +123,7 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'room-infra',
   },
   {
-    what: 'app looking behind the front door of a domain',
+    what: 'app importing a file of a domain other than index.ts',
     files: { 'src/app/a.ts': "import '../domains/orders/model.ts'" },
     rule: 'domain-front-door',
   },
@@ -148,7 +148,7 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'ticket-notifier',
   },
   {
-    what: 'the ticket notifier importing its neighbour instead of loading it',
+    what: 'the ticket notifier importing the notification module statically',
     files: {
       'programs/ticket-notify/a.ts': "import './notify.ts'",
       'programs/ticket-notify/notify.ts': '',
@@ -156,7 +156,7 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'ticket-notifier-neighbour',
   },
   {
-    what: 'the ticket notifier importing a part of its neighbour',
+    what: 'the ticket notifier importing a part of the notification module',
     files: {
       'programs/ticket-notify/a.ts': "import './notification/channels.ts'",
       'programs/ticket-notify/notification/channels.ts': '',
@@ -174,17 +174,17 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'room-console',
   },
   {
-    what: 'PostgreSQL outside its door',
+    what: 'the PostgreSQL driver outside store/dialects',
     files: { 'src/store/a.ts': "import { Client } from 'pg'" },
     rule: 'door-pg',
   },
   {
-    what: 'SQLite outside its door',
+    what: 'the SQLite driver outside store/dialects',
     files: { 'src/app/a.ts': "import { DatabaseSync } from 'node:sqlite'" },
     rule: 'door-sqlite',
   },
   {
-    what: 'a cycle, even of types',
+    what: 'a cycle of type imports',
     files: {
       'src/app/a.ts': "import type { B } from './b.ts'\nexport type A = B",
       'src/app/b.ts': "import type { A } from './a.ts'\nexport type B = A",
@@ -192,12 +192,12 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'no-cycle',
   },
   {
-    what: 'an import inside a declaration that is disposed of',
+    what: 'an import inside an await using declaration',
     files: { 'src/app/a.ts': "async function a() { await using b = await import('pg') }" },
     rule: 'door-pg',
   },
   {
-    what: 'production code needing a package that only development has',
+    what: 'production code importing a development dependency',
     files: {
       'package.json': '{ "devDependencies": { "pg": "1.0.0" } }',
       'src/store/dialects/a.ts': "import 'pg'",
@@ -205,36 +205,36 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'no-development-package',
   },
   {
-    what: 'an import that leads nowhere',
+    what: 'an import that cannot be resolved',
     files: { 'src/app/a.ts': "import './absent.ts'" },
     rule: 'resolvable',
   },
   {
-    what: 'production code importing a test support',
+    what: 'production code importing test support',
     files: { 'src/app/a.ts': "import '../../test/support/a.ts'", 'test/support/a.ts': '' },
     rule: 'no-test-in-product',
   },
 ]
 
 const ALLOWED: readonly { readonly what: string; readonly files: Files }[] = [
-  { what: 'a house in order', files: {} },
+  { what: 'a repository without a violation', files: {} },
   {
-    what: 'a domain naming a type of another one',
+    what: 'a domain importing a type of another domain from its index.ts',
     files: { 'src/domains/alerts/a.ts': "import type { Orders } from '../orders/index.ts'" },
   },
   {
-    what: 'the engines behind their door',
+    what: 'a database driver in store/dialects',
     files: { 'src/store/dialects/a.ts': "import 'pg'\nimport 'node:sqlite'" },
   },
   {
-    what: 'the notification module standing on adapters',
+    what: 'the notification module importing an adapter',
     files: {
       'programs/ticket-notify/notify.ts': "import '../../src/infra/mail/a.ts'",
       'src/infra/mail/a.ts': '',
     },
   },
   {
-    what: 'a test looking anywhere',
+    what: 'a test importing any file',
     files: { 'src/kernel/a.test.ts': "import '../domains/orders/model.ts'\nimport 'node:fs'" },
   },
 ]
@@ -251,7 +251,7 @@ function build(t: TestContext, files: Files): string {
 
 for (const { what, files, rule } of FORBIDDEN) {
   test(`${what} is reported`, async (t) => {
-    const { problems } = await checkLayers(build(t, { ...HOUSE, ...files }), 1)
+    const { problems } = await checkLayers(build(t, { ...VALID, ...files }), 1)
     assert.ok(
       problems.some((problem) => problem.includes(`: ${rule}. `)),
       `expected ${rule} among: ${problems.join('\n')}`,
@@ -260,19 +260,19 @@ for (const { what, files, rule } of FORBIDDEN) {
 }
 
 for (const { what, files } of ALLOWED) {
-  test(`${what} is fine`, async (t) => {
-    const report = await checkLayers(build(t, { ...HOUSE, ...files }), 1)
+  test(`${what} is allowed`, async (t) => {
+    const report = await checkLayers(build(t, { ...VALID, ...files }), 1)
     assert.deepEqual(report.problems, [])
     assert.ok(report.modules >= 6)
   })
 }
 
-test('a check that sees no modules fails', async (t) => {
+test('a check that reads no modules fails', async (t) => {
   const report = await checkLayers(build(t, {}))
-  assert.deepEqual(report, { modules: 0, problems: ['saw 0 modules where at least 10 were expected'] })
+  assert.deepEqual(report, { modules: 0, problems: ['read 0 modules, expected at least 10'] })
 })
 
-test('a check that sees fewer modules than a repository has fails', async (t) => {
-  const { problems } = await checkLayers(build(t, HOUSE))
-  assert.match(problems.join(), /saw \d modules where at least 10 were expected/)
+test('a check that reads too few modules fails', async (t) => {
+  const { problems } = await checkLayers(build(t, VALID))
+  assert.match(problems.join(), /read \d modules, expected at least 10/)
 })

@@ -1,31 +1,31 @@
-// Checks the rule of dependency, and that the tool which does so has seen every module.
+// Checks the rule of dependency (ARCHITECTURE.md), and that dependency-cruiser has read every module.
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { cruise, type ICruiseResult, type IReporterOutput, type IViolation } from 'dependency-cruiser'
 import configuration from '../.dependency-cruiser.mjs'
-import { teachUsing } from './swc-using.ts'
+import { supportUsing } from './swc-using.ts'
 
-const ROOMS = ['src', 'bin', 'console', 'programs', 'test', 'bench', 'scripts']
-// With less than this it is not the repository that was looked at.
+const DIRECTORIES = ['src', 'bin', 'console', 'programs', 'test', 'bench', 'scripts']
+// Fewer modules mean that the wrong directory was checked.
 const FEWEST_MODULES = 10
 
 export interface LayerReport {
   readonly modules: number
-  /** One line each; none means that all is well. */
+  /** One line for each problem. */
   readonly problems: readonly string[]
 }
 
-teachUsing()
+supportUsing()
 
 /** Checks the modules below `root`. */
 export async function checkLayers(root: string, fewestModules = FEWEST_MODULES): Promise<LayerReport> {
-  const files = ROOMS.flatMap((room) => globSync(`${room}/**/*.{ts,tsx}`, { cwd: root }))
+  const files = DIRECTORIES.flatMap((directory) => globSync(`${directory}/**/*.{ts,tsx}`, { cwd: root }))
   if (files.length < fewestModules) return tooFew(files.length, fewestModules)
   const { modules, summary } = cruiseResult(await cruise(files, cruiseOptions(root), resolveOptions()))
   const seen = new Set(modules.map((module) => module.source))
   return {
     modules: files.filter((file) => seen.has(file)).length,
-    problems: [...files.filter((file) => !seen.has(file)).map(unseen), ...summary.violations.map(describe)],
+    problems: [...files.filter((file) => !seen.has(file)).map(notRead), ...summary.violations.map(describe)],
   }
 }
 
@@ -41,16 +41,16 @@ function resolveOptions() {
 
 function cruiseResult({ output }: IReporterOutput): ICruiseResult {
   if (typeof output === 'string')
-    throw new Error('dependency-cruiser answered with text instead of its result.')
+    throw new Error('dependency-cruiser returned text; expected a result object.')
   return output
 }
 
 function tooFew(modules: number, fewest: number): LayerReport {
-  return { modules, problems: [`saw ${modules} modules where at least ${fewest} were expected`] }
+  return { modules, problems: [`read ${modules} modules, expected at least ${fewest}`] }
 }
 
-function unseen(file: string): string {
-  return `${file}: was not read`
+function notRead(file: string): string {
+  return `${file}: dependency-cruiser did not read this module`
 }
 
 function describe({ from, to, rule, cycle }: IViolation): string {

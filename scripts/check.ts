@@ -1,6 +1,5 @@
-// Runs every static check and prints one line for each; what a check printed is shown only when it failed.
+// Runs every static check and prints one line for each. The output of a check is shown only if it failed.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 
 interface Check {
@@ -14,7 +13,7 @@ interface Outcome {
   readonly output: string
 }
 
-// In the order in which they start, the longest first.
+// Started in this order: the slowest first.
 const CHECKS: readonly Check[] = [
   { name: 'linter', command: ['node_modules/.bin/oxlint'] },
   { name: 'type check', command: ['node_modules/.bin/tsc', '-p', '.'] },
@@ -22,26 +21,19 @@ const CHECKS: readonly Check[] = [
   { name: 'unused code', command: ['node_modules/.bin/knip', '--no-progress', '--no-config-hints'] },
   { name: 'layers', command: [process.execPath, 'scripts/check-layers.ts'] },
   { name: 'formatter', command: ['node_modules/.bin/oxfmt', '--check'] },
-  ...whereThere('scripts/docs.ts', {
-    name: 'generated docs',
-    command: [process.execPath, 'scripts/docs.ts', '--check'],
-  }),
+  { name: 'generated docs', command: [process.execPath, 'scripts/docs.ts', '--check'] },
 ]
 
-const AT_ONCE = 2
-
-function whereThere(path: string, check: Check): Check[] {
-  return existsSync(path) ? [check] : []
-}
+const CONCURRENCY = 2
 
 async function runAll(checks: readonly Check[]): Promise<boolean> {
   const waiting = checks[Symbol.iterator]()
   const results: boolean[] = []
-  const lane = async () => {
-    // The lanes share one iterator, so that each check is taken once.
+  const worker = async () => {
+    // The workers share one iterator, so that each check runs once.
     for (const check of waiting) results.push(report(check, await run(check)))
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
   return results.every(Boolean)
 }
 

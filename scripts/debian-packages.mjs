@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path'
 import { SetupError } from './setup-error.mjs'
 
 /**
- * What the tests run besides Node.js. `directories` are looked at after PATH: Debian keeps servers out of the PATH of
- * ordinary users, and PostgreSQL's one directory a version.
+ * The programs that the tests run besides Node.js. `directories` are searched after PATH: on Debian, servers are not in
+ * the PATH of ordinary users, and PostgreSQL has a directory for each version.
  */
 const REQUIRED = [
   { command: 'nats-server', package: 'nats-server', directories: ['/usr/sbin'], why: 'the message bus' },
@@ -15,22 +15,22 @@ const REQUIRED = [
     directories: postgresDirectories(),
     why: 'the second database',
   },
-  { command: 'strace', package: 'strace', directories: [], why: 'tests of what reaches the disk' },
+  { command: 'strace', package: 'strace', directories: [], why: 'tests of what is written to the disk' },
   { command: 'faketime', package: 'faketime', directories: [], why: 'tests of clocks that jump' },
   { command: 'systemd-analyze', package: 'systemd', directories: [], why: 'tests of the unit files' },
-  { command: 'openssl', package: 'openssl', directories: [], why: 'certificates of test servers' },
+  { command: 'openssl', package: 'openssl', directories: [], why: 'certificates for test servers' },
   { command: 'curl', package: 'curl', directories: [], why: 'the tour of the README' },
   { command: 'chromium', package: 'chromium', directories: [], why: 'tests of the web pages' },
 ]
 
 const APT_STEPS = [['update'], ['install', '-y', '--no-install-recommends']]
 
-/** Installs the missing packages when that is possible here, otherwise says in one line what to install. */
+/** Installs the missing packages; without apt-get or root, throws an error with the command to run. */
 export function ensureDebianPackages() {
-  const missing = REQUIRED.filter(({ command, directories }) => !isFound(command, directories))
+  const missing = REQUIRED.filter(({ command, directories }) => !isInstalled(command, directories))
   if (missing.length === 0) return
   const names = missing.map((each) => each.package)
-  if (process.getuid?.() !== 0 || !isFound('apt-get', [])) {
+  if (process.getuid?.() !== 0 || !isInstalled('apt-get', [])) {
     const reasons = missing.map((each) => `${each.package} (${each.why})`).join(', ')
     throw new SetupError(`the tests need ${reasons}; install with: sudo apt-get install ${names.join(' ')}`)
   }
@@ -65,7 +65,7 @@ function postgresDirectories() {
  * @param {string} command
  * @param {string[]} directories
  */
-function isFound(command, directories) {
+function isInstalled(command, directories) {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)
   return [...path, ...directories].some((directory) => isExecutable(join(directory, command)))
 }

@@ -1,4 +1,4 @@
-// Writes docs/reference/ from the program itself; with --check it only tells which of its pages are stale.
+// Generates docs/reference/ from the program. With --check it writes nothing and reports stale pages.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -11,10 +11,10 @@ import { operationsPage } from './docs/operations.ts'
 import { observePlatform, type Observations } from './docs/world.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const FOLDER = 'docs/reference'
+const DIRECTORY = 'docs/reference'
 
-/** Each page by its file name. The same program gives the same text, on any day and any machine. */
-const PAGES: Readonly<Record<string, (seen: Observations) => string | Promise<string>>> = {
+/** The pages by file name. Their text depends on the program only, not on the time or the machine. */
+const PAGES: Readonly<Record<string, (observed: Observations) => string | Promise<string>>> = {
   'configuration.md': configurationPage,
   'operations.md': ({ openApi }) => operationsPage(openApi),
   'openapi.json': ({ openApi }) => `${JSON.stringify(openApi, null, 2)}\n`,
@@ -25,34 +25,34 @@ const PAGES: Readonly<Record<string, (seen: Observations) => string | Promise<st
 }
 
 async function makePages(): Promise<Map<string, string>> {
-  const seen = await observePlatform()
+  const observed = await observePlatform()
   const pages = new Map<string, string>()
-  for (const [name, make] of Object.entries(PAGES)) pages.set(name, await make(seen))
+  for (const [name, make] of Object.entries(PAGES)) pages.set(name, await make(observed))
   return pages
 }
 
 function write(pages: ReadonlyMap<string, string>): void {
-  mkdirSync(join(ROOT, FOLDER), { recursive: true })
-  for (const [name, text] of pages) writeFileSync(join(ROOT, FOLDER, name), text)
+  mkdirSync(join(ROOT, DIRECTORY), { recursive: true })
+  for (const [name, text] of pages) writeFileSync(join(ROOT, DIRECTORY, name), text)
 }
 
-/** One line for each file that is not what it would be if it were written now. */
-function faults(pages: ReadonlyMap<string, string>): string[] {
+/** One line for each page that is stale or does not belong into the directory. */
+function problemsIn(pages: ReadonlyMap<string, string>): string[] {
   const stale = [...pages].filter(([name, text]) => readPage(name) !== text)
-  const orphaned = filesInFolder().filter((name) => !pages.has(name))
+  const orphaned = generatedFiles().filter((name) => !pages.has(name))
   return [
-    ...stale.map(([name]) => `${FOLDER}/${name} is stale; run: node scripts/docs.ts`),
-    ...orphaned.map((name) => `${FOLDER}/${name} is no generated page; remove it`),
+    ...stale.map(([name]) => `${DIRECTORY}/${name} is stale; run: node scripts/docs.ts`),
+    ...orphaned.map((name) => `${DIRECTORY}/${name} is not generated; remove it`),
   ]
 }
 
 function readPage(name: string): string | undefined {
-  return filesInFolder().includes(name) ? readFileSync(join(ROOT, FOLDER, name), 'utf8') : undefined
+  return generatedFiles().includes(name) ? readFileSync(join(ROOT, DIRECTORY, name), 'utf8') : undefined
 }
 
-function filesInFolder(): string[] {
+function generatedFiles(): string[] {
   try {
-    return readdirSync(join(ROOT, FOLDER))
+    return readdirSync(join(ROOT, DIRECTORY))
   } catch {
     return []
   }
@@ -61,9 +61,9 @@ function filesInFolder(): string[] {
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
 const pages = await makePages()
 if (values.check) {
-  const found = faults(pages)
-  for (const fault of found) console.error(fault)
-  if (found.length > 0) process.exitCode = 1
+  const problems = problemsIn(pages)
+  for (const problem of problems) console.error(problem)
+  if (problems.length > 0) process.exitCode = 1
 } else {
   write(pages)
 }

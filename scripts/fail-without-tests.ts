@@ -1,8 +1,8 @@
 import type { TestEvent } from 'node:test/reporters'
 
 /**
- * A reporter that prints nothing unless no test ran at all, which the runner itself calls a success: a file without
- * tests counts as one that passed. Only the summary of a single file tells what ran in it.
+ * A reporter that fails the run if it had no tests. Node's test runner counts a file without tests as one test that
+ * passed; only the summary of each file has the number of tests in it.
  */
 export default async function* failWithoutTests(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   let ran = 0

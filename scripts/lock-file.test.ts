@@ -17,7 +17,7 @@ function readLockFile(): Readonly<Record<string, LockedPackage>> {
   return (JSON.parse(text) as { packages: Record<string, LockedPackage> }).packages
 }
 
-/** The package that `name` stands for inside the package at `path`: the nearest one up the tree, as in Node.js. */
+/** Resolves a name inside the package at `path` as Node.js does: the nearest package up the tree. */
 function resolve(name: string, path: string): LockedPackage | undefined {
   const nearest = PACKAGES[`${path === '' ? '' : `${path}/`}node_modules/${name}`]
   if (nearest || path === '') return nearest

@@ -1,2 +1,2 @@
-/** Something that a person has to put right; its message says what, in one line. */
+/** A problem that the user can solve. The message is shown without a stack trace. */
 export class SetupError extends Error {}

@@ -6,19 +6,19 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { SetupError } from './setup-error.mjs'
 
 const POLL_MS = 200
-// Far longer than an installation takes: only for a process id that has been given to another program since.
+// Far longer than an installation takes. Needed when another program has got the process id of a dead holder.
 const STALE_MS = 15 * 60_000
 
 /**
- * Runs `work` while no other process does so for the same checkout. The lock is a file outside the checkout, with the
- * holder's process id; it appears complete or not at all.
+ * Runs `work` while no other process runs work under the same name. The lock is a file in the temporary directory with
+ * the process id of its holder.
  *
- * @param {string} directory
+ * @param {string} name such as the path of the checkout
  * @param {() => Promise<void>} work
  */
-export async function withSetupLock(directory, work) {
-  const name = createHash('sha256').update(directory).digest('hex').slice(0, 16)
-  const lock = join(tmpdir(), `platform-setup-${name}.lock`)
+export async function withSetupLock(name, work) {
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 16)
+  const lock = join(tmpdir(), `platform-setup-${hash}.lock`)
   await acquire(lock)
   const release = () => rmSync(lock, { force: true })
   process.once('exit', release)
@@ -32,19 +32,23 @@ export async function withSetupLock(directory, work) {
 
 /** @param {string} lock */
 async function acquire(lock) {
-  let told = false
+  let reported = false
   while (!tryAcquire(lock)) {
     if (isStale(lock)) {
       rmSync(lock, { force: true })
       continue
     }
-    if (!told) console.error(`setup: waiting for another set-up of this checkout (${lock}) …`)
-    told = true
+    if (!reported) console.error(`setup: waiting for another set-up of this checkout (${lock}) …`)
+    reported = true
     await wait(POLL_MS)
   }
 }
 
-/** @param {string} lock */
+/**
+ * A link to a file that is complete, so that no other process reads a lock without its holder.
+ *
+ * @param {string} lock
+ */
 function tryAcquire(lock) {
   const own = `${lock}.${process.pid}`
   writeFileSync(own, String(process.pid))

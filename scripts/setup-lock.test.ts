@@ -13,7 +13,7 @@ function lockFile(checkout: string): string {
   return join(tmpdir(), `platform-setup-${name}.lock`)
 }
 
-test('two set-ups of one checkout come one after the other', async () => {
+test('two set-ups of one checkout run one after the other', async () => {
   const checkout = `/checkout/${randomUUID()}`
   const events: string[] = []
   const setUp = (name: string) =>
@@ -26,7 +26,7 @@ test('two set-ups of one checkout come one after the other', async () => {
   assert.deepEqual(events, ['first begins', 'first ends', 'second begins', 'second ends'])
 })
 
-test('the lock of a process that died is taken over', async () => {
+test('the lock of a dead process is replaced', async () => {
   const checkout = `/checkout/${randomUUID()}`
   const { pid } = spawnSync('true')
   writeFileSync(lockFile(checkout), String(pid))
@@ -37,7 +37,7 @@ test('the lock of a process that died is taken over', async () => {
   assert.ok(ran)
 })
 
-test('a set-up that fails leaves no lock behind', async () => {
+test('a failed set-up removes its lock', async () => {
   const checkout = `/checkout/${randomUUID()}`
   const failing = withSetupLock(checkout, () => Promise.reject(new Error('disk full')))
   await assert.rejects(failing, /disk full/)

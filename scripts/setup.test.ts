@@ -9,26 +9,29 @@ const LOCKED = {
 }
 const INSTALLED = { 'node_modules/pg': { version: '8.0.0', integrity: 'sha512-a' } }
 
-test('an installation is up to date without the optional packages of other platforms', () => {
+test('an installation without the optional packages of other platforms is up to date', () => {
   assert.equal(isInstallationOf(LOCKED, INSTALLED), true)
 })
 
 const STALE = [
-  { what: 'missing or cut short', installed: undefined },
+  { what: 'that is missing or interrupted', installed: undefined },
   { what: 'without a package of the lock file', installed: {} },
   {
-    what: 'of another version',
+    what: 'with another version of a package',
     installed: { 'node_modules/pg': { version: '7.0.0', integrity: 'sha512-a' } },
   },
-  { what: 'of other content', installed: { 'node_modules/pg': { version: '8.0.0', integrity: 'sha512-c' } } },
   {
-    what: 'with a package that the lock file has dropped',
+    what: 'with another content of a package',
+    installed: { 'node_modules/pg': { version: '8.0.0', integrity: 'sha512-c' } },
+  },
+  {
+    what: 'with a package that is not in the lock file',
     installed: { ...INSTALLED, 'node_modules/left': { version: '1.0.0' } },
   },
 ] as const
 
 for (const { what, installed } of STALE) {
-  test(`an installation ${what} is renewed`, () => {
+  test(`an installation ${what} is replaced`, () => {
     assert.equal(isInstallationOf(LOCKED, installed), false)
   })
 }

@@ -12,10 +12,10 @@ function isUsing(statement: { readonly type: string }): statement is UsingDeclar
 }
 
 /**
- * Teaches the visitor with which dependency-cruiser walks a module the declarations `using` and `await using`: swc
- * reads them, but the visitor knows no such statement and throws.
+ * Adds `using` and `await using` to the visitor that dependency-cruiser uses: swc parses these declarations, but its
+ * visitor throws on them.
  */
-export function teachUsing(): void {
+export function supportUsing(): void {
   const { visitStatement } = Visitor.prototype
   Visitor.prototype.visitStatement = function (statement) {
     const node: { readonly type: string } = statement

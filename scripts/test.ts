@@ -1,19 +1,19 @@
-// Runs the test files that the arguments name (files, folders; options go to Node's test runner), by default all.
+// Runs the test files given as arguments (files or directories), by default all. Options go to Node's test runner.
 import { globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { become } from './become.mjs'
 
-const ROOMS = ['src', 'console', 'test', 'programs', 'scripts']
+const DIRECTORIES = ['src', 'console', 'test', 'programs', 'scripts']
 
-// Most tests wait for a process or a socket, so two at once pay off even on one core; more than eight would outgrow
-// the connections of the one PostgreSQL server they share.
+// Most tests wait for a process or a socket, so two at once are faster even on one core. More than eight would need
+// more connections than the PostgreSQL server that they share allows.
 const concurrency = Math.min(8, Math.max(2, availableParallelism()))
 
 const FLAGS = [
   '--test',
   `--test-concurrency=${concurrency}`,
   '--test-global-setup=test/support/global-setup.ts',
-  // A test that hangs fails here with its name, not in CI without one.
+  // A test that hangs fails with its name before CI ends the whole run.
   '--test-timeout=180000',
   '--test-reporter=spec',
   '--test-reporter-destination=stdout',
@@ -24,9 +24,9 @@ const FLAGS = [
 function main(args: readonly string[]): void {
   const options = args.filter((each) => each.startsWith('-'))
   const paths = args.filter((each) => !each.startsWith('-'))
-  const files = testFiles(paths.length > 0 ? paths : ROOMS)
+  const files = testFiles(paths.length > 0 ? paths : DIRECTORIES)
   if (files.length === 0) {
-    console.error(`test: there is no test file in ${(paths.length > 0 ? paths : ROOMS).join(', ')}`)
+    console.error(`test: no test file in ${(paths.length > 0 ? paths : DIRECTORIES).join(', ')}`)
     process.exitCode = 1
     return
   }
@@ -34,10 +34,12 @@ function main(args: readonly string[]): void {
 }
 
 function testFiles(paths: readonly string[]): string[] {
-  return paths.flatMap((path) => (isFolder(path) ? globSync(`${path}/**/*.test.ts`).sort() : globSync(path)))
+  return paths.flatMap((path) =>
+    isDirectory(path) ? globSync(`${path}/**/*.test.ts`).sort() : globSync(path),
+  )
 }
 
-function isFolder(path: string): boolean {
+function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 

@@ -10,7 +10,7 @@ interface Help {
   readonly text: string
 }
 
-/** What the program itself says of each of its commands. */
+/** The help texts of all commands. */
 export async function commandsPage(root: string): Promise<string> {
   const helps = await helpOf(root, [])
   const sections = helps.flatMap(({ command, text: help }) => [
@@ -20,7 +20,7 @@ export async function commandsPage(root: string): Promise<string> {
   return page('Commands', NOTE, ...sections)
 }
 
-/** The help of a command, then that of each of its sub-commands. */
+/** The help of a command, followed by that of its sub-commands. */
 async function helpOf(root: string, path: readonly string[]): Promise<Help[]> {
   const own = await printedHelp(root, path)
   const inner = await Promise.all(subCommands(own).map((name) => helpOf(root, [...path, name])))

@@ -15,8 +15,8 @@ interface Link {
 
 describe('the documents', () => {
   for (const document of DOCUMENTS) {
-    test(`every link in ${document} leads somewhere`, () => {
-      const broken = linksIn(document).filter((link) => !leadsSomewhere(link))
+    test(`every link in ${document} has a target`, () => {
+      const broken = linksIn(document).filter((link) => !hasTarget(link))
       assert.deepEqual(broken, [])
     })
   }
@@ -28,7 +28,7 @@ describe('the documents', () => {
   }
 })
 
-/** Links to files of the repository, with paths from its root. */
+/** Links to files of the repository, with paths relative to its root. */
 function linksIn(document: string): Link[] {
   const targets = [...withoutCode(read(document)).matchAll(/\]\(([^)\s]+)\)/g)].map(
     ([, target = '']) => target,
@@ -41,12 +41,12 @@ function linksIn(document: string): Link[] {
     })
 }
 
-function leadsSomewhere({ path, anchor }: Link): boolean {
+function hasTarget({ path, anchor }: Link): boolean {
   if (!statSync(join(ROOT, path), { throwIfNoEntry: false })) return false
   return anchor === '' || headingsIn(path).includes(anchor)
 }
 
-/** The anchors of a document, as they are made on the web: lower case, without punctuation, hyphens for blanks. */
+/** The anchors of a document's headings: lower case, without punctuation, hyphens for blanks. */
 function headingsIn(document: string): string[] {
   return [...withoutCode(read(document)).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

@@ -2,14 +2,14 @@ import { ERROR_CODES } from '../../src/app/domains.ts'
 import { COMMON_ERRORS, type ErrorCode } from '../../src/wire/error-codes.ts'
 import { code, page, table } from './markdown.ts'
 
-const BODY = `An error is answered with its HTTP status and a body of \`code\`, \`message\` and, where several fields
-are wrong, \`details\`. Programs go by the code, people by the message; messages may change.`
+const BODY = `An error response has the HTTP status and a body with \`code\`, \`message\` and, for invalid fields,
+\`details\`. Programs should check \`code\`; \`message\` is for people and may change.`
 
 export function errorsPage(): string {
   return page(
     'Errors',
     BODY,
-    '## Of any operation',
+    '## Any operation',
     codeTable(COMMON_ERRORS),
     '## Of particular operations',
     codeTable(specificErrors()),

@@ -1,12 +1,12 @@
 import { code, page, table } from './markdown.ts'
 
-const NOTE = `What \`GET /metrics\` shows in a process with every module, in the Prometheus text format. A part of the
-program that does not run shows nothing. [Operating](../guide/operating.md#metrics-and-alarms) says what to alarm on.`
+const NOTE = `The metrics of \`GET /metrics\`, in the Prometheus text format, in a process with all modules. A process
+without a module lacks its metrics. [Operating](../guide/operating.md#metrics-and-alarms) recommends alarms.`
 
-/** The platform's own metrics before those of the process that it runs in. */
-const SECTIONS: readonly { readonly title: string; readonly holds: (name: string) => boolean }[] = [
-  { title: 'Platform', holds: (name) => !isOfProcess(name) },
-  { title: 'Process', holds: isOfProcess },
+/** The platform's metrics come before those of its process. */
+const SECTIONS: readonly { readonly title: string; readonly includes: (name: string) => boolean }[] = [
+  { title: 'Platform', includes: (name) => !isProcessMetric(name) },
+  { title: 'Process', includes: isProcessMetric },
 ]
 
 interface Metric {
@@ -17,9 +17,9 @@ interface Metric {
 
 export function metricsPage(exposition: string): string {
   const metrics = metricsIn(exposition).sort((a, b) => (a.name < b.name ? -1 : 1))
-  const sections = SECTIONS.flatMap(({ title, holds }) => [
+  const sections = SECTIONS.flatMap(({ title, includes }) => [
     `## ${title}`,
-    metricTable(metrics.filter(({ name }) => holds(name))),
+    metricTable(metrics.filter(({ name }) => includes(name))),
   ])
   return page('Metrics', NOTE, ...sections)
 }
@@ -42,6 +42,6 @@ function metricsIn(exposition: string): Metric[] {
   }))
 }
 
-function isOfProcess(name: string): boolean {
+function isProcessMetric(name: string): boolean {
   return /^platform_(process|nodejs)_/.test(name)
 }

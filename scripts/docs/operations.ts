@@ -1,7 +1,7 @@
 import { COMMON_ERRORS } from '../../src/wire/error-codes.ts'
 import { code, page, table } from './markdown.ts'
 
-/** What is read of the OpenAPI document that the API serves. */
+/** The parts of the OpenAPI document that are used here. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
@@ -18,9 +18,9 @@ interface NamedOperation extends Operation {
   readonly path: string
 }
 
-const NOTE = `Bodies, parameters and answers are described in [openapi.json](openapi.json), which the api also serves
-at \`/openapi.json\`, with a page for the browser at \`/docs\`. Errors that any operation may answer with are in
-[errors.md](errors.md); those below are each operation's own.`
+const NOTE = `Bodies, parameters and responses are described in [openapi.json](openapi.json), which the api serves at
+\`/openapi.json\` and shows at \`/docs\`. This page lists the errors that are specific to an operation; errors of any
+operation are in [errors.md](errors.md).`
 
 export function operationsPage({ paths }: OpenApiDocument): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -36,38 +36,38 @@ function operationTable(operations: readonly NamedOperation[]): string {
     code(`${operation.method.toUpperCase()} ${operation.path}`),
     roles(operation),
     operation.summary,
-    answers(operation),
-    ownErrors(operation),
+    successes(operation),
+    specificErrors(operation),
   ])
-  return table(['Operation', 'Roles', 'What it does', 'Answers', 'Errors of its own'], rows)
+  return table(['Operation', 'Roles', 'What it does', 'Responses', 'Specific errors'], rows)
 }
 
 function roles({ 'x-roles': access }: Operation): string {
-  if (access === 'authenticated') return 'any known caller'
+  if (access === 'authenticated') return 'any authenticated caller'
   return typeof access === 'string' ? access : access.join(', ')
 }
 
-function answers({ responses }: Operation): string {
+function successes({ responses }: Operation): string {
   return Object.entries(responses)
     .filter(([, { description }]) => codesIn(description).length === 0)
     .map(([status, { description }]) => `${status}: ${description}`)
     .join(' ')
 }
 
-function ownErrors(operation: Operation): string {
+function specificErrors(operation: Operation): string {
   return Object.entries(operation.responses)
     .flatMap(([status, { description }]) => codesIn(description).map((name) => ({ status, name })))
-    .filter(({ name }) => isOwn(operation, name))
+    .filter(({ name }) => isSpecific(operation, name))
     .map(({ status, name }) => `${code(name)} (${status})`)
     .join(', ')
 }
 
-/** Each paragraph of an error's description begins with its code; other answers have none. */
+/** Each paragraph of an error's description begins with its code; other descriptions have no codes. */
 function codesIn(description: string): string[] {
   return [...description.matchAll(/^`([a-z_]+)`:/gm)].map(([, name = '']) => name)
 }
 
-/** Where no role is asked for, being forbidden is a matter of the operation itself. */
-function isOwn({ 'x-roles': access }: Operation, name: string): boolean {
+/** If an operation requires no role, `forbidden` has a reason of its own there. */
+function isSpecific({ 'x-roles': access }: Operation, name: string): boolean {
   return !(name in COMMON_ERRORS) || (name === 'forbidden' && !Array.isArray(access))
 }

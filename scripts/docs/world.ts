@@ -6,14 +6,14 @@ import { loadConfig, type Config } from '../../src/config/config.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import type { OpenApiDocument } from './operations.ts'
 
-/** What a running platform says of itself. */
+/** What a running platform reports about itself. */
 export interface Observations {
   readonly openApi: OpenApiDocument
   /** In the Prometheus text format. */
   readonly metrics: string
 }
 
-/** Starts the whole platform on an empty database and free ports, asks it, and stops it. */
+/** Starts the platform with an empty database and free ports, reads its reports, and stops it. */
 export async function observePlatform(): Promise<Observations> {
   const directory = mkdtempSync(join(tmpdir(), 'platform-docs-'))
   try {
@@ -39,7 +39,7 @@ async function observe(url: string): Promise<Observations> {
 }
 
 function configIn(directory: string): Config {
-  // Nothing listens on that port of the bus: a server that runs on this machine is left alone.
+  // No bus listens on this port: a bus that runs on this host must not be used.
   const env = {
     DATA_DIR: directory,
     LISTEN_ADDR: '127.0.0.1:0',
@@ -49,15 +49,15 @@ function configIn(directory: string): Config {
   return loadConfig({ env, cwd: directory, systemConfigPath: join(directory, 'none.toml') }).config
 }
 
-/** A logger that remembers where the api listens and says nothing. */
+/** A logger without output that remembers the address of the api. */
 function createListeningLogger(): { logger: Logger; address(): string } {
-  let found: unknown
+  let address: unknown
   const logger: Logger = {
     ...silentLogger,
     info(fields, message) {
-      if (message === 'listening' && fields['module'] === 'api') found = fields['address']
+      if (message === 'listening' && fields['module'] === 'api') address = fields['address']
     },
     child: () => logger,
   }
-  return { logger, address: () => String(found) }
+  return { logger, address: () => String(address) }
 }

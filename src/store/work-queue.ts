@@ -2,9 +2,8 @@ import type { Kysely } from 'kysely'
 import { integer, text, type Column, type Columns, type Declaration, type RowOf } from './columns.ts'
 import { lockRows } from './locking.ts'
 import type { Claim, Lease, WorkItem } from './runner.ts'
-import { statement, type Statement } from './statement.ts'
+import { statement, type Database, type Statement } from './statement.ts'
 import type { Tx } from './store.ts'
-import type { Tables } from './tables.ts'
 
 /** The columns of a table whose rows a `Runner` works on; the table also has a text column `id`. */
 export const WORK_COLUMNS = {
@@ -72,7 +71,7 @@ export class WorkQueue<D extends WorkDeclaration> {
   }
 }
 
-const tablesOf = (db: Kysely<Tables>) => db as unknown as Kysely<WorkTables>
+const tablesOf = (db: Database): Kysely<WorkTables> => db
 
 function claimStatement(table: 'work', selected: readonly string[]): Statement<Claim, object> {
   return statement<Claim, object>((db, value, capabilities) =>
