@@ -1,6 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { createOutage, type Outage } from '../../kernel/outage.ts'
+import { SECOND } from '../../kernel/time.ts'
 import type { SessionEnd, SessionNews, SessionRegistry } from '../../ports/session-registry.ts'
 import { PendingCloses } from './pending-closes.ts'
 import { singleFlight } from './single-flight.ts'
@@ -18,6 +20,8 @@ export interface RegistrySyncDeps {
   readonly onPresumedDead: () => void
 }
 
+// docs/specification.md, Gateway: a disabled user's requests are refused within 10 s
+const MAX_ENDINGS_AGE_MS = 10 * SECOND
 // Several beats have to fail before another gateway considers this one dead, which it does after three intervals.
 const BEATS_PER_INTERVAL = 3
 const INTERVALS_UNTIL_DEAD = 3
@@ -31,6 +35,7 @@ export class RegistrySync {
   readonly #beat: () => Promise<void>
   #nextBeatAt: number
   #lastBeatAt: number
+  #endingsReadAt: number
 
   constructor(deps: RegistrySyncDeps) {
     this.#deps = deps
@@ -48,7 +53,20 @@ export class RegistrySync {
       () => this.#sendBeat(),
       (error) => this.#missBeat(error),
     )
-    this.#nextBeatAt = this.#lastBeatAt = deps.clock.monotonic()
+    this.#nextBeatAt = this.#lastBeatAt = this.#endingsReadAt = deps.clock.monotonic()
+  }
+
+  /**
+   * Throws `store_unavailable` when endings could not be read for a while: any session may belong to a user who was
+   * disabled meanwhile.
+   */
+  requireCurrentEndings(): void {
+    if (this.#deps.clock.monotonic() - this.#endingsReadAt <= MAX_ENDINGS_AGE_MS) return
+    throw new AppError(
+      'unavailable',
+      'store_unavailable',
+      'The gateway cannot reach its database to confirm the session; try again later.',
+    )
   }
 
   /** Reports the end of a session. It reaches the registry soon, in a batch, and is retried until then. */
@@ -74,8 +92,10 @@ export class RegistrySync {
   }
 
   async #applyEndings(): Promise<void> {
-    const { registry, onEnded } = this.#deps
+    const { registry, clock, onEnded } = this.#deps
+    const startedAt = clock.monotonic()
     const ends = await registry.ended()
+    this.#endingsReadAt = startedAt
     if (ends.length === 0) return
     for (const end of ends) onEnded(end)
     await registry.acknowledge(ends.map(({ id }) => id))

@@ -5,28 +5,34 @@ import { errorAnswer, toAppError } from '../http/errors.ts'
 import { requestIdOf } from '../http/request-id.ts'
 import { responseText, type ErrorFrame, type RequestFrame, type ResponseParts } from './frames.ts'
 
-/** A frame as it goes out. */
+export interface SessionRequestsDeps {
+  readonly api: Pick<ApiConnection, 'ask'>
+  /** Throws when it is not certain that the session goes on: its user may have been disabled. */
+  readonly requireCurrentEndings: () => void
+}
+
+/** A frame as it is sent. */
 export interface AnswerFrame {
   readonly type: 'response' | 'error'
   readonly text: string
 }
 
-// contract, section 5
-const IN_FLIGHT_LIMIT = 20
+// docs/specification.md, Gateway
+const MAX_IN_FLIGHT = 20
 
-/** The requests of one session to the api. Nothing waits in a queue: what is too much is refused. */
+/** The requests of one session to the api. There is no queue: a request beyond the limit is refused. */
 export class SessionRequests {
-  readonly #api: Pick<ApiConnection, 'ask'>
+  readonly #deps: SessionRequestsDeps
   readonly #over = new AbortController()
   #inFlight = 0
 
-  constructor(api: Pick<ApiConnection, 'ask'>) {
-    this.#api = api
+  constructor(deps: SessionRequestsDeps) {
+    this.#deps = deps
   }
 
   /** The frame that answers a request; undefined when the session has ended meanwhile. Never rejects. */
   async answer(frame: RequestFrame, identity: Identity): Promise<AnswerFrame | undefined> {
-    if (this.#inFlight >= IN_FLIGHT_LIMIT) return failureFrame(frame, tooMany())
+    if (this.#inFlight >= MAX_IN_FLIGHT) return failureFrame(frame, tooMany())
     this.#inFlight++
     try {
       return responseFrame(frame.id, await this.#ask(frame, identity))
@@ -37,17 +43,19 @@ export class SessionRequests {
     }
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts the requests in flight. */
   abort(): void {
     this.#over.abort()
   }
 
-  #ask(frame: RequestFrame, identity: Identity) {
-    return this.#api.ask(frame, { identity, requestId: requestIdOf(frame.headers) }, this.#over.signal)
+  async #ask(frame: RequestFrame, identity: Identity) {
+    const { api, requireCurrentEndings } = this.#deps
+    requireCurrentEndings()
+    return api.ask(frame, { identity, requestId: requestIdOf(frame.headers) }, this.#over.signal)
   }
 }
 
-/** An api that is away answers 503, as it does through HTTP; for anything else there is no answer of the api. */
+/** An api that does not answer is a response with 503, as over HTTP; other failures are error frames. */
 function failureFrame({ id }: RequestFrame, error: AppError): AnswerFrame {
   const { code, message } = error
   if (code !== 'api_unavailable') {
@@ -63,6 +71,6 @@ function responseFrame(id: RequestFrame['id'], parts: ResponseParts): AnswerFram
 }
 
 function tooMany(): AppError {
-  const message = `The session has ${IN_FLIGHT_LIMIT} requests in flight already; wait for an answer.`
+  const message = `The session has ${MAX_IN_FLIGHT} requests in flight already; wait for an answer.`
   return new AppError('rate_limited', 'too_many_requests', message)
 }

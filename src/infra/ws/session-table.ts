@@ -62,6 +62,7 @@ export class SessionTable {
     })
     this.#sessionDeps = {
       ...deps,
+      requireCurrentEndings: () => this.#sync.requireCurrentEndings(),
       onEnd: (session, end) => this.#remove(session, end),
       onDisconnect: (session) => this.#disconnect(session),
     }

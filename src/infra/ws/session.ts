@@ -30,6 +30,8 @@ export interface SessionDeps {
   readonly authenticator: Pick<Authenticator, 'holder'>
   readonly api: Pick<ApiConnection, 'ask'>
   readonly telemetry: SessionTelemetry
+  /** See {@link RegistrySync.requireCurrentEndings}. */
+  readonly requireCurrentEndings: () => void
   /** Called once, when the session is over; its connection may still be closing. */
   readonly onEnd: (session: Session, end: SessionEnd) => void
   /** Called once, after that, when the connection is closed. */
@@ -163,7 +165,7 @@ export class Session {
   }
 
   async #request(frame: RequestFrame): Promise<void> {
-    this.#requests ??= new SessionRequests(this.#deps.api)
+    this.#requests ??= new SessionRequests(this.#deps)
     const answer = await this.#requests.answer(frame, this.#identity)
     if (answer) this.#write(answer.text, answer.type)
   }

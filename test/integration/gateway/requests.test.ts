@@ -181,3 +181,37 @@ test('requests share connections', async (t) => {
   }
   assert.equal(await api.connections(), 1)
 })
+
+test('requests fail closed once endings could not be read for 10 s, and work again afterwards', async (t) => {
+  const { url, token, api, registry, advance } = await openWorld(t)
+  const session = await openSession(url, { token: await token() })
+  registry.setAway(true)
+  session.send({ ...GET, id: 'at once' })
+  await session.frame('response', { id: 'at once' })
+  advance(11_000)
+  session.send({ ...GET, id: 'later' })
+  assert.equal((await session.frame('error', { id: 'later' }))['code'], 'store_unavailable')
+  assert.equal(api.seen.length, 1, 'the api gets no request whose user may be disabled')
+  registry.setAway(false)
+  await eventually(
+    'a request that works',
+    () => {
+      session.send({ ...GET, id: 'again' })
+      return session.frames.some(({ type, id }) => type === 'response' && id === 'again')
+    },
+    PATIENT,
+  )
+})
+
+test('a session whose user was disabled while the registry was away ends, and sends nothing to the api', async (t) => {
+  const { url, token, api, registry, advance } = await openWorld(t)
+  const session = await openSession(url, { token: await token() })
+  registry.setAway(true)
+  advance(11_000)
+  registry.endElsewhere(String(session.frames[0]?.['session_id']), 4401, 'the user was disabled')
+  for (const id of [1, 2, 3]) session.send({ ...GET, id })
+  await session.frame('error', { id: 3, code: 'store_unavailable' })
+  registry.setAway(false)
+  assert.equal((await session.closed).code, 4401)
+  assert.deepEqual(api.seen, [])
+})
