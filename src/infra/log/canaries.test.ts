@@ -10,7 +10,7 @@ import { createLogger } from './logger.ts'
 const CANARY = 'kAnAr1+9/Zq7wXe'
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-// A secret is no less told when it is encoded; base64 depends on where in a group of three bytes the text begins.
+// An encoded secret is a leak too. Base64 depends on where in a group of three bytes the text begins.
 const TRACES = [
   CANARY,
   CANARY.slice(3),
@@ -28,7 +28,7 @@ function assertNoTrace(printed: string): void {
   assert.equal(found, undefined, `${found} in ${printed}`)
 }
 
-/** What the log would say of the value, wherever it stands in a line. */
+/** Everything that the log prints of the value, at every place of a line. */
 function everyPrint(value: unknown): string {
   const lines: string[] = []
   for (const format of ['json', 'pretty'] as const) {
@@ -210,7 +210,7 @@ for (const [shape, make] of SHAPES) {
 const SECRET_NAMES =
   'password accessToken client-secret Set-Cookie X-API-Key jwt pem password_hash webhook_url pin'.split(' ')
 
-test('a secret under a sensitive name is never printed, wherever it stands', () => {
+test('a secret under a sensitive name is never printed, at any place of any value', () => {
   const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.double(), fc.bigInt())
   const secretEntry = fc.record({
     name: fc.constantFrom(...SECRET_NAMES),

@@ -78,7 +78,7 @@ test('a child adds its fields, and those of its parents, to each of its lines on
   )
 })
 
-test('a name never stands twice in a line: the nearest value wins', () => {
+test('a field is never twice in a line: the nearest value wins', () => {
   const { logger, lines, objects } = open()
   logger.child({ part: 'a', kept: 1 }).child({ part: 'b' }).info({}, 'm')
   logger.child({ part: 'a', kept: 1 }).info({ part: 'c' }, 'm')
@@ -92,7 +92,7 @@ test('a name never stands twice in a line: the nearest value wins', () => {
   for (const line of lines) assert.equal(line.split('"part"').length, 2)
 })
 
-test('a field cannot stand for the time, the level or the message', () => {
+test('a field cannot replace the time, the level or the message', () => {
   const { logger, lines, objects } = open()
   const forged = { ts: 'then', level: 'error', message: 'forged' }
   logger.info(forged, 'true')
@@ -115,14 +115,14 @@ test('secrets in messages, fields and bound fields are not written', () => {
   assert.doesNotMatch(lines[0] ?? '', /CANARY/)
 })
 
-test('an error given as the fields is written as one', () => {
+test('an error in the place of the fields is written as an error', () => {
   const { logger, objects } = open()
   logger.error(new Error('boom') as unknown as Record<string, never>, 'failed')
   const { error } = objects()[0] as { error: { type: string; message: string } }
   assert.deepEqual([error.type, error.message], ['Error', 'boom'])
 })
 
-test('an error under any name keeps one shape', () => {
+test('an error has the same shape under any name', () => {
   const { logger, objects } = open()
   logger.error({ err: new TypeError('a'), error: new TypeError('a') }, 'failed')
   const { err, error } = objects()[0] as Record<string, { stack: string }>
@@ -130,7 +130,7 @@ test('an error under any name keeps one shape', () => {
   assert.deepEqual({ ...error, stack: '' }, { type: 'TypeError', message: 'a', stack: '' })
 })
 
-test('a message is no format', () => {
+test('a message is not a format string', () => {
   const { logger, objects } = open()
   logger.info({}, '100 %s %d %j %%')
   assert.equal(objects()[0]?.['message'], '100 %s %d %j %%')
@@ -152,7 +152,7 @@ for (const format of ['json', 'pretty'] as const) {
   })
 }
 
-test('an error line is not left waiting, and flush writes what waits', () => {
+test('an error line is written at once, and flush writes waiting lines', () => {
   const calls: string[] = []
   const destination = {
     write: (line: string) => void calls.push((JSON.parse(line) as { level: string }).level),

@@ -10,7 +10,7 @@ import { scrubText } from './scrub.ts'
 type Level = 'error' | 'warn' | 'info' | 'debug'
 
 export interface LoggerOptions {
-  /** The least important lines that are still written. */
+  /** The lowest level that is written. */
   readonly level: Level
   /** `json`: one object a line, for machines; `pretty`: for a person at a terminal. */
   readonly format: 'json' | 'pretty'
@@ -26,36 +26,29 @@ export interface LoggerOptions {
  * `flush` writes what waits, synchronously; it is also done when the process exits.
  */
 export function createLogger(options: LoggerOptions): { readonly logger: Logger; flush(): void } {
-  const { format } = options
-  const tellLoss = (lines: number): void =>
-    logger.warn({ lines }, 'log lines were lost, because they were not taken as fast as they came')
-  const output = options.destination ?? standardOutput({ batched: format === 'json', onLost: tellLoss })
+  const { level, format, clock = systemClock } = options
+  const onLost = (lines: number): void =>
+    logger.warn({ lines }, 'log lines were lost, because the reader was slower than the log')
+  const output = options.destination ?? standardOutput({ batched: format === 'json', onLost })
   const colours = options.colours ?? (options.destination === undefined && standardOutputHasColours())
-  const sink =
-    format === 'json' ? output : { write: (line: string) => output.write(prettyLine(line, colours)) }
-  const logger = loggerOn(lineWriter(options, sink), output, {})
-  return { logger, flush: () => output.flushSync?.() }
-}
-
-function lineWriter(
-  { level, clock = systemClock }: LoggerOptions,
-  sink: pino.DestinationStream,
-): pino.Logger {
-  return pino(
+  const pretty = { write: (line: string) => output.write(prettyLine(line, colours)) }
+  const lines = pino(
     {
       level,
       base: null,
       messageKey: 'message',
       timestamp: timestamps(clock),
       formatters: { level: (label) => ({ level: label }) },
-      // What arrives there is redacted already; pino's own serializer would give it another shape.
+      // Errors are redacted already; pino's own serializer would give them another shape.
       serializers: { err: (value: unknown) => value },
     },
-    sink,
+    format === 'json' ? output : pretty,
   )
+  const logger = loggerOn(lines, output, {})
+  return { logger, flush: () => output.flushSync?.() }
 }
 
-// Formatting a time takes a third of the time that a line does, and many lines carry the same millisecond.
+// Formatting the time takes a third of the time of a line, and many lines have the same millisecond.
 function timestamps(clock: Clock): () => string {
   let last = Number.NaN
   let text = ''
@@ -67,8 +60,8 @@ function timestamps(clock: Clock): () => string {
   }
 }
 
-// Not pino's own children: a name that is bound and given again would stand twice in the line, which is read differently
-// by different readers.
+// Not pino's own children: a field that is bound and given again would be in the line twice, which parsers read
+// differently.
 function loggerOn(lines: pino.Logger, output: LogDestination, bound: LogFields): Logger {
   const at = (level: Level): Logger[Level] => {
     if (!lines.isLevelEnabled(level)) return () => {}
@@ -81,13 +74,10 @@ function loggerOn(lines: pino.Logger, output: LogDestination, bound: LogFields):
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug'), child }
 }
 
-// A field must not stand for what the line says of itself.
-const RESERVED = ['ts', 'level', 'message']
-
+/** Redacted fields. One that has the name of the line's own time, level or message gets another name. */
 function printable(fields: LogFields): Record<string, unknown> {
   const redacted = redactFields(fields)
-  for (const name of RESERVED) {
-    if (!(name in redacted)) continue
+  for (const name of ['ts', 'level', 'message'].filter((reserved) => reserved in redacted)) {
     redacted[`field_${name}`] = redacted[name]
     delete redacted[name]
   }

@@ -1,6 +1,6 @@
 import { isSecretName, REDACTED } from './secret-names.ts'
 
-// One or more of the marks that may close a quoted name, in JSON, in JSON within JSON, in a URL, in HTML.
+// The marks that close a quoted name, in JSON, in JSON within JSON, in a URL, in HTML.
 const CLOSING = String.raw`(?:\\*["'\]]|&quot;|&#3[49];|%(?:25){0,3}22)*`
 const NAME_START = String.raw`(?:(?<![\w.-])(?!(?<=%)[\da-f]{2})|(?<=%(?:25){0,3}[\da-f]{2}))`
 const NAME = String.raw`(?:(?:api|access|private|client|signing|encryption|webhook|robot|device|user|auth)\s)?\w[\w.-]*`
@@ -10,17 +10,17 @@ const NAMED = new RegExp(`${NAME_START}(${NAME})${CLOSING}${SEPARATOR}`, 'gi')
 const QUOTED = String.raw`(?<quote>\\*["'\u0060])[\s\S]*?(?:(?<!\\)\k<quote>|$)`
 const HTML_QUOTED = String.raw`(?:&quot;|&#3[49];)[\s\S]*?(?:&quot;|&#3[49];|$)`
 const BRACKETED = String.raw`\[[^\]]*\]?|\{[^}]*\}?`
-// A comma, bracket or quote ends a bare value only where what follows shows that it does not belong to it.
+// A comma, bracket or quote ends an unquoted value only when the next characters cannot belong to it.
 const BARE = String.raw`(?:(?:bearer|basic|digest|dpop|token)(?:\s|%20|\+)+)?(?:[^\s&"'<>,;)\]}\\]|\\(?!["'])|["'](?=\w)|[,;)\]}](?!\s|$|[\w.-]+[=:]))+`
 const VALUE = new RegExp(`${QUOTED}|${HTML_QUOTED}|${BRACKETED}|${BARE}`, 'iy')
 
-// What every secret name has in it, and few texts have.
+// Every name of a secret contains one of these, and few texts do.
 const SECRET_WORD =
   /pass|pwd|secret|cred|cookie|token|jwt|jwk|bearer|key|assertion|verifier|proof|auth|code|hash|pem|salt|seed|pin|otp|psk|hook|robot|sig|ticket/i
 
 /**
- * Hides what stands behind the name of a secret: `token=…`, `"password":"…"`, also encoded for a URL or as JSON in JSON.
- * Name by name, because what looks like the value of a harmless name may hold a secret one: `Error: token=…`.
+ * Hides the value after the name of a secret: `token=…`, `"password":"…"`, also encoded for a URL or as JSON in JSON.
+ * One name after the other, because the value of a harmless name may contain a secret: `Error: token=…`.
  */
 export function hideNamedValues(text: string): string {
   if (!SECRET_WORD.test(text)) return text
@@ -50,7 +50,7 @@ function isSecretParameter(name: string, offset: number, text: string): boolean 
 const SCHEME =
   /\b(bearer|basic|dpop|apikey|auth (?:plain|login|xoauth2))((?:\s|%20|[+.:]|\\*["'])+)([^\s"'<>,;)\]}]+)/gi
 
-/** Hides what stands behind the name of an authentication scheme: `Bearer …`. */
+/** Hides the value after the name of an authentication scheme: `Bearer …`. */
 export function hideSchemeValues(text: string): string {
   return text.replace(SCHEME, (match: string, scheme: string, gap: string, value: string) => {
     // "Basic authentication" is prose: base64 of a name and a password has more than small letters.

@@ -19,7 +19,7 @@ function openFile(t: TestContext): { fd: number; read(): string } {
   return { fd, read: () => readFileSync(path, 'utf8') }
 }
 
-test('lines wait for a batch, but not for long', async (t) => {
+test('lines wait for a batch, at most 200 ms', async (t) => {
   const file = openFile(t)
   const output = new BufferedOutput(file.fd, { batched: true, onLost: () => {} })
   output.write('one\n')
@@ -31,7 +31,7 @@ test('lines wait for a batch, but not for long', async (t) => {
   assert.equal(await eventually('the lines', () => file.read() || undefined), 'one\ntwo\n')
 })
 
-test('every line is written once and in order, whatever the pace', async (t) => {
+test('every line is written once and in order, at any pace', async (t) => {
   const file = openFile(t)
   const output = new BufferedOutput(file.fd, { batched: true, onLost: () => {} })
   const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`)
@@ -45,7 +45,7 @@ test('every line is written once and in order, whatever the pace', async (t) => 
   await eventually('every line', () => file.read() === lines.join('') || undefined)
 })
 
-test('what comes faster than it is taken is lost within bounds, and the loss is told', async (t) => {
+test('lines that come faster than they are written are lost within bounds, and the loss is reported', async (t) => {
   const file = openFile(t)
   const lost: number[] = []
   const output = new BufferedOutput(file.fd, { batched: true, onLost: (count) => void lost.push(count) })

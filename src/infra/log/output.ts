@@ -1,13 +1,19 @@
-import { write } from 'node:fs'
+import { write, writeSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
-import { BUSY_RETRY_MS, isBusy, writeAllSync } from './write-all.ts'
+import { promisify } from 'node:util'
 
 const STDOUT = 1
 const LINE_FEED = 10
-// Each batch costs a turn through the thread pool, whatever its size.
+// A batch costs a turn through the thread pool, whatever its size.
 const BATCH_CHARACTERS = 32_768
 const MAX_DELAY_MS = 200
 const MAX_WAITING_CHARACTERS = 8 * 1_048_576
+const BUSY_RETRY_MS = 20
+const MAX_BUSY_RETRIES = 100
+const EMPTY: Buffer = Buffer.alloc(0)
+
+const writeToPool = promisify(write)
 
 /** Where finished lines go; each `text` ends with a line feed. */
 export interface LogDestination {
@@ -21,11 +27,11 @@ export interface LogDestination {
 export interface OutputOptions {
   /** Whether lines wait for others, to be written together. */
   readonly batched: boolean
-  /** Told, once lines can be written again, how many were lost meanwhile. */
+  /** Called with the number of lost lines, once lines can be written again. */
   readonly onLost: (lines: number) => void
 }
 
-/** Standard output, which also gets what still waits when the process exits. */
+/** Standard output. What waits when the process exits is written then. */
 export function standardOutput(options: OutputOptions): LogDestination {
   const output = new BufferedOutput(STDOUT, options)
   process.once('exit', () => output.flushSync())
@@ -38,27 +44,28 @@ export function standardOutputHasColours(): boolean {
 
 /**
  * Collects lines and writes them in batches on the thread pool, so that a slow reader never stops the event loop.
- * Not pino's own destination: where the reader has gone, its flush at exit tries forever and the process never ends.
+ * Not pino's own destination: when the reader has gone, its flush at exit tries forever and the process never ends.
  */
 export class BufferedOutput implements LogDestination {
   readonly #fd: number
-  readonly #batchCharacters: number
-  readonly #onLost: (lines: number) => void
+  readonly #options: OutputOptions
   #waiting = ''
-  #chunk: Buffer | undefined
+  /** What is left of the batch that is being written. */
+  #batch = EMPTY
+  #isWriting = false
+  /** The thread pool has the batch. */
   #inFlight = false
-  #scheduled = false
+  #isScheduled = false
   #lost = 0
-  #gone = false
+  #readerGone = false
 
-  constructor(fd: number, { batched, onLost }: OutputOptions) {
+  constructor(fd: number, options: OutputOptions) {
     this.#fd = fd
-    this.#batchCharacters = batched ? BATCH_CHARACTERS : 1
-    this.#onLost = onLost
+    this.#options = options
   }
 
   write(text: string): void {
-    if (this.#gone || this.#waiting.length + text.length > MAX_WAITING_CHARACTERS) {
+    if (this.#readerGone || this.#waiting.length + text.length > MAX_WAITING_CHARACTERS) {
       this.#lost += 1
       return
     }
@@ -67,21 +74,24 @@ export class BufferedOutput implements LogDestination {
   }
 
   flush(): void {
-    if (this.#chunk !== undefined || this.#waiting === '') return
-    this.#chunk = this.#takeWaiting()
-    this.#writeChunk()
+    if (!this.#isWriting && this.#waiting !== '') void this.#writeBatch()
   }
 
   flushSync(): void {
-    // What is in flight is written by the thread pool, which a process awaits before it ends.
-    const rest = this.#inFlight || this.#chunk === undefined ? [] : [this.#chunk]
-    if (!this.#inFlight) this.#chunk = undefined
-    writeAllSync(this.#fd, Buffer.concat([...rest, this.#takeWaiting()]))
+    // A process waits for its thread pool before it ends, which writes what is in flight.
+    const batch = this.#inFlight ? EMPTY : this.#batch
+    if (!this.#inFlight) this.#batch = EMPTY
+    writeAllSync(this.#fd, Buffer.concat([batch, this.#takeWaiting()]))
   }
 
-  #onTimer(): void {
-    this.#scheduled = false
-    this.flush()
+  #schedule(): void {
+    if (!this.#options.batched || this.#waiting.length >= BATCH_CHARACTERS) return this.flush()
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setTimeout(() => {
+      this.#isScheduled = false
+      this.flush()
+    }, MAX_DELAY_MS).unref()
   }
 
   #takeWaiting(): Buffer {
@@ -90,54 +100,69 @@ export class BufferedOutput implements LogDestination {
     return taken
   }
 
-  #writeChunk(): void {
-    if (this.#chunk === undefined || this.#inFlight) return
-    this.#inFlight = true
-    write(this.#fd, this.#chunk, (error, written) => this.#onWritten(error, written))
-  }
-
-  #onWritten(error: NodeJS.ErrnoException | null, written: number): void {
-    this.#inFlight = false
-    if (error && isBusy(error)) {
-      setTimeout(() => this.#writeChunk(), BUSY_RETRY_MS).unref()
-      return
+  async #writeBatch(): Promise<void> {
+    this.#isWriting = true
+    this.#batch = this.#takeWaiting()
+    try {
+      while (this.#batch.length > 0) {
+        const written = await this.#writePart()
+        this.#batch = this.#batch.subarray(written)
+      }
+      this.#reportLost()
+    } catch (error) {
+      this.#giveUp(error)
     }
-    if (error) this.#giveUp(error)
-    else this.#advance(written)
+    this.#isWriting = false
+    if (this.#waiting !== '') this.#schedule()
   }
 
-  #advance(written: number): void {
-    const rest = this.#chunk?.subarray(written)
-    this.#chunk = rest?.length === 0 ? undefined : rest
-    if (this.#chunk !== undefined) this.#writeChunk()
-    else this.#onIdle()
+  async #writePart(): Promise<number> {
+    this.#inFlight = true
+    try {
+      return (await writeToPool(this.#fd, this.#batch)).bytesWritten
+    } catch (error) {
+      if (!isBusy(error)) throw error
+    } finally {
+      this.#inFlight = false
+    }
+    await sleep(BUSY_RETRY_MS, undefined, { ref: false })
+    return 0
   }
 
-  #onIdle(): void {
+  #reportLost(): void {
     const lost = this.#lost
     this.#lost = 0
-    if (lost > 0) this.#onLost(lost)
-    this.#schedule()
+    if (lost > 0) this.#options.onLost(lost)
   }
 
-  #schedule(): void {
-    if (this.#waiting.length >= this.#batchCharacters) this.flush()
-    else if (this.#waiting !== '' && !this.#scheduled) {
-      this.#scheduled = true
-      setTimeout(() => this.#onTimer(), MAX_DELAY_MS).unref()
-    }
-  }
-
-  // A full disk may be cleaned, so later lines are tried again; a reader that has gone does not come back.
-  #giveUp(error: NodeJS.ErrnoException): void {
-    this.#lost += countLines(this.#chunk)
-    this.#chunk = undefined
-    this.#gone = error.code === 'EPIPE' || error.code === 'EBADF'
-    if (this.#gone) this.#waiting = ''
-    else this.#schedule()
+  // Later lines are tried again, because a full disk may be cleaned. A reader that has gone does not come back.
+  #giveUp(error: unknown): void {
+    this.#lost += this.#batch.filter((byte) => byte === LINE_FEED).length
+    this.#batch = EMPTY
+    this.#readerGone = ['EPIPE', 'EBADF'].includes(codeOf(error))
+    if (this.#readerGone) this.#waiting = ''
   }
 }
 
-function countLines(chunk: Buffer | undefined): number {
-  return chunk?.reduce((count, byte) => (byte === LINE_FEED ? count + 1 : count), 0) ?? 0
+/** Writes all bytes while the process exits. Never throws and always ends, since nothing can be done about a failure. */
+function writeAllSync(fd: number, bytes: Buffer): void {
+  let retriesLeft = MAX_BUSY_RETRIES
+  for (let at = 0; at < bytes.length && retriesLeft > 0;) {
+    try {
+      at += writeSync(fd, bytes, at)
+    } catch (error) {
+      if (!isBusy(error)) return
+      retriesLeft -= 1
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_RETRY_MS)
+    }
+  }
+}
+
+/** Whether the reader is only slow. */
+function isBusy(error: unknown): boolean {
+  return ['EAGAIN', 'EBUSY'].includes(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

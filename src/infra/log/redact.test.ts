@@ -9,7 +9,7 @@ function redacted(value: unknown): unknown {
   return redactFields({ value })['value']
 }
 
-test('what is no secret is printed as it is', () => {
+test('data without secrets is printed unchanged', () => {
   const clean = {
     code: 'ECONNREFUSED',
     token_type: 'Bearer',
@@ -61,12 +61,12 @@ test('cycles, depth, breadth and size are bounded', () => {
   assert.ok(JSON.stringify(redacted([many, many])).length < 100_000)
 })
 
-test('the same thing twice is no cycle', () => {
+test('the same object twice is not a cycle', () => {
   const shared = { a: 1 }
   assert.deepEqual(redacted([shared, shared]), [shared, shared])
 })
 
-test('what cannot be read does not cost the line', () => {
+test('an unreadable value costs only its own field', () => {
   const refuse = (): never => {
     throw new Error(`token=${CANARY}`)
   }
@@ -116,7 +116,7 @@ test('a key cannot change the prototype of what is printed', () => {
   assert.equal(Object.getPrototypeOf(shown), Object.prototype)
 })
 
-test('nothing that is given is changed', () => {
+test('the arguments are not changed', () => {
   const given = Object.freeze({ password: 'x', nested: Object.freeze(['token=x']) })
   redacted(given)
   assert.deepEqual(given, { password: 'x', nested: ['token=x'] })

@@ -6,7 +6,7 @@ import { REDACTED } from './secret-names.ts'
 
 const CANARY = 'kAnAr1+9/Zq7wXe'
 
-test('a secret named in a text is never printed, whatever stands around it', () => {
+test('a secret after its name is never printed, for any text around it', () => {
   const around = fc.string({ unit: fc.constantFrom(...'ab1 ,;:=&?"\'{}[]()\\/%\n'.split('')), maxLength: 12 })
   const name = fc.constantFrom('password', 'access_token', 'client-secret', 'X-Api-Key', 'code_verifier')
   const joint = fc.constantFrom('=', ': ', '":"', '\\":\\"', "': '", '%3D', '=>')
@@ -34,13 +34,13 @@ test('prose about secrets stays readable', () => {
   }
 })
 
-test('what surrounds a secret in a text stays readable', () => {
+test('the text around a secret stays readable', () => {
   assert.equal(scrubText('GET /cb?a=1&token=xyz&b=2 failed'), `GET /cb?a=1&token=${REDACTED}&b=2 failed`)
   assert.equal(scrubText('nats://bob:xyz@bus:4222 refused'), `nats://${REDACTED}@bus:4222 refused`)
   assert.equal(scrubText('{"password":"xyz","user":"bob"}'), `{"password":"${REDACTED}","user":"bob"}`)
 })
 
-test('a long text is cut, and its whole length told', () => {
+test('a long text is cut, and its length is printed', () => {
   const scrubbed = scrubText('word '.repeat(100_000))
   assert.ok(scrubbed.length < 8_300)
   assert.ok(scrubbed.endsWith('… [500000 characters]'))
@@ -54,7 +54,7 @@ test('control characters and changes of direction become visible', () => {
   assert.equal(scrubText('two\n\tlines, 中文 and 👩‍👧'), 'two\n\tlines, 中文 and 👩‍👧')
 })
 
-test('a cookie line is hidden whole, also when a part of it was hidden before', () => {
+test('the whole cookie line is hidden, also when a part of it was hidden before', () => {
   const text = scrubText('Cookie: $2b$12$abcdefghijklmnopqrstuv; sid=CANARY')
   assert.doesNotMatch(text, /CANARY/)
   assert.equal(scrubText(text), text)

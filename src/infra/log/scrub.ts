@@ -12,7 +12,7 @@ const SUSPECT = /[^\w./-]|eyJ|LS0tLS1CRU|[Hh]ooks?\/|[Bb]earer|S[UAOCNX][A-Z2-7]
 const rememberedClean = new Set<string>()
 
 /**
- * The text without the secrets that can be told by their shape or by the name in front of them, cut at 8 KiB,
+ * The text without the secrets that have a known shape or a name in front of them, cut at 8 KiB,
  * with terminal sequences removed and other control characters (but tab and line ends) made visible.
  */
 export function scrubText(text: string): string {
@@ -37,46 +37,49 @@ function rememberClean(text: string): void {
   rememberedClean.add(text)
 }
 
-const TERMINAL_SEQUENCE = /(?![\t\n\r])\p{Cc}\[[\d;?]*[A-Za-z]/gu
-const PRIVATE_KEY_BLOCK = /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY[A-Z ]*)-----[\s\S]*?(?:-----END \1-----|$)/g
-const PRIVATE_KEY_BASE64 = /LS0tLS1CRUdJTi[\w+/=-]*/g
-const HOOK_PATH = /((?:\/|%2F)(?:hooks?|webhooks?|services\/T)(?:\/|%2F)?(?<=\/|%2F|\/T))[^\s"'<>?#]+/gi
-const BOT_PATH = /(\/bot\d+:)[\w-]+/g
-const URL_USER = /(:\/\/)(?:[^\s/?#"'<>]*|[^\s/:@"'<>]+:[^\s"'<>@]*)@/g
-const ENCODED_AT = /%(?:25){0,3}40/
-const ENCODED_URL_USER =
-  /(%(?:25){0,3}3A%(?:25){0,3}2F%(?:25){0,3}2F)(?:(?!%(?:25){0,3}40)[^\s"'<>&]){0,512}(?=%(?:25){0,3}40)/gi
-const BARE_USER = /(?<![\w.+/-])([\w.+-]+:)[^\s:@/"']+@(?=[\w[])/g
-const PASSWORD_HASH = /pbkdf2[\w-]*\$[^\s"',]+|\$(?:2[abxy]|argon2\w*|scrypt|[156y])\$[^\s"',]+/gi
-const HEADER_LINE =
-  /\b((?:set-)?cookie|(?:proxy-)?authorization)(\s*[:=]\s*|\\*["']\s*,\s*\\*["'])(?![\s"'`[{\\])[^\r\n"']+/gi
-const JSON_WEB_TOKEN = /eyJ[\w+/=-]{8,}(?:\.[\w+/=-]*)*/g
-const NATS_SEED = /\bS[UAOCNX][A-Z2-7]{56}\b/g
-// What a terminal or a log viewer acts upon: C0 and C1 controls, line separators, changes of writing direction.
-const CONTROL = /(?![\t\n\r])[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
+/** A pattern and its replacement, or a step that no single pattern can do. */
+type Step = readonly [pattern: RegExp, replacement: string] | ((text: string) => string)
 
-// Terminal sequences go first, because a coloured name would not be known; a secret without a name goes after those with
-// one, which may reach beyond it (`Cookie: eyJ…; sid=…`); escaping goes last, because it adds letters.
-const STEPS: readonly ((text: string) => string)[] = [
-  (text) => text.replace(TERMINAL_SEQUENCE, ''),
-  (text) => text.replace(PRIVATE_KEY_BLOCK, REDACTED),
-  (text) => text.replace(PRIVATE_KEY_BASE64, REDACTED),
-  (text) => text.replace(HOOK_PATH, `$1${REDACTED}`),
-  (text) => text.replace(BOT_PATH, `$1${REDACTED}`),
-  (text) => text.replace(URL_USER, `$1${REDACTED}@`),
-  (text) => (ENCODED_AT.test(text) ? text.replace(ENCODED_URL_USER, `$1${REDACTED}`) : text),
-  (text) => (text.includes('@') ? text.replace(BARE_USER, `$1${REDACTED}@`) : text),
-  (text) => text.replace(PASSWORD_HASH, REDACTED),
-  (text) => text.replace(HEADER_LINE, `$1$2${REDACTED}`),
+// Terminal sequences go first, because a coloured name would not be known. A secret without a name goes after secrets with
+// one, which may reach beyond it (`Cookie: eyJ…; sid=…`). Escaping goes last, because it adds letters.
+const STEPS: readonly Step[] = [
+  [/(?![\t\n\r])\p{Cc}\[[\d;?]*[A-Za-z]/gu, ''],
+  // Private keys, as text and in base64.
+  [/-----BEGIN ([A-Z0-9 ]*PRIVATE KEY[A-Z ]*)-----[\s\S]*?(?:-----END \1-----|$)/g, REDACTED],
+  [/LS0tLS1CRUdJTi[\w+/=-]*/g, REDACTED],
+  // Paths of webhooks and bots.
+  [/((?:\/|%2F)(?:hooks?|webhooks?|services\/T)(?:\/|%2F)?(?<=\/|%2F|\/T))[^\s"'<>?#]+/gi, `$1${REDACTED}`],
+  [/(\/bot\d+:)[\w-]+/g, `$1${REDACTED}`],
+  // Logins in addresses: `://user:password@host`, encoded, and without a scheme.
+  [/(:\/\/)(?:[^\s/?#"'<>]*|[^\s/:@"'<>]+:[^\s"'<>@]*)@/g, `$1${REDACTED}@`],
+  (text) => (ENCODED_AT.test(text) ? text.replace(ENCODED_LOGIN, `$1${REDACTED}`) : text),
+  (text) => (text.includes('@') ? text.replace(BARE_LOGIN, `$1${REDACTED}@`) : text),
+  // Password hashes.
+  [/pbkdf2[\w-]*\$[^\s"',]+|\$(?:2[abxy]|argon2\w*|scrypt|[156y])\$[^\s"',]+/gi, REDACTED],
+  [
+    /\b((?:set-)?cookie|(?:proxy-)?authorization)(\s*[:=]\s*|\\*["']\s*,\s*\\*["'])(?![\s"'`[{\\])[^\r\n"']+/gi,
+    `$1$2${REDACTED}`,
+  ],
   hideNamedValues,
   hideSchemeValues,
-  (text) => text.replace(JSON_WEB_TOKEN, REDACTED),
-  (text) => text.replace(NATS_SEED, REDACTED),
+  // JSON web tokens, and seeds of NATS keys.
+  [/eyJ[\w+/=-]{8,}(?:\.[\w+/=-]*)*/g, REDACTED],
+  [/\bS[UAOCNX][A-Z2-7]{56}\b/g, REDACTED],
   (text) => text.replace(CONTROL, escapeCharacter),
 ]
 
+const ENCODED_AT = /%(?:25){0,3}40/
+const ENCODED_LOGIN =
+  /(%(?:25){0,3}3A%(?:25){0,3}2F%(?:25){0,3}2F)(?:(?!%(?:25){0,3}40)[^\s"'<>&]){0,512}(?=%(?:25){0,3}40)/gi
+const BARE_LOGIN = /(?<![\w.+/-])([\w.+-]+:)[^\s:@/"']+@(?=[\w[])/g
+// What a terminal or a log viewer acts upon: C0 and C1 controls, line separators, changes of writing direction.
+const CONTROL = /(?![\t\n\r])[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
+
 function hideSecrets(text: string): string {
-  return STEPS.reduce((hidden, step) => step(hidden), text)
+  return STEPS.reduce(
+    (hidden, step) => (typeof step === 'function' ? step(hidden) : hidden.replace(...step)),
+    text,
+  )
 }
 
 function escapeCharacter(character: string): string {

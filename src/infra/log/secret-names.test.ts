@@ -18,14 +18,14 @@ const OPEN_NAMES = (
   'idempotency_key author robot robot_kind secret_name private_key_file cookie_count monkey hashed duration_ms state'
 ).split(' ')
 
-test('names that tell of a secret are known in any writing', () => {
+test('names of secrets are recognized in any spelling', () => {
   assert.deepEqual(
     SECRET_NAMES.filter((name) => !isSecretName(name)),
     [],
   )
 })
 
-test('names that only speak about secrets stay readable', () => {
+test('names of data about secrets are not', () => {
   assert.deepEqual(
     OPEN_NAMES.filter((name) => isSecretName(name)),
     [],

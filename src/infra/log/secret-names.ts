@@ -1,4 +1,4 @@
-/** What stands where a secret stood; the same word that a `Secret` prints. */
+/** Printed in the place of a secret, as a `Secret` prints itself. */
 export const REDACTED = '**redacted**'
 
 // Matched against a name in lower case without separators: `Set-Cookie`, `setCookie` and `set_cookie` are one.
