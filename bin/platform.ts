@@ -7,12 +7,12 @@ import { AppError } from '../src/kernel/errors.ts'
 import { ROLES } from '../src/kernel/identity.ts'
 import { ValueError } from '../programs/mock-oidc/value-error.ts'
 
-// contract, section 1: Exit codes
+// docs/reference/commands.md
 const DONE = 0
 const FAILED = 1
 const WRONG_USAGE = 2
 
-// A command that ends by itself may name another one.
+// `ticket-notify` has exit codes of its own.
 let exitCode = DONE
 
 const context: CommandContext = {
@@ -23,7 +23,7 @@ const context: CommandContext = {
   stderr: process.stderr,
 }
 
-// A command loads what it needs and nothing else: most of them need no server.
+// Each command loads its own modules only: most commands need no server.
 const databaseCommands = () => import('../src/app/commands/db.ts')
 const userCommands = () => import('../src/app/commands/user.ts')
 
@@ -48,14 +48,14 @@ function program(): Command {
 
   platform
     .command('config')
-    .description('print the effective configuration, each value with where it came from')
+    .description('print the settings in effect, with the source of each value')
     .addOption(configFile())
     .action(async (options) => (await import('../src/app/commands/config.ts')).showConfig(context, options))
 
   const database = platform.command('db').description('the database schema').helpCommand(false)
   database
     .command('migrate')
-    .description('bring the schema up to date; serve does it by itself')
+    .description('create the database, or bring its schema up to date; serve does the same')
     .addOption(configFile())
     .action(async (options) => (await databaseCommands()).migrateDatabase(context, options))
   database
@@ -68,8 +68,8 @@ function program(): Command {
   user
     .command('add')
     .argument('<name>')
-    .description('make a user; the password comes from a prompt or standard input')
-    .addOption(new Option('--role <role...>', 'what the user may do').choices(ROLES).makeOptionMandatory())
+    .description('create a user; the password comes from a prompt or standard input')
+    .addOption(new Option('--role <role...>', 'roles of the user').choices(ROLES).makeOptionMandatory())
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).addUser(context, name, options))
   user
@@ -80,19 +80,19 @@ function program(): Command {
   user
     .command('passwd')
     .argument('<name>')
-    .description('set a password, from a prompt or standard input; ends the tokens of the user')
+    .description('set a password, from a prompt or standard input; revokes the tokens of the user')
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).changePassword(context, name, options))
   user
     .command('disable')
     .argument('<name>')
-    .description('lock a user out, and end the tokens of the user')
+    .description('disable a user, and revoke the tokens of the user')
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).setUserEnabled(context, name, false, options))
   user
     .command('enable')
     .argument('<name>')
-    .description('let a user in again who was disabled')
+    .description('enable a disabled user')
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).setUserEnabled(context, name, true, options))
 
@@ -101,7 +101,10 @@ function program(): Command {
     .command('issue')
     .argument('<name>')
     .description('print a signed token for a user')
-    .option('--ttl <duration>', 'how long it is good, such as 30m or 8h (default: auth.token_ttl)')
+    .option(
+      '--ttl <duration>',
+      'how long it is valid, such as 30m or 8h, at most 30d (default: auth.token_ttl)',
+    )
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).issueToken(context, name, options))
 
@@ -117,9 +120,9 @@ function program(): Command {
         'a gateway, such as http://127.0.0.1:9994; several in order of preference',
       ).makeOptionMandatory(),
     )
-    .requiredOption('--token-file <file>', 'file with the access token; a newer one is taken up')
-    .option('--device <id>', 'name of this device, which gets the same address back')
-    .option('--no-failback', 'stay with a gateway that works when the first one is back')
+    .requiredOption('--token-file <file>', 'file with the access token; it is read again when it changes')
+    .option('--device <id>', 'name of this device, which gets the same address again')
+    .option('--no-failback', 'stay with the current gateway when the first one is back')
     .option('--json', 'print JSON lines')
     .action(async (options) => (await import('../src/app/commands/vpn.ts')).connectVpn(context, options))
 
@@ -133,7 +136,7 @@ function program(): Command {
   platform
     .command('ticket-notify')
     .argument('[arguments...]')
-    .description('tell people by mail and robot of new and changed tickets; --help shows its arguments')
+    .description('notify by mail and robot of new and changed tickets; --help shows its arguments')
     // The program reads its own arguments, as it does where it is installed alone.
     .allowUnknownOption()
     .helpOption(false)
@@ -144,20 +147,20 @@ function program(): Command {
 
   platform
     .command('version')
-    .description('print the release and the Node.js it runs on')
+    .description('print the versions of the program and of Node.js')
     .action(() => void context.stdout.write(`${versionText()}\n`))
 
   platform
     .command('help')
     .argument('[command...]')
-    .description('show what a command does')
+    .description('show the help of a command')
     .action((names: readonly string[]) => {
       context.stdout.write(commandNamed(platform, names).helpInformation())
     })
   return platform
 }
 
-/** The command that a path of names leads to: `user add`. */
+/** The command at a path of names, such as `user add`. */
 function commandNamed(platform: Command, names: readonly string[]): Command {
   return names.reduce((group, name) => {
     const found = group.commands.find((command) => command.name() === name)
@@ -165,18 +168,18 @@ function commandNamed(platform: Command, names: readonly string[]): Command {
   }, platform)
 }
 
-/** The library's text on one line, as every other complaint of this program. */
+/** The library's message on one line, as every other error of this program. */
 function usageError(text: string): string {
   const reason = text
     .trim()
     .replace(/^error: /, '')
     .replaceAll(/\s*\n\s*/g, ' ')
-  return `platform: ${reason} (platform help shows what there is)\n`
+  return `platform: ${reason} (platform help lists the commands)\n`
 }
 
-/** The one place where an error becomes an exit code. A user's mistake gets its sentence, a fault of ours its stack. */
+/** The only place where an error becomes an exit code. A wrong use prints a sentence, a defect prints its stack. */
 function exitCodeOf(error: unknown): number {
-  // Its text has been printed by the library.
+  // The library has printed its message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE
   if (error instanceof ConfigError) {
     context.stderr.write(`${error.message}\n`)
@@ -196,7 +199,7 @@ function exitCodeOf(error: unknown): number {
 
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // What the operating system refuses (a port in use, a directory that cannot be written) needs no stack.
+  // Errors of the operating system (a full disk, a directory without permission) need no stack.
   return 'syscall' in error ? error.message : (error.stack ?? error.message)
 }
 
@@ -207,7 +210,7 @@ async function main(): Promise<never> {
   } catch (error) {
     process.exitCode = exitCodeOf(error)
   }
-  // Nothing that is left may keep a finished command alive: everything was closed, or refused to close in time.
+  // A resource that did not close in time must not keep a finished command alive.
   process.exit()
 }
 

@@ -4,25 +4,25 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
 
-const GUESSED = 'changeme'.repeat(4)
+const GUESSABLE = 'changeme'.repeat(4)
 
-test('a key of the tokens that anybody would try stops the start, from wherever it comes', async () => {
-  const ways: readonly ((dataDir: string) => Record<string, string>)[] = [
-    () => ({ JWT_SECRET: GUESSED }),
+test('a guessable signing key stops the start, from any source', async () => {
+  const sources: readonly ((dataDir: string) => Record<string, string>)[] = [
+    () => ({ JWT_SECRET: GUESSABLE }),
     (dataDir) => {
-      writeFileSync(join(dataDir, 'platform.toml'), `auth.jwt_secret = "${GUESSED}"\n`)
+      writeFileSync(join(dataDir, 'platform.toml'), `auth.jwt_secret = "${GUESSABLE}"\n`)
       return {}
     },
     (dataDir) => {
-      writeFileSync(join(dataDir, 'jwt-secret'), `${GUESSED}\n`, { mode: 0o600 })
+      writeFileSync(join(dataDir, 'jwt-secret'), `${GUESSABLE}\n`, { mode: 0o600 })
       return {}
     },
   ]
-  for (const way of ways) {
+  for (const source of sources) {
     using directory = temporaryDirectory()
     const { code, stdout, stderr } = await runPlatform(['serve'], {
       dataDir: directory.path,
-      env: { LISTEN_ADDR: '127.0.0.1:0', ...way(directory.path) },
+      env: { LISTEN_ADDR: '127.0.0.1:0', ...source(directory.path) },
     })
     assert.equal(code, 2, stderr)
     assert.match(stderr, /auth\.jwt_secret: expected .*guess/)
@@ -30,7 +30,7 @@ test('a key of the tokens that anybody would try stops the start, from wherever 
   }
 })
 
-test('what is kept is for its owner alone, while the platform runs, and a wider database is told of', async () => {
+test('files are private to their owner, and a readable database causes a warning', async () => {
   using directory = temporaryDirectory()
   await using first = await servePlatform({ dataDir: directory.path })
   for (const name of ['jwt-secret', 'platform.db', 'platform.db-wal', 'platform.db-shm'])

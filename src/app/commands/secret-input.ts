@@ -4,11 +4,11 @@ import { AppError } from '../../kernel/errors.ts'
 import { Secret } from '../../kernel/secret.ts'
 import type { CommandContext } from './context.ts'
 
-/** A secret from a prompt that does not show it, or from the first line of standard input; never from an argument. */
+/** Reads a secret from a prompt without echo, or from the first line of standard input; never from an argument. */
 export async function readSecret({ stdin, stderr }: CommandContext, prompt: string): Promise<Secret> {
   const terminal = stdin.isTTY === true
   if (terminal) stderr.write(`${prompt}: `)
-  const lines = createInterface({ input: stdin, output: terminal ? nowhere() : undefined, terminal })
+  const lines = createInterface({ input: stdin, output: terminal ? discard() : undefined, terminal })
   try {
     for await (const line of lines) {
       if (terminal) stderr.write('\n')
@@ -17,9 +17,9 @@ export async function readSecret({ stdin, stderr }: CommandContext, prompt: stri
   } finally {
     lines.close()
   }
-  throw new AppError('invalid', 'validation_failed', `${prompt}: nothing came on standard input.`)
+  throw new AppError('invalid', 'validation_failed', `${prompt}: standard input is empty.`)
 }
 
-function nowhere(): Writable {
+function discard(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }

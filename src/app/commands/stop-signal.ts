@@ -1,4 +1,4 @@
-/** The first signal that asks the program to stop; later ones change nothing. */
+/** Resolves with the first signal that asks the program to stop; later signals have no effect. */
 export function stopSignal(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))

@@ -5,17 +5,17 @@ import { Secret } from '../../kernel/secret.ts'
 
 const READABLE_BY_OTHERS = 0o044
 
-// contract, section 5: a token is at most 8 KiB
+// docs/specification.md, Gateway: a token is at most 8 KiB
 const MAX_BYTES = 16 * 1_024
 
 export interface TokenFile {
-  /** The token as it stands there now; throws, without the token, when there is none. */
+  /** The current token of the file; throws, without printing it, when there is none. */
   read(): Secret
-  /** What its owner should change, if anything. */
+  /** What the owner of the file should change, if anything. */
   readonly warning: string | undefined
 }
 
-/** A file that holds a token and nothing else. Throws `invalid` when there is none in it now. */
+/** Opens a file that contains only a token. Throws `invalid` when it has none. */
 export function openTokenFile(name: string, cwd: string): TokenFile {
   const path = resolve(cwd, name)
   const read = () => withFile(path, (file) => tokenIn(name, file))
@@ -28,7 +28,7 @@ export function openTokenFile(name: string, cwd: string): TokenFile {
 }
 
 function withFile<T>(path: string, use: (file: number) => T): T {
-  // A pipe that nobody writes to must not stop the program.
+  // Opening a pipe without a writer must not block the program.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     return use(file)
@@ -39,11 +39,11 @@ function withFile<T>(path: string, use: (file: number) => T): T {
 
 function tokenIn(name: string, file: number): Secret {
   const stats = fstatSync(file)
-  // Anything else can be read only once, or for ever.
+  // Pipes and devices can be read only once, or endlessly.
   if (!stats.isFile()) throw new Error(`${JSON.stringify(name)} is no regular file`)
   if (stats.size > MAX_BYTES) throw new Error(`${JSON.stringify(name)} is too large for a token`)
   const token = readFileSync(file, 'utf8').trim()
-  if (token === '') throw new Error(`${JSON.stringify(name)} is empty; put a token into it`)
+  if (token === '') throw new Error(`${JSON.stringify(name)} is empty; write a token into it`)
   return new Secret(token)
 }
 

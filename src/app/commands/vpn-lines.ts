@@ -13,7 +13,7 @@ export function jsonLine(event: VpnEvent): string {
   return `${JSON.stringify(event)}\n`
 }
 
-/** Lines in columns, as wide as the longest of these gateways. */
+/** Lines in columns; the column of the gateway is as wide as the longest of these. */
 export function textLine(gateways: readonly string[], colours: boolean): (event: VpnEvent) => string {
   const gatewayWidth = Math.max(...gateways.map((gateway) => gateway.length))
   return ({ at, state, gateway, virtual_ip: address = '', reason = '' }) => {
@@ -24,7 +24,7 @@ export function textLine(gateways: readonly string[], colours: boolean): (event:
   }
 }
 
-// A reason is the gateway's text: it must not steer the terminal.
+// The reason is text of the gateway and must not contain control characters of the terminal.
 function oneLine(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, ' ')
 }

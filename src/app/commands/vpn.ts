@@ -13,10 +13,10 @@ export interface VpnConnectOptions {
   readonly json?: boolean
 }
 
-// contract, section 5
+// docs/specification.md, Gateway
 const DEVICE = /^[A-Za-z0-9._-]{1,64}$/
 
-/** `platform vpn connect`: holds a session until a signal ends it, or somebody who decides so. */
+/** `platform vpn connect`: holds a session until a signal or the gateway ends it. */
 export async function connectVpn(context: CommandContext, options: VpnConnectOptions): Promise<void> {
   checkOptions(options)
   const tokenFile = openTokenFile(options.tokenFile, context.cwd)
@@ -30,7 +30,7 @@ export async function connectVpn(context: CommandContext, options: VpnConnectOpt
     failback: options.failback,
     onState: (event) => context.stdout.write(toLine(event)),
   })
-  // Nobody reads any more, so nothing is left to do.
+  // The reader of the output has gone, so there is nothing left to do.
   context.stdout.once('error', () => void client.stop())
   void stopSignal().then(() => client.stop())
   reportEnd(await client.ended)
@@ -53,5 +53,5 @@ function checkGateway(text: string): void {
 
 function reportEnd({ code, reason }: VpnEnd): void {
   if (code === 1000) return
-  throw new AppError('forbidden', 'session_ended', `The session was ended for good: ${reason}.`)
+  throw new AppError('forbidden', 'session_ended', `The gateway ended the session permanently: ${reason}.`)
 }
