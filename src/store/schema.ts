@@ -16,11 +16,7 @@ export interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
   db(queries: Queries): Kysely<DatabaseOf<T>>
   /** A prepared statement on these tables; see {@link statement}. */
   statement<P extends object, R = never>(
-    build: (
-      db: Kysely<DatabaseOf<T>>,
-      parameter: Parameter<P>,
-      capabilities: Capabilities,
-    ) => Compilable<R>,
+    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>, capabilities: Capabilities) => Compilable<R>,
   ): Statement<P, R>
 }
 
