@@ -1,0 +1,2 @@
+// The program of a checkout under the name that needs no set-up: `node src/main.ts serve`.
+import '../bin/platform.ts'
