@@ -250,7 +250,7 @@ export const SETTINGS = {
 export type SettingKey = keyof typeof SETTINGS
 
 /** The same without the types of the values, for code that treats all settings alike. */
-export const SETTING_TABLE: SettingTable = SETTINGS
+export const SETTING_TABLE: SettingTable = { ...SETTINGS }
 
 /** Tables of a file that no part of the program reads yet, so that they are errors. */
 export const TABLES_WITHOUT_EFFECT: readonly string[] = ['backup']

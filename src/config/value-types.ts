@@ -106,7 +106,7 @@ export const secretText = valueType({
   parse: (text) => (text === '' ? undefined : new Secret(text)),
 })
 
-export const SIGNING_KEY_MINIMUM_BYTES = 32 // RFC 7518, 3.2: a key for HS256 is at least as long as its hash
+const SIGNING_KEY_MINIMUM_BYTES = 32 // RFC 7518, 3.2: a key for HS256 is at least as long as its hash
 
 export const signingKey = valueType({
   name: 'secret',
