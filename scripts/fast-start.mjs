@@ -16,7 +16,7 @@ export function keepCompiledCode() {
   if (directory) process.env['NODE_COMPILE_CACHE'] ??= directory
 }
 
-/** Loads npm packages from their bundle, if there is one of the packages that are installed. */
+/** Loads npm packages from their bundle, if one was built from the packages that are installed. */
 export function useDependencyBundle() {
   const directory = bundleDirectory()
   if (!existsSync(directory)) return
@@ -24,7 +24,7 @@ export function useDependencyBundle() {
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const resolved = context.parentURL?.endsWith('.ts')
-        ? resolve(specifier, context.parentURL, files)
+        ? resolveImport(specifier, context.parentURL, files)
         : undefined
       return resolved ?? nextResolve(specifier, context)
     },
@@ -32,13 +32,14 @@ export function useDependencyBundle() {
 }
 
 /**
- * What a source file imports. Node.js comes to the same files by looking at several directories for each.
+ * Resolves an import of a source file without the look-ups in the file system that Node.js needs; undefined: Node.js
+ * resolves it.
  *
  * @param {string} specifier
  * @param {string} parentUrl
  * @param {ReadonlyMap<string, string>} bundled
  */
-function resolve(specifier, parentUrl, bundled) {
+function resolveImport(specifier, parentUrl, bundled) {
   if (specifier.startsWith('.') && specifier.endsWith('.ts')) {
     return { url: new URL(specifier, parentUrl).href, format: 'module-typescript', shortCircuit: true }
   }

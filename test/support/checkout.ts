@@ -12,7 +12,7 @@ const COPIED = ['bin', 'src', 'programs', 'scripts', 'package.json', 'package-lo
 
 export interface Checkout extends Disposable {
   readonly path: string
-  /** Every file and directory that is not a link, with paths from the checkout. */
+  /** The paths of all files, relative to the checkout; without the contents of the packages. */
   files(): string[]
 }
 
@@ -24,7 +24,6 @@ export function copyCheckout({ installed = true } = {}): Checkout {
   return {
     ...directory,
     files: () => globSync(['**', 'node_modules/.cache/**'], { cwd: directory.path }).sort(),
-    [Symbol.dispose]: () => directory[Symbol.dispose](),
   }
 }
 
