@@ -136,7 +136,9 @@ function program(): Command {
   platform
     .command('ticket-notify')
     .argument('[arguments...]')
-    .description('notify by mail and robot of new and changed tickets; --help shows its arguments')
+    .description(
+      'send notifications of new and changed tickets by mail and robot; --help shows its arguments',
+    )
     // The program reads its own arguments, as it does where it is installed alone.
     .allowUnknownOption()
     .helpOption(false)

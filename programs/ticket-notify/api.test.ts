@@ -12,7 +12,7 @@ const optionsFor = (api: string, options: Partial<FetchOptions> = {}): FetchOpti
   ...options,
 })
 
-test('the newest tickets are asked for by a local tool that holds no secret', async () => {
+test('the newest tickets are requested with the headers of a local tool, without a secret', async () => {
   await using api = await startTicketApi()
   await fetchTickets(optionsFor(`${api.url}/base`, { limit: 7 }))
   const { method, url, headers } = api.requests[0] ?? assert.fail()
@@ -41,7 +41,7 @@ for (const [fault, behaviour] of Object.entries(TICKET_API_FAULTS)) {
   })
 }
 
-test('a platform that refuses is quoted', async () => {
+test('the message of a refusal is in the error', async () => {
   await using api = await startTicketApi()
   const body = JSON.stringify({ code: 'validation_failed', message: 'limit: expected at most 1000' })
   api.behave((response) => void response.writeHead(400).end(body))
@@ -51,14 +51,14 @@ test('a platform that refuses is quoted', async () => {
   })
 })
 
-test('a platform that is not there is a failed fetch', async () => {
+test('a platform that is not reachable is a failed fetch', async () => {
   const api = await startTicketApi()
   await api[Symbol.asyncDispose]()
   await assert.rejects(fetchTickets(optionsFor(api.url)), { name: 'FetchError', message: /ECONNREFUSED/ })
 })
 
 const SLOW = {
-  'accepts and says nothing': () => {},
+  'accepts and does not answer': () => {},
   'sends a byte now and then': (response: ServerResponse) => {
     response.writeHead(200)
     const timer = setInterval(() => response.write(' '), 30)
@@ -67,7 +67,7 @@ const SLOW = {
 }
 
 for (const [fault, behaviour] of Object.entries(SLOW)) {
-  test(`a platform that ${fault} fails when the time is over`, async () => {
+  test(`a platform that ${fault} fails when its time is over`, async () => {
     await using api = await startTicketApi()
     api.behave(behaviour)
     const fetching = fetchTickets(optionsFor(api.url, { timeoutMs: 200 }))
@@ -75,7 +75,7 @@ for (const [fault, behaviour] of Object.entries(SLOW)) {
   })
 }
 
-test('a fetch that is interrupted ends at once', async () => {
+test('aborting a fetch ends it at once', async () => {
   await using api = await startTicketApi()
   const control = new AbortController()
   api.behave(() => control.abort())
@@ -86,7 +86,7 @@ test('a fetch that is interrupted ends at once', async () => {
   assert.equal(api.requests.length, 1)
 })
 
-test('an endless answer is cut off', async () => {
+test('an endless answer is a failed fetch', async () => {
   await using api = await startTicketApi()
   api.behave((response) => {
     const chunk = Buffer.alloc(1_048_576, ' ')

@@ -1,14 +1,13 @@
 import type { Options } from './options.ts'
 import { parseTicketList, type TicketList } from './tickets.ts'
 
-// contract, section 7
 const FETCH_TIMEOUT_MS = 30_000
 const REPORT_TIMEOUT_MS = 10_000
-// 500 tickets with long descriptions are a fraction of this.
+// 500 tickets with long descriptions have a fraction of this.
 const MAX_ANSWER_BYTES = 32 * 1_048_576
 const MAX_QUOTE_CHARACTERS = 300
 
-/** The platform could not be asked, or its answer was none. */
+/** A request to the platform failed, or its answer is not usable. */
 export class FetchError extends Error {
   override readonly name = 'FetchError'
 }
@@ -30,7 +29,7 @@ export interface RequestOptions extends Pick<Options, 'api' | 'identity'> {
 
 export interface FetchOptions extends RequestOptions, Pick<Options, 'limit'> {}
 
-/** The newest tickets. Throws a FetchError that says why there are none. */
+/** Fetches the newest tickets. Throws a FetchError with the reason. */
 export async function fetchTickets(options: FetchOptions): Promise<TicketList> {
   const text = await request(options, { method: 'GET', path: `/tickets?limit=${options.limit}` })
   const list = parseTicketList(parseJson(text))
@@ -38,7 +37,7 @@ export async function fetchTickets(options: FetchOptions): Promise<TicketList> {
   return list
 }
 
-/** Reports an alert to the platform. Throws a FetchError that says why it was not taken. */
+/** Reports an alert to the platform. Throws a FetchError with the reason. */
 export async function reportAlert(alert: Alert, options: RequestOptions): Promise<void> {
   await request(
     { timeoutMs: REPORT_TIMEOUT_MS, ...options },
@@ -69,7 +68,7 @@ async function request(
       headers: {
         accept: 'application/json',
         ...(body && { 'content-type': 'application/json' }),
-        // spec, rule 3: a local tool, which holds no secret
+        // A local tool has no secret (docs/specification.md, Ticket notifier).
         'x-user-id': identity.name,
         'x-user-name': identity.name,
         'x-user-roles': identity.roles,
@@ -91,7 +90,7 @@ async function request(
   }
 }
 
-/** What the platform says of it: its error bodies are JSON with `code` and `message`. */
+/** With the `message` of the platform's error body. */
 function refusal(status: number, body: string): string {
   const message = messageIn(body)
   return message === undefined ? `HTTP status ${status}` : `HTTP status ${status}: ${message}`

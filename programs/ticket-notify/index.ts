@@ -1,9 +1,9 @@
 import type { Environment } from './env.ts'
-import { presentTime } from './env.ts'
+import { currentTime } from './env.ts'
 import { ticketNotify } from './main.ts'
 import type { Output } from './output.ts'
 
-/** What the program has of the world. */
+/** The parts of the process that the program uses. */
 export interface TicketNotifyContext {
   readonly env: Environment
   readonly stdout: Output
@@ -11,17 +11,14 @@ export interface TicketNotifyContext {
 }
 
 /**
- * `platform ticket-notify`: the program of the two released files, whose notification module is part of the executable
- * here. Resolves with its exit code (spec, Errors: Notifier exit codes).
+ * `platform ticket-notify`: the same program as the two released files, with the notification module inside the
+ * executable. Resolves with its exit code.
  */
 export function runTicketNotify(argv: readonly string[], context: TicketNotifyContext): Promise<number> {
-  const { env, stdout, stderr } = context
   return ticketNotify(argv, {
-    env,
+    ...context,
     nodeVersion: process.versions.node,
-    stdout,
-    stderr,
-    now: presentTime,
+    now: currentTime,
     loadNotify: () => import('./notify.ts'),
   })
 }

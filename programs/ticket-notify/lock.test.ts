@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { bootId, takeLock, type Release } from './lock.ts'
+import { bootId, takeLock, type ReleaseLock } from './lock.ts'
 
 function lockFile() {
   const directory = mkdtempSync(join(tmpdir(), 'platform-lock-'))
@@ -24,12 +24,12 @@ function lockFile() {
   }
 }
 
-function taken(path: string): Release {
+function taken(path: string): ReleaseLock {
   const lock = takeLock(path)
   return typeof lock === 'function' ? lock : assert.fail(`held by ${lock.heldBy}`)
 }
 
-test('a lock that is free is taken, and one that is let go can be taken again', () => {
+test('a free lock is taken, and a released one can be taken again', () => {
   using lock = lockFile()
   const release = taken(lock.path)
   assert.deepEqual(lock.files(), ['state.lock'])
@@ -39,7 +39,7 @@ test('a lock that is free is taken, and one that is let go can be taken again', 
   taken(lock.path)()
 })
 
-test("who lets go twice takes away nobody else's lock", () => {
+test('releasing twice does not remove another lock', () => {
   using lock = lockFile()
   const release = taken(lock.path)
   release()
@@ -48,7 +48,7 @@ test("who lets go twice takes away nobody else's lock", () => {
   assert.ok(existsSync(lock.path))
 })
 
-test('a lock that is held names its holder', () => {
+test('a taken lock names its holder', () => {
   using lock = lockFile()
   const release = taken(lock.path)
   assert.deepEqual(takeLock(lock.path), { heldBy: process.pid })
@@ -68,14 +68,14 @@ test('the lock of a process that was killed is taken over', async () => {
   assert.deepEqual(lock.files(), [])
 })
 
-test('a lock that there is no room for leaves nothing behind', () => {
+test('a lock that cannot be written leaves no file', () => {
   using lock = lockFile()
   symlinkSync('/dev/full', `${lock.path}.${process.pid}`)
   assert.throws(() => takeLock(lock.path), { code: 'ENOSPC' })
   assert.deepEqual(lock.files(), [])
 })
 
-test('what a round that was killed while it took the lock has left is taken away, what others do is not', () => {
+test('files of a killed round are removed, files of a running one are not', () => {
   using lock = lockFile()
   const dead = 4_194_305 // above the highest number that a process can have
   const directory = dirname(lock.path)
@@ -88,11 +88,11 @@ test('what a round that was killed while it took the lock has left is taken away
 })
 
 const STALE: Readonly<Record<string, string>> = {
-  'names this process as it was before it began': `${process.pid} 1 ${bootId()}`,
+  'is of an earlier process with the same number': `${process.pid} 1 ${bootId()}`,
   'was written before the last boot': readMarkWith('another-boot'),
   'is empty': '',
-  'holds rubbish': 'rubbish\0',
-  'names no possible process': '-1 x y',
+  'has other content': 'rubbish\0',
+  'has an impossible process number': '-1 x y',
 }
 
 function readMarkWith(boot: string): string {
@@ -112,7 +112,7 @@ for (const [what, mark] of Object.entries(STALE)) {
   })
 }
 
-test('of many processes that find a dead lock at once, one gets it', async () => {
+test('of many processes that find the lock of an ended one, one takes it', async () => {
   using lock = lockFile()
   writeFileSync(lock.path, '1 1 dead')
   const program = `const { takeLock } = await import(${JSON.stringify(join(import.meta.dirname, 'lock.ts'))})

@@ -1,44 +1,45 @@
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { codeOf } from './errors.ts'
 
-/** Lets go; may be called twice. */
-export type Release = () => void
+/** Releases the lock; may be called twice. */
+export type ReleaseLock = () => void
 
-/** Another round is under way. */
-export interface Held {
+/** The process of the round that has the lock. */
+export interface LockHolder {
   readonly heldBy: number
 }
 
-// Enough for a crowd of rounds that find the lock of a dead one at the same moment.
+// Several rounds may find the lock of an ended process at the same moment.
 const MAX_ATTEMPTS = 10
-// A process that was killed, and whose parent has not looked yet.
+// Zombies and dead processes, see proc_pid_stat(5).
 const ENDED_STATES = ['Z', 'X']
-const DEAD = 'dead'
+const ENDED = 'ended'
 
 /**
- * Takes the lock, or answers who holds it. The file names a process and when that process began, so that a lock
- * outlives neither a kill nor a reboot that gives its number to another process. It appears complete or not at all.
+ * Takes the lock, or returns its holder. The file names a process and its start time: the lock of a killed process is
+ * recognised, also when its number belongs to another process after a reboot. The file is never seen half written.
  */
-export function takeLock(path: string): Release | Held {
-  const own = processMark(process.pid)
+export function takeLock(path: string): ReleaseLock | LockHolder {
+  const own = describeProcess(process.pid)
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (tryTake(path, own)) {
       removeLeftovers(path)
       return () => releaseOwn(path, own)
     }
-    const found = readMark(path)
-    if (found === undefined) continue
-    const pid = Number(found.split(' ')[0])
-    if (found === processMark(pid)) return { heldBy: pid }
-    breakLock(path, found)
+    const owner = readOwner(path)
+    if (owner === undefined) continue
+    const pid = Number(owner.split(' ')[0])
+    if (owner === describeProcess(pid)) return { heldBy: pid }
+    breakLock(path, owner)
   }
-  throw new Error(`${path}: could be neither taken nor broken`)
+  throw new Error(`${path}: could not be taken, and belongs to no running process`)
 }
 
-function tryTake(path: string, mark: string): boolean {
+function tryTake(path: string, owner: string): boolean {
   const candidate = `${path}.${process.pid}`
   try {
-    writeFileSync(candidate, mark, { mode: 0o600 })
+    writeFileSync(candidate, owner, { mode: 0o600 })
     linkSync(candidate, path)
     return true
   } catch (error) {
@@ -49,24 +50,25 @@ function tryTake(path: string, mark: string): boolean {
   }
 }
 
-/** Takes away what rounds have left that were killed in the middle of taking or breaking the lock. */
+/** Removes the files of rounds that were killed while they took or broke the lock. */
 function removeLeftovers(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     const pid = name.startsWith(`${basename(path)}.`) ? /\.(\d+)(\.dead)?$/.exec(name)?.[1] : undefined
-    if (pid !== undefined && startOf(Number(pid)) === DEAD) rmSync(join(dirname(path), name), { force: true })
+    if (pid !== undefined && startOf(Number(pid)) === ENDED)
+      rmSync(join(dirname(path), name), { force: true })
   }
 }
 
 function releaseOwn(path: string, own: string): void {
-  if (readMark(path) === own) rmSync(path, { force: true })
+  if (readOwner(path) === own) rmSync(path, { force: true })
 }
 
-/** Moves a dead lock away; when it was a living one that had just replaced it, puts that one back. */
-function breakLock(path: string, dead: string): void {
+/** Removes the lock of an ended process. A lock that has just replaced it is restored. */
+function breakLock(path: string, endedOwner: string): void {
   const moved = `${path}.${process.pid}.dead`
   try {
     renameSync(path, moved)
-    if (readMark(moved) !== dead) linkSync(moved, path)
+    if (readOwner(moved) !== endedOwner) linkSync(moved, path)
   } catch (error) {
     if (!['ENOENT', 'EEXIST'].includes(codeOf(error))) throw error
   } finally {
@@ -74,7 +76,7 @@ function breakLock(path: string, dead: string): void {
   }
 }
 
-function readMark(path: string): string | undefined {
+function readOwner(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
@@ -84,18 +86,18 @@ function readMark(path: string): string | undefined {
 }
 
 /** `pid start`, the second in ticks since the boot (field 22 of /proc/pid/stat), after the boot's own id. */
-function processMark(pid: number): string {
+function describeProcess(pid: number): string {
   return `${pid} ${startOf(pid)} ${bootId()}`
 }
 
 function startOf(pid: number): string {
   const stat = readOr(`/proc/${pid}/stat`, '')
-  // The name of the program, in brackets, may hold anything.
+  // Fields are counted after the name of the program, which is in parentheses and may contain any character.
   const [state = 'X', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return stat === '' || ENDED_STATES.includes(state) ? DEAD : (fields[18] ?? '')
+  return stat === '' || ENDED_STATES.includes(state) ? ENDED : (fields[18] ?? '')
 }
 
-/** Names the running of this machine; empty where the system has no such name. */
+/** Identifies this boot of the machine; empty where the system has no such id. */
 export function bootId(): string {
   return readOr('/proc/sys/kernel/random/boot_id', '').trim()
 }
@@ -106,8 +108,4 @@ function readOr(path: string, otherwise: string): string {
   } catch {
     return otherwise
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -2,7 +2,7 @@ import type { Output } from './output.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** One JSON line per event. INFO: what happened; WARN: something may be missed; ERROR: a person must act. */
+/** One JSON line per event. INFO: it happened; WARN: something may be missing; ERROR: a person must act. */
 export interface Log {
   info(message: string, fields?: Fields): void
   warn(message: string, fields?: Fields): void

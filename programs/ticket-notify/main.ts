@@ -2,33 +2,39 @@ import { hostname } from 'node:os'
 import { FetchError, fetchTickets, reportAlert } from './api.ts'
 import { makeDirectoryOf } from './atomic-file.ts'
 import type { Environment } from './env.ts'
-import { type Held, type Release, takeLock } from './lock.ts'
+import { messageOf } from './errors.ts'
+import { type LockHolder, type ReleaseLock, takeLock } from './lock.ts'
 import { createLog, type Log } from './log.ts'
 import { nodeProblem } from './node-version.ts'
 import { selfTestNotice } from './notices.ts'
 import type { Notification, NotifyModule, NotifyResult } from './notification.ts'
 import { type Options, parseOptions, USAGE, UsageError } from './options.ts'
-import { type Output, outliveReader } from './output.ts'
-import { runRound, SaveError, type Tally } from './round.ts'
-import { createStateStore, lockFileOf, memoryFileOf, readOnlyStore, statePathProblem } from './state-store.ts'
+import { ignoreWriteErrors, type Output } from './output.ts'
+import { type RoundCounts, type RoundDeps, runRound, SaveError } from './round.ts'
+import {
+  FileStateStore,
+  lockFileOf,
+  memoryFileOf,
+  ReadOnlyStateStore,
+  statePathProblem,
+} from './state-store.ts'
 import { stopOnSignal, type Stop } from './stop.ts'
 
-// spec, Errors: Notifier exit codes
 const DONE = 0
 const FAILED = 1
 const WRONG_USAGE = 2
 
 const PRINTED = 'dry run: printed on standard output only'
 
-/** What the program has of the world. */
-export interface World {
+/** The process around the program. */
+export interface Runtime {
   readonly env: Environment
   /** As in `process.versions.node`. */
   readonly nodeVersion: string
   readonly stdout: Output
   readonly stderr: Output
   now(): number
-  /** Loads the neighbouring file; called only when something may be sent. */
+  /** Loads the notification module; called only when something may be sent. */
   loadNotify(): Promise<NotifyModule>
 }
 
@@ -37,183 +43,179 @@ type Send = (
   options?: { readonly ignoreThrottle?: boolean },
 ) => Promise<NotifyResult>
 
-/** The program, from its arguments to its exit code. Never rejects: whatever happens is a line of the log. */
-export async function ticketNotify(argv: readonly string[], world: World): Promise<number> {
-  for (const output of [world.stdout, world.stderr]) outliveReader(output)
-  const log = createLog(world.stderr, world.now)
+/** Runs the program and resolves with its exit code. Never rejects: every failure is a line of the log. */
+export async function ticketNotify(argv: readonly string[], runtime: Runtime): Promise<number> {
+  for (const output of [runtime.stdout, runtime.stderr]) ignoreWriteErrors(output)
+  const log = createLog(runtime.stderr, runtime.now)
   try {
-    return await start(argv, world, log)
+    return await start(argv, runtime, log)
   } catch (error) {
     if (error instanceof UsageError) {
       log.error(error.message)
       return WRONG_USAGE
     }
-    log.error(`the round broke off: ${messageOf(error)}`, {
-      stack: error instanceof Error ? error.stack : undefined,
-    })
+    const stack = error instanceof Error ? error.stack : undefined
+    log.error(`the round failed: ${messageOf(error)}`, { stack })
     return FAILED
   }
 }
 
-function start(argv: readonly string[], world: World, log: Log): number | Promise<number> {
-  const problem = nodeProblem(world.nodeVersion)
+async function start(argv: readonly string[], runtime: Runtime, log: Log): Promise<number> {
+  const problem = nodeProblem(runtime.nodeVersion)
   if (problem !== undefined) {
     log.error(problem)
     return FAILED
   }
-  const options = parseOptions(argv, world.env)
-  if (!options.help) return run(options, world, log)
-  world.stdout.write(USAGE)
-  return DONE
-}
-
-async function run(options: Options, world: World, log: Log): Promise<number> {
+  const options = parseOptions(argv, runtime.env)
+  if (options.help) {
+    runtime.stdout.write(USAGE)
+    return DONE
+  }
   const stop = stopOnSignal(log)
   try {
-    const opened = await openSend(options, world, stop)
-    if ('send' in opened) return await work(options, world, log, opened.send, stop)
-    log.error(`the notification module cannot be loaded: ${opened.missing}`)
-    return FAILED
+    return await new Program(options, runtime, log, stop).run()
   } finally {
     stop.release()
   }
 }
 
-async function work(options: Options, world: World, log: Log, send: Send, stop: Stop): Promise<number> {
-  if (options.selfTest) return selfTest(send, world, log)
-  const problem = statePathProblem(options.stateFile)
-  if (problem !== undefined) {
-    log.error(`the state file cannot be used: ${problem}; name a file with --state`, {
-      state: options.stateFile,
-    })
+/** One run of the program with valid options. */
+class Program {
+  readonly #options: Options
+  readonly #runtime: Runtime
+  readonly #log: Log
+  readonly #stop: Stop
+
+  constructor(options: Options, runtime: Runtime, log: Log, stop: Stop) {
+    this.#options = options
+    this.#runtime = runtime
+    this.#log = log
+    this.#stop = stop
+  }
+
+  async run(): Promise<number> {
+    const { selfTest, dryRun, seedOnly, stateFile } = this.#options
+    const loaded = dryRun || seedOnly ? { send: this.#print } : await this.#loadSend()
+    if ('problem' in loaded) return this.#fail(`the notification module cannot be loaded: ${loaded.problem}`)
+    if (selfTest) return this.#selfTest(loaded.send)
+    const problem = statePathProblem(stateFile)
+    if (problem !== undefined)
+      return this.#fail(`the state file cannot be used: ${problem}; name a file with --state`, {
+        state: stateFile,
+      })
+    // A dry run writes nothing, not even a lock.
+    return dryRun ? this.#round(loaded.send) : this.#lockedRound(loaded.send)
+  }
+
+  #fail(message: string, fields: Readonly<Record<string, unknown>> = {}): number {
+    this.#log.error(message, fields)
     return FAILED
   }
-  const once = () => round(options, world, log, send, stop)
-  // A dry run leaves nothing behind, not even for a moment.
-  return options.dryRun ? once() : lockedRound(options, log, once)
-}
 
-/** How this run tells people: not at all, on standard output, or really. */
-async function openSend(
-  { dryRun, seedOnly, stateFile }: Options,
-  { stdout, loadNotify }: World,
-  { hurry }: Stop,
-): Promise<{ readonly send: Send } | { readonly missing: string }> {
-  if (dryRun || seedOnly) {
-    return {
-      async send(notification) {
-        stdout.write(`${JSON.stringify(notification)}\n`)
-        return { mail: 'sent', robot: 'sent', reasons: { mail: PRINTED, robot: PRINTED } }
-      },
+  readonly #print: Send = async (notification) => {
+    this.#runtime.stdout.write(`${JSON.stringify(notification)}\n`)
+    return { mail: 'sent', robot: 'sent', reasons: { mail: PRINTED, robot: PRINTED } }
+  }
+
+  async #loadSend(): Promise<{ readonly send: Send } | { readonly problem: string }> {
+    try {
+      const { notify }: Partial<NotifyModule> = await this.#runtime.loadNotify()
+      if (typeof notify !== 'function') return { problem: 'it exports no function notify' }
+      const options = { memoryFile: memoryFileOf(this.#options.stateFile), signal: this.#stop.abortSends }
+      return { send: (notification, more) => notify(notification, { ...options, ...more }) }
+    } catch (error) {
+      return { problem: messageOf(error) }
     }
   }
-  try {
-    const { notify }: Partial<NotifyModule> = await loadNotify()
-    if (typeof notify !== 'function') return { missing: 'it exports no function notify' }
-    const memoryFile = memoryFileOf(stateFile)
-    return { send: (notification, more) => notify(notification, { memoryFile, signal: hurry, ...more }) }
-  } catch (error) {
-    return { missing: messageOf(error) }
+
+  async #selfTest(send: Send): Promise<number> {
+    const notice = selfTestNotice(this.#runtime.now())
+    const { mail, robot, reasons } = await send(notice, { ignoreThrottle: true })
+    const fields = { mail, robot, reasons }
+    if (mail !== 'sent') return this.#fail('self-test: mail does not work', fields)
+    this.#log.info('self-test passed', fields)
+    return DONE
   }
-}
 
-async function selfTest(send: Send, { now }: World, log: Log): Promise<number> {
-  const { mail, robot, reasons } = await send(selfTestNotice(now()), { ignoreThrottle: true })
-  const works = mail === 'sent'
-  log[works ? 'info' : 'error'](works ? 'self-test passed' : 'self-test: mail does not work', {
-    mail,
-    robot,
-    reasons,
-  })
-  return works ? DONE : FAILED
-}
-
-/** spec, rule 9 and contract, section 7: one round at a time. */
-async function lockedRound({ stateFile }: Options, log: Log, once: () => Promise<number>): Promise<number> {
-  const lock = lockOf(stateFile)
-  if (typeof lock === 'function') {
+  async #lockedRound(send: Send): Promise<number> {
+    const lock = this.#takeLock()
+    if (typeof lock === 'number') return lock
     try {
-      return await once()
+      return await this.#round(send)
     } finally {
       lock()
     }
   }
-  if ('heldBy' in lock) {
-    log.info('another round is under way, this one does nothing', { held_by: lock.heldBy })
+
+  /** The function that releases the lock, or an exit code. */
+  #takeLock(): ReleaseLock | number {
+    const { stateFile } = this.#options
+    let lock: ReleaseLock | LockHolder
+    try {
+      makeDirectoryOf(stateFile)
+      lock = takeLock(lockFileOf(stateFile))
+    } catch (error) {
+      // Where the lock cannot be written no state could be saved.
+      return this.#fail(`nothing can be written beside the state file: ${messageOf(error)}`, {
+        state: stateFile,
+      })
+    }
+    if (typeof lock === 'function') return lock
+    this.#log.info('another round is running: this one does nothing', { held_by: lock.heldBy })
     return DONE
   }
-  log.error(`nothing can be written beside the state file: ${lock.problem}`, { state: stateFile })
-  return FAILED
-}
 
-/** Where not even the lock can be written nothing could be remembered. */
-function lockOf(stateFile: string): Release | Held | { readonly problem: string } {
-  try {
-    makeDirectoryOf(stateFile)
-    return takeLock(lockFileOf(stateFile))
-  } catch (error) {
-    return { problem: messageOf(error) }
-  }
-}
-
-async function round(options: Options, world: World, log: Log, send: Send, stop: Stop): Promise<number> {
-  const files = createStateStore(options.stateFile)
-  const store = options.dryRun ? readOnlyStore(files) : files
-  try {
+  async #round(send: Send): Promise<number> {
+    const { dryRun, stateFile } = this.#options
+    const store = dryRun ? new ReadOnlyStateStore(stateFile) : new FileStateStore(stateFile)
     const startedAt = performance.now()
-    const tally = await runRound(
-      {
-        log,
-        store,
-        now: world.now,
-        monotonic: () => performance.now(),
-        fetch: () => fetchTickets({ ...options, signal: stop.requested }),
-        send,
-        reportAlert: options.dryRun
-          ? async ({ alarm_id }) => log.info('dry run: the alert is not reported', { alert: alarm_id })
-          : (alert) => reportAlert(alert, { ...options, signal: stop.requested }),
-        server: hostname(),
-        isStopping: () => stop.requested.aborted,
-      },
-      options,
-    )
-    logDone(log, tally, performance.now() - startedAt, stop)
-    return DONE
-  } catch (error) {
-    return failedRound(error, options, log, stop)
-  } finally {
-    store.close()
+    try {
+      const counts = await runRound(this.#roundDeps(store, send), this.#options)
+      this.#logDone(counts, performance.now() - startedAt)
+      return DONE
+    } catch (error) {
+      return this.#failedRound(error)
+    } finally {
+      store.close()
+    }
   }
-}
 
-function logDone(log: Log, { sendingMs, ...counts }: Tally, durationMs: number, { requested }: Stop): void {
-  log.info('round done', {
-    ...counts,
-    duration_ms: Math.round(durationMs),
-    sending_ms: Math.round(sendingMs),
-    ...(requested.aborted && { interrupted: true }),
-  })
-}
+  #roundDeps(store: RoundDeps['store'], send: Send): RoundDeps {
+    const request = { ...this.#options, signal: this.#stop.requested }
+    const skipAlert: RoundDeps['reportAlert'] = async ({ alarm_id }) =>
+      this.#log.info('dry run: the alert is not reported', { alert: alarm_id })
+    return {
+      log: this.#log,
+      store,
+      send,
+      server: hostname(),
+      now: this.#runtime.now,
+      monotonic: () => performance.now(),
+      fetchTickets: () => fetchTickets(request),
+      reportAlert: this.#options.dryRun ? skipAlert : (alert) => reportAlert(alert, request),
+      isStopping: () => this.#stop.requested.aborted,
+    }
+  }
 
-function failedRound(error: unknown, { api, stateFile }: Options, log: Log, { requested }: Stop): number {
-  if (error instanceof FetchError && requested.aborted) {
-    log.info('interrupted before the tickets were read')
-    return DONE
-  }
-  if (error instanceof FetchError) {
-    log.error('platform unreachable, round skipped', { api, reason: error.message })
-    return FAILED
-  }
-  if (error instanceof SaveError) {
-    log.error('the state could not be saved, nothing more is sent', {
-      state: stateFile,
-      reason: error.message,
+  #logDone({ sendingMs, ...counts }: RoundCounts, durationMs: number): void {
+    this.#log.info('round done', {
+      ...counts,
+      duration_ms: Math.round(durationMs),
+      sending_ms: Math.round(sendingMs),
+      ...(this.#stop.requested.aborted && { interrupted: true }),
     })
-    return FAILED
   }
-  throw error
-}
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  #failedRound(error: unknown): number {
+    const { api, stateFile } = this.#options
+    if (error instanceof FetchError && this.#stop.requested.aborted) {
+      this.#log.info('interrupted before the tickets were read')
+      return DONE
+    }
+    if (error instanceof FetchError)
+      return this.#fail('platform unreachable, round skipped', { api, reason: error.message })
+    if (!(error instanceof SaveError)) throw error
+    const reason = error.message
+    return this.#fail('the state could not be saved, nothing more is sent', { state: stateFile, reason })
+  }
 }

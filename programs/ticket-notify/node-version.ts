@@ -1,7 +1,7 @@
-// The oldest Node.js that the released files run on; docs/guide/ticket-notify.md names it too.
+// The oldest Node.js for the released files, also in docs/guide/ticket-notify.md.
 export const OLDEST_NODE_MAJOR = 20
 
-/** Why this Node.js cannot run the notifier, undefined when it can. */
+/** Why the notifier cannot run on this Node.js, undefined when it can. */
 export function nodeProblem(version: string): string | undefined {
   return Number(version.split('.')[0]) >= OLDEST_NODE_MAJOR
     ? undefined

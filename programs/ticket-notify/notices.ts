@@ -1,37 +1,35 @@
 import type { Alert } from './api.ts'
+import type { DigestSection } from './digest-record.ts'
 import type { Notification } from './notification.ts'
-import type { LedgerPage } from './ledger.ts'
-import type { Told } from './plan.ts'
+import type { TicketEvent } from './plan.ts'
 import { toLine } from './tickets.ts'
 
 const UNKNOWN = 'unknown'
+const STATE_ALERT = 'ticket-notify.state'
 
-/** What people are told of one ticket. */
-export function ticketNotice({ kind, ticket, from }: Told): Notification {
+/** The notification of a new ticket or of a change of its status. */
+export function ticketNotice({ kind, ticket, from }: TicketEvent): Notification {
   const { id, title, status, level, createdAt, updatedAt, updatedAtText } = ticket
-  const named = title || `ticket ${id}`
+  const name = title || `ticket ${id}`
   const mark = `[${(level || UNKNOWN).toUpperCase()}]`
-  const headline = kind === 'new' ? `New ticket: ${named}` : `${from} → ${status}: ${named}`
-  const change = kind === 'new' ? 'new' : `${from}>${status}`
+  const isNew = kind === 'new'
   return {
     category: 'ticket',
-    title: `${mark} ${headline}`,
+    title: `${mark} ${isNew ? `New ticket: ${name}` : `${from} → ${status}: ${name}`}`,
     text: [
       `Ticket: ${id}`,
       `Title: ${title || UNKNOWN}`,
       `Level: ${level || UNKNOWN}`,
-      kind === 'new' ? `Status: ${status || UNKNOWN}` : `Status: ${from} → ${status}`,
-      `Opened: ${toText(createdAt)}`,
-      `Updated: ${toText(updatedAt)}`,
+      isNew ? `Status: ${status || UNKNOWN}` : `Status: ${from} → ${status}`,
+      `Opened: ${formatTime(createdAt)}`,
+      `Updated: ${formatTime(updatedAt)}`,
     ].join('\n'),
     level: level || UNKNOWN,
-    key: `ticket:${id}:${change}:${kind === 'new' ? '' : updatedAtText}`,
+    key: isNew ? `ticket:${id}:new:` : `ticket:${id}:${from}>${status}:${updatedAtText}`,
   }
 }
 
-const STATE_ALERT = 'ticket-notify.state'
-
-/** The alert for a state file that cannot be read. `weight` and `alarm_id` come first: the first of each counts. */
+/** The alert for an unreadable state file. Its text begins with `weight` and `alarm_id`: the first of each counts. */
 export function unreadableStateAlert(stateFile: string, reason: string, server: string): Alert {
   return {
     source: 'ticket-notify',
@@ -39,8 +37,8 @@ export function unreadableStateAlert(stateFile: string, reason: string, server: 
     body: [
       `weight=5 alarm_id=${STATE_ALERT}`,
       `The state file ${toLine(stateFile)} is unreadable: ${toLine(reason)}`,
-      'It is kept aside under the same name with .corrupt- and the time.',
-      'All listed tickets now count as known. Changes since the last round before are not notified.',
+      'It is kept under the same name with .corrupt- and the time.',
+      'All listed tickets now count as known: changes since the round before were not notified.',
     ].join('\n'),
     level: 'HIGH',
     server_addr: server,
@@ -48,13 +46,13 @@ export function unreadableStateAlert(stateFile: string, reason: string, server: 
   }
 }
 
-/** What was not told since the last digest, and why. */
-export function digestNotice(pages: readonly LedgerPage[], since: string, today: string): Notification {
-  const total = pages.reduce((sum, { count }) => sum + count, 0)
+/** What was not sent since the last digest, and why. */
+export function digestNotice(sections: readonly DigestSection[], since: string, today: string): Notification {
+  const total = sections.reduce((sum, { count }) => sum + count, 0)
   return {
     category: 'digest',
     title: `[INFO] ${total} ticket ${total === 1 ? 'notification was' : 'notifications were'} not sent`,
-    text: [`Since ${since} (UTC):`, ...pages.flatMap(pageLines)].join('\n'),
+    text: [`Since ${since} (UTC):`, ...sections.flatMap(linesOf)].join('\n'),
     level: 'info',
     key: `digest:${since}:${today}`,
   }
@@ -64,22 +62,22 @@ export function selfTestNotice(now: number): Notification {
   return {
     category: 'self-test',
     title: '[INFO] Self-test of the ticket notifier',
-    text: `This channel works. Sent at ${toText(now)}.`,
+    text: `This channel works. Sent at ${formatTime(now)}.`,
     level: 'info',
-    key: `self-test:${toText(now)}`,
+    key: `self-test:${formatTime(now)}`,
   }
 }
 
-function pageLines({ meaning, count, titles }: LedgerPage): string[] {
+function linesOf({ description, count, titles }: DigestSection): string[] {
   const more = count - titles.length
   return [
     '',
-    `${meaning}: ${count}`,
+    `${description}: ${count}`,
     ...titles.map((title) => `- ${title}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
   ]
 }
 
-function toText(time: number | undefined): string {
+function formatTime(time: number | undefined): string {
   return time === undefined ? UNKNOWN : new Date(time).toISOString()
 }

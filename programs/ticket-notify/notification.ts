@@ -1,4 +1,4 @@
-/** What a notification is about; mail is throttled by it. */
+/** The subject of a notification. Mail is throttled per category. */
 export type Category = 'ticket' | 'digest' | 'self-test'
 
 export interface Notification {
@@ -6,7 +6,7 @@ export interface Notification {
   readonly title: string
   readonly text: string
   readonly level: string
-  /** The same for each attempt at telling the same thing. */
+  /** The same for each attempt to send the same notification. */
   readonly key: string
 }
 
@@ -17,12 +17,12 @@ export type ChannelOutcome = (typeof CHANNEL_OUTCOMES)[number]
 export interface NotifyResult {
   readonly mail: ChannelOutcome
   readonly robot: ChannelOutcome
-  /** Why a channel was skipped or has failed, and what the operator should know of one that sent. */
+  /** Why a channel was skipped or failed; for one that sent, a problem that the operator should know. */
   readonly reasons: { readonly mail?: string; readonly robot?: string }
 }
 
 export interface NotifyOptions {
-  /** Where throttle and rate limits are remembered; by default beside the default state file. */
+  /** The file with throttle and rate limits; by default beside the default state file. */
   readonly memoryFile?: string
   /** By default `NOTIFY_ENV_FILE`, else `/etc/platform/notify.env`. */
   readonly secretsFile?: string
@@ -30,17 +30,17 @@ export interface NotifyOptions {
   readonly signal?: AbortSignal
 }
 
-/** Tells people by mail and by robot, at the same time. Never throws. */
+/** Sends by mail and by robot, at the same time. Never throws. */
 export type Notify = (notification: Notification, options?: NotifyOptions) => Promise<NotifyResult>
 
-/** What the neighbouring file `notify.ts` (released: `notify.mjs`) exports. */
+/** The exports of `notify.ts` (released: `notify.mjs`). */
 export interface NotifyModule {
   readonly notify: Notify
 }
 
-/** Somebody has been told. */
-export const wasHeard = ({ mail, robot }: NotifyResult): boolean => mail === 'sent' || robot === 'sent'
+/** At least one channel took the notification. */
+export const wasDelivered = ({ mail, robot }: NotifyResult): boolean => mail === 'sent' || robot === 'sent'
 
-/** spec, rule 6: only when both channels fail is the notification tried again. */
-export const mustBeRetried = ({ mail, robot }: NotifyResult): boolean =>
+/** Only then is the notification tried again (docs/specification.md, Ticket notifier). */
+export const failedOnBoth = ({ mail, robot }: NotifyResult): boolean =>
   mail === 'failed' && robot === 'failed'

@@ -45,7 +45,7 @@ const mailKeys = (smtp: SmtpServer) => ({
 
 const robotKeys = (robots: RobotDoubles) => ({ ROBOT_URL: robots.url('dingtalk'), ROBOT_KIND: 'dingtalk' })
 
-test('both channels are told', async () => {
+test('both channels are used', async () => {
   await using w = await world()
   w.configure({ ...mailKeys(w.smtp), ...robotKeys(w.robots) })
   assert.deepEqual(await notify(NOTICE, w.options), { mail: 'sent', robot: 'sent', reasons: {} })
@@ -53,7 +53,7 @@ test('both channels are told', async () => {
   assert.deepEqual(w.robots.shown, [`${NOTICE.title}\n${NOTICE.text}`])
 })
 
-test('mail of tickets goes out once in a while, the robot each time; a self-test is not held back', async () => {
+test('mail of tickets is throttled, the robot and a self-test are not', async () => {
   await using w = await world()
   w.configure({ ...mailKeys(w.smtp), ...robotKeys(w.robots) })
   await notify(NOTICE, w.options)
@@ -65,14 +65,14 @@ test('mail of tickets goes out once in a while, the robot each time; a self-test
   assert.deepEqual([w.smtp.mails.length, w.robots.shown.length], [2, 3])
 })
 
-test('a mail that ignores the throttle holds none back', async () => {
+test('a mail that ignores the throttle does not throttle the next one', async () => {
   await using w = await world()
   w.configure(mailKeys(w.smtp))
   for (const ignoreThrottle of [true, true, false])
     assert.equal((await notify(NOTICE, { ...w.options, ignoreThrottle })).mail, 'sent')
 })
 
-test('a pause that the robot has asked for is kept by the next process', async () => {
+test('a pause of the robot is kept by the next process', async () => {
   await using w = await world()
   w.configure(robotKeys(w.robots))
   w.robots.behave((response) => void response.writeHead(429, { 'retry-after': '3600' }).end())
@@ -80,11 +80,11 @@ test('a pause that the robot has asked for is kept by the next process', async (
   w.robots.behave(undefined)
   const { robot, reasons } = await notify(NOTICE, w.options)
   assert.equal(robot, 'failed')
-  assert.match(reasons.robot ?? '', /rate limit leaves no turn/)
+  assert.match(reasons.robot ?? '', /rate limit allows no message/)
   assert.equal(w.robots.requests.length, 1)
 })
 
-test('a mail that failed holds none back', async () => {
+test('a failed mail does not throttle the next one', async () => {
   await using w = await world()
   w.configure(mailKeys(w.smtp))
   w.smtp.fail('data')
@@ -93,7 +93,7 @@ test('a mail that failed holds none back', async () => {
   assert.equal((await notify(NOTICE, w.options)).mail, 'sent')
 })
 
-test('a channel without its keys is not configured, and the missing ones are named', async () => {
+test('a channel without all its keys is skipped, and the missing keys are named', async () => {
   await using w = await world()
   w.configure({ MAIL_FROM: 'p@example.com', ROBOT_URL: w.robots.url('slack') })
   const { mail, robot, reasons } = await notify(NOTICE, w.options)
@@ -102,7 +102,7 @@ test('a channel without its keys is not configured, and the missing ones are nam
   assert.match(reasons.robot ?? '', /ROBOT_KIND missing/)
 })
 
-test('without a secrets file nothing is configured', async () => {
+test('without a secrets file both channels are skipped', async () => {
   await using w = await world()
   const result = await notify(NOTICE, w.options)
   assert.deepEqual(result, {
@@ -112,7 +112,7 @@ test('without a secrets file nothing is configured', async () => {
   })
 })
 
-test('a secrets file that others can read is used for nothing', async () => {
+test('a secrets file that others can read is not used', async () => {
   await using w = await world()
   w.configure({ ...mailKeys(w.smtp), ...robotKeys(w.robots) }, 0o644)
   const { mail, robot, reasons } = await notify(NOTICE, w.options)
@@ -121,7 +121,7 @@ test('a secrets file that others can read is used for nothing', async () => {
   assert.deepEqual([w.smtp.passwords, w.robots.requests], [[], []])
 })
 
-test('what stands wrongly in the secrets file fails without being shown', async () => {
+test('a wrong value in the secrets file is a failure that does not show it', async () => {
   await using w = await world()
   w.configure({
     ...mailKeys(w.smtp),
@@ -138,7 +138,7 @@ test('what stands wrongly in the secrets file fails without being shown', async 
   assert.ok(!JSON.stringify(unknownKind).includes('canary'))
 })
 
-test('one channel that fails does not keep the other', async () => {
+test('a failing channel does not affect the other', async () => {
   await using w = await world()
   w.configure({ ...mailKeys(w.smtp), ...robotKeys(w.robots) })
   w.robots.behave((response) => void response.writeHead(500).end(`${ROBOT_TOKEN} is broken`))

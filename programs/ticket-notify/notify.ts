@@ -1,15 +1,15 @@
-// The notification module: the one of the two files that stands on npm packages.
+// The notification module: of the two released files the one with npm packages.
 import { processEnvironment, variable } from './env.ts'
 import type { NotifyOptions, NotifyResult, Notification } from './notification.ts'
-import { byMail, byRobot } from './notification/channels.ts'
-import { openMemory } from './notification/memory.ts'
+import { sendByMail, sendByRobot } from './notification/channels.ts'
+import { ChannelMemory } from './notification/memory.ts'
 import { readSecrets } from './notification/secrets-file.ts'
 import { defaultStateFile } from './options.ts'
 import { memoryFileOf } from './state-store.ts'
 
 const DEFAULT_SECRETS_FILE = '/etc/platform/notify.env'
 
-/** Tells people by mail and by robot, at the same time (contract, section 7). Never throws. */
+/** Sends by mail and by robot, at the same time. Never throws. */
 export async function notify(notification: Notification, options: NotifyOptions = {}): Promise<NotifyResult> {
   const env = processEnvironment()
   const { ignoreThrottle = false, signal } = options
@@ -18,9 +18,9 @@ export async function notify(notification: Notification, options: NotifyOptions 
     const reason = secrets.problem
     return { mail: 'failed', robot: 'failed', reasons: { mail: reason, robot: reason } }
   }
-  const memory = openMemory(options.memoryFile ?? memoryFileOf(defaultStateFile(env)))
+  const memory = new ChannelMemory(options.memoryFile ?? memoryFileOf(defaultStateFile(env)))
   const delivery = { notification, secrets: secrets.values, memory, ignoreThrottle, signal }
-  const [mail, robot] = await Promise.all([byMail(delivery), byRobot(delivery)])
+  const [mail, robot] = await Promise.all([sendByMail(delivery), sendByRobot(delivery)])
   return {
     mail: mail.outcome,
     robot: robot.outcome,

@@ -5,7 +5,7 @@ import { parseOptions, UsageError } from './options.ts'
 
 const DAY = 86_400_000
 
-test('without arguments everything has its default', () => {
+test('without arguments every option has its default', () => {
   assert.deepEqual(parseOptions([], {}), {
     api: 'http://127.0.0.1:9990',
     stateFile: '/var/lib/platform-ticket-notify/ticket-notify-state.json',
@@ -22,7 +22,7 @@ test('without arguments everything has its default', () => {
   })
 })
 
-test('every variable is heard, and an argument beats its variable', () => {
+test('every variable is used, and an argument beats its variable', () => {
   const env = {
     PLATFORM_API: 'https://platform.example/base/',
     OPS_DIR: '/srv/ops',
@@ -75,7 +75,7 @@ for (const value of ['0', '-1', '-5', '1.5', 'many', '', '1e3', '99999999999']) 
 
 for (const name of ['FRESH_MINUTES', 'MAX_NOTIFY', 'STATE_KEEP_DAYS']) {
   for (const value of ['0', '-1', 'x', '2.5', 'Infinity', 'NaN', '0x10']) {
-    test(`TICKET_NOTIFY_${name}=${value} is refused by its name`, () => {
+    test(`TICKET_NOTIFY_${name}=${value} is refused with its name`, () => {
       const env = { [`TICKET_NOTIFY_${name}`]: value }
       assert.throws(() => parseOptions([], env), {
         name: 'UsageError',
@@ -102,7 +102,7 @@ const WRONG: readonly [argv: string[], env: Record<string, string>, names: RegEx
 ]
 
 for (const [argv, env, names] of WRONG) {
-  test(`${JSON.stringify({ argv, ...env })} is refused in one line that names it`, () => {
+  test(`${JSON.stringify({ argv, ...env })} is refused in one line with its name`, () => {
     assert.throws(
       () => parseOptions(argv, env),
       (error) => error instanceof UsageError && names.test(error.message) && !error.message.includes('\n'),

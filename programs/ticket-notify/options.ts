@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-// Not by its name: a Node.js that has no parseArgs would refuse the file before it can say what it needs.
+// Not a named import: a Node.js without parseArgs would fail before the check of its version.
 import util from 'node:util'
 import { type Environment, variable } from './env.ts'
 
@@ -25,29 +25,29 @@ export interface Options {
   readonly digest: boolean
 }
 
-/** What was asked for makes no sense; the message names it, what was expected and where it stood. */
+/** An argument or a variable has a wrong value; the message names it and what was expected. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
 export const USAGE = `usage: ticket-notify [options]
 
-Reads the tickets of the platform once, and tells people by mail and robot of new tickets and of changes.
+Reads the tickets of the platform once, and sends notifications of new tickets and of changes by mail and robot.
 
   --api URL      the platform's API (default: PLATFORM_API, else ${DEFAULT_API})
-  --state FILE   what has been told (default: ${STATE_NAME} in OPS_DIR, else in ${DEFAULT_STATE_DIRECTORY})
+  --state FILE   the known tickets (default: ${STATE_NAME} in OPS_DIR, else in ${DEFAULT_STATE_DIRECTORY})
   --limit N      tickets read per round (default: 500)
   --dry-run      print what would be sent; send nothing, write nothing
-  --seed-only    take all tickets as known; send nothing
+  --seed-only    remember all tickets as known; send nothing
   --self-test    send one notification to each channel
   --help         show this
 
-TICKET_NOTIFY_IDENT, TICKET_NOTIFY_ROLES          who reads the tickets (ticket-notify, service)
-TICKET_NOTIFY_FRESH_MINUTES                       what is older is not told (60)
+TICKET_NOTIFY_IDENT, TICKET_NOTIFY_ROLES          user id and roles of the requests (ticket-notify, service)
+TICKET_NOTIFY_FRESH_MINUTES                       older tickets and changes are suppressed (60)
 TICKET_NOTIFY_MAX_NOTIFY                          notifications per round (20)
 TICKET_NOTIFY_STATE_KEEP_DAYS                     how long a ticket without updates is remembered (30)
-TICKET_NOTIFY_DIGEST=0                            no daily digest of what was not told
-NOTIFY_ENV_FILE                                   credentials of the channels (/etc/platform/notify.env)
+TICKET_NOTIFY_DIGEST=0                            no daily digest of suppressed notifications
+NOTIFY_ENV_FILE                                   file with the credentials of the channels (/etc/platform/notify.env)
 `
 
 const ARGUMENTS = {
@@ -63,7 +63,7 @@ const ARGUMENTS = {
 export function parseOptions(argv: readonly string[], env: Environment): Options {
   const given = parseArguments(argv)
   if (given['self-test'] && given['seed-only']) {
-    throw new UsageError('--self-test sends, --seed-only does not: only one of them can be asked for')
+    throw new UsageError('--self-test sends and --seed-only does not: use only one of them')
   }
   return {
     api: apiOf(given.api, env),
@@ -77,7 +77,7 @@ export function parseOptions(argv: readonly string[], env: Environment): Options
       name: headerValue(env, 'TICKET_NOTIFY_IDENT', 'ticket-notify'),
       roles: headerValue(env, 'TICKET_NOTIFY_ROLES', 'service'),
     },
-    // spec, Limits
+    // docs/specification.md, Limits
     freshMs: variableNumber(env, 'TICKET_NOTIFY_FRESH_MINUTES', 60) * MINUTE,
     maxNotify: variableNumber(env, 'TICKET_NOTIFY_MAX_NOTIFY', 20),
     keepMs: variableNumber(env, 'TICKET_NOTIFY_STATE_KEEP_DAYS', 30) * DAY,
@@ -99,7 +99,7 @@ function parseArguments(argv: readonly string[]) {
   }
 }
 
-/** `--limit -1` reads as an option without a value otherwise, and would be refused for the wrong reason. */
+/** parseArgs would take `-1` in `--limit -1` for another option, and name the wrong reason. */
 function joinNegativeNumbers(argv: readonly string[]): string[] {
   return argv.flatMap((argument, index) => {
     const next = argv[index + 1]

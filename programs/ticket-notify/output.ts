@@ -1,10 +1,10 @@
-/** Where text goes: a stream of the process, as far as it is used here. */
+/** The part of a writable stream that the program uses. */
 export interface Output {
   write(text: string): unknown
   on(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** Whoever reads the output may go away: what is under way is more than what is written about it. */
-export function outliveReader(output: Output): void {
+/** A reader of the output that closes it must not end the round. */
+export function ignoreWriteErrors(output: Output): void {
   output.on('error', () => {})
 }

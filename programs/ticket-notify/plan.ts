@@ -1,23 +1,25 @@
-import { judge, type Reason } from './gates.ts'
+import { applyGates, type Reason } from './gates.ts'
 import type { Options } from './options.ts'
 import { type Snapshot, type SnapshotEntry, toEntry } from './snapshot.ts'
 import { type Ticket, toLine } from './tickets.ts'
 
-/** What is to be done about one ticket of the list. */
+/** What a round does with one ticket of the list. */
 export type Step =
-  | { readonly what: 'refresh'; readonly ticket: Ticket; readonly entry: SnapshotEntry }
-  | (Told & { readonly what: 'suppress'; readonly reason: Reason })
-  | (Told & { readonly what: 'send' })
+  | { readonly action: 'remember'; readonly ticket: Ticket; readonly entry: SnapshotEntry }
+  | (TicketEvent & { readonly action: 'suppress'; readonly reason: Reason })
+  | (TicketEvent & { readonly action: 'send' })
 
-/** A new ticket, or a change from a status. `entry` is what is remembered once it is dealt with. */
-export interface Told {
+/** A new ticket, or a change of its status. */
+export interface TicketEvent {
   readonly kind: 'new' | 'change'
   readonly ticket: Ticket
+  /** What the snapshot holds once the event is done. */
   readonly entry: SnapshotEntry
+  /** The status before a change. */
   readonly from: string | undefined
 }
 
-/** Judges each ticket of the list, in its order, by what is remembered of it. */
+/** Compares each ticket of the list, in its order, with the snapshot. */
 export function planRound(
   tickets: readonly Ticket[],
   snapshot: Pick<Snapshot, 'get'>,
@@ -27,18 +29,18 @@ export function planRound(
   return tickets.map((ticket): Step => {
     const known = snapshot.get(ticket.id)
     const entry = toEntry(ticket, known, now)
-    const kind = occasionKind(ticket, known)
-    if (kind === undefined) return { what: 'refresh', ticket, entry }
-    const verdict = judge({ kind, ticket, now, freshMs, budgetLeft })
-    const told = { kind, ticket, entry, from: known && toLine(known.status) }
-    if (verdict !== 'send') return { what: 'suppress', reason: verdict, ...told }
+    const kind = eventKind(ticket, known)
+    if (kind === undefined) return { action: 'remember', ticket, entry }
+    const verdict = applyGates({ kind, ticket, now, freshMs, budgetLeft })
+    const event = { kind, ticket, entry, from: known && toLine(known.status) }
+    if (verdict !== 'send') return { action: 'suppress', reason: verdict, ...event }
     budgetLeft -= 1
-    return { what: 'send', ...told }
+    return { action: 'send', ...event }
   })
 }
 
-/** A status that was or is unknown is no change: only two known ones can differ. */
-function occasionKind(ticket: Ticket, known: SnapshotEntry | undefined): Told['kind'] | undefined {
+/** A change needs two known statuses. */
+function eventKind(ticket: Ticket, known: SnapshotEntry | undefined): TicketEvent['kind'] | undefined {
   if (!known) return 'new'
   return ticket.status !== '' && known.status !== '' && ticket.status !== known.status ? 'change' : undefined
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { fakeClock } from '../../test/support/clock.ts'
-import { Killed, memoryStateStore, type NotifierDisk } from '../../test/support/memory-state-store.ts'
+import { Killed, MemoryStateStore, type NotifierDisk } from '../../test/support/memory-state-store.ts'
 import { createLog } from './log.ts'
-import { CHANNEL_OUTCOMES, type ChannelOutcome, mustBeRetried, wasHeard } from './notification.ts'
-import { runRound, SaveError, type Tally } from './round.ts'
+import { CHANNEL_OUTCOMES, type ChannelOutcome, failedOnBoth, wasDelivered } from './notification.ts'
+import { runRound, SaveError, type RoundCounts } from './round.ts'
 import { parseTicketList } from './tickets.ts'
 
 const MINUTE = 60_000
@@ -24,21 +24,21 @@ interface ModelTicket {
   updated_at: string
 }
 
-type Happening =
+type Action =
   | { readonly what: 'open'; readonly level: string; readonly title: string }
   | { readonly what: 'change'; readonly which: number; readonly status: string }
   | { readonly what: 'wait'; readonly ms: number }
   | { readonly what: 'break the state' }
   | {
       readonly what: 'round'
-      /** What becomes of one notification after the other; the last holds for the rest. */
+      /** The outcomes of successive notifications; the last one is repeated. */
       readonly outcomes: readonly (readonly [ChannelOutcome, ChannelOutcome])[]
-      /** At which of the moments where a kill leaves something behind it comes, if at all. */
+      /** The moment of a kill, of those that leave different files. */
       readonly killAt: number | undefined
     }
 
 const outcome = fc.constantFrom(...CHANNEL_OUTCOMES)
-const happening: fc.Arbitrary<Happening> = fc.oneof(
+const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
@@ -79,20 +79,20 @@ interface Attempt {
   /** The notification's text names the ticket, its change and its time. */
   readonly text: string
   readonly title: string
-  readonly heard: boolean
-  readonly retried: boolean
+  readonly delivered: boolean
+  readonly willBeRetried: boolean
 }
 
 type Statuses = Readonly<Record<string, { readonly status: string }>>
 
 function model() {
   const clock = fakeClock(Date.UTC(2026, 10, 21, 2))
-  const disk: NotifierDisk = { state: undefined, ledger: undefined, aside: [] }
+  const disk: NotifierDisk = { state: undefined, digestRecord: undefined, kept: [] }
   const tickets: ModelTicket[] = []
-  const heard = new Map<string, number>()
+  const delivered = new Map<string, number>()
   let doubtfulKills = 0
 
-  /** Times differ, so that each change has its own text. */
+  /** A new time for each change, so that each has its own text. */
   const tick = () => {
     clock.advance(1)
     return new Date(clock.now()).toISOString()
@@ -106,7 +106,7 @@ function model() {
     }
   }
 
-  async function round({ outcomes, killAt }: Extract<Happening, { what: 'round' }>): Promise<void> {
+  async function round({ outcomes, killAt }: Extract<Action, { what: 'round' }>): Promise<void> {
     const list = listed().map((each) => ({ ...each }))
     const before = remembered()
     const attempts: Attempt[] = []
@@ -127,10 +127,10 @@ function model() {
           },
           clock.now,
         ),
-        store: memoryStateStore(disk, { beforeWrite: moment, afterWrite: moment }),
+        store: new MemoryStateStore(disk, { beforeWrite: moment, afterWrite: moment }),
         now: clock.now,
         monotonic: clock.monotonic,
-        fetch: async () => parseTicketList(list) ?? assert.fail(),
+        fetchTickets: async () => parseTicketList(list) ?? assert.fail(),
         async send({ category, title, text }) {
           moment()
           const [mail, robot] = outcomes[Math.min(attempts.length, outcomes.length - 1)] ?? assert.fail()
@@ -138,8 +138,14 @@ function model() {
           if (category === 'digest') digests.push(text)
           if (category === 'ticket') {
             const id = /^Ticket: (.*)$/m.exec(text)?.[1] ?? assert.fail()
-            attempts.push({ id, text, title, heard: wasHeard(result), retried: mustBeRetried(result) })
-            if (wasHeard(result)) heard.set(text, (heard.get(text) ?? 0) + 1)
+            attempts.push({
+              id,
+              text,
+              title,
+              delivered: wasDelivered(result),
+              willBeRetried: failedOnBoth(result),
+            })
+            if (wasDelivered(result)) delivered.set(text, (delivered.get(text) ?? 0) + 1)
           }
           moment()
           return result
@@ -158,71 +164,72 @@ function model() {
         stateFile: 'state',
       },
     )
-    const tally = await run.catch((error: unknown) => {
+    const counts = await run.catch((error: unknown) => {
       if (error instanceof Killed || (error instanceof SaveError && error.cause instanceof Killed))
         return undefined
       throw error
     })
-    judgeRound({ list, before, attempts, suppressed, digests, tally })
+    checkRound({ list, before, attempts, suppressed, digests, counts })
   }
 
-  interface Played {
+  interface RoundResult {
     readonly list: readonly ModelTicket[]
     readonly before: Statuses | undefined
     readonly attempts: readonly Attempt[]
     readonly suppressed: ReadonlyMap<string, string>
     readonly digests: readonly string[]
-    readonly tally: Tally | undefined
+    readonly counts: RoundCounts | undefined
   }
 
-  function judgeRound({ list, before, attempts, suppressed, digests, tally }: Played): void {
+  function checkRound({ list, before, attempts, suppressed, digests, counts }: RoundResult): void {
     const after = remembered()
     if (!before) {
-      assert.deepEqual(attempts, [], 'a first round tells nobody of a ticket')
-      if (tally) for (const { id, status } of list) assert.equal(after?.[id]?.status, status)
+      assert.deepEqual(attempts, [], 'a first round sends nothing')
+      if (counts) for (const { id, status } of list) assert.equal(after?.[id]?.status, status)
       return
     }
     if (!after) assert.fail('a readable state stays readable')
     let doubtful = 0
-    const counts = { told: 0, suppressed: 0, retried: 0 }
+    const seen = { done: 0, suppressed: 0, retried: 0 }
     for (const ticket of list) {
       const changed = before[ticket.id]?.status !== ticket.status
       const attempt = attempts.find(({ id }) => id === ticket.id)
       const reason = suppressed.get(ticket.id)
       if (!changed) {
-        assert.ok(!attempt && reason === undefined, 'what has not changed is not told')
+        assert.ok(!attempt && reason === undefined, 'an unchanged ticket is neither sent nor suppressed')
         continue
       }
       const advanced: boolean = after[ticket.id]?.status === ticket.status
       if (advanced) {
-        const isAccounted = (attempt && !attempt.retried) || (reason !== undefined && reason !== 'budget')
-        assert.ok(isAccounted, `${ticket.id} went on without being told or suppressed`)
-        if (attempt?.heard !== true) {
-          const inLedger = (disk.ledger ?? '').includes(`${ticket.id}:`)
-          assert.ok(inLedger || digests.length > 0, `${ticket.id} is in no account`)
+        const isExplained =
+          (attempt && !attempt.willBeRetried) || (reason !== undefined && reason !== 'budget')
+        assert.ok(isExplained, `${ticket.id} is remembered without being sent or suppressed`)
+        if (attempt?.delivered !== true) {
+          const isRecorded = (disk.digestRecord ?? '').includes(`${ticket.id}:`)
+          assert.ok(isRecorded || digests.length > 0, `${ticket.id} is not in the digest record`)
         }
-      } else if (attempt?.heard) doubtful += 1
-      if (reason !== undefined && reason !== 'budget') counts.suppressed += 1
-      else if (advanced) counts.told += 1
-      else counts.retried += 1
-      if (tally)
-        assert.equal(advanced, reason === undefined ? attempt?.retried === false : reason !== 'budget')
+      } else if (attempt?.delivered) doubtful += 1
+      if (reason !== undefined && reason !== 'budget') seen.suppressed += 1
+      else if (advanced) seen.done += 1
+      else seen.retried += 1
+      if (counts)
+        assert.equal(advanced, reason === undefined ? attempt?.willBeRetried === false : reason !== 'budget')
     }
-    if (tally) {
-      assert.equal(doubtful, 0, 'what was sent in a round that lived is remembered')
-      const changes = tally.new + tally.changed
-      assert.equal(counts.told + counts.suppressed + counts.retried, changes)
+    if (counts) {
+      assert.equal(doubtful, 0, 'a complete round remembers everything it sent')
+      const changes = counts.new + counts.changed
+      assert.equal(seen.done + seen.suppressed + seen.retried, changes)
       assert.deepEqual(
-        [counts.told, counts.retried],
-        [tally.sent + tally.unheard, tally.failed + tally.suppressed.budget],
+        [seen.done, seen.retried],
+        [counts.sent + counts.undelivered, counts.failed + counts.suppressed.budget],
       )
-      assert.ok(attempts.length <= 3, 'the budget is kept')
+      assert.ok(attempts.length <= 3, 'the budget is not exceeded')
     }
-    assert.ok(doubtful <= 1, 'a kill leaves at most one notification in doubt')
+    assert.ok(doubtful <= 1, 'a kill leaves at most one notification that may be repeated')
     doubtfulKills += doubtful
   }
 
-  async function play(each: Happening): Promise<void> {
+  async function play(each: Action): Promise<void> {
     if (each.what === 'open') {
       const at = tick()
       const { level, title } = each
@@ -236,23 +243,23 @@ function model() {
   }
 
   async function end(): Promise<void> {
-    // With working channels, rounds enough and nobody who kills, everything that waits is told or suppressed.
+    // With working channels and without kills everything that waits is sent or suppressed.
     for (let n = 0; n < 8; n++)
       await round({ what: 'round', outcomes: [['sent', 'sent']], killAt: undefined })
     const state = remembered() ?? {}
     for (const { id, status } of listed()) assert.equal(state[id]?.status, status, `${id} is settled`)
-    const surplus = [...heard.values()].reduce((sum, times) => sum + times - 1, 0)
-    assert.ok(surplus <= doubtfulKills, `${surplus} told twice, ${doubtfulKills} kills between send and save`)
+    const surplus = [...delivered.values()].reduce((sum, times) => sum + times - 1, 0)
+    assert.ok(surplus <= doubtfulKills, `${surplus} sent twice, ${doubtfulKills} kills between send and save`)
   }
 
   return { play, end }
 }
 
-test('whatever happens: told + suppressed + to be retried = all changes, and nothing is told twice but for a kill', async () => {
+test('in any sequence of actions: sent + suppressed + to be retried = all changes, and only a kill repeats a notification', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(happening, { minLength: 5, maxLength: 60 }), async (happenings) => {
+    fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 60 }), async (actions) => {
       const { play, end } = model()
-      for (const each of happenings) await play(each)
+      for (const each of actions) await play(each)
       await end()
     }),
     { numRuns: 400 },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FakeClock, fakeClock } from '../../test/support/clock.ts'
-import { memoryStateStore, type NotifierDisk } from '../../test/support/memory-state-store.ts'
+import { MemoryStateStore, type NotifierDisk } from '../../test/support/memory-state-store.ts'
 import { type Alert, FetchError } from './api.ts'
 import { createLog } from './log.ts'
 import type { ChannelOutcome, Notification, NotifyResult } from './notification.ts'
-import { type RoundSettings, runRound, SaveError, type Tally } from './round.ts'
+import { type RoundSettings, runRound, SaveError, type RoundCounts } from './round.ts'
 import { parseTicketList } from './tickets.ts'
 
 const MINUTE = 60_000
@@ -17,11 +17,11 @@ interface LogLine {
   readonly [field: string]: unknown
 }
 
-/** A notifier whose platform, channels and disk are in hand. */
+/** A notifier with doubles for platform, channels and disk. */
 function world(settings: Partial<RoundSettings> = {}) {
   const clock: FakeClock = fakeClock(Date.UTC(2026, 10, 21, 2))
-  const disk: NotifierDisk = { state: undefined, ledger: undefined, aside: [] }
-  const told: Notification[] = []
+  const disk: NotifierDisk = { state: undefined, digestRecord: undefined, kept: [] }
+  const sent: Notification[] = []
   const alerts: Alert[] = []
   const platform = { takesAlerts: true }
   const lines: LogLine[] = []
@@ -29,26 +29,27 @@ function world(settings: Partial<RoundSettings> = {}) {
   const now = () => new Date(clock.now()).toISOString()
   const round = (
     tickets: readonly object[],
-    hooks: { onSend?: () => void; onWrite?: (what: string) => void } = {},
-  ): Promise<Tally> => {
+    hooks: { onSend?: () => void; onAlert?: () => void; onWrite?: (what: string) => void } = {},
+  ): Promise<RoundCounts> => {
     let stopping = false
     return runRound(
       {
         log: createLog({ write: (text) => lines.push(JSON.parse(text) as LogLine) }, clock.now),
-        store: memoryStateStore(disk, { beforeWrite: hooks.onWrite ?? (() => {}), afterWrite() {} }),
+        store: new MemoryStateStore(disk, { beforeWrite: hooks.onWrite ?? (() => {}) }),
         now: clock.now,
         monotonic: clock.monotonic,
-        async fetch() {
+        async fetchTickets() {
           return parseTicketList(tickets) ?? assert.fail()
         },
         async send(notification): Promise<NotifyResult> {
-          told.push(notification)
+          sent.push(notification)
           hooks.onSend?.()
           if (hooks.onSend) stopping = true
           return { ...channels, reasons: {} }
         },
         async reportAlert(alert) {
           alerts.push(alert)
+          if (hooks.onAlert) stopping = true
           if (!platform.takesAlerts) throw new Error('HTTP status 503')
         },
         server: 'host-1',
@@ -76,22 +77,22 @@ function world(settings: Partial<RoundSettings> = {}) {
     ...fields,
   })
   const entries = () => JSON.parse(disk.state ?? '{}') as Record<string, { status: string }>
-  return { clock, disk, told, alerts, platform, lines, channels, round, ticket, entries, now }
+  return { clock, disk, sent, alerts, platform, lines, channels, round, ticket, entries, now }
 }
 
-test('the first round writes the snapshot and tells nobody', async () => {
+test('the first round writes the snapshot and sends nothing', async () => {
   const w = world()
-  const tally = await w.round([w.ticket('a'), w.ticket('b')])
-  assert.deepEqual(w.told, [])
+  const counts = await w.round([w.ticket('a'), w.ticket('b')])
+  assert.deepEqual(w.sent, [])
   assert.deepEqual(Object.keys(w.entries()), ['a', 'b'])
-  assert.deepEqual([tally.fetched, tally.new, tally.sent], [2, 2, 0])
+  assert.deepEqual([counts.fetched, counts.new, counts.sent], [2, 2, 0])
 })
 
-test('an unreadable state sends nothing, is kept aside and is reported to the platform once', async () => {
+test('an unreadable state sends nothing, is kept and is reported to the platform once', async () => {
   const w = world()
   w.disk.state = '{"a":'
   await w.round([w.ticket('a')])
-  assert.deepEqual(w.told, [])
+  assert.deepEqual(w.sent, [])
   assert.deepEqual(
     w.alerts.map(({ alarm_id, title, level, server_addr }) => [alarm_id, title, level, server_addr]),
     [['ticket-notify.state', 'ticket-notify.state', 'HIGH', 'host-1']],
@@ -100,11 +101,11 @@ test('an unreadable state sends nothing, is kept aside and is reported to the pl
     w.alerts[0]?.body ?? '',
     /^weight=5 alarm_id=ticket-notify\.state\nThe state file \/state\.json is unreadable/,
   )
-  assert.deepEqual(w.disk.aside, ['{"a":'])
+  assert.deepEqual(w.disk.kept, ['{"a":'])
   assert.deepEqual(Object.keys(w.entries()), ['a'])
   assert.ok(w.lines.some(({ level, message }) => level === 'ERROR' && message.includes('unreadable')))
   await w.round([w.ticket('a')])
-  assert.deepEqual([w.told.length, w.alerts.length], [0, 1])
+  assert.deepEqual([w.sent.length, w.alerts.length], [0, 1])
 })
 
 test('an alert that the platform refuses is logged, and named in the next digest', async () => {
@@ -115,10 +116,21 @@ test('an alert that the platform refuses is logged, and named in the next digest
   assert.ok(w.lines.some(({ message, reason }) => message.includes('alert') && reason === 'HTTP status 503'))
   w.clock.advance(DAY)
   await w.round([])
-  assert.match(w.told.at(-1)?.text ?? '', /ticket-notify\.state/)
+  assert.match(w.sent.at(-1)?.text ?? '', /ticket-notify\.state/)
 })
 
-test('an unreadable state stays as it is when the new one cannot be saved', async () => {
+test('a signal during the report of an unreadable state leaves it to the next round', async () => {
+  const w = world()
+  w.disk.state = 'rubbish'
+  w.platform.takesAlerts = false
+  await w.round([w.ticket('a')], { onAlert() {} })
+  assert.deepEqual([w.disk.state, w.disk.digestRecord, w.disk.kept], ['rubbish', undefined, []])
+  w.platform.takesAlerts = true
+  await w.round([w.ticket('a')])
+  assert.deepEqual([w.alerts.length, w.disk.kept], [2, ['rubbish']])
+})
+
+test('an unreadable state is not moved when the new one cannot be saved', async () => {
   const w = world()
   w.disk.state = 'rubbish'
   const full = () => {
@@ -128,11 +140,11 @@ test('an unreadable state stays as it is when the new one cannot be saved', asyn
   assert.equal(w.disk.state, 'rubbish')
 })
 
-test('a seeding round keeps an unreadable state aside, too', async () => {
+test('a round with --seed-only keeps an unreadable state, too', async () => {
   const w = world({ seedOnly: true })
   w.disk.state = 'rubbish'
   await w.round([w.ticket('a')])
-  assert.deepEqual([w.told.length, w.disk.aside], [0, ['rubbish']])
+  assert.deepEqual([w.sent.length, w.disk.kept], [0, ['rubbish']])
 })
 
 for (const state of [undefined, 'rubbish']) {
@@ -143,28 +155,28 @@ for (const state of [undefined, 'rubbish']) {
     w.clock.advance(DAY)
     w.disk.state = state
     await w.round([])
-    assert.deepEqual(w.told, [])
+    assert.deepEqual(w.sent, [])
     await w.round([])
     assert.deepEqual(
-      w.told.map(({ category }) => category),
+      w.sent.map(({ category }) => category),
       ['digest'],
     )
   })
 }
 
-test('a digest is not sent when its day cannot be written: it would be sent in each round', async () => {
+test('a digest is not sent when the record cannot be written: it would be sent in each round', async () => {
   const w = world()
   await w.round([])
   await w.round([w.ticket('low', { level: 'low' })])
   w.clock.advance(DAY)
-  const ledgerOnly = (what: string) => {
-    if (what === 'ledger') throw new Error('no space left on device')
+  const failRecord = (what: string) => {
+    if (what === 'digestRecord') throw new Error('no space left on device')
   }
-  for (let n = 0; n < 2; n++) await assert.rejects(w.round([], { onWrite: ledgerOnly }), SaveError)
-  assert.deepEqual(w.told, [])
+  for (let n = 0; n < 2; n++) await assert.rejects(w.round([], { onWrite: failRecord }), SaveError)
+  assert.deepEqual(w.sent, [])
 })
 
-test('a seeding round adds to what is known, and forgets nothing', async () => {
+test('a round with --seed-only adds to the snapshot, and removes nothing', async () => {
   const w = world()
   await w.round([w.ticket('a')])
   const seeding = world({ seedOnly: true })
@@ -173,28 +185,28 @@ test('a seeding round adds to what is known, and forgets nothing', async () => {
   assert.deepEqual(Object.keys(seeding.entries()).sort(), ['a', 'b'])
 })
 
-test('a ticket that is new to the snapshot is told, once', async () => {
+test('a ticket that is not in the snapshot is sent, once', async () => {
   const w = world()
   await w.round([])
   const ticket = w.ticket('a')
   assert.equal((await w.round([ticket])).sent, 1)
   assert.equal((await w.round([ticket])).sent, 0)
   assert.deepEqual(
-    w.told.map(({ title, key, level }) => [title, key, level]),
+    w.sent.map(({ title, key, level }) => [title, key, level]),
     [['[CRITICAL] New ticket: Ticket a', 'ticket:a:new:', 'critical']],
   )
 })
 
-test('a status that differs from the snapshot is told, even for level info', async () => {
+test('a status that differs from the snapshot is sent, even for level info', async () => {
   const w = world()
   await w.round([w.ticket('a', { level: 'info' })])
-  const tally = await w.round([w.ticket('a', { level: 'info', status: 'resolved' })])
-  assert.deepEqual([tally.changed, tally.sent], [1, 1])
-  assert.equal(w.told[0]?.title, '[INFO] open → resolved: Ticket a')
+  const counts = await w.round([w.ticket('a', { level: 'info', status: 'resolved' })])
+  assert.deepEqual([counts.changed, counts.sent], [1, 1])
+  assert.equal(w.sent[0]?.title, '[INFO] open → resolved: Ticket a')
   assert.equal(w.entries()['a']?.status, 'resolved')
 })
 
-test('each change has a key of its own, which a repetition of the same one keeps', async () => {
+test('each change has its own key, also when it is repeated', async () => {
   const w = world()
   await w.round([w.ticket('a')])
   Object.assign(w.channels, { mail: 'failed', robot: 'failed' })
@@ -206,34 +218,33 @@ test('each change has a key of its own, which a repetition of the same one keeps
     w.clock.advance(MINUTE)
     await w.round([w.ticket('a', { status })])
   }
-  const [failed, repeated, reopened, closedAgain] = w.told.map(({ key }) => key)
+  const [failed, repeated, reopened, closedAgain] = w.sent.map(({ key }) => key)
   assert.equal(failed, repeated)
   assert.equal(new Set([repeated, reopened, closedAgain]).size, 3)
 })
 
-test('what else changes is remembered, and told to nobody', async () => {
+test('other changes are remembered and not sent', async () => {
   const w = world()
   await w.round([w.ticket('a')])
   w.clock.advance(MINUTE)
   await w.round([w.ticket('a', { title: 'Other', level: 'low' })])
-  assert.deepEqual(w.told, [])
+  assert.deepEqual(w.sent, [])
   assert.deepEqual(w.entries()['a'], { status: 'open', level: 'low', title: 'Other', updated_at: w.now() })
 })
 
-// spec, rule 6, and the last row of "Notifier per ticket"
 const OUTCOMES: readonly [
   mail: ChannelOutcome,
   robot: ChannelOutcome,
-  counted: 'sent' | 'unheard' | 'failed',
+  counted: 'sent' | 'undelivered' | 'failed',
 ][] = [
   ['sent', 'sent', 'sent'],
   ['sent', 'skipped', 'sent'],
   ['sent', 'failed', 'sent'],
   ['skipped', 'sent', 'sent'],
-  ['skipped', 'skipped', 'unheard'],
-  ['skipped', 'failed', 'unheard'],
+  ['skipped', 'skipped', 'undelivered'],
+  ['skipped', 'failed', 'undelivered'],
   ['failed', 'sent', 'sent'],
-  ['failed', 'skipped', 'unheard'],
+  ['failed', 'skipped', 'undelivered'],
   ['failed', 'failed', 'failed'],
 ]
 
@@ -243,27 +254,27 @@ for (const [mail, robot, counted] of OUTCOMES) {
     await w.round([w.ticket('known')])
     Object.assign(w.channels, { mail, robot })
     const tickets = [w.ticket('known', { status: 'closed' }), w.ticket('fresh')]
-    const tally = await w.round(tickets)
-    assert.equal(tally[counted], 2)
+    const counts = await w.round(tickets)
+    assert.equal(counts[counted], 2)
     const advanced = counted !== 'failed'
     assert.equal(w.entries()['known']?.status, advanced ? 'closed' : 'open')
     assert.equal('fresh' in w.entries(), advanced)
     Object.assign(w.channels, { mail: 'sent', robot: 'sent' })
     assert.equal((await w.round(tickets)).sent, advanced ? 0 : 2)
-    const digest = w.disk.ledger ?? ''
-    assert.equal(digest.includes('Ticket fresh'), counted === 'unheard')
+    const digest = w.disk.digestRecord ?? ''
+    assert.equal(digest.includes('Ticket fresh'), counted === 'undelivered')
   })
 }
 
-test('at most so many are told in a round; the others keep their place, the longest waiting first', async () => {
+test('a round sends no more than its budget; the others wait, in the order of their last change', async () => {
   const w = world({ maxNotify: 2 })
   await w.round([w.ticket('x')])
   const tickets = [5, 3, 1, 4, 2].map((n) =>
     w.ticket(`t${n}`, { updated_at: new Date(w.clock.now() + n).toISOString() }),
   )
-  const tallies = [await w.round(tickets), await w.round(tickets), await w.round(tickets)]
+  const rounds = [await w.round(tickets), await w.round(tickets), await w.round(tickets)]
   assert.deepEqual(
-    tallies.map(({ sent, suppressed }) => [sent, suppressed.budget]),
+    rounds.map(({ sent, suppressed }) => [sent, suppressed.budget]),
     [
       [2, 3],
       [2, 1],
@@ -271,21 +282,24 @@ test('at most so many are told in a round; the others keep their place, the long
     ],
   )
   assert.deepEqual(
-    w.told.map(({ title }) => title.at(-1)),
+    w.sent.map(({ title }) => title.at(-1)),
     ['1', '2', '3', '4', '5'],
   )
-  assert.ok(!w.disk.ledger?.includes('Ticket t'), 'whoever was told in the end is not in the digest')
+  assert.ok(
+    !w.disk.digestRecord?.includes('Ticket t'),
+    'a ticket that was sent in the end is not in the digest',
+  )
 })
 
-test('an attempt that failed has used its place in the budget', async () => {
+test('a failed attempt uses the budget', async () => {
   const w = world({ maxNotify: 1 })
   await w.round([])
   Object.assign(w.channels, { mail: 'failed', robot: 'failed' })
-  const tally = await w.round([w.ticket('a'), w.ticket('b')])
-  assert.deepEqual([tally.failed, tally.suppressed.budget, w.told.length], [1, 1, 1])
+  const counts = await w.round([w.ticket('a'), w.ticket('b')])
+  assert.deepEqual([counts.failed, counts.suppressed.budget, w.sent.length], [1, 1, 1])
 })
 
-test('each suppressed ticket but those of the budget counts once and advances', async () => {
+test('each suppressed ticket counts once and is remembered, except those over the budget', async () => {
   const w = world()
   await w.round([w.ticket('changed')])
   const old = new Date(w.clock.now() - 2 * 60 * MINUTE).toISOString()
@@ -295,8 +309,8 @@ test('each suppressed ticket but those of the budget counts once and advances', 
     w.ticket('low', { level: 'low' }),
     w.ticket('test', { title: 'SELFTEST' }),
   ]
-  const tally = await w.round(tickets)
-  assert.deepEqual(tally.suppressed, { too_old: 1, too_old_transition: 1, level: 1, test: 1, budget: 0 })
+  const counts = await w.round(tickets)
+  assert.deepEqual(counts.suppressed, { too_old: 1, too_old_transition: 1, level: 1, test: 1, budget: 0 })
   assert.deepEqual((await w.round(tickets)).suppressed, {
     too_old: 0,
     too_old_transition: 0,
@@ -318,13 +332,13 @@ test('each suppressed ticket but those of the budget counts once and advances', 
   )
 })
 
-test('a ticket that is absent from one answer is not forgotten', async () => {
+test('a ticket that is absent from one list is not removed', async () => {
   const w = world()
   const ticket = w.ticket('a')
   await w.round([ticket])
   await w.round([])
   await w.round([ticket])
-  assert.deepEqual(w.told, [])
+  assert.deepEqual(w.sent, [])
 })
 
 test('entries without an update for the keep period are pruned, unless their ticket is listed', async () => {
@@ -332,43 +346,43 @@ test('entries without an update for the keep period are pruned, unless their tic
   const listed = w.ticket('listed')
   await w.round([listed, w.ticket('gone')])
   w.clock.advance(30 * DAY + 1)
-  const tally = await w.round([listed])
-  assert.equal(tally.pruned, 1)
+  const counts = await w.round([listed])
+  assert.equal(counts.pruned, 1)
   assert.deepEqual(Object.keys(w.entries()), ['listed'])
 })
 
-test('as many tickets as were asked for make a warning', async () => {
+test('a list with --limit tickets is a warning', async () => {
   const w = world({ limit: 2 })
   const warnings = () => w.lines.filter(({ level }) => level === 'WARN').length
   await w.round([w.ticket('a')])
   assert.equal(warnings(), 0)
   await w.round([w.ticket('a'), w.ticket('b')])
   assert.equal(warnings(), 1)
-  assert.match(w.lines.find(({ level }) => level === 'WARN')?.message ?? '', /may have been missed/)
+  assert.match(w.lines.find(({ level }) => level === 'WARN')?.message ?? '', /may be missing/)
 })
 
-test('a status that is or was unknown is no change', async () => {
+test('an unknown status is no change', async () => {
   const w = world()
   await w.round([w.ticket('a'), { id: 'b' }])
   await w.round([w.ticket('a', { status: undefined }), w.ticket('b')])
   await w.round([w.ticket('a'), w.ticket('b')])
-  assert.deepEqual(w.told, [])
+  assert.deepEqual(w.sent, [])
 })
 
-test('the first round of a day tells what the day before was not told, and why; the next ones do not', async () => {
+test('the first round of a day sends the digest of the day before; the next ones do not', async () => {
   const w = world()
   await w.round([])
   await w.round([w.ticket('low', { level: 'low' }), w.ticket('test', { title: '验收 1' })])
   await w.round([])
-  assert.equal(w.told.length, 0)
+  assert.equal(w.sent.length, 0)
   w.clock.advance(DAY)
   await w.round([w.ticket('later', { level: 'info' })])
   await w.round([])
   assert.deepEqual(
-    w.told.map(({ category, title }) => [category, title]),
+    w.sent.map(({ category, title }) => [category, title]),
     [['digest', '[INFO] 3 ticket notifications were not sent']],
   )
-  const { text } = w.told[0] ?? assert.fail()
+  const { text } = w.sent[0] ?? assert.fail()
   for (const line of [
     'New, but of a low level: 2',
     '- [LOW] New ticket: Ticket low',
@@ -378,30 +392,30 @@ test('the first round of a day tells what the day before was not told, and why; 
   }
   w.clock.advance(DAY)
   await w.round([])
-  assert.equal(w.told.length, 1, 'a day without anything to tell has no digest')
+  assert.equal(w.sent.length, 1, 'a day without suppressed tickets has no digest')
 })
 
-test('a digest counts neither in the budget nor as a ticket notification', async () => {
+test('a digest counts neither in the budget nor in sent', async () => {
   const w = world({ maxNotify: 1 })
   await w.round([])
   await w.round([w.ticket('low', { level: 'low' })])
   w.clock.advance(DAY)
-  const tally = await w.round([w.ticket('a')])
-  assert.deepEqual([tally.sent, w.told.length], [1, 2])
+  const counts = await w.round([w.ticket('a')])
+  assert.deepEqual([counts.sent, w.sent.length], [1, 2])
 })
 
-test('a flood that waits for its turn through many rounds is counted once', async () => {
+test('tickets that wait for the budget through many rounds count once', async () => {
   const w = world({ maxNotify: 1, limit: 2_000 })
   await w.round([])
   const flood = Array.from({ length: 1_000 }, (_, n) => w.ticket(`t${n}`))
   for (let n = 0; n < 5; n++) await w.round(flood)
   w.clock.advance(DAY)
   await w.round([])
-  const { title } = w.told.at(-1) ?? assert.fail()
+  const { title } = w.sent.at(-1) ?? assert.fail()
   assert.equal(title, '[INFO] 995 ticket notifications were not sent')
 })
 
-test('a ticket that has waited in vain is counted once, for what ended its waiting', async () => {
+test('a ticket that becomes too old while it waits for the budget counts once, as too old', async () => {
   const w = world({ maxNotify: 1 })
   await w.round([])
   const tickets = [w.ticket('a'), w.ticket('b')]
@@ -410,28 +424,28 @@ test('a ticket that has waited in vain is counted once, for what ended its waiti
   assert.equal((await w.round(tickets)).suppressed.too_old, 1)
   w.clock.advance(DAY)
   await w.round([])
-  const { title, text } = w.told.at(-1) ?? assert.fail()
+  const { title, text } = w.sent.at(-1) ?? assert.fail()
   assert.equal(title, '[INFO] 1 ticket notification was not sent')
   assert.match(text, /opened too long ago: 1/)
 })
 
-test('an account that was begun under a clock that was ahead is told the day after, not years later', async () => {
+test('a digest record of a clock that was ahead is sent the day after, not years later', async () => {
   const w = world()
   w.clock.advance(400 * DAY)
   await w.round([])
   await w.round([w.ticket('low', { level: 'low' })])
   w.clock.advance(-400 * DAY)
   await w.round([])
-  assert.deepEqual(w.told, [])
+  assert.deepEqual(w.sent, [])
   w.clock.advance(DAY)
   await w.round([])
   assert.deepEqual(
-    w.told.map(({ title }) => title),
+    w.sent.map(({ title }) => title),
     ['[INFO] 1 ticket notification was not sent'],
   )
 })
 
-test('a digest that no channel took is tried again; without the digest nothing is kept for it', async () => {
+test('a digest that no channel took is tried again; with TICKET_NOTIFY_DIGEST=0 nothing is recorded', async () => {
   const w = world()
   await w.round([])
   await w.round([w.ticket('low', { level: 'low' })])
@@ -441,23 +455,23 @@ test('a digest that no channel took is tried again; without the digest nothing i
   Object.assign(w.channels, { mail: 'sent' })
   await w.round([])
   await w.round([])
-  assert.equal(w.told.length, 2)
+  assert.equal(w.sent.length, 2)
 
   const silent = world({ digest: false })
   await silent.round([])
   await silent.round([silent.ticket('low', { level: 'low' })])
   silent.clock.advance(DAY)
   await silent.round([])
-  assert.deepEqual([silent.told, silent.disk.ledger], [[], undefined])
+  assert.deepEqual([silent.sent, silent.disk.digestRecord], [[], undefined])
 })
 
-test('a thousand suppressed tickets make a digest that names some and counts all', async () => {
+test('the digest of a thousand suppressed tickets names some and counts all', async () => {
   const w = world()
   await w.round([])
   await w.round(Array.from({ length: 1_000 }, (_, n) => w.ticket(`t${n}`, { level: 'low' })))
   w.clock.advance(DAY)
   await w.round([])
-  const { text } = w.told[0] ?? assert.fail()
+  const { text } = w.sent[0] ?? assert.fail()
   assert.match(text, /low level: 1000/)
   assert.match(text, /- and 980 more/)
 })
@@ -469,59 +483,59 @@ test('a round whose state cannot be saved sends nothing', async () => {
     throw new Error('no space left on device')
   }
   await assert.rejects(w.round([w.ticket('a')], { onWrite: full }), SaveError)
-  assert.deepEqual(w.told, [])
+  assert.deepEqual(w.sent, [])
 })
 
-test('a round whose saving breaks stops sending at once', async () => {
+test('a round whose state can no longer be saved stops sending at once', async () => {
   const w = world()
   await w.round([])
   const fullAfterSending = () => {
-    if (w.told.length > 0) throw new Error('no space left on device')
+    if (w.sent.length > 0) throw new Error('no space left on device')
   }
   await assert.rejects(w.round([w.ticket('a'), w.ticket('b')], { onWrite: fullAfterSending }), SaveError)
-  assert.equal(w.told.length, 1)
+  assert.equal(w.sent.length, 1)
 })
 
-test('a round that is asked to stop finishes the send under way, saves, and sends no more', async () => {
+test('a stopping round finishes the current send, saves, and sends no more', async () => {
   const w = world()
   await w.round([])
-  const tally = await w.round([w.ticket('a'), w.ticket('b')], { onSend() {} })
-  assert.deepEqual([tally.sent, Object.keys(w.entries())], [1, ['a']])
+  const counts = await w.round([w.ticket('a'), w.ticket('b')], { onSend() {} })
+  assert.deepEqual([counts.sent, Object.keys(w.entries())], [1, ['a']])
 })
 
-test('a round that is asked to stop sends no digest either; the next one does', async () => {
+test('a stopping round sends no digest; the next one does', async () => {
   const w = world()
   await w.round([])
   await w.round([w.ticket('low', { level: 'low' })])
   w.clock.advance(DAY)
   await w.round([w.ticket('a')], { onSend() {} })
   assert.deepEqual(
-    w.told.map(({ category }) => category),
+    w.sent.map(({ category }) => category),
     ['ticket'],
   )
   await w.round([])
-  assert.equal(w.told.at(-1)?.category, 'digest')
+  assert.equal(w.sent.at(-1)?.category, 'digest')
 })
 
-test('a send that is cut off by the stopping is tried again, even where the other channel is not configured', async () => {
+test('a send that was cut off is tried again, even where the other channel is not configured', async () => {
   const w = world()
   await w.round([])
   Object.assign(w.channels, { mail: 'skipped', robot: 'failed' })
-  const tally = await w.round([w.ticket('a')], { onSend() {} })
-  assert.deepEqual([tally.failed, tally.unheard, Object.keys(w.entries())], [1, 0, []])
+  const counts = await w.round([w.ticket('a')], { onSend() {} })
+  assert.deepEqual([counts.failed, counts.undelivered, Object.keys(w.entries())], [1, 0, []])
 })
 
-test('a platform that cannot be asked leaves everything as it was', async () => {
+test('a failed fetch changes no file', async () => {
   const w = world()
   await w.round([w.ticket('a')])
   const before = structuredClone(w.disk)
   const failing = runRound(
     {
       log: createLog({ write() {} }, w.clock.now),
-      store: memoryStateStore(w.disk),
+      store: new MemoryStateStore(w.disk),
       now: w.clock.now,
       monotonic: w.clock.monotonic,
-      fetch: () => Promise.reject(new FetchError('down')),
+      fetchTickets: () => Promise.reject(new FetchError('down')),
       send: () => assert.fail(),
       reportAlert: () => assert.fail(),
       server: 'host-1',

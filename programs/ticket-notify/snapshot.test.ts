@@ -5,24 +5,24 @@ import { Snapshot, type SnapshotEntry, toEntry } from './snapshot.ts'
 
 const AT = '2026-11-21T02:00:00.000Z'
 const ENTRY: SnapshotEntry = { status: 'open', level: 'high', title: 'Disk', updated_at: AT }
-const NOTHING = { listed: new Set<string>(), pruneBefore: 0 }
+const NONE_LISTED = { listed: new Set<string>(), pruneBefore: 0 }
 
 const contentOf = (snapshot: Snapshot) =>
   Buffer.from([...snapshot.beginning(), snapshot.ending()].join(''), 'latin1').toString()
-const readBytes = (bytes: Buffer, options = NOTHING) =>
+const readBytes = (bytes: Buffer, options = NONE_LISTED) =>
   Snapshot.parse(() => bytes.toString('latin1').split('\n'), options)
-const read = (text: string, options = NOTHING) => readBytes(Buffer.from(text), options)
+const read = (text: string, options = NONE_LISTED) => readBytes(Buffer.from(text), options)
 
 function written(entries: Readonly<Record<string, SnapshotEntry>>): string {
   return contentOf(read(JSON.stringify(entries)))
 }
 
-test('what is written is JSON: ticket ids with status, level, title and updated_at', () => {
+test('the file is a JSON object: ticket ids with status, level, title and updated_at', () => {
   assert.deepEqual(JSON.parse(written({ a: ENTRY })), { a: ENTRY })
   assert.deepEqual(JSON.parse(written({})), {})
 })
 
-test('what was written is read again, touched or not, whatever ids and titles hold', () => {
+test('a written snapshot is read again, whatever ids and titles contain', () => {
   const text = fc.string({ unit: 'binary' }).map((each) => each.toWellFormed())
   const time = fc.oneof(fc.constant(AT), fc.constant('2026-11-21T10:00:00+08:00'), text)
   const entry = fc.record(
@@ -46,30 +46,30 @@ test('what was written is read again, touched or not, whatever ids and titles ho
   )
 })
 
-test('lines that nobody asks for stay the bytes that they were', () => {
+test('lines of tickets that are not listed keep their bytes', () => {
   const before = written({ a: ENTRY, b: { ...ENTRY, title: '磁盘' }, c: ENTRY })
   assert.equal(contentOf(read(before)), before)
-  const snapshot = read(before, { ...NOTHING, listed: new Set(['b']) })
+  const snapshot = read(before, { ...NONE_LISTED, listed: new Set(['b']) })
   snapshot.set('b', { ...ENTRY, status: 'closed' })
   assert.deepEqual(JSON.parse(contentOf(snapshot)), { a: ENTRY, c: ENTRY, b: { ...ENTRY, status: 'closed' } })
 })
 
-test('a state file of another hand is read: pretty, minified, with a byte order mark, with further fields', () => {
+test('a state file in another layout is read: indented, minified, with a byte order mark, with unknown fields', () => {
   const entries = { a: { ...ENTRY, seen: 3, note: { by: 'ops' } }, b: ENTRY }
   for (const text of [
     JSON.stringify(entries),
     JSON.stringify(entries, null, 2),
     `\uFEFF${JSON.stringify(entries)}`,
   ]) {
-    const snapshot = read(text, { ...NOTHING, listed: new Set(['a']) })
+    const snapshot = read(text, { ...NONE_LISTED, listed: new Set(['a']) })
     assert.deepEqual(snapshot.get('a'), entries.a)
     assert.deepEqual(JSON.parse(contentOf(snapshot)), entries)
   }
 })
 
-test('an entry that is nothing of the kind counts as unknown', () => {
+test('an entry of another type counts as unknown', () => {
   const ids = ['a', 'b', 'c']
-  const snapshot = read('{"a":7,"b":null,"c":{"status":1}}', { ...NOTHING, listed: new Set(ids) })
+  const snapshot = read('{"a":7,"b":null,"c":{"status":1}}', { ...NONE_LISTED, listed: new Set(ids) })
   for (const id of ids) assert.equal(snapshot.get(id)?.status, '')
 })
 
@@ -80,7 +80,7 @@ const UNREADABLE: readonly [what: string, bytes: Buffer][] = [
   ['null', Buffer.from('null')],
   ['a string', Buffer.from('"{}"')],
   ['not UTF-8', Buffer.from([0xff, 0xfe, 0x7b, 0x00])],
-  ['a page', Buffer.from('<html></html>')],
+  ['HTML', Buffer.from('<html></html>')],
   ['two values', Buffer.from('{}{}')],
 ]
 
@@ -90,14 +90,14 @@ for (const [what, bytes] of UNREADABLE) {
   })
 }
 
-test('a state file that was cut off anywhere is unreadable, but for the line feed at its end', () => {
+test('a state file that was cut off anywhere before its last line feed is unreadable', () => {
   const whole = Buffer.from(written({ a: ENTRY, b: ENTRY, '工单 "3"': ENTRY }))
   for (let length = 0; length < whole.length - 1; length++) {
     assert.throws(() => readBytes(whole.subarray(0, length)), `${length} bytes`)
   }
 })
 
-test('a state file with a byte of rubbish anywhere is read or refused, and never makes anything else happen', () => {
+test('a state file with one wrong byte is read if it is a JSON object, else refused', () => {
   const whole = Buffer.from(written({ a: ENTRY, b: ENTRY }))
   for (let at = 0; at < whole.length; at++) {
     for (const byte of [0, 0x22, 0x2c, 0x7d, 0x0a, 0xff]) {
@@ -123,7 +123,7 @@ function isObject(text: string): boolean {
   }
 }
 
-test('entries are left out by their age, never one whose ticket is in the list', () => {
+test('old entries are removed, unless their ticket is listed', () => {
   const day = (n: number) => new Date(Date.UTC(2026, 10, n)).toISOString()
   const entries = {
     old: { ...ENTRY, updated_at: day(1) },
@@ -145,13 +145,13 @@ test('entries are left out by their age, never one whose ticket is in the list',
   }
 })
 
-test('what is not known of a ticket now is kept from before', () => {
+test('fields of a ticket that are unknown now keep their earlier values', () => {
   const bare = {
     id: 'a',
     status: '',
     level: '',
     title: '',
-    wholeTitle: '',
+    fullTitle: '',
     createdAt: undefined,
     updatedAt: undefined,
     updatedAtText: '',

@@ -1,25 +1,24 @@
 #!/usr/bin/env node
-// Works with Node.js alone: everything but the notification module, which is the other file in its directory
-// (specification, ticket notifier, rule 1).
+// Needs only Node.js and the notification module, which is the other file in its directory.
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { presentTime, processEnvironment } from './env.ts'
-import { ticketNotify, type World } from './main.ts'
+import { currentTime, processEnvironment } from './env.ts'
+import { ticketNotify, type Runtime } from './main.ts'
 import type { NotifyModule } from './notification.ts'
 
-// notify.ts beside ticket-notify.ts, notify.mjs beside ticket-notify.mjs; a name that no bundler can follow.
-const neighbour = new URL(`notify${extname(fileURLToPath(import.meta.url))}`, import.meta.url).href
+// notify.ts beside ticket-notify.ts, notify.mjs beside ticket-notify.mjs; computed, so that it is not bundled.
+const notifyUrl = new URL(`notify${extname(fileURLToPath(import.meta.url))}`, import.meta.url).href
 
-const world: World = {
+const runtime: Runtime = {
   env: processEnvironment(),
   nodeVersion: process.versions.node,
   stdout: process.stdout,
   stderr: process.stderr,
-  now: presentTime,
-  loadNotify: (): Promise<NotifyModule> => import(neighbour),
+  now: currentTime,
+  loadNotify: (): Promise<NotifyModule> => import(notifyUrl),
 }
 
-// Not awaited here: a Node.js that is too old for that shall come so far as to be told.
-void ticketNotify(process.argv.slice(2), world).then((exitCode) => {
+// Without await: a Node.js that is too old for it must come to the check of its version.
+void ticketNotify(process.argv.slice(2), runtime).then((exitCode) => {
   process.exitCode = exitCode
 })

@@ -8,7 +8,7 @@ const WHOLE = { id: 't-1', status: 'open', level: 'HIGH', title: 'Disk', created
 
 const only = (value: unknown) => parseTicketList([value])?.tickets[0]
 
-test('a list may come bare, or under items, tickets or data', () => {
+test('a list is an array, or in items, tickets or data', () => {
   for (const answer of [
     [WHOLE],
     { items: [WHOLE], next_cursor: null },
@@ -20,13 +20,13 @@ test('a list may come bare, or under items, tickets or data', () => {
   }
 })
 
-test('an answer without a list is none', () => {
+test('an answer without a list is not accepted', () => {
   for (const answer of [null, 'x', 7, {}, { items: {} }, { error: 'no' }]) {
     assert.equal(parseTicketList(answer), undefined)
   }
 })
 
-test('a ticket without a usable id is counted and skipped, and spoils no other', () => {
+test('a ticket without a usable id is counted and skipped', () => {
   const bad = [
     null,
     7,
@@ -43,7 +43,7 @@ test('a ticket without a usable id is counted and skipped, and spoils no other',
   assert.deepEqual([list?.fetched, list?.malformed, list?.tickets.length], [11, 10, 1])
 })
 
-test('what is missing or of a wrong type is unknown', () => {
+test('fields that are missing or of a wrong type are unknown', () => {
   assert.deepEqual(
     only({ id: 7, status: 3, level: null, title: {}, created_at: 'yesterday', updated_at: 12 }),
     {
@@ -51,7 +51,7 @@ test('what is missing or of a wrong type is unknown', () => {
       status: '',
       level: '',
       title: '',
-      wholeTitle: '',
+      fullTitle: '',
       createdAt: undefined,
       updatedAt: undefined,
       updatedAtText: '',
@@ -59,28 +59,28 @@ test('what is missing or of a wrong type is unknown', () => {
   )
 })
 
-test('a level may be written in capitals', () => {
+test('a level in capitals is accepted', () => {
   assert.equal(only(WHOLE)?.level, 'high')
 })
 
-test('a title is one line of limited length, whatever was written', () => {
+test('a title is one line of limited length', () => {
   assert.equal(only({ ...WHOLE, title: ' a\r\nBcc: x\u2028\u0000\u001b[31m b\t' })?.title, 'a Bcc: x [31m b')
   const long = only({ ...WHOLE, title: '🔥'.repeat(5_000) })?.title ?? ''
   assert.ok(long.isWellFormed())
   assert.equal([...long].length, 300)
-  assert.match(only({ ...WHOLE, title: `${'x'.repeat(5_000)} SELFTEST` })?.wholeTitle ?? '', / SELFTEST$/)
+  assert.match(only({ ...WHOLE, title: `${'x'.repeat(5_000)} SELFTEST` })?.fullTitle ?? '', / SELFTEST$/)
 })
 
 test('no field of a ticket can hold a line break or another control character', () => {
   const bad = 'a\r\nTicket: b\u2028\u0085\u001b\u202ec\ud800'
   const fields = { id: bad, status: bad, level: bad, title: bad, created_at: bad, updated_at: bad }
   const clean = 'a Ticket: b c\ufffd'
-  const { id, status, level, title, wholeTitle, updatedAtText } = only(fields) ?? assert.fail()
-  assert.deepEqual([id, status, title, wholeTitle, updatedAtText], Array(5).fill(clean))
+  const { id, status, level, title, fullTitle, updatedAtText } = only(fields) ?? assert.fail()
+  assert.deepEqual([id, status, title, fullTitle, updatedAtText], Array(5).fill(clean))
   assert.equal(level, clean.toLowerCase())
 })
 
-test('a ticket that comes twice counts once, as it came first', () => {
+test('a ticket that is listed twice counts once, as in its first place', () => {
   const list = parseTicketList([{ ...WHOLE, status: 'closed' }, WHOLE])
   assert.deepEqual(
     list?.tickets.map(({ status }) => status),
@@ -88,7 +88,7 @@ test('a ticket that comes twice counts once, as it came first', () => {
   )
 })
 
-test('the longest unchanged comes first', () => {
+test('the ticket that is unchanged for the longest time comes first', () => {
   const at = (minute: number) => `2026-11-21T02:${minute}:00+00:00`
   const list = parseTicketList([30, 10, 20].map((minute) => ({ id: `at-${minute}`, updated_at: at(minute) })))
   assert.deepEqual(
@@ -97,7 +97,7 @@ test('the longest unchanged comes first', () => {
   )
 })
 
-test('nothing that an answer can hold makes the reading fail', () => {
+test('no list makes parsing fail', () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(fc.jsonValue(), fc.object({ key: fc.constantFrom(...Object.keys(WHOLE)) }))),

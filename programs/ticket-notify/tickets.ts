@@ -1,24 +1,24 @@
-/** A ticket as far as it can be read. Times in milliseconds since the epoch, undefined when there is none. */
+/** The valid fields of a ticket, each on one line. Times in milliseconds since the epoch. */
 export interface Ticket {
   readonly id: string
-  /** Empty when it is unknown. */
+  /** Empty when unknown, as the other texts. */
   readonly status: string
   readonly level: string
   readonly title: string
-  /** The title however long it is, for those who look for something in it. */
-  readonly wholeTitle: string
+  /** The title without the limit of its length, for the test markers. */
+  readonly fullTitle: string
   readonly createdAt: number | undefined
   readonly updatedAt: number | undefined
-  /** As the platform wrote it. */
+  /** As in the platform's answer. */
   readonly updatedAtText: string
 }
 
 export interface TicketList {
-  /** How many things the platform answered with. */
+  /** Length of the list in the answer. */
   readonly fetched: number
-  /** Each ticket once, the longest unchanged first, so that what waits longest is told first. */
+  /** Each ticket once, the longest unchanged first: it has waited longest for its notification. */
   readonly tickets: readonly Ticket[]
-  /** How many had no usable id. */
+  /** Tickets without a usable id. */
   readonly malformed: number
 }
 
@@ -32,7 +32,7 @@ const UNPRINTABLE = /[\s\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The tickets in an answer of the platform, undefined when there is no list in it. */
+/** The tickets of an answer, undefined when it has no list. */
 export function parseTicketList(answer: unknown): TicketList | undefined {
   const list = listIn(answer)
   if (!list) return undefined
@@ -41,7 +41,7 @@ export function parseTicketList(answer: unknown): TicketList | undefined {
   for (const each of list) {
     const ticket = toTicket(each)
     if (!ticket) malformed += 1
-    // Twice in one answer: the first one is the newer, lists run newest first.
+    // Lists are sorted newest first: of two tickets with one id the first is newer.
     else if (!tickets.has(ticket.id)) tickets.set(ticket.id, ticket)
   }
   return { fetched: list.length, tickets: [...tickets.values()].sort(byLastChange), malformed }
@@ -65,7 +65,7 @@ function toTicket(value: unknown): Ticket | undefined {
         status: clip(toLine(status)),
         level: clip(toLine(level)).toLowerCase(),
         title: clip(toLine(title)),
-        wholeTitle: toLine(title),
+        fullTitle: toLine(title),
         createdAt: toTime(created_at),
         updatedAt: toTime(updated_at),
         updatedAtText: clip(toLine(updated_at)),

@@ -23,10 +23,10 @@ const killAt = (call: string, n: number) =>
   ] as const
 
 /**
- * A round with something suppressed and two notifications writes six times: the digest's account, the snapshot before
- * the sending and after each of two sends, the rate limit before each of them. Each file is synced before its renaming,
- * and its directory after it. One link is the lock's; the others keep the snapshot before the present one for being
- * written anew, which is also what two more renamings are for.
+ * A round with one suppressed ticket and two notifications writes six times: the digest record, the snapshot before the
+ * first send and after each send, the rate limit before each send. Each file is flushed before its renaming, and its
+ * directory after it. One link makes the lock; the others keep the replaced snapshot as the next temporary file, and so
+ * do two of the renamings.
  */
 const CALLS = [
   { call: 'fsync', fewest: 10, most: 18 },
@@ -35,12 +35,12 @@ const CALLS = [
 ] as const
 
 describe('kill -9 at any write of a round', { concurrency: 2 }, () => {
-  // Each of them is some thirty processes, one after the other.
+  // Each test runs about thirty processes, one after the other.
   const timeout = 600_000
   for (const each of CALLS) test(`at each ${each.call}`, { timeout }, () => killAtEach(each))
 })
 
-/** The tickets of the round that is killed: two to be told, one to be suppressed. */
+/** The tickets of the killed round: two are sent, one is suppressed. */
 const LISTED: Readonly<Record<string, { readonly status: string; readonly level?: string }>> = {
   changed: { status: 'closed' },
   low: { status: 'open', level: 'low' },
@@ -59,17 +59,14 @@ async function killAtEach({ call, fewest, most }: (typeof CALLS)[number]): Promi
   w.api.tickets = Object.entries(LISTED).map(([id, fields]) => ticket(id, fields))
 
   for (let n = 1; ; n++) {
-    assert.ok(
-      n <= most,
-      `a round makes more than ${most} calls of ${call}: is it still what this test thinks it is?`,
-    )
+    assert.ok(n <= most, `a round makes more than ${most} calls of ${call}: adjust CALLS if that is intended`)
     rmSync(stateDirectory, { recursive: true })
     cpSync(before, stateDirectory, { recursive: true })
     const from = w.robots.shown.length
     const killed = await w.run([], { command: killAt(call, n) })
-    // It came to its end before the n-th call.
+    // It ended before the n-th call.
     if (killed.done) {
-      assert.ok(n > fewest, `a round makes but ${n - 1} calls of ${call}: was it killed at all?`)
+      assert.ok(n > fewest, `a round makes only ${n - 1} calls of ${call}: adjust CALLS if that is intended`)
       return
     }
     const afterKill = w.state()
@@ -84,13 +81,13 @@ async function killAtEach({ call, fewest, most }: (typeof CALLS)[number]): Promi
       [state['changed']?.status, state['fresh']?.status, state['low']?.status],
       ['closed', 'open', 'open'],
     )
-    const told = w.robots.shown.slice(from).map((text) => /^Ticket: (\w+)$/m.exec(text)?.[1])
-    assert.deepEqual(new Set(told), new Set(['changed', 'fresh']), `${call} ${n}: both are told`)
-    assert.ok(told.length <= 3, `${call} ${n}: at most one is told twice, not ${told.join(' ')}`)
-    const lowIsAccounted = existsSync(`${w.stateFile}.digest`)
-    assert.ok(lowIsAccounted, `${call} ${n}: what was suppressed is in the account of the digest`)
+    const sent = w.robots.shown.slice(from).map((text) => /^Ticket: (\w+)$/m.exec(text)?.[1])
+    assert.deepEqual(new Set(sent), new Set(['changed', 'fresh']), `${call} ${n}: both are sent`)
+    assert.ok(sent.length <= 3, `${call} ${n}: at most one is sent twice, not ${sent.join(' ')}`)
+    const isLowRecorded = existsSync(`${w.stateFile}.digest`)
+    assert.ok(isLowRecorded, `${call} ${n}: the suppressed ticket is in the digest record`)
     const leftovers = readdirSync(stateDirectory).filter((name) => /corrupt|lock/.test(name))
-    // A half written .tmp may lie there: the next writing of its file begins with removing it.
+    // A .tmp file may be left: the next write of its file removes it.
     assert.deepEqual(leftovers, [], `${call} ${n}`)
   }
 }

@@ -20,7 +20,7 @@ import { ticket } from '../support/ticket-api.ts'
 const SOURCE = join(import.meta.dirname, '../../programs/ticket-notify')
 const FILES = ['notify.mjs', 'ticket-notify.mjs'] as const
 
-/** The Node.js of the system where it is new enough, else ours: the files must be content with either. */
+/** The Node.js of the system where it is new enough, else the pinned one. */
 const BARE_NODE = bareNode()
 
 function bareNode(): string {
@@ -53,7 +53,7 @@ test('the release is two files', () => {
   assert.deepEqual(readdirSync(released).sort(), [...FILES])
 })
 
-test('the built notifier imports nothing but modules of Node.js, and knows its neighbour by its name alone', () => {
+test('the built notifier imports only modules of Node.js', () => {
   const imports = importsOf(join(released, 'ticket-notify.mjs'))
   assert.ok(imports.length >= 4, 'the imports were found')
   assert.deepEqual(
@@ -66,7 +66,7 @@ test('the built notifier imports nothing but modules of Node.js, and knows its n
   )
 })
 
-test('so does its source: from ticket-notify.ts on, no path leads to a package or to the notification module', () => {
+test('its source imports neither packages nor the notification module', () => {
   const reached = new Set<string>()
   const visit = (file: string): void => {
     if (reached.has(file)) return
@@ -75,16 +75,16 @@ test('so does its source: from ticket-notify.ts on, no path leads to a package o
       if (isBuiltin(name)) continue
       assert.ok(name.startsWith('.'), `${file} imports ${name}`)
       const target = resolve(dirname(file), name)
-      assert.equal(dirname(target), SOURCE, `${file} leaves its room for ${name}`)
+      assert.equal(dirname(target), SOURCE, `${file} leaves its folder for ${name}`)
       visit(target)
     }
   }
   visit(join(SOURCE, 'ticket-notify.ts'))
-  assert.ok(reached.size > 10, 'the rooms were found')
+  assert.ok(reached.size > 10, 'the files were found')
   assert.ok(!reached.has(join(SOURCE, 'notify.ts')))
 })
 
-test('copied to an empty directory both work with a bare Node.js', async () => {
+test('copied to an empty directory both work with Node.js alone', async () => {
   await using w = await notifierWorld()
   for (const file of FILES) copyFileSync(join(released, file), join(w.directory, file))
   const command = [BARE_NODE, join(w.directory, 'ticket-notify.mjs')] as const
@@ -99,7 +99,7 @@ test('copied to an empty directory both work with a bare Node.js', async () => {
   assert.equal((await w.run(['--limit', '0'], { command })).code, 2)
 })
 
-test('without the second file the first says so in one JSON line, and ends with 1 before anything is done', async () => {
+test('without the second file the first ends with 1 and one JSON line, before it does anything', async () => {
   await using w = await notifierWorld()
   copyFileSync(join(released, 'ticket-notify.mjs'), join(w.directory, 'ticket-notify.mjs'))
   const command = [BARE_NODE, join(w.directory, 'ticket-notify.mjs')] as const
@@ -119,10 +119,10 @@ test('without the second file the first says so in one JSON line, and ends with 
   assert.equal(w.api.requests.length, 0)
   assert.ok(!existsSync(w.stateFile))
   w.api.tickets = [ticket('a')]
-  assert.equal((await w.run(['--dry-run'], { command })).code, 0, 'who sends nothing does not need it')
+  assert.equal((await w.run(['--dry-run'], { command })).code, 0, 'a dry run does not need it')
 })
 
-test('whatever breaks in the middle of a round is one JSON line and exit code 1, and what was told is remembered', async () => {
+test('an unexpected error in a round is one JSON line and exit code 1, and what was sent is remembered', async () => {
   await using w = await notifierWorld()
   copyFileSync(join(released, 'ticket-notify.mjs'), join(w.directory, 'ticket-notify.mjs'))
   const channel =
@@ -134,14 +134,11 @@ test('whatever breaks in the middle of a round is one JSON line and exit code 1,
   w.api.tickets = [ticket('good'), ticket('bad', { updated_at: '2999-01-01T00:00:00Z' })]
   const run = await w.run([], { command })
   assert.equal(run.code, 1)
-  assert.deepEqual(
-    [run.lines.at(-1)?.level, run.lines.at(-1)?.message],
-    ['ERROR', 'the round broke off: torn'],
-  )
+  assert.deepEqual([run.lines.at(-1)?.level, run.lines.at(-1)?.message], ['ERROR', 'the round failed: torn'])
   assert.deepEqual(Object.keys(w.state()), ['good'])
 })
 
-test('a Node.js that is too old is told so in one JSON line', async () => {
+test('a Node.js that is too old is one JSON line and exit code 1', async () => {
   await using w = await notifierWorld()
   const pretend =
     "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.19.0' } })"
@@ -156,7 +153,7 @@ test('a Node.js that is too old is told so in one JSON line', async () => {
   assert.equal(w.api.requests.length, 0)
 })
 
-test('a Node.js that is too old gets so far: no syntax and no import that it does not know', () => {
+test('an old Node.js can parse the file: no newer syntax and no newer import', () => {
   const text = readFileSync(join(released, 'ticket-notify.mjs'), 'utf8')
   assert.doesNotMatch(text, /^(?:\S.*\s)?await /m, 'no await outside of functions (Node.js 14.8)')
   assert.doesNotMatch(text, /\?\?=|\|\|=|\?\.|\?\? /, 'no operators of Node.js 14 and 15')

@@ -11,7 +11,7 @@ const TIMER = 'platform-ticket-notify.timer'
 
 const read = (name: string) => readFileSync(join(UNITS, name), 'utf8')
 
-/** The units with a Node.js that is there: where the system has none the units are no worse for it. */
+/** The units with the path of this Node.js: the system may have none at theirs. */
 function installed() {
   const directory = mkdtempSync(join(tmpdir(), 'platform-units-'))
   const service = read(SERVICE).replace('/usr/bin/node ', `${process.execPath} `)
@@ -31,7 +31,7 @@ function analyze(...args: string[]) {
   return { status, output: stdout + stderr }
 }
 
-test('systemd has nothing to say against the units', () => {
+test('systemd accepts the units without a message', () => {
   using units = installed()
   const { status, output } = analyze('verify', '--recursive-errors=one', ...units.files)
   assert.deepEqual([status, output.trim()], [0, ''])
@@ -44,7 +44,7 @@ test('the exposure of the service is below 3 of 10', () => {
   assert.ok(Number(/exposure level for \S+: ([\d.]+)/.exec(output)?.[1]) < 3, output)
 })
 
-// spec, Limits: notifier period
+// docs/specification.md, Limits
 test('it runs 120 s after the boot and every 300 s after that, by the monotonic clock, for at most 300 s', () => {
   assert.match(read(TIMER), /^OnBootSec=120$/m)
   assert.match(read(TIMER), /^OnUnitActiveSec=300$/m)
@@ -53,7 +53,7 @@ test('it runs 120 s after the boot and every 300 s after that, by the monotonic 
   assert.match(read(SERVICE), /^TimeoutStartSec=300$/m)
 })
 
-test('it may write to its state directory alone, and that is where its state is', () => {
+test('it may write only to its state directory, where its state is', () => {
   assert.match(read(SERVICE), /^ProtectSystem=strict$/m)
   assert.match(read(SERVICE), /^StateDirectory=platform-ticket-notify$/m)
   assert.match(read(SERVICE), /^Environment=OPS_DIR=%S\/platform-ticket-notify$/m)

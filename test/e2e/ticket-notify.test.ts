@@ -24,7 +24,7 @@ const PLATFORM = [
   'ticket-notify',
 ] as const
 
-/** What a process is to load that shall think it later than it is; the time since the boot stays what it is. */
+/** A module that sets the clock of a process forward; the time since the boot stays correct. */
 const CLOCK_TWO_HOURS_AHEAD = `data:text/javascript,${encodeURIComponent(`
   const now = () => new Real().getTime() + 7_200_000
   const Real = Date
@@ -39,7 +39,7 @@ const CLOCK_TWO_HOURS_AHEAD = `data:text/javascript,${encodeURIComponent(`
 const PATIENCE = { timeoutMs: 30_000 }
 const suite = { concurrency: 2 }
 
-// Each of them is a failed fetch (programs/ticket-notify/api.test.ts); here is what becomes of the round.
+// programs/ticket-notify/api.test.ts has all failed fetches; these show what the round does then.
 const FETCH_FAULTS = Object.fromEntries(
   ['resets the connection', 'answers with a page', 'answers half', 'answers 503 with a list'].map((fault) => [
     fault,
@@ -48,7 +48,7 @@ const FETCH_FAULTS = Object.fromEntries(
 )
 
 /** Everything below a directory: names, content and times of change. */
-function picture(directory: string): Record<string, string> {
+function contentOf(directory: string): Record<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' })
   const describe = (name: string) => {
     const stat = statSync(join(directory, name))
@@ -58,9 +58,9 @@ function picture(directory: string): Record<string, string> {
   return Object.fromEntries(names.sort().map((name) => [name, describe(name)]))
 }
 
-const onTheWire = ({ robots, smtp }: NotifierWorld) => [robots.requests.length, smtp.mails.length]
+const sentBy = ({ robots, smtp }: NotifierWorld) => [robots.requests.length, smtp.mails.length]
 
-/** A world whose first round is over. */
+/** A world after its first round. */
 async function knownWorld(channels: readonly ('mail' | 'robot')[] = ['mail', 'robot']) {
   const w = await notifierWorld()
   w.configure(channels)
@@ -69,7 +69,7 @@ async function knownWorld(channels: readonly ('mail' | 'robot')[] = ['mail', 'ro
   return w
 }
 
-function assertSilent({ stdout, stderr }: NotifierRun): void {
+function assertNoSecrets({ stdout, stderr }: NotifierRun): void {
   for (const word of [
     SMTP_PASSWORD,
     encodeURIComponent(SMTP_PASSWORD),
@@ -88,9 +88,9 @@ const WRONG_USAGES: readonly { args: readonly string[]; env: Record<string, stri
 ]
 
 describe('the notifier, as a process', suite, () => {
-  test('a first round, a new ticket, a change: told by mail and robot, once, without any secret in the log', async () => {
+  test('a new ticket and a change after a first round are sent by mail and robot, once, without a secret in the log', async () => {
     await using w = await knownWorld()
-    assert.deepEqual(onTheWire(w), [0, 0])
+    assert.deepEqual(sentBy(w), [0, 0])
     assert.equal(statSync(w.stateFile).mode & 0o777, 0o600)
     w.api.tickets = [ticket('fresh'), ticket('known', { status: 'resolved', level: 'info' })]
     const run = await w.run()
@@ -114,23 +114,23 @@ describe('the notifier, as a process', suite, () => {
     assert.equal(w.smtp.mails.length, 1)
     assert.ok(w.smtp.mails[0]?.encrypted)
     assert.equal((await w.run()).done?.['sent'], 0)
-    assert.deepEqual(onTheWire(w), [2, 1])
+    assert.deepEqual(sentBy(w), [2, 1])
     for (const { ts, level, module, message } of run.lines) {
       assert.ok(!Number.isNaN(Date.parse(ts)) && level && message)
       assert.equal(module, 'ticket-notify')
     }
-    assertSilent(run)
+    assertNoSecrets(run)
     assert.deepEqual(readdirSync(dirname(w.stateFile)).sort(), [
       'ticket-notify-state.json',
       'ticket-notify-state.json.memory',
     ])
   })
 
-  test('a dry run prints what would be sent, and leaves disk and wire as they were', async () => {
+  test('a dry run prints what would be sent, and changes and sends nothing', async () => {
     await using w = await knownWorld()
     w.api.tickets = [ticket('fresh'), ticket('low', { level: 'low' }), ticket('known', { status: 'closed' })]
-    writeFileSync(`${w.stateFile}.tmp`, 'a round under way writes here')
-    const before = picture(w.directory)
+    writeFileSync(`${w.stateFile}.tmp`, 'another round writes here')
+    const before = contentOf(w.directory)
     const run = await w.run(['--dry-run'])
     assert.equal(run.code, 0)
     const printed = run.stdout
@@ -144,23 +144,23 @@ describe('the notifier, as a process', suite, () => {
         ['ticket', '[CRITICAL] open → closed: Ticket known'],
       ],
     )
-    assert.deepEqual(picture(w.directory), before)
-    assert.deepEqual(onTheWire(w), [0, 0])
+    assert.deepEqual(contentOf(w.directory), before)
+    assert.deepEqual(sentBy(w), [0, 0])
   })
 
-  test('a dry run creates no directory, and touches no broken state', async () => {
+  test('a dry run creates no directory, and changes no unreadable state', async () => {
     await using w = await notifierWorld()
     assert.equal((await w.run(['--dry-run'])).code, 0)
     assert.ok(!existsSync(dirname(w.stateFile)))
     mkdirSync(dirname(w.stateFile))
     writeFileSync(w.stateFile, 'rubbish')
-    const before = picture(w.directory)
+    const before = contentOf(w.directory)
     const run = await w.run(['--dry-run'])
     assert.deepEqual([run.code, run.stdout, w.api.alerts], [0, '', []])
-    assert.deepEqual(picture(w.directory), before)
+    assert.deepEqual(contentOf(w.directory), before)
   })
 
-  test('a seeding round writes the snapshot alone, and sends nothing', async () => {
+  test('--seed-only writes only the snapshot, and sends nothing', async () => {
     await using w = await knownWorld()
     w.api.tickets = [ticket('fresh'), ticket('known', { status: 'closed' })]
     const run = await w.run(['--seed-only'])
@@ -168,22 +168,22 @@ describe('the notifier, as a process', suite, () => {
     assert.deepEqual([w.state()['fresh']?.status, w.state()['known']?.status], ['open', 'closed'])
     assert.deepEqual(readdirSync(dirname(w.stateFile)), ['ticket-notify-state.json'])
     await w.run()
-    assert.deepEqual(onTheWire(w), [0, 0])
+    assert.deepEqual(sentBy(w), [0, 0])
   })
 
-  test('a self-test uses both channels, is not throttled, asks no platform and touches no state', async () => {
+  test('a self-test uses both channels, is not throttled, and needs neither platform nor state', async () => {
     await using w = await notifierWorld()
     w.configure(['mail'])
     for (let n = 0; n < 2; n++) assert.equal((await w.run(['--self-test'])).code, 0)
-    assert.ok(!existsSync(dirname(w.stateFile)), 'no mail of a ticket has to wait for it')
+    assert.ok(!existsSync(dirname(w.stateFile)), 'it does not throttle mail of tickets')
     w.configure(['mail', 'robot'])
     assert.equal((await w.run(['--self-test'])).code, 0)
-    assert.deepEqual(onTheWire(w), [1, 3])
+    assert.deepEqual(sentBy(w), [1, 3])
     assert.equal(w.api.requests.length, 0)
     assert.ok(!existsSync(w.stateFile))
   })
 
-  test('a self-test without working mail ends with 1, whatever the robot does', async () => {
+  test('a self-test without working mail ends with 1, also with a working robot', async () => {
     await using w = await notifierWorld()
     w.configure(['robot'])
     const unconfigured = await w.run(['--self-test'])
@@ -196,33 +196,33 @@ describe('the notifier, as a process', suite, () => {
   for (const [fault, behaviour] of Object.entries(FETCH_FAULTS)) {
     test(`a platform that ${fault}: the round is skipped, nothing is persisted, exit code 1`, async () => {
       await using w = await knownWorld()
-      const before = picture(dirname(w.stateFile))
+      const before = contentOf(dirname(w.stateFile))
       w.api.behave(behaviour)
       const run = await w.run()
       assert.equal(run.code, 1)
       assert.match(run.lines[0]?.message ?? '', /platform unreachable, round skipped/)
-      assert.deepEqual(picture(dirname(w.stateFile)), before)
-      assert.deepEqual(onTheWire(w), [0, 0])
+      assert.deepEqual(contentOf(dirname(w.stateFile)), before)
+      assert.deepEqual(sentBy(w), [0, 0])
     })
   }
 
-  test('a platform that is away leaves even a broken state as it is', async () => {
+  test('a failed fetch does not change an unreadable state', async () => {
     await using w = await notifierWorld()
     mkdirSync(dirname(w.stateFile))
     writeFileSync(w.stateFile, 'rubbish')
-    const before = picture(dirname(w.stateFile))
+    const before = contentOf(dirname(w.stateFile))
     assert.equal((await w.run(['--api', 'http://127.0.0.1:1'])).code, 1)
-    assert.deepEqual(picture(dirname(w.stateFile)), before)
+    assert.deepEqual(contentOf(dirname(w.stateFile)), before)
   })
 
-  test('tickets with missing fields spoil nothing', async () => {
+  test('tickets with missing fields do not stop the round', async () => {
     await using w = await knownWorld()
     w.api.tickets = [null, {}, { id: 'bare' }, { id: 'odd', level: 'high', title: 7 }, ticket('fresh')]
     const run = await w.run()
     assert.deepEqual([run.code, run.done?.['malformed'], run.done?.['sent']], [0, 2, 2])
   })
 
-  test('both channels down: the round ends well, and the next one tries again', async () => {
+  test('when both channels fail the round ends with 0, and the next one tries again', async () => {
     await using w = await knownWorld()
     w.api.tickets = [ticket('fresh')]
     w.robots.behave((response) => void response.writeHead(500).end())
@@ -232,16 +232,16 @@ describe('the notifier, as a process', suite, () => {
     assert.equal(w.state()['fresh'], undefined)
     w.robots.behave(undefined)
     assert.equal((await w.run()).done?.['sent'], 1)
-    assertSilent(failed)
+    assertNoSecrets(failed)
   })
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    test(`${signal} in the middle of a hanging send saves what was told, and ends in time`, async () => {
+    test(`${signal} during a hanging send saves what was sent, and ends the round soon`, async () => {
       await using w = await knownWorld(['robot'])
       w.api.tickets = [ticket('second', { updated_at: '2999-01-01T00:00:00Z' }), ticket('first')]
       let answered = 0
       w.robots.behave((response) => {
-        // The first is taken, whatever comes after it hangs.
+        // Only the first is answered.
         if (answered++ === 0) response.writeHead(204).end()
       })
       const { child, ended } = w.start()
@@ -249,7 +249,7 @@ describe('the notifier, as a process', suite, () => {
       child.kill(signal)
       const run = await ended
       assert.deepEqual([run.code, run.done?.['interrupted']], [0, true])
-      // Not the end of the send's own patience has ended it.
+      // The signal ended it, not its own time limit.
       assert.match(JSON.stringify(run.lines), /"robot":"interrupted"/)
       assert.deepEqual(Object.keys(w.state()).sort(), ['first', 'known'])
       w.robots.behave(undefined)
@@ -258,7 +258,7 @@ describe('the notifier, as a process', suite, () => {
     })
   }
 
-  test('a reader of the log who goes away does not end the round', async () => {
+  test('closing the pipes of the log does not end the round', async () => {
     for (const command of [undefined, PLATFORM]) {
       await using w = await knownWorld(['robot'])
       w.api.tickets = ['a', 'b', 'c'].map((id) => ticket(id))
@@ -270,30 +270,30 @@ describe('the notifier, as a process', suite, () => {
     }
   })
 
-  test('a signal while the platform hangs ends the round without a trace', async () => {
+  test('a signal during a hanging fetch ends the round without a change', async () => {
     await using w = await knownWorld()
-    const before = picture(dirname(w.stateFile))
+    const before = contentOf(dirname(w.stateFile))
     w.api.behave(() => {})
     const { child, ended } = w.start()
     await eventually('the platform is asked', () => w.api.requests.length === 2, PATIENCE)
     child.kill('SIGTERM')
     assert.equal((await ended).code, 0)
-    assert.deepEqual(picture(dirname(w.stateFile)), before)
+    assert.deepEqual(contentOf(dirname(w.stateFile)), before)
   })
 
-  test('a second round meanwhile does nothing and ends with 0', async () => {
+  test('a second round at the same time does nothing and ends with 0', async () => {
     await using w = await knownWorld()
     w.api.behave(() => {})
     const { child, ended } = w.start()
     await eventually('the platform is asked', () => w.api.requests.length === 2, PATIENCE)
     const second = await w.run()
     assert.deepEqual([second.code, second.lines.length], [0, 1])
-    assert.match(second.lines[0]?.message ?? '', /another round is under way/)
+    assert.match(second.lines[0]?.message ?? '', /another round is running/)
     assert.equal(w.api.requests.length, 2)
     child.kill('SIGKILL')
     await ended
     w.api.behave(undefined)
-    assert.equal((await w.run()).code, 0, 'and the lock of a dead round is no lock')
+    assert.equal((await w.run()).code, 0, 'the lock of a killed round is taken over')
   })
 
   test('a state that cannot be saved: exit code 1, and nothing was sent', async () => {
@@ -303,19 +303,21 @@ describe('the notifier, as a process', suite, () => {
     const run = await w.run()
     assert.equal(run.code, 1)
     assert.match(run.lines.at(-1)?.message ?? '', /state could not be saved/)
-    assert.deepEqual(onTheWire(w), [0, 0])
+    assert.deepEqual(sentBy(w), [0, 0])
   })
 
-  test('a place for the state that is none: exit code 1', async () => {
-    await using w = await notifierWorld()
-    writeFileSync(join(w.directory, 'file'), '')
-    const run = await w.run(['--state', join(w.directory, 'file', 'state.json')])
-    assert.equal(run.code, 1)
-    assert.equal(run.lines.length, 1)
-  })
+  for (const place of ['file/state.json']) {
+    test(`a state file that cannot be created at ${place}: exit code 1`, async () => {
+      await using w = await notifierWorld()
+      writeFileSync(join(w.directory, 'file'), '')
+      const run = await w.run(['--state', place])
+      assert.deepEqual([run.code, run.lines.length], [1, 1])
+      assert.match(run.lines[0]?.message ?? '', /nothing can be written beside the state file/)
+    })
+  }
 
   for (const { args, env, names } of WRONG_USAGES) {
-    test(`${JSON.stringify({ args, ...env })} is exit code 2, in one line, alone and as a command of the platform`, async () => {
+    test(`${JSON.stringify({ args, ...env })} is exit code 2 in one line, as a program and as a command of the platform`, async () => {
       await using w = await notifierWorld()
       for (const command of [undefined, PLATFORM]) {
         const run = await w.run(args, { env, ...(command && { command }) })
@@ -326,17 +328,17 @@ describe('the notifier, as a process', suite, () => {
     })
   }
 
-  test('platform ticket-notify does the same, its notification module inside', async () => {
+  test('platform ticket-notify does the same with its own notification module', async () => {
     await using w = await knownWorld()
     w.api.tickets = [ticket('fresh')]
     const run = await w.run(['--limit', '7'], { command: PLATFORM })
     assert.deepEqual([run.code, run.done?.['sent']], [0, 1])
-    assert.deepEqual(onTheWire(w), [1, 1])
+    assert.deepEqual(sentBy(w), [1, 1])
     assert.equal(w.api.requests.at(-1)?.url, '/tickets?limit=7')
     assert.match((await w.run(['--help'], { command: PLATFORM })).stdout, /--self-test/)
   })
 
-  test('900 s between two mails are not shortened by a clock that is set forward', async () => {
+  test('setting the clock forward does not shorten the 900 s between two mails', async () => {
     await using w = await knownWorld(['mail'])
     w.api.tickets = [ticket('one')]
     assert.equal((await w.run()).done?.['sent'], 1)
@@ -344,12 +346,12 @@ describe('the notifier, as a process', suite, () => {
     w.api.tickets = [ticket('two', { created_at: later, updated_at: later })]
     const run = await w.run([], { env: { NODE_OPTIONS: `--import=${CLOCK_TWO_HOURS_AHEAD}` } })
     assert.ok(Date.parse(run.done?.ts ?? '') > Date.now() + 3_600_000, 'its clock is ahead')
-    assert.equal(run.done?.['unheard'], 1, run.stderr)
+    assert.equal(run.done?.['undelivered'], 1, run.stderr)
     assert.equal(w.smtp.mails.length, 1)
   })
 })
 
-const BROKEN: Readonly<Record<string, (path: string) => void>> = {
+const UNREADABLE: Readonly<Record<string, (path: string) => void>> = {
   'cut off': (path) => writeFileSync(path, '{\n"known":{"status":"op'),
   'an array': (path) => writeFileSync(path, '[]'),
   'a pipe that no process writes to': (path) => void execFileSync('mkfifo', [path]),
@@ -359,11 +361,11 @@ const BROKEN: Readonly<Record<string, (path: string) => void>> = {
   },
 }
 
-const asideIn = (directory: string) => readdirSync(directory).filter((name) => name.includes('.corrupt-'))
+const keptIn = (directory: string) => readdirSync(directory).filter((name) => name.includes('.corrupt-'))
 
-describe('a broken state file', suite, () => {
-  for (const [what, make] of Object.entries(BROKEN)) {
-    test(`that is ${what} is kept aside, sends nothing, and is reported to the platform once`, async () => {
+describe('an unreadable state file', suite, () => {
+  for (const [what, make] of Object.entries(UNREADABLE)) {
+    test(`that is ${what} is kept, sends nothing, and is reported to the platform once`, async () => {
       await using w = await notifierWorld()
       w.configure(['mail', 'robot'])
       w.api.tickets = [ticket('known')]
@@ -375,8 +377,8 @@ describe('a broken state file', suite, () => {
         [0, 0],
       )
       assert.equal(w.state()['known']?.status, 'open')
-      assert.equal(asideIn(dirname(w.stateFile)).length, 1)
-      assert.deepEqual(onTheWire(w), [0, 0])
+      assert.equal(keptIn(dirname(w.stateFile)).length, 1)
+      assert.deepEqual(sentBy(w), [0, 0])
       assert.ok(runs[0]?.lines.some(({ level, message }) => level === 'ERROR' && /unreadable/.test(message)))
       assert.deepEqual(
         w.api.alerts.map(({ alarm_id, level }) => [alarm_id, level]),
@@ -391,11 +393,11 @@ describe('a broken state file', suite, () => {
     writeFileSync(w.stateFile, 'rubbish')
     mkdirSync(`${w.stateFile}.tmp`)
     assert.equal((await w.run()).code, 1)
-    assert.deepEqual([readFileSync(w.stateFile, 'utf8'), asideIn(dirname(w.stateFile))], ['rubbish', []])
+    assert.deepEqual([readFileSync(w.stateFile, 'utf8'), keptIn(dirname(w.stateFile))], ['rubbish', []])
   })
 })
 
-const NO_STATE_FILES: Readonly<Record<string, (directory: string) => string>> = {
+const WRONG_STATE_PATHS: Readonly<Record<string, (directory: string) => string>> = {
   'a directory': (directory) => directory,
   'a link to a directory': (directory) => {
     symlinkSync(directory, `${directory}.link`)
@@ -404,19 +406,19 @@ const NO_STATE_FILES: Readonly<Record<string, (directory: string) => string>> = 
   'a device': () => '/dev/null',
 }
 
-for (const [what, make] of Object.entries(NO_STATE_FILES)) {
-  test(`a state path that is ${what} is exit code 1, and nothing is moved, written or asked`, async () => {
+for (const [what, make] of Object.entries(WRONG_STATE_PATHS)) {
+  test(`a state path that is ${what} is exit code 1, and nothing is moved, written or requested`, async () => {
     await using w = await notifierWorld()
     const directory = join(w.directory, 'etc')
     mkdirSync(directory)
     const state = make(directory)
-    const before = picture(w.directory)
+    const before = contentOf(w.directory)
     for (const args of [[], ['--dry-run'], ['--seed-only']]) {
       const run = await w.run([...args, '--state', state])
       assert.deepEqual([run.code, run.lines.length], [1, 1], run.stderr)
       assert.match(run.lines[0]?.message ?? '', /it is a (directory|device)/)
     }
-    assert.deepEqual(picture(w.directory), before)
+    assert.deepEqual(contentOf(w.directory), before)
     assert.equal(w.api.requests.length, 0)
   })
 }
@@ -434,13 +436,13 @@ test('a ticket whose id has line breaks forges no line of a mail or a robot mess
   assert.doesNotMatch(textPart, /^(Level: info|Ticket: y)\r?$/m)
 })
 
-test('a secrets file that others can read is refused, and the tickets wait', async () => {
+test('a secrets file that others can read is refused, and the tickets are tried again', async () => {
   await using w = await knownWorld()
   w.api.tickets = [ticket('fresh')]
   chmodSync(join(w.directory, 'notify.env'), 0o644)
   const run = await w.run()
   assert.deepEqual([run.code, run.done?.['failed']], [0, 1])
-  assertSilent(run)
+  assertNoSecrets(run)
   chmodSync(join(w.directory, 'notify.env'), 0o600)
   assert.equal((await w.run()).done?.['sent'], 1)
 })

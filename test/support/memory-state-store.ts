@@ -1,62 +1,70 @@
-import { createLedger, parseLedger } from '../../programs/ticket-notify/ledger.ts'
-import { Snapshot } from '../../programs/ticket-notify/snapshot.ts'
-import type { StateStore } from '../../programs/ticket-notify/state-store.ts'
+import { DigestRecord } from '../../programs/ticket-notify/digest-record.ts'
+import { Snapshot, type SnapshotOptions } from '../../programs/ticket-notify/snapshot.ts'
+import type { OpenedState, StateStore } from '../../programs/ticket-notify/state-store.ts'
 
-/** What is on the disk of a notifier: whole files, as atomic writing leaves them. */
+/** The files of a notifier, each complete. */
 export interface NotifierDisk {
   state: string | undefined
-  ledger: string | undefined
-  readonly aside: string[]
+  digestRecord: string | undefined
+  /** Unreadable states that were kept. */
+  readonly kept: string[]
 }
 
-/** The process is gone: nothing that comes after it happens. */
+/** The process ends here. */
 export class Killed extends Error {}
 
-/**
- * The notifier's files in memory. `beforeWrite` and `afterWrite` are the moments at which a kill leaves something
- * behind; they may throw.
- */
-export function memoryStateStore(
-  disk: NotifierDisk,
-  { beforeWrite, afterWrite }: { beforeWrite(what: 'state' | 'ledger'): void; afterWrite(): void } = {
-    beforeWrite() {},
-    afterWrite() {},
-  },
-): StateStore {
-  const writing = <T>(what: 'state' | 'ledger', write: () => T): T => {
-    beforeWrite(what)
-    const result = write()
-    afterWrite()
-    return result
-  }
-  return {
-    open(options) {
-      if (disk.state === undefined) return { situation: 'absent' }
-      try {
-        const lines = Buffer.from(disk.state).toString('latin1').split('\n')
-        return { situation: 'known', snapshot: Snapshot.parse(() => lines, options) }
-      } catch (error) {
-        return { situation: 'unreadable', reason: String(error) }
-      }
-    },
-    replaceUnreadable: (snapshot) => {
-      writing('state', () => disk.aside.push(disk.state ?? ''))
-      writing('state', () => (disk.state = contentOf(snapshot)))
-      return 'aside'
-    },
-    save: (snapshot) => writing('state', () => void (disk.state = contentOf(snapshot))),
-    openLedger: (today) =>
-      createLedger(today, disk.ledger === undefined ? undefined : parseLedger(disk.ledger)),
-    saveLedger: (ledger) =>
-      writing('ledger', () => {
-        disk.ledger = JSON.stringify(ledger.data())
-        ledger.markSaved()
-      }),
-    close() {},
-  }
+export interface WriteHooks {
+  /** Both may throw: these are the moments at which a kill leaves different files. */
+  beforeWrite?(file: keyof NotifierDisk): void
+  afterWrite?(): void
 }
 
-function contentOf(snapshot: Snapshot): string {
-  const latin1 = [...snapshot.beginning(), snapshot.ending()].join('')
-  return Buffer.from(latin1, 'latin1').toString()
+/** The notifier's files in memory. */
+export class MemoryStateStore implements StateStore {
+  readonly #disk: NotifierDisk
+  readonly #hooks: WriteHooks
+
+  constructor(disk: NotifierDisk, hooks: WriteHooks = {}) {
+    this.#disk = disk
+    this.#hooks = hooks
+  }
+
+  open(options: SnapshotOptions): OpenedState {
+    const { state } = this.#disk
+    if (state === undefined) return { situation: 'absent' }
+    try {
+      const lines = Buffer.from(state).toString('latin1').split('\n')
+      return { situation: 'known', snapshot: Snapshot.parse(() => lines, options) }
+    } catch (error) {
+      return { situation: 'unreadable', reason: String(error) }
+    }
+  }
+
+  save(snapshot: Snapshot): void {
+    const latin1 = [...snapshot.beginning(), snapshot.ending()].join('')
+    this.#write('state', () => (this.#disk.state = Buffer.from(latin1, 'latin1').toString()))
+  }
+
+  replaceUnreadable(snapshot: Snapshot): string {
+    this.#write('kept', () => this.#disk.kept.push(this.#disk.state ?? ''))
+    this.save(snapshot)
+    return 'kept'
+  }
+
+  openDigestRecord(today: string): DigestRecord {
+    return new DigestRecord(today, this.#disk.digestRecord)
+  }
+
+  saveDigestRecord(record: DigestRecord): void {
+    this.#write('digestRecord', () => (this.#disk.digestRecord = record.toText()))
+    record.markSaved()
+  }
+
+  close(): void {}
+
+  #write(file: keyof NotifierDisk, write: () => void): void {
+    this.#hooks.beforeWrite?.(file)
+    write()
+    this.#hooks.afterWrite?.()
+  }
 }

@@ -1,9 +1,9 @@
-import { createMailer } from '../../../src/infra/mail/create-mailer.ts'
-import { createRobot, isRobotKind } from '../../../src/infra/robots/create-robot.ts'
+import { SmtpMailer } from '../../../src/infra/mail/smtp-mailer.ts'
+import { GroupRobot, isRobotKind } from '../../../src/infra/robots/group-robot.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import type { ChannelOutcome, Notification } from '../notification.ts'
-import type { Memory } from './memory.ts'
+import type { ChannelMemory } from './memory.ts'
 import type { SecretKey, SecretValues } from './secrets-file.ts'
 
 export interface ChannelResult {
@@ -14,44 +14,45 @@ export interface ChannelResult {
 export interface Delivery {
   readonly notification: Notification
   readonly secrets: SecretValues
-  readonly memory: Memory
+  readonly memory: ChannelMemory
   readonly ignoreThrottle: boolean
   readonly signal: AbortSignal | undefined
 }
 
 type Channel = (delivery: Delivery) => Promise<ChannelResult>
 
-export const byMail = withoutThrowing(async ({ notification, secrets, memory, ignoreThrottle, signal }) => {
+export const sendByMail = catchErrors(async ({ notification, secrets, memory, ignoreThrottle, signal }) => {
   const { category, title, text, key } = notification
   const [url, from, to] = [secrets.get('MAIL_SMTP_URL'), secrets.get('MAIL_FROM'), secrets.get('MAIL_TO')]
   if (!url || !from || !to) return notConfigured(secrets, ['MAIL_SMTP_URL', 'MAIL_FROM', 'MAIL_TO'])
   const throttledMs = ignoreThrottle ? 0 : memory.throttledMs(category)
   if (throttledMs > 0)
     return { outcome: 'skipped', reason: `throttled for ${Math.ceil(throttledMs / SECOND)} s` }
-  const mailer = createMailer({ url, from: from.reveal(), to: addresses(to.reveal()) })
+  const mailer = new SmtpMailer({ url, from: from.reveal(), to: addresses(to.reveal()) })
   const result = await mailer.send({ subject: title, text, key }, signal)
   if (result.outcome === 'failed') return result
   if (!ignoreThrottle) memory.noteMail(category)
   const refused = result.refused.length > 0 ? `refused for ${result.refused.join(', ')}` : undefined
-  return { outcome: 'sent', reason: refused ?? memory.problem() }
+  return { outcome: 'sent', reason: refused ?? memory.problem }
 })
 
-export const byRobot = withoutThrowing(async ({ notification, secrets, memory, signal }) => {
+export const sendByRobot = catchErrors(async ({ notification, secrets, memory, signal }) => {
   const [url, kind] = [secrets.get('ROBOT_URL'), secrets.get('ROBOT_KIND')?.reveal()]
   if (!url || kind === undefined) return notConfigured(secrets, ['ROBOT_URL', 'ROBOT_KIND'])
-  if (!isRobotKind(kind)) return { outcome: 'failed', reason: 'ROBOT_KIND names no known kind of robot' }
-  const robot = createRobot({
+  if (!isRobotKind(kind))
+    return { outcome: 'failed', reason: 'ROBOT_KIND must be feishu, dingtalk, wecom, slack or generic' }
+  const robot = new GroupRobot({
     kind,
     url,
     secret: secrets.get('ROBOT_SECRET'),
-    pace: memory.pace(),
-    onPace: memory.keepPace,
+    bucketState: memory.bucketState,
+    onBucketState: (state) => memory.saveBucketState(state),
   })
   const result = await robot.send(notification, signal)
-  return result.outcome === 'failed' ? result : { outcome: 'sent', reason: memory.problem() }
+  return result.outcome === 'failed' ? result : { outcome: 'sent', reason: memory.problem }
 })
 
-/** contract, section 7: a channel without its keys is not configured. */
+/** A channel needs all of its keys. */
 function notConfigured(secrets: SecretValues, keys: readonly SecretKey[]): ChannelResult {
   const missing = keys.filter((key) => !secrets.has(key))
   const reason =
@@ -59,7 +60,7 @@ function notConfigured(secrets: SecretValues, keys: readonly SecretKey[]): Chann
   return { outcome: 'skipped', reason }
 }
 
-function withoutThrowing(channel: Channel): Channel {
+function catchErrors(channel: Channel): Channel {
   return async (delivery) => {
     try {
       return await channel(delivery)

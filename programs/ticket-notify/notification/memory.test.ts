@@ -3,18 +3,18 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type Moment, openMemory } from './memory.ts'
+import { ChannelMemory, type Moment } from './memory.ts'
 
 const START: Moment = { at: Date.UTC(2026, 10, 21, 2), uptime: 1_000, boot: 'first' }
 
-/** Memories of processes that run one after the other on one machine. */
+/** The memories of successive processes on one machine. */
 function machine() {
   const directory = mkdtempSync(join(tmpdir(), 'platform-memory-'))
   const path = join(directory, 'state.memory')
   let moment = START
   return {
     path,
-    open: () => openMemory(path, () => moment),
+    open: () => new ChannelMemory(path, () => moment),
     pass(seconds: number) {
       moment = { ...moment, at: moment.at + seconds * 1_000, uptime: moment.uptime + seconds }
     },
@@ -28,7 +28,7 @@ function machine() {
   }
 }
 
-test('mail of tickets waits 900 s after the last one, through any number of processes', () => {
+test('mail of tickets waits 900 s after the last one, also in later processes', () => {
   using m = machine()
   assert.equal(m.open().throttledMs('ticket'), 0)
   m.open().noteMail('ticket')
@@ -46,7 +46,7 @@ test('only mail of tickets is throttled', () => {
   assert.equal(m.open().throttledMs('ticket'), 900_000)
 })
 
-test('a clock that is set forward ends no wait, and one that is set back prolongs none', () => {
+test('setting the clock neither ends nor prolongs a wait', () => {
   using m = machine()
   m.open().noteMail('ticket')
   m.setClock(7_200)
@@ -56,7 +56,7 @@ test('a clock that is set forward ends no wait, and one that is set back prolong
   assert.equal(m.open().throttledMs('ticket'), 0)
 })
 
-test('over a boot the wait goes by the clock, and one that was set back makes it begin again and end', () => {
+test('after a reboot the clock counts; when it was set back, the wait begins again', () => {
   using m = machine()
   m.open().noteMail('ticket')
   m.boot(600)
@@ -67,7 +67,7 @@ test('over a boot the wait goes by the clock, and one that was set back makes it
   assert.equal(m.open().throttledMs('ticket'), 0)
 })
 
-test('a memory that cannot be read begins anew', () => {
+test('a memory that cannot be read is empty', () => {
   for (const rubbish of [
     '',
     '{',
@@ -80,24 +80,24 @@ test('a memory that cannot be read begins anew', () => {
     using m = machine()
     writeFileSync(m.path, rubbish)
     const memory = m.open()
-    assert.deepEqual([memory.throttledMs('ticket'), memory.pace()], [0, undefined])
+    assert.deepEqual([memory.throttledMs('ticket'), memory.bucketState], [0, undefined])
     memory.noteMail('ticket')
     assert.equal(m.open().throttledMs('ticket'), 900_000)
   }
 })
 
-test('a memory that cannot be written says so, and holds for this process', () => {
+test('a memory that cannot be written is a problem, and is valid in this process', () => {
   using m = machine()
   mkdirSync(m.path)
   const memory = m.open()
   memory.noteMail('ticket')
   assert.equal(memory.throttledMs('ticket'), 900_000)
-  assert.match(memory.problem() ?? '', /cannot be written/)
+  assert.match(memory.problem ?? '', /cannot be written/)
 })
 
-test("the robot's pace is kept", () => {
+test("the state of the robot's rate limit is kept", () => {
   using m = machine()
   const pace = { tokens: 3.5, at: START.at, blockedUntil: START.at + 1 }
-  m.open().keepPace(pace)
-  assert.deepEqual(m.open().pace(), pace)
+  m.open().saveBucketState(pace)
+  assert.deepEqual(m.open().bucketState, pace)
 })

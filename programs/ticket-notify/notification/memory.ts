@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
-import type { PaceState } from '../../../src/infra/robots/pace.ts'
+import type { BucketState } from '../../../src/infra/robots/token-bucket.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
@@ -8,14 +8,14 @@ import { makeDirectoryOf, writeFileAtomically } from '../atomic-file.ts'
 import { bootId } from '../lock.ts'
 import type { Category } from '../notification.ts'
 
-/** For how long one mail of a category keeps others back. spec, rule 10: tickets 900 s. */
+/** The shortest time between two mails of a category (docs/specification.md, Limits). */
 const THROTTLE_MS: Readonly<Record<Category, number>> = {
   ticket: 900 * SECOND,
   digest: 0,
   'self-test': 0,
 }
 
-/** A point in time that another process can compare with its own, whatever was done to the clock in between. */
+/** A time that another process can compare with its own although the clock was set in between. */
 export interface Moment {
   readonly at: number
   /** Seconds since the boot. */
@@ -23,61 +23,75 @@ export interface Moment {
   readonly boot: string
 }
 
-/** What the notification module remembers from one run to the next. */
-export interface Memory {
-  /** How long mail of this category still has to wait, in milliseconds. */
-  throttledMs(category: Category): number
-  noteMail(category: Category): void
-  pace(): PaceState | undefined
-  keepPace(state: PaceState): void
-  /** Why the last change may be forgotten by the next run. */
-  problem(): string | undefined
-}
-
 interface MemoryData {
   readonly mail: Readonly<Partial<Record<Category, Moment>>>
-  readonly pace?: PaceState
+  readonly pace?: BucketState
 }
 
-/** Opens the memory in that file; one that cannot be read begins anew. */
-export function openMemory(path: string, present: () => Moment = presentMoment): Memory {
-  let data = readMemory(path)
-  let problem: string | undefined
-  const change = (changes: Partial<MemoryData>) => {
-    data = { ...data, ...changes }
+/** The throttle of mail and the rate limit of the robot, kept in a file between runs. */
+export class ChannelMemory {
+  readonly #path: string
+  readonly #currentMoment: () => Moment
+  #data: MemoryData
+  #problem: string | undefined
+
+  /** A file that cannot be read is an empty memory. */
+  constructor(path: string, currentMoment: () => Moment = readMoment) {
+    this.#path = path
+    this.#currentMoment = currentMoment
+    this.#data = readMemory(path)
+  }
+
+  /** Why the next run may not know the last change; undefined when it was saved. */
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  get bucketState(): BucketState | undefined {
+    return this.#data.pace
+  }
+
+  saveBucketState(pace: BucketState): void {
+    this.#change({ pace })
+  }
+
+  /** How long mail of this category still has to wait, in milliseconds. */
+  throttledMs(category: Category): number {
+    const last = this.#data.mail[category]
+    if (!last) return 0
+    const now = this.#currentMoment()
+    const elapsed = elapsedMs(last, now)
+    if (elapsed >= 0) return Math.max(0, THROTTLE_MS[category] - elapsed)
+    // The clock was set back: the wait begins again from now, so that it ends.
+    this.#noteMail(category, now)
+    return THROTTLE_MS[category]
+  }
+
+  noteMail(category: Category): void {
+    this.#noteMail(category, this.#currentMoment())
+  }
+
+  #noteMail(category: Category, moment: Moment): void {
+    this.#change({ mail: { ...this.#data.mail, [category]: moment } })
+  }
+
+  #change(changes: Partial<MemoryData>): void {
+    this.#data = { ...this.#data, ...changes }
     try {
-      makeDirectoryOf(path)
-      writeFileAtomically(path, `${JSON.stringify(data)}\n`)
+      makeDirectoryOf(this.#path)
+      writeFileAtomically(this.#path, `${JSON.stringify(this.#data)}\n`)
     } catch (error) {
-      problem = `${path} cannot be written: ${errorMessage(error)}`
+      this.#problem = `${this.#path} cannot be written: ${errorMessage(error)}`
     }
   }
-  const noteMail = (category: Category, moment: Moment) =>
-    change({ mail: { ...data.mail, [category]: moment } })
-  return {
-    throttledMs(category) {
-      const last = data.mail[category]
-      if (!last) return 0
-      const now = present()
-      const elapsed = elapsedMs(last, now)
-      if (elapsed >= 0) return Math.max(0, THROTTLE_MS[category] - elapsed)
-      // The clock was set back: the wait begins again, so that it ends.
-      noteMail(category, now)
-      return THROTTLE_MS[category]
-    },
-    noteMail: (category) => noteMail(category, present()),
-    pace: () => data.pace,
-    keepPace: (pace) => change({ pace }),
-    problem: () => problem,
-  }
 }
 
-/** By the time since the boot where that is comparable: a clock that is set forward ends no throttle. */
+/** Within one boot by the time since then, which setting the clock does not change. */
 function elapsedMs(then: Moment, now: Moment): number {
   return then.boot !== '' && then.boot === now.boot ? (now.uptime - then.uptime) * SECOND : now.at - then.at
 }
 
-function presentMoment(): Moment {
+function readMoment(): Moment {
   return { at: systemClock.now(), uptime: uptime(), boot: bootId() }
 }
 
@@ -87,7 +101,7 @@ function readMemory(path: string): MemoryData {
     const moments = Object.entries(fieldsOf(mail)).filter((entry): entry is [string, Moment] =>
       isMoment(entry[1]),
     )
-    return { mail: Object.fromEntries(moments), ...(isPace(pace) && { pace }) }
+    return { mail: Object.fromEntries(moments), ...(isBucketState(pace) && { pace }) }
   } catch {
     return { mail: {} }
   }
@@ -98,7 +112,7 @@ function isMoment(value: unknown): value is Moment {
   return Number.isFinite(at) && Number.isFinite(seconds) && typeof boot === 'string'
 }
 
-function isPace(value: unknown): value is PaceState {
+function isBucketState(value: unknown): value is BucketState {
   const { tokens, at, blockedUntil } = fieldsOf(value)
   return [tokens, at, blockedUntil].every(Number.isFinite)
 }

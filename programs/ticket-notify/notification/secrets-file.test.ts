@@ -20,7 +20,7 @@ const valuesOf = (path: string) => {
   return Object.fromEntries([...secrets.values].map(([key, value]) => [key, value.reveal()]))
 }
 
-test('keys are read as an environment file has them; what is not known or empty is not there', () => {
+test('known keys with a value are read, as in an environment file', () => {
   using file = secretsFile(
     [
       '# the channels',
@@ -39,12 +39,12 @@ test('keys are read as an environment file has them; what is not known or empty 
   })
 })
 
-test('no file is no credentials', () => {
+test('a missing file has no credentials', () => {
   assert.deepEqual(valuesOf('/nonexistent/notify.env'), {})
 })
 
 for (const mode of [0o640, 0o604, 0o644, 0o660, 0o620, 0o666, 0o777]) {
-  test(`a file with mode ${mode.toString(8)} is refused, in words that do not show it`, () => {
+  test(`a file with mode ${mode.toString(8)} is refused without showing its content`, () => {
     using file = secretsFile('ROBOT_URL=https://canary/', mode)
     const secrets = readSecrets(file.path)
     assert.ok('problem' in secrets && /chmod 600/.test(secrets.problem))
@@ -52,21 +52,21 @@ for (const mode of [0o640, 0o604, 0o644, 0o660, 0o620, 0o666, 0o777]) {
   })
 }
 
-test('a file that only its owner reads is accepted', () => {
+test('a file that only its owner can access is accepted', () => {
   for (const mode of [0o600, 0o400]) {
     using file = secretsFile('ROBOT_KIND=slack', mode)
     assert.deepEqual(valuesOf(file.path), { ROBOT_KIND: 'slack' })
   }
 })
 
-test('what cannot be read is a problem, not the absence of one', () => {
+test('a file that cannot be read is a problem, not a missing file', () => {
   using file = secretsFile('')
   rmSync(file.path)
   mkdirSync(file.path, { mode: 0o700 })
   assert.ok('problem' in readSecrets(file.path))
 })
 
-test('nothing of the credentials is seen when they are printed', () => {
+test('printed credentials are redacted', () => {
   using file = secretsFile('ROBOT_SECRET=canary')
   const secrets = readSecrets(file.path)
   assert.ok(!inspect(secrets).includes('canary'))

@@ -12,16 +12,17 @@ export const KEYS = [
 ] as const
 export type SecretKey = (typeof KEYS)[number]
 
-/** The values by their keys; what is empty or absent is not there. */
+/** The values by their keys, without empty ones. */
 export type SecretValues = ReadonlyMap<SecretKey, Secret>
 
 const READABLE_BY_OTHERS = 0o077
-// KEY=value, with or without `export` and quotes.
+// KEY=value, with or without `export` and quotes. Unlike `util.parseEnv`, a `#` is part of a value and a quote that is
+// not closed ends with its line: a secret must not be cut, and one wrong line must not take the next ones with it.
 const LINE = /^\s*(?:export\s+)?([A-Z_][A-Z0-9_]*)\s*=\s*(.*?)\s*$/
 
 /**
- * Reads the credentials of the channels (contract, section 7). No file is no credentials; one that others can read,
- * or that cannot be read, is a problem, told without anything that stands in it.
+ * Reads the credentials of the channels. A missing file has none. A file that others can access, or that cannot be read,
+ * is a problem; its description contains nothing of the file.
  */
 export function readSecrets(path: string): { readonly values: SecretValues } | { readonly problem: string } {
   try {
@@ -35,7 +36,7 @@ export function readSecrets(path: string): { readonly values: SecretValues } | {
 function readPrivate(path: string): string {
   const file = openSync(path, 'r')
   try {
-    // Of the open file, not of the name: between two looks at a name it may come to mean another one.
+    // Of the open file: the path may name another file a moment later.
     const { mode, uid } = fstatSync(file)
     if (mode & READABLE_BY_OTHERS) throw new Error('group or others have access to it; chmod 600 it')
     if (uid !== 0 && uid !== process.getuid?.())

@@ -8,7 +8,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const escape = (text: string) => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 
-/** The HTML form of a plain notification: what was written by strangers stays text. */
+/** A plain text as HTML. Markup in the text stays text. */
 export function toHtml(title: string, text: string): string {
   return [
     '<!doctype html>',

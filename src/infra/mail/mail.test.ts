@@ -6,7 +6,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { SMTP_PASSWORD, startSmtp, type SmtpServer, type SmtpStep } from '../../../test/support/smtp.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { createMailer, type MailerOptions } from './create-mailer.ts'
+import { type MailerOptions, SmtpMailer } from './smtp-mailer.ts'
 
 const MAIL = {
   subject: '[HIGH] New ticket: <b>磁盘</b>',
@@ -16,7 +16,7 @@ const MAIL = {
 const UNVERIFIED = '?tls.rejectUnauthorized=false'
 
 function mailerOf(url: string, options: Partial<MailerOptions> = {}) {
-  return createMailer({
+  return new SmtpMailer({
     url: new Secret(url),
     from: 'Platform <platform@example.com>',
     to: ['ops@example.com', 'boss@example.com'],
@@ -27,7 +27,7 @@ function mailerOf(url: string, options: Partial<MailerOptions> = {}) {
 const headerOf = ({ source }: SmtpServer['mails'][number], name: string) =>
   new RegExp(`^${name}: (.*(?:\r\n[ \t].*)*)`, 'im').exec(source.split('\r\n\r\n')[0] ?? '')?.[1]
 
-test('a mail goes out encrypted, in text and HTML, marked as made by a machine', async () => {
+test('a mail is sent encrypted, as text and HTML, marked as generated', async () => {
   await using server = await startSmtp()
   assert.deepEqual(await mailerOf(server.url(UNVERIFIED)).send(MAIL), { outcome: 'sent', refused: [] })
   const [mail] = server.mails
@@ -44,7 +44,7 @@ test('a mail goes out encrypted, in text and HTML, marked as made by a machine',
   assert.match(mail.source, /&lt;script&gt;/)
 })
 
-test('the Message-ID is the same for the same notification, and another for another', async () => {
+test('the Message-ID is the same for the same key only', async () => {
   await using server = await startSmtp()
   const mailer = mailerOf(server.url(UNVERIFIED))
   for (const key of ['one', 'one', 'two']) await mailer.send({ ...MAIL, key })
@@ -60,7 +60,7 @@ test('a line break in a title adds no header', async () => {
   assert.equal(server.mails[0]?.to.length, 2)
 })
 
-test('a certificate that nobody vouches for is refused, and gets no password', async () => {
+test('a server with an untrusted certificate gets no password', async () => {
   await using server = await startSmtp()
   const outcome = await mailerOf(server.url()).send(MAIL)
   assert.equal(outcome.outcome, 'failed')
@@ -77,14 +77,14 @@ test('a server without STARTTLS gets the password on a loopback address only', a
   assert.equal(server.mails[0]?.encrypted, false)
 })
 
-test('smtps speaks TLS from the start', async () => {
+test('smtps uses TLS from the start', async () => {
   await using server = await startSmtp({ secure: true })
   const url = server.url(UNVERIFIED).replace('smtp:', 'smtps:')
   assert.deepEqual(await mailerOf(url).send(MAIL), { outcome: 'sent', refused: [] })
   assert.equal(server.mails[0]?.encrypted, true)
 })
 
-test('a recipient who is refused does not keep the others from their mail', async () => {
+test('a refused recipient does not stop the mail to the others', async () => {
   await using server = await startSmtp()
   const mailer = mailerOf(server.url(UNVERIFIED), { to: ['ops@example.com', 'nobody@example.com'] })
   assert.deepEqual(await mailer.send(MAIL), { outcome: 'sent', refused: ['nobody@example.com'] })
@@ -102,7 +102,7 @@ const FAULTS: readonly [step: SmtpStep, code: number, retryable: boolean][] = [
 ]
 
 for (const [step, code, retryable] of FAULTS) {
-  test(`${code} at ${step} is a failure${retryable ? ' that may pass' : ' for good'}, told without the password`, async () => {
+  test(`${code} at ${step} is a ${retryable ? 'temporary' : 'permanent'} failure without the password`, async () => {
     await using server = await startSmtp()
     // In the forms of AUTH LOGIN and AUTH PLAIN, too.
     const sent = [SMTP_PASSWORD, `\0notifier\0${SMTP_PASSWORD}`]
@@ -117,7 +117,7 @@ for (const [step, code, retryable] of FAULTS) {
   })
 }
 
-/** A server that greets, and then treats the client badly. */
+/** A server without a protocol. */
 async function rawServer(onConnection: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -154,7 +154,7 @@ function takeMail(socket: Socket, whenComplete: () => void): void {
 const PATIENCE = { timeoutMs: 30_000 }
 const OVER = /^not taken within 0\.3 s$/
 
-/** What the server does, and why the mail has failed then. */
+/** What the server does, and the reason of the failure. */
 const BAD_SERVERS: Readonly<Record<string, [onConnection: (socket: Socket) => void, reason: RegExp]>> = {
   'never greets': [() => {}, OVER],
   'says nothing after its greeting': [(socket) => void socket.write('220 hello\r\n'), OVER],
@@ -174,7 +174,7 @@ const BAD_SERVERS: Readonly<Record<string, [onConnection: (socket: Socket) => vo
 }
 
 for (const [fault, [onConnection, reason]] of Object.entries(BAD_SERVERS)) {
-  test(`a server that ${fault} is a failure that may pass, and says so`, async () => {
+  test(`a server that ${fault} is a temporary failure with its reason`, async () => {
     await using server = await rawServer(onConnection)
     const mailer = mailerOf(server.url, reason === OVER ? { timeoutMs: 300 } : PATIENCE)
     const outcome = await mailer.send(MAIL)
@@ -190,7 +190,7 @@ async function assertOnlyTheServersEndIsOpen(): Promise<void> {
   assert.equal(open(), 1)
 }
 
-test('a send that is interrupted ends at once, and leaves no connection behind', async () => {
+test('aborting a send ends it at once, and closes the connection', async () => {
   const { promise: isConnected, resolve } = Promise.withResolvers<void>()
   // A server that closes nothing by itself.
   await using server = await rawServer((socket) => {
@@ -205,7 +205,7 @@ test('a send that is interrupted ends at once, and leaves no connection behind',
   await assertOnlyTheServersEndIsOpen()
 })
 
-test('a mail that was taken leaves no connection behind', async () => {
+test('the connection is closed after a mail', async () => {
   await using server = await rawServer((socket) => {
     takeMail(socket, () => void socket.write('250 taken\r\n'))
   })
@@ -214,7 +214,7 @@ test('a mail that was taken leaves no connection behind', async () => {
   await assertOnlyTheServersEndIsOpen()
 })
 
-test('a failure to connect says what is wrong', async () => {
+test('a failure to connect has its reason', async () => {
   await using server = await startSmtp()
   const reasons: readonly [url: string, reason: RegExp][] = [
     [server.url(), /self-signed certificate/],
@@ -228,7 +228,7 @@ test('a failure to connect says what is wrong', async () => {
   }
 })
 
-test('an address that is none is refused without repeating it', () => {
+test('an invalid address is refused without repeating it', () => {
   for (const address of ['canary', 'http://canary/', 'smtp://']) {
     assert.throws(
       () => mailerOf(address),

@@ -2,20 +2,20 @@
 export interface Mail {
   readonly subject: string
   readonly text: string
-  /** The same for each attempt at one notification: it makes the Message-ID, by which mailboxes drop repetitions. */
+  /** The same for each attempt to send one mail. The Message-ID is made of it, so that mailboxes drop repetitions. */
   readonly key: string
 }
 
 /**
- * `sent`: the server has taken the mail, for all recipients but those named in `refused`.
- * `retryable`: the same mail may get through later; otherwise somebody must change something first.
- * `reason` is fit for a log: it holds no password.
+ * `sent`: the server took the mail for all recipients except `refused`.
+ * `retryable`: the same mail may succeed later; otherwise a setting must be changed first.
+ * `reason` contains no password.
  */
 export type MailOutcome =
   | { readonly outcome: 'sent'; readonly refused: readonly string[] }
   | { readonly outcome: 'failed'; readonly reason: string; readonly retryable: boolean }
 
-/** The way to the mail server. `send` never throws, opens a connection of its own and closes it. */
+/** Sends mail. `send` never throws; each call opens and closes a connection. */
 export interface Mailer {
   send(mail: Mail, signal?: AbortSignal): Promise<MailOutcome>
 }

@@ -11,13 +11,13 @@ interface SmtpError {
   readonly response?: unknown
 }
 
-/** What a failed delivery is told as: the step, what was answered or went wrong there, and no credentials. */
-export function failureOf(error: unknown, server: URL): MailOutcome {
+/** The outcome of a failed delivery. Its reason names the step and the server's answer, without credentials. */
+export function toFailure(error: unknown, server: URL): MailOutcome {
   const { code, command, responseCode, response, message }: SmtpError = Object(error)
   const step = typeof command === 'string' ? ` at ${command.split(' ')[0]}` : ''
   const said = [response, message].find((text) => typeof text === 'string' && text !== '')
   const answer = typeof said === 'string' ? `: ${quote(said, server)}` : ''
-  // 5xx is an answer for good (RFC 5321, 4.2.1); everything else may pass.
+  // 5xx is a permanent answer (RFC 5321, section 4.2.1); other failures may be temporary.
   const retryable = !(typeof responseCode === 'number' && responseCode >= 500)
   return {
     outcome: 'failed',
@@ -28,12 +28,12 @@ export function failureOf(error: unknown, server: URL): MailOutcome {
 
 function quote(text: string, server: URL): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
-  const scrubbed = credentials(server).reduce((rest, word) => rest.replaceAll(word, REDACTED), line)
-  return scrubbed.length > MAX_QUOTE_CHARACTERS ? `${scrubbed.slice(0, MAX_QUOTE_CHARACTERS)}…` : scrubbed
+  const redacted = credentialsIn(server).reduce((rest, word) => rest.replaceAll(word, REDACTED), line)
+  return redacted.length > MAX_QUOTE_CHARACTERS ? `${redacted.slice(0, MAX_QUOTE_CHARACTERS)}…` : redacted
 }
 
-/** The password in the forms in which it went to the server. */
-function credentials({ username, password }: URL): string[] {
+/** The password, in the forms in which it is sent to the server. */
+function credentialsIn({ username, password }: URL): string[] {
   if (password === '') return []
   const [user, pass] = [username, password].map(decode) as [string, string]
   const base64 = (text: string) => Buffer.from(text).toString('base64')

@@ -1,4 +1,4 @@
-import type { RateLimit } from './pace.ts'
+import type { RateLimit } from './token-bucket.ts'
 import type { RobotMessage } from './robot.ts'
 
 export interface RobotTarget {
@@ -21,19 +21,19 @@ export interface RobotReply {
 }
 
 /**
- * What a reply means. `pauseMs`: the robot asked for a pause; the same message may be sent again after it.
- * `reason` may still hold what the robot echoed.
+ * The meaning of a reply. `pauseMs`: the robot asks for a pause, after which the same message may be sent again.
+ * `reason` may contain credentials that the robot repeated.
  */
 export type Verdict =
   | { readonly sent: true }
   | { readonly sent: false; readonly reason: string; readonly retryable: boolean; readonly pauseMs?: number }
 
-/** What is particular to one kind of robot. */
+/** The protocol of one kind of robot. */
 export interface RobotAdapter {
   readonly rate: RateLimit
-  /** The largest {@link size} that the robot takes. */
+  /** The largest {@link size} of a message. */
   readonly maximumSize: number
-  /** The size of a message in the unit in which the robot counts. */
+  /** The size of a message in the robot's own unit. */
   size(message: RobotMessage): number
   request(message: RobotMessage, target: RobotTarget): RobotRequest
   verdict(reply: RobotReply, now: number): Verdict

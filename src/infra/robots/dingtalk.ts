@@ -14,7 +14,7 @@ function signedUrl(url: string, secret: string | undefined, now: number): string
   return signed.href
 }
 
-// Plain text: what a stranger wrote into a title must not become a link or an image.
+// Plain text: markup in a title must not become a link or an image.
 const content = ({ title, text }: RobotMessage) => ({
   msgtype: 'text',
   text: { content: `${title}\n${text}` },

@@ -2,8 +2,8 @@ import { SENT, type RobotReply, type Verdict } from './adapter.ts'
 import { jsonFields, quote, statusVerdict } from './replies.ts'
 
 /**
- * The answer of robots that always say HTTP 200 and mean `errcode`. An answer without one is a failure: a gate before
- * the robot has its own forms of refusal. `pausesMs`: the codes that ask for a pause.
+ * The verdict for robots that answer HTTP 200 with an `errcode`. An answer without one is a failure: it comes from a
+ * proxy before the robot. `pausesMs`: pauses by the codes that ask for one.
  */
 export function errcodeVerdict(
   reply: RobotReply,

@@ -4,16 +4,16 @@ import { jsonFields, quote, statusVerdict } from './replies.ts'
 import type { RobotMessage } from './robot.ts'
 
 const LIMITED_CODES = [11232, 99991400]
-// Stands for malformed messages too; only its text tells.
+// Also the code of malformed messages; only the text tells them apart.
 const AMBIGUOUS_CODE = 9499
 const PAUSE_MS = 2_000
 
-/** The key is made of time and secret, and what it signs is empty. */
+/** As Feishu documents it: time and secret are the key, and the signed text is empty. */
 function signature(seconds: string, secret: string): string {
   return createHmac('sha256', `${seconds}\n${secret}`).digest('base64')
 }
 
-// In a post nothing is markup, where in a plain text `<at user_id="all">` calls everybody.
+// A post has no markup. In a plain text `<at user_id="all">` would notify the whole group.
 function content({ title, text }: RobotMessage): object {
   const lines = text.split('\n').map((line) => [{ tag: 'text', text: line }])
   return { msg_type: 'post', content: { post: { zh_cn: { title, content: lines } } } }
@@ -29,7 +29,7 @@ function pauseMs({ headers }: RobotReply): number {
   return seconds > 0 ? seconds * 1_000 : PAUSE_MS
 }
 
-/** Feishu and Lark: code 0 in the body is success, whatever the HTTP status says of other codes. */
+/** Feishu and Lark: HTTP 200 with code 0 in the body is success. */
 function verdict(reply: RobotReply, now: number): Verdict {
   const { code, StatusCode: legacyCode, msg } = jsonFields(reply.body)
   const result = code ?? legacyCode
@@ -47,7 +47,7 @@ function verdict(reply: RobotReply, now: number): Verdict {
 export const feishu: RobotAdapter = {
   // 5 in a second and 100 in a minute.
   rate: { burst: 4, everyMs: 1_000 },
-  // 20 KB, less what the signature takes.
+  // 20 KB less the signature.
   maximumSize: 20_000 - 200,
   size: (message) => byteLength(JSON.stringify(content(message))),
   request(message, { url, secret, now }) {

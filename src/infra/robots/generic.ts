@@ -5,22 +5,22 @@ import type { RobotMessage } from './robot.ts'
 
 const content = ({ title, text, level, key }: RobotMessage) => ({ title, text, level, key })
 
-/** Proves where the body comes from, and when it was sent: HMAC-SHA256 over `<seconds>.<body>`. */
-function proof(body: string, { secret, now }: RobotTarget): Readonly<Record<string, string>> {
+/** The signature of body and time: HMAC-SHA256 over `<seconds>.<body>`. */
+function signatureHeaders(body: string, { secret, now }: RobotTarget): Readonly<Record<string, string>> {
   if (secret === undefined) return {}
   const seconds = String(Math.floor(now / 1_000))
   const signature = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
   return { 'x-platform-timestamp': seconds, 'x-platform-signature': `sha256=${signature}` }
 }
 
-/** Any webhook that takes JSON: 2xx is success. */
+/** Any webhook for JSON: 2xx is success. */
 export const generic: RobotAdapter = {
   rate: { burst: 10, everyMs: 100 },
   maximumSize: 65_536,
   size: (message) => byteLength(JSON.stringify(content(message))),
   request(message, target) {
     const { body } = jsonRequest(target.url, content(message))
-    return jsonRequest(target.url, content(message), proof(body, target))
+    return jsonRequest(target.url, content(message), signatureHeaders(body, target))
   },
   verdict: (reply, now) => (reply.status >= 200 && reply.status < 300 ? SENT : statusVerdict(reply, now)),
 }

@@ -1,18 +1,18 @@
 import type { RobotReply, RobotRequest } from './adapter.ts'
 
-// What a robot has to say fits into a fraction of this.
+// Replies of robots are a fraction of this.
 const MAX_REPLY_BYTES = 64 * 1_024
 
-/** What came back, or why nothing did, in words without the address. */
+/** The reply, or why there is none; neither contains the address. */
 export type PostResult = { readonly reply: RobotReply } | { readonly failure: string }
 
 export interface PostLimits {
-  /** For everything: the connection, the request and the whole reply. */
+  /** For the connection, the request and the whole reply together. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** Sends a request and reads the reply, follows no redirection, and never takes longer than it was given. */
+/** Sends a request and reads the reply within the time limit. Follows no redirect. */
 export async function post(request: RobotRequest, { timeoutMs, signal }: PostLimits): Promise<PostResult> {
   const control = new AbortController()
   const timer = setTimeout(() => control.abort(`no answer within ${timeoutMs / 1_000} s`), timeoutMs)
@@ -43,7 +43,7 @@ async function limitedText(response: Response): Promise<string> {
   let bytes = 0
   const body: ReadableStream<Uint8Array> | null = response.body
   if (body === null) return ''
-  // Leaving the loop cancels what is still to come.
+  // Leaving the loop cancels the rest of the reply.
   for await (const chunk of body) {
     chunks.push(chunk)
     bytes += chunk.length
@@ -52,7 +52,7 @@ async function limitedText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8', 0, MAX_REPLY_BYTES)
 }
 
-/** Messages of network errors name the host; their codes tell as much. */
+/** The code of the error: its message would name the host. */
 function networkFailure(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no code'

@@ -3,7 +3,7 @@ import type { RobotReply, Verdict } from './adapter.ts'
 const SECONDS = /^\d{1,9}$/
 const MAX_QUOTE_CHARACTERS = 200
 
-/** The fields of a JSON object, or none at all when the body is something else. */
+/** The fields of a JSON object; none for any other body. */
 export function jsonFields(body: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(body)
@@ -13,7 +13,7 @@ export function jsonFields(body: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The pause asked for with `Retry-After` (RFC 9110, 10.2.3) in milliseconds, if one is. */
+/** The pause of `Retry-After` (RFC 9110, section 10.2.3) in milliseconds, undefined without one. */
 function retryAfterMs({ headers }: RobotReply, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim()
   if (!value) return undefined
@@ -22,17 +22,17 @@ function retryAfterMs({ headers }: RobotReply, now: number): number | undefined 
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
 
-/** What the robot said, in one line of limited length. */
+/** The robot's words as one line of limited length. */
 export function quote(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
   return line.length > MAX_QUOTE_CHARACTERS ? `${line.slice(0, MAX_QUOTE_CHARACTERS)}…` : line
 }
 
-// The statuses with which a server says that it may work later (protocols: 408, 425, 429 and 5xx).
+// Besides 5xx: request timeout, too early, too many requests (RFC 9110, RFC 8470, RFC 6585).
 const TEMPORARY = [408, 425, 429]
 const DEFAULT_PAUSE_MS = 60_000
 
-/** What an HTTP status other than 200 means whichever robot it is from. */
+/** The meaning of an HTTP status other than 200, for every kind of robot. */
 export function statusVerdict(reply: RobotReply, now: number): Verdict {
   const reason = `HTTP ${reply.status} ${quote(reply.body)}`.trim()
   const retryable = TEMPORARY.includes(reply.status) || reply.status >= 500

@@ -6,12 +6,12 @@ import { ROBOT_FAULTS, ROBOT_TOKEN, startRobots, type RobotDoubles } from '../..
 import { ROBOT_KINDS } from '../../config/schema.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { createRobot, type RobotOptions } from './create-robot.ts'
+import { GroupRobot, type RobotOptions } from './group-robot.ts'
 import { dingtalk } from './dingtalk.ts'
 import { feishu } from './feishu.ts'
-import type { PaceState } from './pace.ts'
+import { redact } from './redact.ts'
 import type { RobotKind, RobotMessage } from './robot.ts'
-import { scrub } from './scrub.ts'
+import type { BucketState } from './token-bucket.ts'
 
 const MESSAGE: RobotMessage = {
   title: '[CRITICAL] New ticket: disk full',
@@ -21,10 +21,10 @@ const MESSAGE: RobotMessage = {
 }
 
 function robotOf(doubles: RobotDoubles, kind: RobotKind, options: Partial<RobotOptions> = {}) {
-  return createRobot({ kind, url: new Secret(doubles.url(kind)), ...options })
+  return new GroupRobot({ kind, url: new Secret(doubles.url(kind)), ...options })
 }
 
-/** A clock that sleeping moves, and robots that live by it. */
+/** A clock that advances by sleeping, and robots that use it. */
 async function timedWorld(signed = true) {
   const clock = fakeClock(Date.UTC(2026, 10, 21, 2))
   const doubles = await startRobots({ now: clock.now, signed })
@@ -37,14 +37,14 @@ async function timedWorld(signed = true) {
 }
 
 for (const kind of ROBOT_KINDS) {
-  test(`${kind}: a signed message is shown with its title and its text`, async () => {
+  test(`${kind}: a signed message is shown with its title and text`, async () => {
     await using w = await timedWorld()
     const robot = robotOf(w.doubles, kind, w.options(kind))
     assert.deepEqual(await robot.send(MESSAGE), { outcome: 'sent' })
     assert.deepEqual(w.doubles.shown, [`${MESSAGE.title}\n${MESSAGE.text}`])
   })
 
-  test(`${kind}: 60 messages at once keep its rate limit, and all of them are shown`, async () => {
+  test(`${kind}: 60 messages at once keep the rate limit, and all are shown`, async () => {
     await using w = await timedWorld()
     const robot = robotOf(w.doubles, kind, w.options(kind))
     for (let n = 1; n <= 60; n++) {
@@ -54,20 +54,20 @@ for (const kind of ROBOT_KINDS) {
     assert.equal(w.doubles.requests.length, 60)
   })
 
-  test(`${kind}: a later process goes on with what an earlier one left of the limit`, async () => {
+  test(`${kind}: a later process continues the rate limit of an earlier one`, async () => {
     await using w = await timedWorld()
-    let pace: PaceState | undefined
+    let bucketState: BucketState | undefined
     for (let n = 1; n <= 30; n++) {
-      const keep = (state: PaceState) => {
-        pace = state
+      const keep = (state: BucketState) => {
+        bucketState = state
       }
-      const robot = robotOf(w.doubles, kind, { ...w.options(kind), pace, onPace: keep })
+      const robot = robotOf(w.doubles, kind, { ...w.options(kind), bucketState, onBucketState: keep })
       assert.deepEqual(await robot.send(MESSAGE), { outcome: 'sent' })
     }
     assert.equal(w.doubles.requests.length, 30)
   })
 
-  test(`${kind}: a text that is too long goes out in numbered parts that lose nothing`, async () => {
+  test(`${kind}: a long text is sent in numbered parts, complete`, async () => {
     await using w = await timedWorld()
     const robot = robotOf(w.doubles, kind, w.options(kind))
     const lines = Array.from({ length: kind === 'wecom' ? 200 : 2_800 }, (_, n) => `line ${n} “工单” \u0007`)
@@ -79,7 +79,7 @@ for (const kind of ROBOT_KINDS) {
     assert.deepEqual(texts.join('\n').split('\n'), lines)
   })
 
-  test(`${kind}: what can never fit is cut with a note, in characters that stay whole`, async () => {
+  test(`${kind}: a text that is far too long is cut between characters, with a note`, async () => {
     await using w = await timedWorld()
     const robot = robotOf(w.doubles, kind, w.options(kind))
     const text = '🔥'.repeat(400_000)
@@ -90,7 +90,7 @@ for (const kind of ROBOT_KINDS) {
   })
 
   for (const [fault, behaviour] of Object.entries(ROBOT_FAULTS)) {
-    test(`${kind}: a robot that ${fault} fails, and neither address nor secret is told`, async () => {
+    test(`${kind}: a robot that ${fault} is a failure without address and secret`, async () => {
       await using doubles = await startRobots()
       doubles.behave(behaviour)
       const secret = new Secret(doubles.secrets[kind])
@@ -115,10 +115,10 @@ const ENDLESS = new Set(['accepts and says nothing', 'sends a byte now and then'
 
 const ASKED_ONCE = new Set(['asks for a day', 'redirects elsewhere'])
 
-// For a generic webhook 200 is success whatever it says; of a reply without end enough is read.
+// For a generic webhook 200 is success; of an endless reply only the beginning is read.
 const ACCEPTED_BY_STATUS = new Set(['answers without end', 'answers with a page', 'answers with nothing'])
 
-test('a message with a wrong signature is refused for good', async () => {
+test('a wrong signature is a permanent failure', async () => {
   for (const kind of ['feishu', 'dingtalk', 'generic'] as const) {
     await using w = await timedWorld()
     const robot = robotOf(w.doubles, kind, { ...w.options(kind), secret: new Secret('another-secret') })
@@ -128,7 +128,7 @@ test('a message with a wrong signature is refused for good', async () => {
   }
 })
 
-test('a clock that is two hours off is refused by the robots that look at it', async () => {
+test('robots that check the time refuse a clock that is two hours off', async () => {
   for (const kind of ['feishu', 'dingtalk', 'generic'] as const) {
     await using doubles = await startRobots({ now: () => Date.now() + 2 * 3_600_000, signed: true })
     const robot = robotOf(doubles, kind, { secret: new Secret(doubles.secrets[kind]) })
@@ -136,7 +136,7 @@ test('a clock that is two hours off is refused by the robots that look at it', a
   }
 })
 
-test('signatures are those of the documentation', () => {
+test('signatures are as documented by the robots', () => {
   const fields = (body: string) => JSON.parse(body) as Record<string, unknown>
   const feishuVectors = [
     [1_599_360_473, 'demo', 'l1N0gAcBjdwBvGm1xMjOF0XSyaLRpR7tuO5dHfhAYc8='],
@@ -172,7 +172,7 @@ const REFUSALS: readonly [kind: RobotKind, status: number, body: string, retryab
 ]
 
 for (const [kind, status, body, retryable] of REFUSALS) {
-  test(`${kind}: ${status} ${body} is a failure${retryable ? ' that may pass' : ''}`, async () => {
+  test(`${kind}: ${status} ${body} is a ${retryable ? 'temporary' : 'permanent'} failure`, async () => {
     await using w = await timedWorld()
     w.doubles.behave((response) => void response.writeHead(status).end(body))
     const outcome = await robotOf(w.doubles, kind, w.options(kind)).send(MESSAGE)
@@ -189,7 +189,7 @@ const SHORT_PAUSES: Readonly<
 }
 
 for (const [what, [kind, headers]] of Object.entries(SHORT_PAUSES)) {
-  test(`a short pause is waited for, and the message goes out once: ${what}`, async () => {
+  test(`a short pause is kept, and the message is sent once: ${what}`, async () => {
     await using w = await timedWorld()
     w.doubles.behave((response) => {
       response.writeHead(429, headers(w.clock.now())).end('{"code":99991400}')
@@ -202,25 +202,25 @@ for (const [what, [kind, headers]] of Object.entries(SHORT_PAUSES)) {
   })
 }
 
-test('a pause that began under a clock that was years ahead ends within a day', async () => {
+test('a pause that began while the clock was years ahead ends within a day', async () => {
   await using w = await timedWorld()
   const blockedUntil = w.clock.now() + 1_000 * 86_400_000
-  const pace = { tokens: 1, at: w.clock.now(), blockedUntil }
-  const robot = robotOf(w.doubles, 'slack', { ...w.options('slack'), pace })
+  const bucketState = { tokens: 1, at: w.clock.now(), blockedUntil }
+  const robot = robotOf(w.doubles, 'slack', { ...w.options('slack'), bucketState })
   const outcome = await robot.send(MESSAGE)
-  assert.ok(outcome.outcome === 'failed' && /no turn for 86400 s/.test(outcome.reason), inspect(outcome))
+  assert.ok(outcome.outcome === 'failed' && /no message for 86400 s/.test(outcome.reason), inspect(outcome))
   w.clock.advance(86_400_000)
   assert.deepEqual(await robot.send(MESSAGE), { outcome: 'sent' })
 })
 
-test('a long Retry-After is kept by the next process too: nothing is sent before its time', async () => {
+test('a long Retry-After is kept by the next process, too', async () => {
   await using w = await timedWorld()
-  let pace: PaceState | undefined
+  let bucketState: BucketState | undefined
   const options = () => ({
     ...w.options('slack'),
-    pace,
-    onPace: (state: PaceState) => {
-      pace = state
+    bucketState,
+    onBucketState: (state: BucketState) => {
+      bucketState = state
     },
   })
   w.doubles.behave((response) => void response.writeHead(429, { 'retry-after': '3600' }).end('rate_limited'))
@@ -228,26 +228,26 @@ test('a long Retry-After is kept by the next process too: nothing is sent before
   w.doubles.behave(undefined)
   w.clock.advance(3_500_000)
   const outcome = await robotOf(w.doubles, 'slack', options()).send(MESSAGE)
-  assert.ok(outcome.outcome === 'failed' && /no turn for 100 s/.test(outcome.reason), inspect(outcome))
+  assert.ok(outcome.outcome === 'failed' && /no message for 100 s/.test(outcome.reason), inspect(outcome))
   assert.equal(w.doubles.requests.length, 1)
   w.clock.advance(100_000)
   assert.deepEqual(await robotOf(w.doubles, 'slack', options()).send(MESSAGE), { outcome: 'sent' })
 })
 
-test('a pause that is asked for at the second attempt is kept as well', async () => {
+test('a pause after the second attempt is kept, too', async () => {
   await using w = await timedWorld()
-  let pace: PaceState | undefined
-  const onPace = (state: PaceState) => {
-    pace = state
+  let bucketState: BucketState | undefined
+  const onBucketState = (state: BucketState) => {
+    bucketState = state
   }
   const pauses = ['2', '3600']
   w.doubles.behave((response) => void response.writeHead(429, { 'retry-after': pauses.shift() }).end())
-  const robot = robotOf(w.doubles, 'slack', { ...w.options('slack'), onPace })
+  const robot = robotOf(w.doubles, 'slack', { ...w.options('slack'), onBucketState })
   assert.equal((await robot.send(MESSAGE)).outcome, 'failed')
-  assert.deepEqual([w.doubles.requests.length, pace?.blockedUntil], [2, w.clock.now() + 3_600_000])
+  assert.deepEqual([w.doubles.requests.length, bucketState?.blockedUntil], [2, w.clock.now() + 3_600_000])
 })
 
-test('a clock that is set back costs waiting time and ends no wait early', async () => {
+test('a clock that is set back makes a message wait longer, and ends no wait early', async () => {
   await using w = await timedWorld(false)
   const robot = robotOf(w.doubles, 'dingtalk', w.options('dingtalk'))
   for (let n = 0; n < 10; n++) await robot.send(MESSAGE)
@@ -257,7 +257,7 @@ test('a clock that is set back costs waiting time and ends no wait early', async
   assert.equal(w.clock.now() - before, 6_000)
 })
 
-test('what a stranger writes calls nobody', async () => {
+test('markup in a text notifies no one', async () => {
   await using w = await timedWorld()
   const text = '<!channel> <at user_id="all">everyone</at> [x](http://evil)'
   for (const kind of ROBOT_KINDS) await robotOf(w.doubles, kind, w.options(kind)).send({ ...MESSAGE, text })
@@ -269,32 +269,32 @@ test('what a stranger writes calls nobody', async () => {
   for (const kind of ['dingtalk', 'wecom'] as const) assert.match(bodyOf(kind), /"msgtype":"text"/)
 })
 
-test('an address that is none is refused without repeating it', () => {
+test('an invalid address is refused without repeating it', () => {
   for (const address of ['canary', 'ftp://canary/', 'https://user:canary@host/']) {
     assert.throws(
-      () => createRobot({ kind: 'slack', url: new Secret(address), clock: systemClock }),
+      () => new GroupRobot({ kind: 'slack', url: new Secret(address), clock: systemClock }),
       (error: Error) => !inspect(error).includes('canary'),
     )
   }
 })
 
-test('a send that is interrupted while it waits for its turn ends at once', async () => {
+test('aborting a send that waits for the rate limit ends it at once', async () => {
   await using doubles = await startRobots()
-  const pace = { tokens: 0, at: Date.now(), blockedUntil: Date.now() + 10_000 }
+  const bucketState = { tokens: 0, at: Date.now(), blockedUntil: Date.now() + 10_000 }
   const control = new AbortController()
-  const sending = robotOf(doubles, 'slack', { pace }).send(MESSAGE, control.signal)
+  const sending = robotOf(doubles, 'slack', { bucketState }).send(MESSAGE, control.signal)
   control.abort()
   assert.deepEqual(await sending, { outcome: 'failed', reason: 'interrupted', retryable: true })
   assert.equal(doubles.requests.length, 0)
 })
 
-test('an address is recognised however its words are written', () => {
+test('credentials are redacted in every encoding', () => {
   const url = 'https://robot/robot/send?access_token=canary%2F0123456789'
   for (const echoed of [url, 'canary%2F0123456789', 'canary/0123456789'])
-    assert.equal(scrub(`no ${echoed} here`, url, undefined), 'no **redacted** here')
+    assert.equal(redact(`no ${echoed} here`, url, undefined), 'no **redacted** here')
 })
 
-test('a send that is interrupted ends at once', async () => {
+test('aborting a send ends it at once', async () => {
   await using doubles = await startRobots()
   doubles.behave(() => {})
   const control = new AbortController()

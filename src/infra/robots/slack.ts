@@ -4,7 +4,7 @@ import type { RobotMessage } from './robot.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-// Without its angle brackets `<!channel>` calls nobody.
+// Without angle brackets `<!channel>` notifies no one.
 const escape = (text: string) => text.replace(/[&<>]/g, (character) => ENTITIES[character] ?? character)
 
 const content = ({ title, text }: RobotMessage) => escape(`${title}\n${text}`)

@@ -2,13 +2,13 @@ import type { RobotAdapter } from './adapter.ts'
 import type { RobotMessage } from './robot.ts'
 
 const MAX_TITLE_CHARACTERS = 100
-// More than that nobody reads, and at one message in six seconds nobody would want to wait for.
+// At one message in six seconds ten parts take a minute.
 const MAX_PARTS = 10
 const WIDEST_MARK = ` (${MAX_PARTS}/${MAX_PARTS})`
 
 type Sized = Pick<RobotAdapter, 'size' | 'maximumSize'>
 
-/** The message as the robot takes it: whole, or in numbered parts cut at the ends of lines where that is possible. */
+/** The message in one part, or in several numbered ones that are cut at line ends where possible. */
 export function splitMessage(message: RobotMessage, adapter: Sized): RobotMessage[] {
   const whole = { ...message, title: clip(message.title) }
   if (adapter.size(whole) <= adapter.maximumSize) return [whole]
@@ -54,10 +54,10 @@ function pieceLength(rest: string, fits: (text: string) => boolean, maximumSize:
   return lineEnd > length / 2 ? lineEnd : length
 }
 
-/** The length of the longest beginning that fits, at least one character, never half of one. */
+/** The length of the longest prefix that fits: at least one character, and whole ones only. */
 function longestPrefix(text: string, fits: (text: string) => boolean, maximumSize: number): number {
   let fitting = 0
-  // A character counts at least 1 whatever the unit.
+  // In every unit a character has at least size 1.
   let tooLong = Math.min(text.length, maximumSize) + 1
   while (tooLong - fitting > 1) {
     const middle = Math.floor((fitting + tooLong) / 2)

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Secret } from '../../kernel/secret.ts'
 import { toHtml } from './html.ts'
 import type { Mail, Mailer, MailOutcome } from './mail.ts'
-import { failureOf } from './smtp-failure.ts'
+import { toFailure } from './smtp-failure.ts'
 import { parseSmtpUrl } from './smtp-url.ts'
 
-// contract, section 7: each send has a 10 s limit
 const SEND_TIMEOUT_MS = 10_000
 
 export interface MailerOptions {
@@ -19,55 +18,64 @@ export interface MailerOptions {
   readonly timeoutMs?: number
 }
 
-/** A mailer for that server. An address that is none is refused with an AppError that does not repeat it. */
-export function createMailer({ url, from, to, timeoutMs = SEND_TIMEOUT_MS }: MailerOptions): Mailer {
-  const server = parseSmtpUrl(url.reveal())
+/** Sends by an SMTP server. An invalid URL is refused with an AppError that does not repeat it. */
+export class SmtpMailer implements Mailer {
+  readonly #url: URL
+  readonly #from: string
+  readonly #to: readonly string[]
+  readonly #timeoutMs: number
 
-  async function send(mail: Mail, signal?: AbortSignal): Promise<MailOutcome> {
+  constructor({ url, from, to, timeoutMs = SEND_TIMEOUT_MS }: MailerOptions) {
+    this.#url = parseSmtpUrl(url.reveal())
+    this.#from = from
+    this.#to = to
+    this.#timeoutMs = timeoutMs
+  }
+
+  async send(mail: Mail, signal?: AbortSignal): Promise<MailOutcome> {
     const control = new AbortController()
-    const timer = setTimeout(() => control.abort(`not taken within ${timeoutMs / 1_000} s`), timeoutMs)
+    const reason = `not taken within ${this.#timeoutMs / 1_000} s`
+    const timer = setTimeout(() => control.abort(reason), this.#timeoutMs)
     const stop = () => control.abort('interrupted')
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop, { once: true })
     try {
-      return await deliver(mail, control.signal)
+      return await this.#deliver(mail, control.signal)
     } catch (error) {
       return control.signal.aborted
         ? { outcome: 'failed', reason: String(control.signal.reason), retryable: true }
-        : failureOf(error, server)
+        : toFailure(error, this.#url)
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', stop)
     }
   }
 
-  async function deliver({ subject, text, key }: Mail, signal: AbortSignal): Promise<MailOutcome> {
-    // Most rounds of the notifier have nothing to send, and need not load it.
+  async #deliver({ subject, text, key }: Mail, signal: AbortSignal): Promise<MailOutcome> {
+    // Loaded here: most rounds of the notifier send nothing.
     const { createTransport } = await import('nodemailer')
     const transport = createTransport({
-      url: server.href,
+      url: this.#url.href,
       disableFileAccess: true,
       disableUrlAccess: true,
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      // One who is cut off, or never hangs up, must not keep the process.
+      connectionTimeout: this.#timeoutMs,
+      greetingTimeout: this.#timeoutMs,
+      socketTimeout: this.#timeoutMs,
+      // A server that does not close its side must not keep the process alive.
       socketCloseTimeout: 0,
     })
     const { rejected } = await transport.sendMail({
-      from,
-      to: [...to],
+      from: this.#from,
+      to: [...this.#to],
       subject,
       text,
       html: toHtml(subject, text),
-      messageId: messageId(key, from),
+      messageId: messageId(key, this.#from),
       headers: { 'Auto-Submitted': 'auto-generated' },
       signal,
     })
     return { outcome: 'sent', refused: rejected.map(String) }
   }
-
-  return { send }
 }
 
 function messageId(key: string, from: string): string {

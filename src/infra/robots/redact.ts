@@ -1,0 +1,15 @@
+const REDACTED = '**redacted**'
+// Shorter words of an address (send, hook, v2) are no credentials; replacing them would make a sentence unreadable.
+const MIN_CREDENTIAL_LENGTH = 8
+
+/** Replaces the robot's credentials in a text: its address, the words of the address, and its secret. */
+export function redact(text: string, url: string, secret: string | undefined): string {
+  return credentialsIn(url, secret).reduce((redacted, word) => redacted.replaceAll(word, REDACTED), text)
+}
+
+function credentialsIn(url: string, secret: string | undefined): string[] {
+  const { pathname, searchParams } = new URL(url)
+  const words = [...pathname.split('/'), ...searchParams.values()]
+  const long = words.filter((word) => word.length >= MIN_CREDENTIAL_LENGTH)
+  return [url, ...(secret ? [secret] : []), ...long, ...long.map(encodeURIComponent)]
+}

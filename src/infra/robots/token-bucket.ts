@@ -1,0 +1,59 @@
+/** `burst` messages at once, then one in each `everyMs`: in w milliseconds at most burst + w / everyMs. */
+export interface RateLimit {
+  readonly burst: number
+  readonly everyMs: number
+}
+
+/** The state of a rate limit as plain data, for a later process. */
+export interface BucketState {
+  readonly tokens: number
+  /** The time of `tokens`, in milliseconds since the epoch. */
+  readonly at: number
+  readonly blockedUntil: number
+}
+
+// A longer pause is a mistake of the robot, or of a clock that was set back since.
+const LONGEST_PAUSE_MS = 24 * 3_600_000
+
+/** A rate limit for one robot. A clock that is set back makes a message wait longer, never go out too early. */
+export class TokenBucket {
+  readonly #limit: RateLimit
+  readonly #now: () => number
+  #tokens: number
+  #at: number
+  #blockedUntil: number
+
+  constructor(limit: RateLimit, now: () => number, state?: BucketState) {
+    this.#limit = limit
+    this.#now = now
+    this.#tokens = Math.min(limit.burst, Math.max(0, state?.tokens ?? limit.burst))
+    this.#at = state?.at ?? now()
+    this.#blockedUntil = state?.blockedUntil ?? 0
+  }
+
+  get state(): BucketState {
+    return { tokens: this.#tokens, at: this.#at, blockedUntil: this.#blockedUntil }
+  }
+
+  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
+  take(): number {
+    const now = this.#now()
+    this.#refill(now)
+    if (this.#blockedUntil > now) return this.#blockedUntil - now
+    if (this.#tokens < 1) return Math.ceil((1 - this.#tokens) * this.#limit.everyMs)
+    this.#tokens -= 1
+    return 0
+  }
+
+  /** Gives no token for this time: the robot asked for a pause. */
+  pause(milliseconds: number): void {
+    this.#blockedUntil = Math.max(this.#blockedUntil, this.#now() + milliseconds)
+  }
+
+  #refill(now: number): void {
+    const { burst, everyMs } = this.#limit
+    this.#tokens = Math.min(burst, this.#tokens + Math.max(0, now - this.#at) / everyMs)
+    this.#at = now
+    this.#blockedUntil = Math.min(this.#blockedUntil, now + LONGEST_PAUSE_MS)
+  }
+}
