@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   ftruncateSync,
   mkdirSync,
@@ -9,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { codeOf } from './errors.ts'
 
 const OWNER_ONLY = 0o600
 const BLOCK_CHARACTERS = 64 * 1_024
@@ -32,9 +34,18 @@ export function writeFileAtomically(path: string, text: string): void {
 /** Where a file is written before it is renamed. A round that was killed may leave it behind. */
 export const temporaryOf = (path: string): string => `${path}.tmp`
 
-/** Creates the directory of a file, readable for its owner only, where it is missing. */
+/** Creates the directory of a file, for its owner only, with its parents where they are missing. */
 export function makeDirectoryOf(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const directory = dirname(path)
+  if (existsSync(directory)) return
+  if (dirname(directory) !== directory) makeDirectoryOf(directory)
+  // Without `recursive`, which never returns where the file system refuses new directories with ENOENT, as /proc does.
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    // Another round has created it at the same moment.
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
 }
 
 /** Writes and flushes a new file, in place of an old one of that name, and returns its length in bytes. */

@@ -306,7 +306,7 @@ describe('the notifier, as a process', suite, () => {
     assert.deepEqual(sentBy(w), [0, 0])
   })
 
-  for (const place of ['file/state.json']) {
+  for (const place of ['file/state.json', '/proc/absent/state.json', '/proc/state.json']) {
     test(`a state file that cannot be created at ${place}: exit code 1`, async () => {
       await using w = await notifierWorld()
       writeFileSync(join(w.directory, 'file'), '')
