@@ -7,8 +7,8 @@ import { startRobots, type RobotDoubles } from './robots.ts'
 import { startSmtp, type SmtpServer } from './smtp.ts'
 import { startTicketApi, type TicketApi } from './ticket-api.ts'
 
-// Far longer than any round here takes, and shorter than the patience of the test runner.
-const PATIENCE_MS = 90_000
+// Longer than any round, and shorter than the time limit of the test runner.
+const TIMEOUT_MS = 90_000
 const SOURCE = join(import.meta.dirname, '../../programs/ticket-notify/ticket-notify.ts')
 
 export interface NotifierLine {
@@ -24,7 +24,7 @@ export interface NotifierRun {
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
-  /** Standard error, each line of which must be JSON. */
+  /** The lines of standard error, each one JSON. */
   readonly lines: readonly NotifierLine[]
   readonly done: NotifierLine | undefined
 }
@@ -40,7 +40,7 @@ export interface NotifierWorld extends AsyncDisposable {
   readonly smtp: SmtpServer
   readonly directory: string
   readonly stateFile: string
-  /** Writes the secrets file: which channels there are, mode 600. */
+  /** Writes the secrets file with these channels, mode 600. */
   configure(channels: readonly ('mail' | 'robot')[]): void
   run(args?: readonly string[], options?: RunOptions): Promise<NotifierRun>
   start(args?: readonly string[], options?: RunOptions): RunningNotifier
@@ -50,11 +50,11 @@ export interface NotifierWorld extends AsyncDisposable {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** What is started, before the notifier's own arguments; by default the source on this Node.js. */
+  /** The program before the notifier's arguments; by default the source with this Node.js. */
   readonly command?: readonly [program: string, ...args: string[]]
 }
 
-/** A notifier among real servers, with a directory of its own. */
+/** A notifier with servers for tickets, mail and robots, and its own directory. */
 export async function notifierWorld(): Promise<NotifierWorld> {
   const [api, robots, smtp] = await Promise.all([startTicketApi(), startRobots(), startSmtp()])
   const directory = mkdtempSync(join(tmpdir(), 'platform-notifier-'))
@@ -77,7 +77,7 @@ export async function notifierWorld(): Promise<NotifierWorld> {
     const [program, ...before] = command
     const child = spawn(program, [...before, ...args], {
       cwd: directory,
-      // Nothing of the tester's own settings reaches the program.
+      // No other variable of the caller reaches the program.
       env: {
         PATH: process.env['PATH'],
         PLATFORM_API: api.url,
@@ -87,12 +87,12 @@ export async function notifierWorld(): Promise<NotifierWorld> {
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own: what a tracer has started must not outlive it, with the pipes in its hands.
+      // Its own process group: a program started by a tracer must end with the tracer.
       detached: true,
     })
     children.add(child)
     const ended = resultOf(child).finally(() => children.delete(child))
-    // A test that has failed meanwhile awaits it no more.
+    // A failed test no longer awaits it.
     ended.catch(() => {})
     return { child, ended }
   }
@@ -123,10 +123,10 @@ async function resultOf(child: ChildProcess): Promise<NotifierRun> {
   let stderr = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const closed = once(child, 'close', { signal: AbortSignal.timeout(PATIENCE_MS) })
+  const closed = once(child, 'close', { signal: AbortSignal.timeout(TIMEOUT_MS) })
   const [code, signal] = (await closed.catch((cause: unknown) => {
     killGroup(child)
-    throw new Error(`not over within ${PATIENCE_MS} ms, and killed; it said: ${stderr}`, { cause })
+    throw new Error(`not ended within ${TIMEOUT_MS} ms, and killed; its standard error: ${stderr}`, { cause })
   })) as Ending
   const lines = stderr.split('\n').filter(Boolean).map(parseLine)
   return { code, signal, stdout, stderr, lines, done: lines.find(({ message }) => message === 'round done') }
@@ -138,7 +138,7 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch (error) {
-    // It is over.
+    // It has ended.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }

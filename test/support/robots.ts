@@ -5,16 +5,16 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { RobotKind } from '../../src/infra/robots/robot.ts'
 
-/** Doubles of the group robots, which enforce what the real ones document: signature, rate, size, form. */
+/** Doubles of the group robots with the documented rules: signature, rate, size, format. */
 export interface RobotDoubles extends AsyncDisposable {
-  /** A webhook address; its token is a word that must not be seen anywhere. */
+  /** A webhook address; its token must not appear in any output. */
   url(kind: RobotKind): string
   readonly secrets: Readonly<Record<RobotKind, string>>
-  /** Everything that arrived, whatever became of it. */
+  /** All requests, also refused ones. */
   readonly requests: readonly Arrival[]
-  /** The texts that the robots have shown to their groups. */
+  /** The texts that the robots posted to their groups. */
   readonly shown: readonly string[]
-  /** From now on they all do this; undefined: what their rules say. */
+  /** All robots do this from now on; undefined: they follow their rules. */
   behave(behaviour: Behaviour | undefined): void
 }
 
@@ -43,13 +43,13 @@ interface Call extends Arrival {
   readonly parameters: URLSearchParams
   readonly now: number
   readonly secret: string | undefined
-  /** Arrival times of earlier calls that were let through. */
+  /** Times of earlier accepted calls. */
   readonly earlier: readonly number[]
 }
 
 interface Double {
   readonly path: string
-  /** The refusal of a call that breaks a rule, else what is shown. */
+  /** The refusal of a call that breaks a rule, else the posted text. */
   judge(call: Call): Reply | { readonly shows: string }
   readonly success: Reply
 }

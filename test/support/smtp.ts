@@ -9,16 +9,16 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 const SMTP_USER = 'notifier'
 export const SMTP_PASSWORD = 'canary-mail-password'
 
-/** A real mail server of one's own, with STARTTLS by a certificate that signs itself, and a password. */
+/** A mail server with STARTTLS, a self-signed certificate and a password. */
 export interface SmtpServer extends AsyncDisposable {
-  /** With user and password; the certificate is trusted by nobody. */
+  /** With user and password. The certificate is not trusted. */
   url(parameters?: string): string
-  /** The certificate, for those who shall trust it. */
+  /** The certificate, for NODE_EXTRA_CA_CERTS. */
   readonly certificateFile: string
   readonly mails: readonly ReceivedMail[]
-  /** Passwords that arrived, whether right or wrong. */
+  /** All received passwords, right or wrong. */
   readonly passwords: readonly string[]
-  /** The error that this step answers with from now on; undefined: none. */
+  /** This step fails from now on; undefined: none does. */
   fail(step: SmtpStep | undefined, code?: number, message?: string): void
 }
 
@@ -28,7 +28,7 @@ export interface ReceivedMail {
   readonly from: string
   readonly to: readonly string[]
   readonly encrypted: boolean
-  /** As it came over the wire: headers, empty line, body. */
+  /** As received: headers, empty line, body. */
   readonly source: string
 }
 
@@ -81,7 +81,7 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpSe
     },
     ...options,
   })
-  // A client that goes away in the middle is what some tests are about.
+  // Some tests close connections during a mail.
   server.on('error', () => {})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo

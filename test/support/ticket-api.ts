@@ -9,9 +9,9 @@ export interface TicketApi extends AsyncDisposable {
   readonly requests: readonly TicketApiRequest[]
   /** The alerts that were reported to it. */
   readonly alerts: readonly Readonly<Record<string, unknown>>[]
-  /** What it lists from now on. */
+  /** The tickets that it lists. */
   tickets: readonly unknown[]
-  /** From now on it does this instead; undefined: it lists its tickets. */
+  /** It does this from now on; undefined: it lists its tickets. */
   behave(behaviour: ((response: ServerResponse) => void) | undefined): void
 }
 
@@ -57,14 +57,14 @@ export async function startTicketApi(): Promise<TicketApi> {
   return api
 }
 
-/** A ticket that is worth telling, opened just now. */
+/** A new ticket for which a notification is sent. */
 export function ticket(id: string, fields: object = {}): object {
   const now = new Date().toISOString()
   const common = { status: 'open', level: 'critical', title: `Ticket ${id}`, description: '', comments: [] }
   return { id, ...common, created_at: now, updated_at: now, ...fields }
 }
 
-/** What goes wrong with platforms. */
+/** Faulty answers of a platform. */
 export const TICKET_API_FAULTS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   'resets the connection': (response) => void response.socket?.resetAndDestroy(),
   'answers with a page': (response) => void response.writeHead(200).end('<html>welcome</html>'),
