@@ -72,9 +72,9 @@ export interface Report {
   readonly title: string
   readonly body: string
   readonly serverAddr: string | null
-  /** A standard level, or an internal one. */
-  readonly level: Severity | AlertLevel
-  /** Where it is left out, the level tells. */
+  /** A standard level, or an internal one; at least one of level and weight is given. */
+  readonly level?: Severity | AlertLevel
+  /** Taken from the level when it is left out. */
   readonly weight?: AlertWeight
 }
 
@@ -101,6 +101,7 @@ export function weightsOf(severity: Severity): AlertWeight[] {
  * stands beside them: the text of a recovery may well quote the weight of what is over.
  */
 function weightOf({ level, weight }: Pick<Report, 'level' | 'weight'>): AlertWeight {
+  if (level === undefined) return weight ?? 0
   const usual = typeof level === 'number' ? WEIGHT_OF_LEVEL[level] : GRADES[level].weight
   return usual === 0 ? 0 : (weight ?? usual)
 }
@@ -138,7 +139,7 @@ export function reported(alert: Alert, report: Report, at: number): Alert {
     title,
     body,
     serverAddr,
-    level: fires ? levelOf(report, weight === alert.weight) : GRADES.CLOSE.level,
+    level: fires ? levelOf(report.level ?? severityOf(weight), weight === alert.weight) : GRADES.CLOSE.level,
     weight,
     status: statusAfter(alert, weight),
     count: alert.count + (fires ? 1 : 0),
@@ -161,7 +162,7 @@ export function changeOf(before: Alert | undefined, after: Alert): AlertChange {
   return after.weight > (before?.weight ?? 0) ? 'raised' : 'repeated'
 }
 
-function levelOf({ level }: Report, repeats: boolean): AlertLevel {
+function levelOf(level: Severity | AlertLevel, repeats: boolean): AlertLevel {
   if (typeof level === 'number') return level
   return GRADES[level][repeats ? 'repeatedLevel' : 'level']
 }

@@ -82,13 +82,14 @@ export const ReportBody = Fields({
   source: Source,
   title: Title,
   body: Type.Optional(Body),
-  level: GivenLevel,
+  level: Type.Optional(GivenLevel),
   server_addr: Type.Optional(ServerAddr),
   weight: Type.Optional(
     Type.Unsafe<AlertWeight>({
       ...Weight,
       description:
-        'Left out: what the body says (`weight=6`, `weight: 6`), else that of the level. 0 recovers the alert.',
+        'Left out: what the body says (`weight=6`, `weight: 6`), else the weight of the level. 0 recovers the alert; in the ' +
+        'body it does so only where `level` is CLOSE or left out.',
     }),
   ),
   alarm_id: Type.Optional(
@@ -111,16 +112,25 @@ export function fromReportBody(report: Static<typeof ReportBody>): Report {
   const { source, title, body = '', server_addr, level } = report
   if (Buffer.byteLength(body) > BODY_BYTES)
     throw invalidField('body', 'must not have more than 16 KiB of UTF-8')
-  const weight = report.weight ?? weightIn(body)
+  const severity = level === undefined || typeof level === 'number' ? level : parseSeverity(level)
+  const weight = report.weight ?? statedWeight(body, severity)
+  if (severity === undefined && weight === undefined)
+    throw invalidField('level', 'is required where no weight is given')
   return {
     alarmId: report.alarm_id ?? alarmIdIn(body) ?? null,
     source,
     title,
     body,
     serverAddr: server_addr ?? null,
-    level: typeof level === 'number' ? level : parseSeverity(level),
+    ...(severity !== undefined && { level: severity }),
     ...(weight !== undefined && { weight }),
   }
+}
+
+/** The weight in free text; one of 0 counts only where the report itself does not say that the alert fires. */
+function statedWeight(body: string, level: Report['level']): AlertWeight | undefined {
+  const weight = weightIn(body)
+  return weight === 0 && level !== undefined && level !== 'CLOSE' && level !== 5 ? undefined : weight
 }
 
 export function fromAlertQuery({ status, level, source }: Static<typeof AlertQuery>): AlertFilter {
