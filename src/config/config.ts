@@ -1,9 +1,8 @@
 import { ConfigError } from './config-error.ts'
 import { resolveSettings, type ResolveOptions } from './resolve.ts'
-import { SETTING_TABLE, type Setting, type SettingKey, type SETTINGS } from './schema.ts'
+import { SETTING_TABLE, type Setting, type SettingKey, type Settings } from './schema.ts'
 import { readFirstFile } from './sources.ts'
 
-type Settings = typeof SETTINGS
 type ValueOf<S> = S extends { type: { parse(text: string, cwd: string): infer T } }
   ? Exclude<T, undefined> | (S extends { default: infer D } ? UnsetOf<D> : undefined)
   : never

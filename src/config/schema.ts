@@ -82,7 +82,7 @@ const count = integer({ minimum: 1, maximum: 1_000_000 })
 export const tokenLifetime = duration({ minimum: SECOND, maximum: 30 * DAY })
 
 /** Every setting. The configuration, `platform config` and the reference are made from this table. */
-export const SETTINGS = {
+const SETTINGS = {
   module: setting(moduleList, {
     description:
       'Modules that `serve` runs: `all`, or a list of `api`, `gateway`, `worker`. `--module` beats it.',
@@ -247,10 +247,12 @@ export const SETTINGS = {
   }),
 } as const satisfies Record<string, unknown>
 
-export type SettingKey = keyof typeof SETTINGS
+/** The table with the types of the values. */
+export type Settings = typeof SETTINGS
+export type SettingKey = keyof Settings
 
 /** The same without the types of the values, for code that treats all settings alike. */
-export const SETTING_TABLE: SettingTable = { ...SETTINGS }
+export const SETTING_TABLE: SettingTable = SETTINGS
 
 /** Tables of a file that no part of the program reads yet, so that they are errors. */
 export const TABLES_WITHOUT_EFFECT: readonly string[] = ['backup']
