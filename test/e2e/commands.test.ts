@@ -281,7 +281,7 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
   test('add, list, passwd, disable and enable work beside a running server', async (t) => {
     const { run, serve } = await worldWithDatabase(t)
     const added = succeeded(await run(add('Ann'), { input }))
-    assert.match(added, /made the user Ann with admin/)
+    assert.match(added, /created the user Ann with admin/)
     succeeded(await run(['user', 'add', 'ben', '--role', 'service', 'auditor'], { input }))
     const platform = await serve()
     assert.doesNotMatch(platform.stderr(), /First start/, 'there are users already')
@@ -315,7 +315,7 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     refused(await run(add('ann'), { input: 'password1234\n' }), 2, /password/)
     refused(await run(add('ann'), { input: '' }), 2, /standard input/)
     succeeded(await run(add('ann'), { input }))
-    refused(await run(add('ANN', 'service'), { input }), 1, /ANN.*already/)
+    refused(await run(add('ANN', 'service'), { input }), 1, /Another user has the name "ANN"/)
     refused(await run(['user', 'passwd', 'ann'], { input: 'short\n' }), 2, /password.*12/)
   })
 
@@ -388,6 +388,22 @@ describe('a failed start', { concurrency: 4 }, () => {
       const last = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>
       assert.deepEqual([last['level'], last['message'], last['reason']], ['error', 'start failed', reason])
     }
+  })
+
+  test('shows no password when the port of the api is in use', async (t) => {
+    const { run } = await worldWithDatabase(t)
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    t.after(() => other.close())
+    const { port } = other.address() as AddressInfo
+    refused(await run(['serve'], { env: { LISTEN_ADDR: `127.0.0.1:${port}` } }), 1, /^platform: api\.listen/)
+    assert.equal(
+      succeeded(await run(['user', 'list']))
+        .trimEnd()
+        .split('\n').length,
+      1,
+      'there is no user',
+    )
   })
 
   const COMMANDS = [['serve'], ['db', 'status'], ['user', 'list']]

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { scrubText } from './scrub.ts'
-import { judgeKey } from './secret-keys.ts'
+import { classifyKey } from './secret-keys.ts'
 import { isSecretName, REDACTED } from './secret-names.ts'
 
 const UNREADABLE = '[unreadable]'
@@ -82,7 +82,7 @@ class Redaction {
     const keys = Object.keys(holder)
     const shown: Record<string, unknown> = {}
     for (const key of keys.slice(0, MAX_ENTRIES)) {
-      const { shownName, isSecret } = judgeKey(key)
+      const { shownName, isSecret } = classifyKey(key)
       try {
         const value: unknown = Reflect.get(holder, key)
         shown[shownName] = isSecret(holder, parentName, value) ? hide(value) : this.visit(value, shownName)

@@ -7,24 +7,24 @@ const MAX_KEY = 128
 /** Whether a value is a secret because of what stands beside it or above it. */
 type ContextRule = (holder: object, parentName: string, value: unknown) => boolean
 
-interface KeyVerdict {
+interface KeyClass {
   /** The key as it may be printed. */
   readonly shownName: string
   readonly isSecret: ContextRule
 }
 
-const verdicts = new Map<string, KeyVerdict>()
+const classes = new Map<string, KeyClass>()
 
 /** What the key of an object says about its value. */
-export function judgeKey(key: string): KeyVerdict {
-  const known = verdicts.get(key)
+export function classifyKey(key: string): KeyClass {
+  const known = classes.get(key)
   if (known) return known
   // An assignment to `__proto__` would lose the value and change the object.
   const shownName = key === '__proto__' ? '(__proto__)' : scrubText(key.slice(0, MAX_KEY))
-  const verdict = { shownName, isSecret: isSecretName(key) ? () => true : contextRule(key.toLowerCase()) }
+  const keyClass = { shownName, isSecret: isSecretName(key) ? () => true : contextRule(key.toLowerCase()) }
   // A key that holds a secret itself must not stay in memory, nor may keys that clients invent fill it.
-  if (shownName === key && verdicts.size < MAX_REMEMBERED) verdicts.set(key, verdict)
-  return verdict
+  if (shownName === key && classes.size < MAX_REMEMBERED) classes.set(key, keyClass)
+  return keyClass
 }
 
 const CONTEXT_RULES: readonly (readonly [keys: string, rule: ContextRule])[] = [
