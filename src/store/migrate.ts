@@ -16,30 +16,30 @@ export interface AppliedMigration {
 export interface SchemaStatus {
   readonly applied: readonly AppliedMigration[]
   readonly pending: readonly string[]
-  /** Steps that a newer program has made; harmless unless one is breaking. */
+  /** Steps of a newer release; harmless unless one is breaking. */
   readonly unknown: readonly AppliedMigration[]
 }
 
 /** Every step of the schema, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [foundation, vpn]
 
-// Any number will do that no other program takes for its own lock in the same database.
+// Any number that no other program uses for a lock in the same database.
 const ADVISORY_LOCK = 7_205_759_403
 
-/** What is applied, what is not yet. Rejects with `schema_too_new` when a newer program has made a breaking step. */
+/** The applied and the pending steps. Rejects with `schema_too_new` after a breaking step of a newer release. */
 export async function schemaStatus(store: Store, migrations = MIGRATIONS): Promise<SchemaStatus> {
-  return statusOf(await applied(store.read), migrations)
+  return statusOf(await readApplied(store.read), migrations)
 }
 
 /**
- * Brings the schema up to date, all or nothing, in one transaction; several programs may do so at once.
- * Answers the names of the steps that it applied.
+ * Brings the schema up to date in one transaction: all steps or none. Several processes may do so at once.
+ * Returns the names of the steps that it has applied.
  */
 export async function migrate(store: Store, clock: Clock, migrations = MIGRATIONS): Promise<string[]> {
   const bringUpToDate = async (tx: Tx) => {
-    if (tx.capabilities.concurrentWriters) await awaitTurn(tx)
+    if (tx.capabilities.concurrentWriters) await lockMigrations(tx)
     await createLedger(tx)
-    const { pending } = statusOf(await applied(tx), migrations)
+    const { pending } = statusOf(await readApplied(tx), migrations)
     for (const migration of migrations.filter(({ name }) => pending.includes(name))) {
       await migration.up(tx)
       await record(tx, migration, clock.now())
@@ -49,20 +49,20 @@ export async function migrate(store: Store, clock: Clock, migrations = MIGRATION
   return store.write(bringUpToDate, { longRunning: true })
 }
 
-/** The program that was first may take long over a large table. */
-async function awaitTurn({ db }: Tx): Promise<void> {
+/** Without a timeout: another process may migrate a large table. */
+async function lockMigrations({ db }: Tx): Promise<void> {
   await sql`set local lock_timeout = 0`.execute(db)
   await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(db)
 }
 
-/** Rejects with `schema_outdated` unless every step is applied; for a program that may not change the schema. */
+/** Rejects with `schema_outdated` unless every step is applied; for a process that must not change the schema. */
 export async function requireCurrentSchema(store: Store): Promise<void> {
   const { pending } = await schemaStatus(store)
   if (pending.length === 0) return
   throw new AppError(
     'unavailable',
     'schema_outdated',
-    `The database lacks ${pending.join(', ')}, and a read-only program does not change it; run "platform db migrate".`,
+    `The schema of the database lacks ${pending.join(', ')}, and a read-only process does not change it; run "platform db migrate".`,
   )
 }
 
@@ -75,7 +75,7 @@ function statusOf(ledger: readonly AppliedMigration[], migrations: readonly Migr
     throw new AppError(
       'unavailable',
       'schema_too_new',
-      `The database was brought to ${breaking.name} by a newer release, which this one cannot work with; install that release.`,
+      `The schema of the database is of a newer release (${breaking.name}), which this release cannot work with; install that release.`,
     )
   }
   return {
@@ -96,7 +96,7 @@ async function createLedger({ db, capabilities }: Queries): Promise<void> {
     .execute()
 }
 
-async function applied({ db }: Queries): Promise<AppliedMigration[]> {
+async function readApplied({ db }: Queries): Promise<AppliedMigration[]> {
   const tables = await db.introspection.getTables()
   if (!tables.some(({ name }) => name === 'schema_migrations')) return []
   const { rows } = await sql<{ name: string; breaking: number; applied_at: number }>`

@@ -13,15 +13,6 @@ export interface Queries {
   change<P>(statement: Statement<P, never>, parameters: P): Promise<number>
 }
 
-/** Reads outside of transactions. */
-export interface Reads extends Queries {
-  /**
-   * A number that changes with each commit, of any process; later reads are at least as new. Undefined on an engine
-   * that has no cheap answer (PostgreSQL).
-   */
-  state(): Promise<number | undefined>
-}
-
 /** An open transaction. Valid until its callback has settled. */
 export interface Tx extends Queries {
   /** Calls the listener once after the commit is durable, never after a rollback. It must not throw. */
@@ -32,8 +23,6 @@ export interface Tx extends Queries {
 export type Work<T> = (tx: Tx) => Promise<T>
 
 export interface WriteOptions {
-  /** `false` for a transaction that fails when it is repeated: it is repeated only as the last resort. */
-  readonly repeatable?: boolean
   /** For changes of the schema: without the time limit for transactions. */
   readonly longRunning?: boolean
 }
@@ -51,7 +40,7 @@ export interface WriteOptions {
 export interface Store {
   readonly capabilities: Capabilities
   /** Sees committed data only. */
-  readonly read: Reads
+  readonly read: Queries
   write<T>(work: Work<T>, options?: WriteOptions): Promise<T>
   /** A long read (counts, exports): off the event loop, on a connection of its own. */
   readAside<R>(query: Compilable<R>): Promise<R[]>

@@ -25,9 +25,9 @@ const put = statement<{ name: string }>((db, value) =>
   db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 1 }),
 )
 
-/** Writes down what the queue asks of its connection; `refuse` makes a step fail. */
+/** Records the calls of the queue to its connection; `refuse` makes a step fail. */
 function recorder(
-  refuse: { begin?: number; commit?: boolean; gone?: boolean } = {},
+  refuse: { begin?: number; commit?: boolean; rolledBack?: boolean } = {},
   clock: Clock = systemClock,
 ) {
   const steps: string[] = []
@@ -40,13 +40,13 @@ function recorder(
     },
     changes: 0,
     get isOpen() {
-      return !refuse.gone
+      return !refuse.rolledBack
     },
     savepoint: () => void steps.push('savepoint'),
     release: () => void steps.push('release'),
     undo() {
       steps.push('undo')
-      return !refuse.gone
+      return !refuse.rolledBack
     },
     commit() {
       if (refuse.commit) throw new Error('the disk is gone')
@@ -76,7 +76,7 @@ async function outcomesOf(writes: Promise<unknown>[]): Promise<unknown[]> {
   )
 }
 
-test('a refusal that has changed nothing leaves nothing to undo', async () => {
+test('a write that fails before any change does not repeat its group', async () => {
   await using world = await testStore('sqlite')
   const runs = { first: 0, refused: 0 }
   const outcomes = await outcomesOf([
@@ -89,23 +89,23 @@ test('a refusal that has changed nothing leaves nothing to undo', async () => {
   assert.deepEqual([outcomes, runs], [[1, 'refused'], { first: 1, refused: 1 }])
 })
 
-test('a write that fails half done is undone, and takes nothing of the others with it', async () => {
+test('a write that fails after a change is undone, and the others of its group are kept', async () => {
   await using world = await testStore('sqlite')
-  const told: string[] = []
+  const committed: string[] = []
   const outcomes = await outcomesOf([
     world.store.write((tx) => {
-      tx.afterCommit(() => told.push('a'))
+      tx.afterCommit(() => committed.push('a'))
       return tx.change(put, { name: 'a' })
     }),
     world.store.write(async (tx) => {
-      tx.afterCommit(() => told.push('b'))
+      tx.afterCommit(() => committed.push('b'))
       await tx.change(put, { name: 'b' })
-      throw new Error('half done')
+      throw new Error('after a change')
     }),
     world.store.write((tx) => tx.change(put, { name: 'c' })),
   ])
-  assert.deepEqual(outcomes, [1, 'half done', 1])
-  assert.deepEqual(told, ['a'])
+  assert.deepEqual(outcomes, [1, 'after a change', 1])
+  assert.deepEqual(committed, ['a'])
   const rows = await world.store.read.db.selectFrom('leases').select('name').orderBy('name').execute()
   assert.deepEqual(
     rows.map(({ name }) => name),
@@ -113,37 +113,24 @@ test('a write that fails half done is undone, and takes nothing of the others wi
   )
 })
 
-test('nobody waits for a lock longer than the queue says, whoever stood before', async () => {
+test('each write waits for a lock as long as the limit, whenever it was enqueued', async () => {
   const clock = fakeClock()
   const { queue } = recorder({ begin: Number.POSITIVE_INFINITY }, clock)
-  const told: string[] = []
-  const write = (name: string) => queue.write(async () => {}).catch(() => told.push(name))
+  const failed: string[] = []
+  const write = (name: string) => queue.write(async () => {}).catch(() => failed.push(name))
   const first = write('first')
   await new Promise((resolve) => setTimeout(resolve, 20))
   clock.advance(3_000)
   const second = write('second')
   clock.advance(2_000)
   await first
-  assert.deepEqual(told, ['first'])
+  assert.deepEqual(failed, ['first'])
   clock.advance(3_000)
   await second
-  assert.deepEqual(told, ['first', 'second'])
+  assert.deepEqual(failed, ['first', 'second'])
 })
 
-test('a write that must not be repeated is not, whatever fails beside it', async () => {
-  await using world = await testStore('sqlite')
-  let runs = 0
-  const outcomes = await outcomesOf([
-    world.store.write((tx) => (runs++, tx.change(put, { name: 'a' })), { repeatable: false }),
-    world.store.write(async (tx) => {
-      await tx.change(put, { name: 'b' })
-      throw new Error('half done')
-    }),
-  ])
-  assert.deepEqual([outcomes, runs], [[1, 'half done'], 1])
-})
-
-/** One write in each of so many turns of the event loop; resolves when all are done. */
+/** Writes once in each of that many turns of the event loop; resolves when all are done. */
 function burst(queue: WriteQueue, turns: number): Promise<unknown> {
   if (turns === 0) return Promise.resolve()
   const rest = new Promise((resolve) => setImmediate(() => resolve(burst(queue, turns - 1))))
@@ -156,7 +143,7 @@ test('writes that follow each other turn by turn share one commit', async () => 
   assert.deepEqual(steps, ['begin', 'commit'])
 })
 
-test('a write does not wait for the end of a burst that has none', async () => {
+test('a write does not wait for the end of an endless burst', async () => {
   const { steps, queue } = recorder()
   let ended = false
   const all = burst(queue, 50).then(() => (ended = true))
@@ -166,19 +153,19 @@ test('a write does not wait for the end of a burst that has none', async () => {
   assert.ok(steps.filter((step) => step === 'commit').length > 1)
 })
 
-test('nobody is told of success before the commit', async () => {
+test('a write resolves after the commit, not before', async () => {
   const { steps, queue } = recorder()
-  const first = queue.write(async () => {}).then(() => steps.push('told'))
+  const first = queue.write(async () => {}).then(() => steps.push('resolved'))
   await Promise.all([first, queue.write(async () => {})])
-  assert.deepEqual(steps.slice(-2), ['commit', 'told'])
+  assert.deepEqual(steps.slice(-2), ['commit', 'resolved'])
 })
 
-test('a lock held elsewhere is waited for without holding the event loop', async () => {
+test('a write waits for a lock held elsewhere without stopping the event loop', async () => {
   const { queue } = recorder({ begin: 5 })
   assert.equal(await queue.write(async () => 'through'), 'through')
 })
 
-test('a commit that fails is told to every write of its group', async () => {
+test('a commit that fails rejects every write of its group', async () => {
   const { steps, queue } = recorder({ commit: true })
   const outcomes = await Promise.allSettled([queue.write(async () => 1), queue.write(async () => 2)])
   assert.deepEqual(
@@ -188,8 +175,8 @@ test('a commit that fails is told to every write of its group', async () => {
   assert.equal(steps.at(-1), 'rollback')
 })
 
-test('when the engine has dropped the transaction, the whole group is told', async () => {
-  const { queue } = recorder({ gone: true })
+test('when the engine has rolled back by itself, every write of the group is rejected', async () => {
+  const { queue } = recorder({ rolledBack: true })
   const outcomes = await Promise.allSettled([
     queue.write(async () => 'first'),
     queue.write(async () => {
@@ -218,7 +205,7 @@ test('a write waits for a lock of another process and then succeeds', async () =
   await write
 })
 
-test('the database is on disk in full durability, and readable by its owner alone', async () => {
+test('the database is written with full durability, and only its owner can read it', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'platform-'))
   const path = join(directory, 'deep', 'platform.db')
   const store = await openSqlite({ path, ...SURROUNDINGS })
@@ -240,7 +227,7 @@ test('the database is on disk in full durability, and readable by its owner alon
   }
 })
 
-test('a path that cannot be a database is refused in one sentence', async () => {
+test('a path that cannot be a database is rejected with its name', async () => {
   await assert.rejects(openSqlite({ path: '/dev/null/platform.db', ...SURROUNDINGS }), {
     code: 'store_unavailable',
     message: /\/dev\/null\/platform\.db cannot be opened/,

@@ -6,30 +6,29 @@ import type { Tx, Work, WriteOptions } from './store.ts'
 import { ReusableTimeout } from './timeout.ts'
 import { transactionTimeout } from './unavailable.ts'
 
-/** The transaction statements of an engine that has one writer, all of them synchronous. */
+/** The transaction statements of an engine with one writer; all are synchronous. */
 export interface GroupConnection {
-  /** Answers `false` when another process holds the write lock. */
+  /** `false` when another process holds the write lock. */
   begin(): boolean
   /** Grows with each row that a statement has changed. */
   readonly changes: number
-  /** Whether the transaction is still there: the engine drops it by itself when the disk is full or fails. */
+  /** Whether the transaction is still open: the engine rolls it back by itself when the disk is full or fails. */
   readonly isOpen: boolean
   savepoint(): void
   release(): void
-  /** Undoes the current savepoint; answers `false` when the engine has already rolled everything back. */
+  /** Rolls back to the savepoint; `false` when the engine has already rolled back the whole transaction. */
   undo(): boolean
   commit(): void
   rollback(): void
   transaction(onCommit: (listener: () => void) => void): Tx
-  /** Makes every transaction that was handed out so far useless to whoever still holds it. */
+  /** Makes every `Tx` that was created so far reject its statements. */
   revoke(): void
 }
 
 interface Job {
-  /** When it was asked for, by the monotonic clock. */
+  /** When it was enqueued, by the monotonic clock. */
   readonly since: number
   readonly run: (tx: Tx) => Promise<void>
-  readonly repeatable: boolean
   readonly longRunning: boolean
   readonly succeed: () => void
   readonly fail: (error: unknown) => void
@@ -41,34 +40,33 @@ export interface WriteQueueOptions {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly unavailable: (cause: unknown) => unknown
-  /** How long the callback of one write may take, in milliseconds. */
+  /** The time limit for the callback of one write, in milliseconds. */
   readonly transactionMs: number
 }
 
-// A group is bounded so that one commit never holds the event loop for longer than a few milliseconds.
+// Bounds the time for which one commit holds the event loop to a few milliseconds.
 const GROUP_LIMIT = 256
-// The clients that one commit has answered come back within a few turns. Under load without end there is always one
-// more, and the first of them shall not wait for it.
+// The clients that one commit has answered come back within a few turns. Under constant load there is always one more,
+// and the first write of a group must not wait for it.
 const BURST_TURNS = 4
-// More than this waiting means that the disk has stopped; saying so beats letting every client time out.
+// A longer queue means that the disk has stopped; a quick refusal is better than a timeout of every client.
 const QUEUE_LIMIT = 20_000
-// reliability R-25: requests wait up to 5 s for a lock held elsewhere.
-const LOCK_PATIENCE_MS = 5_000
+// docs/reliability.md: requests wait up to 5 s for a lock held elsewhere.
+const LOCK_TIMEOUT_MS = 5_000
 const LOCK_BACKOFF = { initialMs: 1, maximumMs: 50 }
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const GROUP_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
-/** A write has failed with half of its work done: the group is rolled back, and done again with savepoints. */
-class HalfDone extends Error {}
+/** A write has failed after it changed rows: the group is rolled back and run again with savepoints. */
+class PartialWriteError extends Error {}
 
 /**
- * Group commit: all writes that arrive in one burst share one transaction and so one fsync. A slow disk makes the
+ * Group commit: all writes that arrive in one burst share one transaction, and so one fsync. A slow disk makes the
  * groups larger, not the queue longer.
  *
- * One that fails takes nothing of the others with it. Most failures are refusals that come before anything was
- * changed, and those leave nothing to undo. A group in which one fails later is done again with a savepoint around
- * each write; savepoints for all groups would double what the statements cost, since the engine keeps a copy of each
- * page that changes inside one.
+ * A write that fails does not affect the others. Most failures come before any change, so there is nothing to undo.
+ * When one comes after a change, the group is run again with a savepoint around each write. Savepoints for every group
+ * would double the cost of the statements: the engine copies each page that changes inside one.
  */
 export class WriteQueue {
   readonly #options: WriteQueueOptions
@@ -96,7 +94,7 @@ export class WriteQueue {
     metrics.onScrape(() => length.set(this.#waiting.length))
   }
 
-  write<T>(work: Work<T>, { repeatable = true, longRunning = false }: WriteOptions = {}): Promise<T> {
+  write<T>(work: Work<T>, { longRunning = false }: WriteOptions = {}): Promise<T> {
     if (this.#waiting.length >= QUEUE_LIMIT) {
       return Promise.reject(this.#options.unavailable(new Error(`${QUEUE_LIMIT} writes are waiting already`)))
     }
@@ -107,7 +105,6 @@ export class WriteQueue {
         run: async (tx) => {
           result = await work(tx)
         },
-        repeatable,
         longRunning,
         succeed: () => resolve(result),
         fail: reject,
@@ -117,7 +114,7 @@ export class WriteQueue {
     })
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running
   }
@@ -132,7 +129,7 @@ export class WriteQueue {
     this.#running = undefined
   }
 
-  /** Ends with the first turn in which nothing has arrived: the writes of a burst share one commit. */
+  /** Ends with the first turn in which no write has arrived: the writes of a burst share one commit. */
   async #gather(): Promise<void> {
     for (let turn = 0, seen = 0; turn < BURST_TURNS && seen < this.#waiting.length; turn++) {
       seen = this.#waiting.length
@@ -141,20 +138,17 @@ export class WriteQueue {
   }
 
   async #runGroup(group: readonly Job[]): Promise<void> {
-    const outcome = await this.#transaction(
-      group,
-      group.every(({ repeatable }) => repeatable) ? this.#runBare : this.#runInSavepoint,
-    )
+    const outcome = await this.#transaction(group, this.#runBare)
     for (const settle of outcome) settle()
   }
 
-  /** Runs the jobs and commits; answers what is to be told to whom once nothing can change any more. */
+  /** Runs the jobs and commits; returns the calls that settle them, for when the outcome is final. */
   async #transaction(
-    asked: readonly Job[],
+    jobs: readonly Job[],
     runJob: (job: Job) => Promise<() => void>,
   ): Promise<(() => void)[]> {
     const { clock, connection, unavailable } = this.#options
-    const group = await this.#begin(asked)
+    const group = await this.#begin(jobs)
     if (group.length === 0) return []
     const start = clock.monotonic()
     try {
@@ -169,13 +163,13 @@ export class WriteQueue {
       return outcome
     } catch (error) {
       connection.rollback()
-      if (error instanceof HalfDone) return this.#transaction(group, this.#runInSavepoint)
+      if (error instanceof PartialWriteError) return this.#transaction(group, this.#runInSavepoint)
       const failure = toFailure(error, unavailable)
       return group.map((job) => () => job.fail(failure))
     }
   }
 
-  /** Waits for the write lock; answers those of the group that have not lost patience over it. */
+  /** Waits for the write lock; returns the jobs that have not timed out meanwhile. */
   async #begin(group: readonly Job[]): Promise<readonly Job[]> {
     const { connection, unavailable } = this.#options
     for (let left = group, attempt = 0; ; attempt++) {
@@ -185,16 +179,16 @@ export class WriteQueue {
         for (const job of left) job.fail(toFailure(error, unavailable))
         return []
       }
-      left = this.#patient(left)
+      left = this.#withoutTimedOut(left)
       if (left.length === 0) return []
       // Waiting inside the engine would stop the event loop, and with it every client.
       await delay(backoffMs(LOCK_BACKOFF, attempt))
     }
   }
 
-  #patient(group: readonly Job[]): readonly Job[] {
+  #withoutTimedOut(group: readonly Job[]): readonly Job[] {
     const { clock, unavailable } = this.#options
-    const latest = clock.monotonic() - LOCK_PATIENCE_MS
+    const latest = clock.monotonic() - LOCK_TIMEOUT_MS
     for (const job of group) {
       if (job.since <= latest) job.fail(unavailable(new Error('another process holds the write lock')))
     }
@@ -207,7 +201,7 @@ export class WriteQueue {
     try {
       await this.#run(job)
     } catch (error) {
-      if (!connection.isOpen || connection.changes !== before) throw new HalfDone()
+      if (!connection.isOpen || connection.changes !== before) throw new PartialWriteError()
       return () => job.fail(error)
     }
     return () => succeed(job)
@@ -220,14 +214,14 @@ export class WriteQueue {
       await this.#run(job)
       connection.release()
     } catch (error) {
-      // A full disk or a failed write ends the whole transaction in the engine: nothing of the group is left then.
+      // The engine rolls back the whole transaction, all jobs of the group, when the disk is full or fails.
       if (!connection.undo()) throw error
       return () => job.fail(error)
     }
     return () => succeed(job)
   }
 
-  /** Everybody waits for the one who is served: one that hangs is given up, and can do no harm afterwards. */
+  /** Every write waits for the running one: when it times out, its `Tx` is revoked. */
   #run(job: Job): Promise<void> {
     const { connection, transactionMs } = this.#options
     job.listeners = []

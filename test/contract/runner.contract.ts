@@ -19,7 +19,7 @@ const RETRY = { initialMs: SECOND, maximumMs: 60 * SECOND, giveUpAfterMs: 100 * 
 const COLUMNS = defineColumns({ id: text(), result: text(), ...WORK_COLUMNS })
 type Item = RowOf<typeof COLUMNS>
 
-const db = (queries: Queries) => queries.db as unknown as Kysely<{ runner_items: TableOf<typeof COLUMNS> }>
+const db = (queries: Queries) => queries.db as Kysely<{ runner_items: TableOf<typeof COLUMNS> }>
 const queue = new WorkQueue('runner_items', COLUMNS)
 
 type Work = RunnerOptions<Item, string>['work']
@@ -81,7 +81,7 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
   )
 
   test(
-    'an item whose commit woke nobody is found by the period',
+    'an item that woke no runner is found by the period',
     inWorld(async ({ add, clock, runner, haveResult, item }) => {
       runner(async () => 'done')
       await clock.pending(EVERY_MS)
@@ -125,7 +125,7 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
   )
 
   test(
-    'a lease is extended while the work goes on, so nobody else begins it',
+    'a lease is extended while the work goes on, so no other runner begins it',
     inWorld(async ({ add, clock, runner, haveResult }) => {
       let begun = 0
       const end = Promise.withResolvers<string>()

@@ -2,28 +2,28 @@ import { sql, type ColumnDefinitionBuilder, type RawBuilder } from 'kysely'
 
 export type DialectName = 'sqlite' | 'postgres'
 
-/** What the engines do differently, in one place; queries and migrations ask here instead of naming an engine. */
+/** The differences of the engines; queries and migrations use them instead of naming an engine. */
 export interface Capabilities {
   readonly dialect: DialectName
   /** Column type of an integer that must hold 2^53. */
   readonly integer: RawBuilder<unknown>
-  /** What follows a table's closing bracket. */
+  /** Options behind the column list of a table. */
   readonly tableSuffix: RawBuilder<unknown>
-  /** Makes a column the table's key, numbered by the engine and never numbered twice. */
+  /** Makes a column the primary key; the engine assigns numbers and never repeats one. */
   readonly numbered: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
   /**
-   * The same, but numbered above the rows that are there: cheaper, for a table that is written often and whose newest
-   * row is never removed.
+   * The same, with the highest existing number plus one: cheaper, for a table with many inserts whose newest row is never
+   * removed.
    */
   readonly numberedAbove: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
-  /** Whether several writing transactions run side by side, so that a read row must be locked before it is changed. */
+  /** Whether several write transactions run at a time, so that a row must be locked between its read and its change. */
   readonly concurrentWriters: boolean
 }
 
 const SQLITE: Capabilities = {
   dialect: 'sqlite',
   integer: sql`integer`,
-  // STRICT: without it a column takes any type of value, and a number bound by node:sqlite arrives as a REAL.
+  // Without STRICT a column takes values of any type, and a number bound by node:sqlite arrives as a REAL.
   tableSuffix: sql`strict`,
   numbered: (column) => column.primaryKey().autoIncrement(),
   numberedAbove: (column) => column.primaryKey(),

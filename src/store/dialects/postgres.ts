@@ -64,7 +64,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   let closing: Promise<void> | undefined
   return {
     capabilities: CAPABILITIES.postgres,
-    read: { ...read, state: async () => undefined },
+    read,
     write: (work, writeOptions = {}) =>
       tracked(
         running,

@@ -1,14 +1,14 @@
-// A thread that copies the write-ahead log into the database file whenever it is asked to, on a connection of its own.
+// A thread that copies the write-ahead log into the database file on request, on a connection of its own.
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
 const { path, pagesKept, idleMs } = workerData as { path: string; pagesKept: number; idleMs: number }
-// Others write meanwhile; they wait no longer than this for the last few pages.
+// In milliseconds: so long the restart of the log may hold up writers.
 const database = new DatabaseSync(path, { timeout: 20 })
 
 function checkpoint(): void {
-  // Most of the work, beside those who write. The log begins anew only when all of it was copied, which under steady
-  // load never happens by itself.
+  // A passive checkpoint does most of the work without a lock. The log restarts only after all of it was copied, which
+  // under constant load never happens by itself.
   const pagesInLog = Number(database.prepare('pragma wal_checkpoint(passive)').get()?.['log'])
   if (pagesInLog > pagesKept) database.exec('pragma wal_checkpoint(restart)')
 }
@@ -19,7 +19,7 @@ function end(): void {
   parentPort?.close()
 }
 
-// A database that is hardly written to needs no thread.
+// A database with few writes needs no thread.
 const idle = setTimeout(end, idleMs)
 
 parentPort?.on('message', (message: 'checkpoint' | 'end') => {
@@ -28,7 +28,7 @@ parentPort?.on('message', (message: 'checkpoint' | 'end') => {
   try {
     checkpoint()
   } catch {
-    // A disk that is full or fails is told to those who write; the next checkpoint tries again.
+    // Writers report a disk that is full or fails; the next checkpoint tries again.
   }
   parentPort?.postMessage('done')
 })

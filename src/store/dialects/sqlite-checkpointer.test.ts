@@ -27,7 +27,7 @@ function world() {
   }
 }
 
-test('the log is copied into the database file after so many commits, and begins anew', async () => {
+test('the log is copied into the database file after some commits, and restarts', async () => {
   using w = world()
   const checkpointer = createCheckpointer(w.path, 200)
   try {
@@ -42,8 +42,8 @@ test('the log is copied into the database file after so many commits, and begins
       await new Promise((resolve) => setImmediate(resolve))
     }
     await eventually('most rows are in the file', () => statSync(w.path).size > 1_000 * 4_096)
-    // Its file keeps its size, and what is written goes to its beginning.
-    await eventually('the log begins anew', () => {
+    // The file keeps its size, and new pages go to its beginning.
+    await eventually('the log restarts', () => {
       const { size } = statSync(`${w.path}-wal`)
       writeMany()
       return statSync(`${w.path}-wal`).size === size
@@ -54,7 +54,7 @@ test('the log is copied into the database file after so many commits, and begins
   assert.equal(w.database.prepare('pragma integrity_check').get()?.['integrity_check'], 'ok')
 })
 
-test('fewer commits need no thread, and closing may come at any time', async () => {
+test('fewer commits start no thread, and closing is possible at any time', async () => {
   using w = world()
   const checkpointer = createCheckpointer(w.path, 10)
   w.write()
@@ -64,7 +64,7 @@ test('fewer commits need no thread, and closing may come at any time', async () 
   assert.ok(statSync(w.path).size < 4_096 * 4)
 })
 
-test('the last connection to close finds none of the thread, and leaves no log behind', async () => {
+test('the thread has closed its connection before the last one closes and removes the log', async () => {
   using w = world()
   const checkpointer = createCheckpointer(w.path, 1)
   w.write()
@@ -74,7 +74,7 @@ test('the last connection to close finds none of the thread, and leaves no log b
   assert.ok(!existsSync(`${w.path}-wal`))
 })
 
-test('a database that cannot be opened stops nobody', async () => {
+test('a database that cannot be opened does not affect the writers', async () => {
   const checkpointer = createCheckpointer('/dev/null/platform.db', 1)
   checkpointer.committed()
   await checkpointer.close()

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 
-test('a read waits for a lock of another process, while the event loop turns', async () => {
+test('a read waits for a lock of another process without stopping the event loop', async () => {
   using directory = temporaryDirectory()
   const path = join(directory.path, 'locked.db')
   // Without a WAL a writer locks readers out, as its recovery does with one.
@@ -23,7 +23,7 @@ test('a read waits for a lock of another process, while the event loop turns', a
   )
 })
 
-test('a file that is no database any more is told of as a store that is unavailable', async () => {
+test('a file that is no database makes the store unavailable', async () => {
   using directory = temporaryDirectory()
   const path = join(directory.path, 'broken.db')
   writeFileSync(path, 'this is no database, but it is long enough to be looked at as one'.repeat(20))

@@ -80,12 +80,6 @@ export class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  /** Changes with each commit of another connection, this process's or another one's. */
-  async state(): Promise<number> {
-    const { rows } = await this.run('pragma data_version', [])
-    return (rows[0] as { data_version: number }).data_version
-  }
-
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { rows, changes } = await this.run(query.sql, query.parameters)
     return { rows: rows as R[], numAffectedRows: BigInt(changes) }

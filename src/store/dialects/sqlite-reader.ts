@@ -1,4 +1,4 @@
-// A thread that answers one query on a connection of its own and ends.
+// A thread that runs one query on a connection of its own and ends.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
@@ -9,7 +9,7 @@ interface Task {
 }
 
 const { path, text, values } = workerData as Task
-// Here waiting inside the engine stops nobody else.
+// Waiting inside the engine stops only this thread.
 const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
 const answer = () => {
   try {
@@ -18,7 +18,7 @@ const answer = () => {
       .all(...values)
       .map((row) => ({ ...row }))
   } finally {
-    // Before the answer: whoever has it may close the database, and only the last connection leaves it tidy.
+    // Before the answer: after it the store may close, and the last connection to close removes the write-ahead log.
     database.close()
   }
 }

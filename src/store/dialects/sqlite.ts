@@ -21,14 +21,14 @@ const PRAGMAS = ['foreign_keys = on', 'trusted_schema = off', 'temp_store = memo
 const WRITER_PRAGMAS = [
   ...PRAGMAS,
   'journal_mode = wal',
-  // A commit is on disk before it is acknowledged; NORMAL may lose the last ones with the power.
+  // A commit is on disk before it is acknowledged; with NORMAL a power loss may take the last ones.
   'synchronous = full',
   'journal_size_limit = 67108864',
-  // In pages. Checkpoints have a thread of their own; this is the limit if that should fail.
+  // In pages. Checkpoints have a thread of their own; this is the limit in case it fails.
   'wal_autocheckpoint = 16000',
 ]
 
-// Opening competes with the other processes of the same database for a few milliseconds at most.
+// Other processes of the same database lock it for some milliseconds while they open it.
 const OPEN_ATTEMPTS = 200
 const OPEN_PAUSE_MS = 10
 
@@ -42,15 +42,14 @@ export interface SqliteOptions {
 }
 
 /**
- * SQLite by `node:sqlite`: one connection writes, a second one reads what was committed. The engine never waits for a
- * lock by itself (`timeout: 0`), since its waiting would stop the event loop.
+ * SQLite by `node:sqlite`: one connection writes, a second one reads committed data. The engine itself never waits for
+ * a lock (`timeout: 0`): that would stop the event loop.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path } = options
   const { file, writer, reader } = await openFile(options)
   const capabilities = CAPABILITIES.sqlite
-  const readConnection = new SqliteConnection(reader, new ReadGate())
-  const read = { ...sqliteQueries(readConnection), state: sharedByTurn(() => readConnection.state()) }
+  const read = sqliteQueries(new SqliteConnection(reader, new ReadGate()))
   const checkpointer = createCheckpointer(path)
   const queue = new WriteQueue({
     clock: options.clock,
@@ -62,7 +61,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   let closing: Promise<void> | undefined
   const close = async () => {
     await queue.idle()
-    // First, for the last connection that closes leaves the database tidy.
+    // First: the last connection to close removes the write-ahead log.
     await checkpointer.close()
     reader.close()
     writer.close()
@@ -82,17 +81,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     },
     close: () => (closing ??= close()),
   }
-}
-
-/** One read for all calls of one turn of the event loop, after the last of them. */
-function sharedByTurn<T>(look: () => Promise<T>): () => Promise<T> {
-  let shared: Promise<T> | undefined
-  const lookLater = async () => {
-    await new Promise((resolve) => setImmediate(resolve))
-    shared = undefined
-    return look()
-  }
-  return () => (shared ??= lookLater())
 }
 
 interface OpenFile {

@@ -46,8 +46,8 @@ export const foundation: Migration = {
       .execute()
     await db.schema.createIndex('orders_by_status').on('orders').columns(['status', 'seq']).execute()
     await db.schema.createIndex('orders_by_platform').on('orders').columns(['platform', 'seq']).execute()
-    // What the timeout scan reads: only pending orders, so it stays small however many orders there are. The status
-    // leads although it never differs: without it SQLite prefers orders_by_status, and reads every pending order.
+    // For the timeout scan: pending orders only, so it stays small however many orders there are. The status comes
+    // first although it is constant: without it SQLite prefers orders_by_status and reads every pending order.
     await db.schema
       .createIndex('orders_due')
       .on('orders')
@@ -84,8 +84,8 @@ export const foundation: Migration = {
       .modifyEnd(tableSuffix)
       .execute()
     await db.schema.createIndex('messages_by_subject').on('messages').columns(['subject', 'seq']).execute()
-    // Rows that are done are most of the table; the two kinds that somebody looks for are few. One index for each,
-    // because SQLite uses a partial index only for a query that repeats its very condition.
+    // Most rows are delivered; queries look for the few of the two other states. One index for each, because SQLite
+    // uses a partial index only for a query that repeats its condition literally.
     await db.schema
       .createIndex('messages_pending')
       .on('messages')

@@ -138,7 +138,7 @@ export const vpn: Migration = {
       .modifyEnd(tableSuffix)
       .execute()
     await db.schema.createIndex('vpn_audit_by_user').on('vpn_audit').columns(['user_id', 'seq']).execute()
-    // The rare event that somebody looks for; the others are most of the table.
+    // Queries look for this rare event; most rows are other events.
     await db.schema
       .createIndex('vpn_audit_auth_failed')
       .on('vpn_audit')
