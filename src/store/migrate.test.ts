@@ -28,7 +28,7 @@ onEveryDialect('the schema', (dialect) => {
     return { open, store: await open(), drop }
   }
 
-  test('an empty database is brought to the newest step, once', async (t) => {
+  test('an empty database gets every step, once', async (t) => {
     const { store, drop } = await world()
     t.after(async () => (await store.close(), await drop()))
     const clock = fakeClock()
@@ -42,7 +42,7 @@ onEveryDialect('the schema', (dialect) => {
     assert.deepEqual(applied[0], { name: MIGRATIONS[0]?.name, breaking: false, appliedAt: clock.now() })
   })
 
-  test('programs that start at once agree on who does it', async (t) => {
+  test('each step is applied once when several processes start at a time', async (t) => {
     const { store, open, drop } = await world()
     const others = await Promise.all([open(), open()])
     t.after(async () => {
@@ -56,7 +56,7 @@ onEveryDialect('the schema', (dialect) => {
     )
   })
 
-  test('a step that fails leaves nothing of itself or of the steps before it', async (t) => {
+  test('a step that fails undoes itself and the steps before it', async (t) => {
     const { store, drop } = await world()
     t.after(async () => (await store.close(), await drop()))
     const broken: Migration = {
@@ -71,7 +71,7 @@ onEveryDialect('the schema', (dialect) => {
     assert.deepEqual(await migrate(store, systemClock, [step('0001-good')]), ['0001-good'])
   })
 
-  test('a newer step that breaks nothing is no obstacle, one that does is', async (t) => {
+  test('an unknown step is accepted unless it is breaking', async (t) => {
     const { store, drop } = await world()
     t.after(async () => (await store.close(), await drop()))
     await migrate(store, systemClock, [step('0001-a'), step('0002-b')])
@@ -86,7 +86,7 @@ onEveryDialect('the schema', (dialect) => {
     })
   })
 
-  test('a program that may not change the schema refuses an older one', async (t) => {
+  test('a read-only process refuses an older schema', async (t) => {
     const { store, drop } = await world()
     t.after(async () => (await store.close(), await drop()))
     await assert.rejects(requireCurrentSchema(store), {

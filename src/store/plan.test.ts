@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { testStore } from '../../test/support/store.ts'
 
-// Each query that runs all the time, with the index that keeps it from growing with the table.
+// The frequent queries, each with the index that keeps its cost independent of the size of the table.
 const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] = [
   [
     'the timeout scan',
@@ -21,7 +21,7 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING INDEX orders_by_platform/,
   ],
   [
-    'what waits in the outbox',
+    'the pending messages of the outbox',
     "select * from messages where status = 'pending' order by seq limit 500",
     /USING INDEX messages_pending/,
   ],
@@ -36,12 +36,12 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING (COVERING )?INDEX messages_delivered/,
   ],
   [
-    'what others have ended of a gateway’s sessions',
+    'the sessions of a gateway that another process has ended',
     "select id from vpn_sessions where run_id = 'r' and untold = 1 order by seq limit 1000",
     /USING INDEX vpn_sessions_untold \(run_id=\?\)$/,
   ],
   [
-    'the next address to hand out',
+    'the next address to assign',
     "select address from vpn_leases where pool = 'p' and session_id is null and released_at >= 0 and released_at <= 9 order by released_at, address limit 1",
     /USING (COVERING )?INDEX vpn_leases_free \(pool=\? AND released_at>\? AND released_at<\?\)$/,
   ],
@@ -81,7 +81,7 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING (COVERING )?INDEX vpn_sessions_closed/,
   ],
   [
-    'a page of those who were turned away',
+    'a page of refused connections',
     "select * from vpn_audit where event = 'auth_failed' and seq < 9 order by seq desc limit 100",
     /USING INDEX vpn_audit_auth_failed/,
   ],

@@ -19,7 +19,7 @@ import {
 } from './support/writers.ts'
 
 const REFUSALS = 20
-// The log of the database has room in itself for some time.
+// The log of the database has free space in itself for some time.
 const MOST_CALLS = 20_000
 const READS = 50
 
@@ -55,15 +55,15 @@ async function fullDisk({ rounds, scope, signal, show }: Trial): Promise<Figures
     const before = await writeOrders(platform, `r${round}-before`, (written) => written.length === READS)
     assert.deepEqual(surprisesIn(before, [DONE]), [], `round ${round}, before the disk is full`)
     const ballast = fill(dataDir)
-    const during = await writeOrders(platform, `r${round}-full`, isRefusedEnough)
+    const during = await writeOrders(platform, `r${round}-full`, hasEnoughRefusals)
     all.push(...before, ...during)
     assert.deepEqual(surprisesIn(during, [DONE, REFUSED]), [])
     assert.ok(
       during.some(({ status }) => status === 503),
       'the disk was not full',
     )
-    // A checkpoint may have made room in the log once more.
-    await eventually('health to be bad', async () => {
+    // A checkpoint may have freed space in the log.
+    await eventually('health is bad', async () => {
       all.push(await writeOrder(platform, `r${round}-more-${all.length}`))
       return (await askHealth(platform.url)).status === 503
     })
@@ -71,10 +71,10 @@ async function fullDisk({ rounds, scope, signal, show }: Trial): Promise<Figures
 
     rmSync(ballast)
     const freedAt = performance.now()
-    await eventually('health to be good again', async () => (await askHealth(platform.url)).status === 200, {
+    await eventually('health is good again', async () => (await askHealth(platform.url)).status === 200, {
       timeoutMs: 30_000,
     })
-    const after = await eventually('an order to be taken', async () => {
+    const after = await eventually('an order is accepted', async () => {
       const written = await writeOrder(platform, `r${round}-after-${all.length}`)
       all.push(written)
       return written.status === 201
@@ -94,7 +94,7 @@ async function fullDisk({ rounds, scope, signal, show }: Trial): Promise<Figures
   }
 }
 
-function isRefusedEnough(written: readonly Written[]): boolean {
+function hasEnoughRefusals(written: readonly Written[]): boolean {
   const refusals = written.filter(({ status }) => status === 503).length
   return refusals >= REFUSALS || written.length >= MOST_CALLS
 }
@@ -107,20 +107,19 @@ async function readAll(platform: ServedPlatform, written: readonly Written[]): P
   return written.length
 }
 
-/** Writes a file as large as there is room. */
+/** Fills the free space with a file. */
 function fill(directory: string): string {
   const path = join(directory, 'ballast')
   const file = openSync(path, 'w')
   try {
-    for (let size = 65_536; size >= 1; size = Math.floor(size / 2))
-      writeWhileThereIsRoom(file, Buffer.alloc(size))
+    for (let size = 65_536; size >= 1; size = Math.floor(size / 2)) writeUntilFull(file, Buffer.alloc(size))
   } finally {
     closeSync(file)
   }
   return path
 }
 
-function writeWhileThereIsRoom(file: number, piece: Buffer): void {
+function writeUntilFull(file: number, piece: Buffer): void {
   try {
     while (writeSync(file, piece) === piece.length);
   } catch (error) {

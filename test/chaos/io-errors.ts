@@ -10,8 +10,8 @@ import { askHealth } from './support/watch.ts'
 import { acknowledgedIn, DONE, REFUSED, surprisesIn, writeOrders, type Written } from './support/writers.ts'
 
 const CLIENTS = 4
-// As many good answers in a row mean that the errors are over.
-const CALM = 15
+// So many successes in a row mean that the errors are over.
+const SUCCESSES = 15
 const MOST_CALLS = 2_000
 
 export const ioErrors: Scenario = {
@@ -34,16 +34,16 @@ async function failingDisk(trial: Trial, call: string, error: string): Promise<F
   const { rounds, scope, signal, chance, show } = trial
   const dataDir = scope.use(temporaryDirectory()).path
   const engine = await openEngine('sqlite', dataDir, scope)
-  // The schema is made in peace; what happens to one that is not, shows power-loss.
+  // The schema is created without errors; the scenario power-loss covers its creation.
   await (await servePlatform({ dataDir, modules: 'api' })).stop()
   const all: Written[] = []
   for (let round = 1; round <= rounds; round++) {
     signal.throwIfAborted()
     show(`run ${round} of ${rounds}`)
-    const wrapper = failing(dataDir, call, error, chance)
+    const wrapper = strace(dataDir, call, error, chance)
     await using platform = await servePlatform({ dataDir, modules: 'api', wrapper })
     const clients = Array.from({ length: CLIENTS }, (_, client) =>
-      writeOrders(platform, `r${round}-${client}`, isCalmAgain),
+      writeOrders(platform, `r${round}-${client}`, isStableAgain),
     )
     const written = (await Promise.all(clients)).flat()
     all.push(...written)
@@ -52,7 +52,7 @@ async function failingDisk(trial: Trial, call: string, error: string): Promise<F
       written.some(({ status }) => status === 503),
       `round ${round}: no call has met an error`,
     )
-    await eventually('health to be good again', async () => (await askHealth(platform.url)).status === 200)
+    await eventually('health is good again', async () => (await askHealth(platform.url)).status === 200)
     requireIntegrity(dataDir, `round ${round}`)
     assert.equal(await platform.stop(), 0)
   }
@@ -61,8 +61,8 @@ async function failingDisk(trial: Trial, call: string, error: string): Promise<F
   return { runs: rounds, acknowledged: all.length - refused, refused, lost: 0, corrupt: 0 }
 }
 
-/** Lets some calls on the files of the database fail, after some that do not. */
-function failing(dataDir: string, call: string, error: string, chance: Chance): string[] {
+/** Makes some system calls on the files of the database fail, after some that succeed. */
+function strace(dataDir: string, call: string, error: string, chance: Chance): string[] {
   const first = chance.between(10, 40)
   const when = `${first}..${first + chance.between(4, 12)}`
   const files = ['platform.db', 'platform.db-wal'].flatMap((name) => ['-P', join(dataDir, name)])
@@ -70,9 +70,10 @@ function failing(dataDir: string, call: string, error: string, chance: Chance): 
   return ['strace', '-f', '-D', '-qqq', '-o', '/dev/null', ...files, ...inject]
 }
 
-function isCalmAgain(written: readonly Written[]): boolean {
+function isStableAgain(written: readonly Written[]): boolean {
   if (written.length >= MOST_CALLS) return true
   const hasFailed = written.some(({ status }) => status === 503)
-  const isCalm = written.length >= CALM && written.slice(-CALM).every(({ status }) => status === 201)
-  return isCalm && (hasFailed || written.length > 20 * CALM)
+  const isStable =
+    written.length >= SUCCESSES && written.slice(-SUCCESSES).every(({ status }) => status === 201)
+  return isStable && (hasFailed || written.length > 20 * SUCCESSES)
 }

@@ -12,8 +12,8 @@ import { percentile, slowest, watchHealth } from './support/watch.ts'
 import { acknowledgedIn, DONE, REFUSED, surprisesIn, writeOrder, type Written } from './support/writers.ts'
 
 const WRITERS = 4
-// reliability R-25: requests wait up to 5 s; what a busy machine adds is not theirs.
-const PATIENCE_MS = 5_000
+// docs/reliability.md, R-25: requests wait up to 5 s; a busy machine adds to that.
+const LOCK_TIMEOUT_MS = 5_000
 const ANSWER_LIMIT_MS = 20_000
 const LONG_MS = 8_000
 
@@ -41,7 +41,7 @@ async function contend(trial: Trial, engineName: EngineName): Promise<Figures> {
   const written: Written[] = [await writeOrder(platform, 'first')]
   for (let round = 1; round <= rounds; round++) {
     signal.throwIfAborted()
-    // The long ones are those that nobody waits for to the end.
+    // Changes time out under a long lock.
     const lengthMs = round % 2 === 0 ? chance.between(LONG_MS, 10_000) : chance.between(100, 3_000)
     show(`lock ${round} of ${rounds}, for ${lengthMs} ms`)
     written.push(...(await writeUnderLock(platform, `r${round}`, hold, lengthMs)))
@@ -62,7 +62,7 @@ async function contend(trial: Trial, engineName: EngineName): Promise<Figures> {
 
 type Hold = () => Promise<() => Promise<void>>
 
-/** Writes and reads while the lock is held for so long; answers what became of the writes. */
+/** Writes and reads while the lock is held for that time; returns the outcomes of the writes. */
 async function writeUnderLock(
   platform: ServedPlatform,
   prefix: string,
@@ -84,7 +84,7 @@ async function writeUnderLock(
   assert.deepEqual(surprisesIn(written, [DONE, REFUSED]), [])
   assert.ok(slowest(written) < ANSWER_LIMIT_MS, `an answer took ${slowest(written)} ms`)
   if (lengthMs >= LONG_MS) assert.deepEqual(surprisesIn(written, [REFUSED]), [], 'the lock was held too long')
-  else if (slowest(written) < PATIENCE_MS) assert.deepEqual(surprisesIn(written, [DONE]), [])
+  else if (slowest(written) < LOCK_TIMEOUT_MS) assert.deepEqual(surprisesIn(written, [DONE]), [])
   const after = await eventually<Written | undefined>('an order to be taken', async () => {
     const next = await writeOrder(platform, `${prefix}-after-${performance.now()}`)
     return next.status === 201 ? next : undefined

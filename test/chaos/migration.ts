@@ -8,7 +8,7 @@ import type { Chance } from '../support/random.ts'
 import { copyOf, openEngine, requireIntegrity, type Engine, type EngineName } from './support/engine.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
-/** Calls that change the disk; each of them is a moment to die at. */
+/** System calls that change the disk; the process is killed at each of them. */
 const CALLS = ['pwrite64', 'fsync'] as const
 const SUCCESSOR = '9999-of-a-later-release'
 
@@ -16,8 +16,8 @@ export const migration: Scenario = {
   name: 'migration',
   row: 'R-26',
   promise:
-    'a change of the schema that dies at any step has happened wholly or not at all, and the next start goes on',
-  unit: 'moments of death, or as many as there are',
+    'a migration that is killed at any step is applied as a whole or not at all, and the next start completes it',
+  unit: 'kills, at most one for each step',
   rounds: { short: 8, full: 600 },
   parts: [
     { title: 'killed at a write to the SQLite file', share: 0.5, run: killedAtWrites },
@@ -27,7 +27,7 @@ export const migration: Scenario = {
 }
 
 async function killedAtWrites({ rounds, chance, signal, show }: Trial): Promise<Figures> {
-  const moments = chosen(await writesOfMigration(), rounds, chance)
+  const moments = pickSome(await writesOfMigration(), rounds, chance)
   let undone = 0
   for (const [index, { call, number }] of moments.entries()) {
     signal.throwIfAborted()
@@ -45,13 +45,13 @@ async function killedAtWrites({ rounds, chance, signal, show }: Trial): Promise<
   }
   return {
     deaths: moments.length,
-    'done wholly': moments.length - undone,
-    'not done': undone,
-    'half done': 0,
+    applied: moments.length - undone,
+    'not applied': undone,
+    'partly applied': 0,
   }
 }
 
-/** Every write that a migration makes: how many there are is the engine's business. */
+/** Every write of a migration, as recorded: their number depends on the engine. */
 async function writesOfMigration(): Promise<{ call: string; number: number }[]> {
   using directory = temporaryDirectory()
   const recording = join(directory.path, 'recording')
@@ -73,7 +73,7 @@ function straceOf(dataDir: string): string[] {
 
 async function cutOffAtStatements({ rounds, chance, signal, show }: Trial): Promise<Figures> {
   const requests = await requestsOfMigration()
-  const moments = chosen(
+  const moments = pickSome(
     Array.from({ length: requests }, (_, index) => index + 1),
     rounds,
     chance,
@@ -92,9 +92,9 @@ async function cutOffAtStatements({ rounds, chance, signal, show }: Trial): Prom
   return {
     statements: requests,
     deaths: moments.length,
-    'done wholly': moments.length - undone,
-    'not done': undone,
-    'half done': 0,
+    applied: moments.length - undone,
+    'not applied': undone,
+    'partly applied': 0,
   }
 }
 
@@ -115,7 +115,7 @@ async function behindProxy(scope: AsyncDisposableStack) {
   return { dataDir, engine, proxy, env: { DATABASE_URL: url.href } }
 }
 
-function chosen<T>(all: readonly T[], count: number, chance: Chance): T[] {
+function pickSome<T>(all: readonly T[], count: number, chance: Chance): T[] {
   const left = [...all]
   while (left.length > count) left.splice(chance.between(0, left.length - 1), 1)
   return left
@@ -126,7 +126,7 @@ const TABLES: Readonly<Record<EngineName, string>> = {
   postgres: `select tablename as name from pg_tables where schemaname = 'public'`,
 }
 
-/** Whether the whole schema is there; fails when a part of it is. */
+/** Whether the whole schema exists; fails when only a part of it does. */
 async function isWhole(engine: Engine): Promise<boolean> {
   const tables = await engine.rows(TABLES[engine.name])
   if (tables.length === 0) return false
@@ -134,7 +134,7 @@ async function isWhole(engine: Engine): Promise<boolean> {
   return true
 }
 
-/** The same of a file that may have to be brought back first. */
+/** The same for a file that may need recovery first, on a copy. */
 function isWholeFile(dataDir: string): boolean {
   using copy = copyOf(dataDir)
   using database = new DatabaseSync(join(copy.path, 'platform.db'))
@@ -158,7 +158,7 @@ async function refuseSuccessor({ scope }: Trial): Promise<Figures> {
     const engine = await openEngine(name, dataDir, scope)
     const options = { dataDir, env: engine.env }
     assert.equal((await runPlatform(['db', 'migrate'], options)).code, 0)
-    await leaveStep(engine, dataDir)
+    await recordSuccessor(engine, dataDir)
     for (const command of [['serve'], ['db', 'migrate']]) {
       const { code, stderr } = await runPlatform(command, options)
       assert.equal(code, 1)
@@ -168,8 +168,8 @@ async function refuseSuccessor({ scope }: Trial): Promise<Figures> {
   return { engines: engines.length, refused: engines.length }
 }
 
-/** As a later release would leave it behind, if the earlier ones cannot work with it. */
-async function leaveStep(engine: Engine, dataDir: string): Promise<void> {
+/** Records a breaking step of a later release. */
+async function recordSuccessor(engine: Engine, dataDir: string): Promise<void> {
   const statement = `insert into schema_migrations (name, breaking, applied_at) values ('${SUCCESSOR}', 1, 1)`
   if (engine.name === 'postgres') return void (await engine.rows(statement))
   using database = new DatabaseSync(join(dataDir, 'platform.db'))

@@ -10,7 +10,7 @@ import { ticket } from '../support/ticket-api.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const CLIENTS = 8
-// Enough to fill the log, so that checkpoints and the log's beginning anew are among the moments of the cut.
+// Enough to fill the log, so that checkpoints and restarts of the log are among the moments of the cut.
 const ORDERS_EACH = 90
 const NOTIFIER_ROUNDS = 6
 const NOTIFIER_SOURCE = join(import.meta.dirname, '../../programs/ticket-notify/ticket-notify.ts')
@@ -23,12 +23,12 @@ export const powerLoss: Scenario = {
   rounds: { short: 280, full: 6_000 },
   parts: [
     { title: 'orders and their events', share: 0.72, run: ordersAndEvents },
-    { title: 'the secret of the tokens, and a database that is being made', share: 0.14, run: firstStart },
+    { title: 'the token secret and the creation of the database', share: 0.14, run: firstStart },
     { title: 'the state of the notifier', share: 0.14, run: stateOfNotifier },
   ],
 }
 
-/** Cuts the power at random moments of the recording; `inspect` sees what the next start would find. */
+/** Cuts the power at random moments of the recording; `inspect` gets the files that the next start would find. */
 async function cutThePower(
   steps: readonly DiskStep[],
   disk: Disk,
@@ -36,11 +36,11 @@ async function cutThePower(
   look: { step(step: DiskStep): void; inspect(directory: string): void },
 ): Promise<void> {
   const cuts = Array.from({ length: rounds - 1 }, () => chance.between(1, steps.length)).sort((a, b) => a - b)
-  // The last one after everything, for whoever was told last.
+  // The last cut comes after every step, so that the last answers are checked, too.
   cuts.push(steps.length)
   let done = 0
   for (const [index, cut] of cuts.entries()) {
-    // Others have their servers in this process.
+    // Test servers run in this process, too.
     await nextTurn()
     signal.throwIfAborted()
     if (index % 50 === 0) show(`state ${index} of ${rounds}`)
@@ -63,27 +63,32 @@ async function ordersAndEvents(trial: Trial): Promise<Figures> {
   show('recording')
   const steps = await recordOrders(directory)
 
-  const told = new Map<string, string>()
-  for (const step of steps) noteAcknowledged(step, told)
-  assert.equal(told.size, CLIENTS * ORDERS_EACH, 'the recording holds every answer')
+  const acknowledged = new Map<string, string>()
+  for (const step of steps) noteAcknowledged(step, acknowledged)
+  assert.equal(acknowledged.size, CLIENTS * ORDERS_EACH, 'the recording holds every answer')
   const isCheckpoint = (step: DiskStep) => step.kind === 'sync' && step.path.endsWith('platform.db')
   assert.ok(steps.some(isCheckpoint), 'the recording holds a checkpoint')
   const cut = (recorded: readonly DiskStep[], rounds: number) =>
     findingsAfterCuts(recorded, new Disk(directory, initial), { ...trial, rounds })
   assert.deepEqual(await cut(steps, trial.rounds), NOTHING_LOST)
 
-  // The proof that a loss would be seen: the same program, had it never waited for the disk.
+  // Proof that a loss is noticed: the same recording without its syncs.
   const careless = steps.filter(({ kind }) => kind !== 'sync')
   await assert.rejects(async () => assert.deepEqual(await cut(careless, 20), NOTHING_LOST))
-  return { states: trial.rounds, 'of steps': steps.length, 'orders acknowledged': told.size, ...NOTHING_LOST }
+  return {
+    states: trial.rounds,
+    'of steps': steps.length,
+    'orders acknowledged': acknowledged.size,
+    ...NOTHING_LOST,
+  }
 }
 
-/** Runs the program with clients that make orders and pay them. */
+/** Runs the program with clients that create orders and pay them. */
 async function recordOrders(dataDir: string): Promise<DiskStep[]> {
   const recording = join(dataDir, 'recording')
   await using platform = await servePlatform({ dataDir, modules: 'api', wrapper: recorder(recording) })
   await Promise.all(Array.from({ length: CLIENTS }, (_, client) => makeOrders(platform, client)))
-  // One more answer, so that the write of the last one before it has come to its end in the recording.
+  // One more answer, so that the recording has the whole write of the last order's answer.
   await (await platform.call('GET', '/health')).text()
   await platform.kill()
   return readRecording(recording)
@@ -101,21 +106,21 @@ async function makeOrders(platform: ServedPlatform, client: number, orders = ORD
   }
 }
 
-/** Orders that a client had in its hands, with the status that it was told last. */
-function noteAcknowledged(step: DiskStep, told: Map<string, string>): void {
+/** The orders that a client has got in an answer, with the status of the last one. */
+function noteAcknowledged(step: DiskStep, acknowledged: Map<string, string>): void {
   if (step.kind !== 'sent') return
   for (const [, id = '', status = ''] of step.text.matchAll(
     /"order_id":"([^"]+)".{0,80}?"status":"(\w+)"/g,
   )) {
-    told.set(id, status)
+    acknowledged.set(id, status)
   }
 }
 
 interface Findings {
-  /** Orders that a client had in its hands and that are not there, or not as it was told. */
+  /** Acknowledged orders that are missing, or have another status. */
   lost: number
   corrupt: number
-  /** Changes that the bus would never hear of. */
+  /** Changes without a message in the outbox. */
   'without event': number
 }
 
@@ -126,16 +131,16 @@ async function findingsAfterCuts(
   disk: Disk,
   trial: Pick<Trial, 'rounds' | 'chance' | 'show' | 'signal'>,
 ): Promise<Findings> {
-  const told = new Map<string, string>()
+  const acknowledged = new Map<string, string>()
   const findings: Findings = { ...NOTHING_LOST }
   await cutThePower(steps, disk, trial, {
-    step: (step) => noteAcknowledged(step, told),
-    inspect: (directory) => inspectOrders(join(directory, 'platform.db'), told, findings),
+    step: (step) => noteAcknowledged(step, acknowledged),
+    inspect: (directory) => inspectOrders(join(directory, 'platform.db'), acknowledged, findings),
   })
   return findings
 }
 
-function inspectOrders(path: string, told: ReadonlyMap<string, string>, findings: Findings): void {
+function inspectOrders(path: string, acknowledged: ReadonlyMap<string, string>, findings: Findings): void {
   using database = new DatabaseSync(path)
   const [check] = database.prepare('pragma integrity_check').all()
   if (check?.['integrity_check'] !== 'ok') findings.corrupt++
@@ -151,8 +156,8 @@ function inspectOrders(path: string, told: ReadonlyMap<string, string>, findings
       .all()
       .map((row) => row['event']),
   )
-  for (const [id, status] of told) {
-    // A move that was committed and not yet told may be ahead of what the client knows.
+  for (const [id, status] of acknowledged) {
+    // A status change may be committed before the client has got its answer.
     if (orders.get(id) !== status && !(status === 'pending' && orders.get(id) === 'paid')) findings.lost++
   }
   for (const [id, status] of orders) {
@@ -161,14 +166,14 @@ function inspectOrders(path: string, told: ReadonlyMap<string, string>, findings
   }
 }
 
-/** A start on an empty directory: whoever was let in has to be let in again after the cut. */
+/** A start on an empty directory: tokens that were issued before the cut are valid after it. */
 async function firstStart(trial: Trial): Promise<Figures> {
   const dataDir = trial.scope.use(temporaryDirectory()).path
   const recording = join(dataDir, 'recording')
   trial.show('recording')
   {
     await using platform = await servePlatform({ dataDir, modules: 'api', wrapper: recorder(recording) })
-    // Something to do, so that many of the cuts come after the start.
+    // Some load, so that many of the cuts come after the start.
     await makeOrders(platform, 0, 8)
   }
   const steps = readRecording(recording)
@@ -188,7 +193,7 @@ async function firstStart(trial: Trial): Promise<Figures> {
   return { states: trial.rounds, 'of steps': steps.length, 'after the start': lasting, lost: 0, corrupt: 0 }
 }
 
-/** All tables or none; none is for the next start to make. */
+/** All tables or none; with none the next start creates them. */
 function requireWholeSchema(path: string, isExpected: boolean): void {
   if (!isExpected && !existsSync(path)) return
   using database = new DatabaseSync(path)
@@ -198,7 +203,7 @@ function requireWholeSchema(path: string, isExpected: boolean): void {
   const { steps } = database.prepare('select count(*) as steps from schema_migrations').get() as {
     steps: number
   }
-  assert.ok(steps > 0, `${tables.length} tables, and no step that made them`)
+  assert.ok(steps > 0, `${tables.length} tables without a migration`)
 }
 
 async function stateOfNotifier(trial: Trial): Promise<Figures> {
@@ -206,7 +211,7 @@ async function stateOfNotifier(trial: Trial): Promise<Figures> {
   world.configure(['mail'])
   trial.show('recording')
   const steps: DiskStep[] = []
-  const told = new Map<DiskStep, string[]>()
+  const completed = new Map<DiskStep, string[]>()
   for (let round = 1; round <= NOTIFIER_ROUNDS; round++) {
     world.api.tickets = [...world.api.tickets, ticket(`t-${round}-a`), ticket(`t-${round}-b`)]
     const recording = join(world.directory, `recording-${round}`)
@@ -217,20 +222,20 @@ async function stateOfNotifier(trial: Trial): Promise<Figures> {
     for (const step of readRecording(recording)) {
       steps.push(step)
       if (step.kind === 'sent' && step.text.includes('"message":"round done"'))
-        told.set(step, Object.keys(world.state()))
+        completed.set(step, Object.keys(world.state()))
     }
   }
-  assert.equal(told.size, NOTIFIER_ROUNDS, 'the recording tells of every round')
+  assert.equal(completed.size, NOTIFIER_ROUNDS, 'the recording has every round')
   let known: string[] = []
   const directory = join(world.directory, 'state')
   await cutThePower(steps, new Disk(directory), trial, {
-    step: (step) => (known = told.get(step) ?? known),
+    step: (step) => (known = completed.get(step) ?? known),
     inspect(after) {
       const path = join(after, 'ticket-notify-state.json')
       if (known.length === 0 && !existsSync(path)) return
       const state = JSON.parse(readFileSync(path, 'utf8')) as object
       const lost = known.filter((id) => !(id in state))
-      assert.deepEqual(lost, [], 'tickets of a round that was done, and not remembered')
+      assert.deepEqual(lost, [], 'tickets of a completed round that are not in the state')
     },
   })
   return {

@@ -10,8 +10,8 @@ import { requireOrders } from './support/order-invariants.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const SUBJECTS = ['telemetry.agent.a', 'telemetry.agent.b', 'telemetry.agent.c']
-// Longer than a lease lasts, so that another process has to take over from one that is alive and silent.
-const SILENCE_MS = 11_000
+// Longer than a lease, so that another process takes over from one that is suspended.
+const SUSPENSION_MS = 11_000
 const PATIENCE = { timeoutMs: 60_000 }
 const WORKERS = 4
 const DUE_EACH_ROUND = 400
@@ -20,8 +20,8 @@ export const workers: Scenario = {
   name: 'workers',
   row: 'R-10',
   promise:
-    'of several processes on one database each thing is done once and in order, whichever of them is gone',
-  unit: 'silences and kills of the process that delivers, or kills of a worker',
+    'several processes on one database do everything once and in order, while any of them is suspended or killed',
+  unit: 'suspensions and kills of the process that delivers, or kills of a worker',
   rounds: { short: 1, full: 8 },
   parts: [
     { title: 'the order of a client, on SQLite', run: (trial) => keepOrder(trial, 'sqlite') },
@@ -66,7 +66,7 @@ async function openWorld(
   const workerProcesses = await served('worker', counts.workers)
   const deliverer = () =>
     eventually(
-      'somebody to deliver',
+      'a process delivers',
       async () => {
         const [row] = await engine.rows(`select holder from leases where name = 'delivery'`)
         const processId = Number(String(row?.['holder']).split('/')[1])
@@ -78,8 +78,8 @@ async function openWorld(
 }
 
 /**
- * One client that sends numbered messages to one api after the other. An answer that does not come, or says that the
- * call may be sent again, is asked for at the next api under the same key, so that each number is accepted once.
+ * One client that sends numbered messages to one api after the other. Without an answer, or after a 503, it repeats the
+ * request at the next api with the same Idempotency-Key, so that each number is accepted once.
  */
 function startClient({ apis, scope }: World, chance: Chance) {
   const absent = new Set<ServedPlatform>()
@@ -108,7 +108,7 @@ function startClient({ apis, scope }: World, chance: Chance) {
       const subject = chance.pick(SUBJECTS)
       const number = (sent.get(subject) ?? 0) + 1
       while (!(await isAccepted(subject, number))) {
-        // Only a trial that has failed gives up on a message.
+        // Only a failed trial gives up a message.
         if (abandoned) return
         await pause(20)
       }
@@ -116,7 +116,7 @@ function startClient({ apis, scope }: World, chance: Chance) {
     }
   }
   const running = run()
-  // Whoever stops it hears of it.
+  // stop() rejects with its error.
   running.catch(() => undefined)
   scope.defer(() => {
     stopping = true
@@ -130,7 +130,7 @@ function startClient({ apis, scope }: World, chance: Chance) {
       const goal = total() + count
       await eventually('more messages', () => total() >= goal, PATIENCE)
     },
-    /** The client does not turn to this process until it is told so; a call under way is still waited for. */
+    /** Sends nothing to this process until `welcome`; a pending request goes on. */
     avoid: (api: ServedPlatform) => void absent.add(api),
     welcome: (api: ServedPlatform) => void absent.delete(api),
     async stop() {
@@ -149,12 +149,12 @@ async function keepOrder(trial: Trial, engineName: EngineName): Promise<Figures>
   for (let round = 1; round <= trial.rounds; round++) {
     trial.signal.throwIfAborted()
     trial.show(`round ${round} of ${trial.rounds}`)
-    await silenceDeliverer(world, client)
+    await suspendDeliverer(world, client)
     takeovers.push(await killDeliverer(world, client))
   }
   await client.stop()
   const pending = () => engine.count(`select count(*) from messages where status = 'pending'`)
-  await eventually('everything to be delivered', async () => (await pending()) === 0, PATIENCE)
+  await eventually('every message is delivered', async () => (await pending()) === 0, PATIENCE)
   const stored = await readStream(busUrl, 'PLATFORM')
   for (const [subject, count] of client.sent) {
     const numbers = stored.filter((each) => each.subject === subject).map(({ payload }) => Number(payload))
@@ -165,32 +165,36 @@ async function keepOrder(trial: Trial, engineName: EngineName): Promise<Figures>
     )
   }
   return {
-    silences: trial.rounds,
+    suspensions: trial.rounds,
     kills: trial.rounds,
     messages: client.total(),
     lost: 0,
     'out of order': 0,
-    'taken over from a dead one within ms': Math.round(Math.max(...takeovers)),
+    'slowest takeover ms': Math.round(Math.max(...takeovers)),
   }
 }
 
 type Client = ReturnType<typeof startClient>
 
-async function silenceDeliverer({ engine, deliverer }: World, client: Client): Promise<void> {
-  const silent = await deliverer()
-  client.avoid(silent)
-  silent.signal('SIGSTOP')
-  await pause(SILENCE_MS)
-  // On SQLite the silent one may hold the write lock, and then nobody goes on without it.
+async function suspendDeliverer({ engine, deliverer }: World, client: Client): Promise<void> {
+  const suspended = await deliverer()
+  client.avoid(suspended)
+  suspended.signal('SIGSTOP')
+  await pause(SUSPENSION_MS)
+  // On SQLite the suspended process may hold the write lock, and then no other one can write.
   if (engine.name === 'postgres') {
-    await eventually('another one to take over', async () => (await deliverer()).pid !== silent.pid, PATIENCE)
+    await eventually(
+      'another process takes over',
+      async () => (await deliverer()).pid !== suspended.pid,
+      PATIENCE,
+    )
   }
-  silent.signal('SIGCONT')
-  client.welcome(silent)
+  suspended.signal('SIGCONT')
+  client.welcome(suspended)
   await client.moreThan(100)
 }
 
-/** Answers how long it took until another one delivered. */
+/** Returns the time until another process delivered. */
 async function killDeliverer(world: World, client: Client): Promise<number> {
   const killed = await world.deliverer()
   client.avoid(killed)
@@ -221,7 +225,7 @@ async function expireOnce(trial: Trial, engineName: EngineName): Promise<Figures
     due += await making
   }
   const left = () => engine.count(`select count(*) from orders where status = 'pending'`)
-  await eventually('every order to expire', async () => (await left()) === 0, PATIENCE)
+  await eventually('every order has expired', async () => (await left()) === 0, PATIENCE)
   await requireOrders(engine, new Map())
   const expired = await engine.count(`select count(*) from orders where status = 'expired'`)
   assert.equal(expired, due)

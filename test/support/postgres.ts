@@ -8,31 +8,31 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
 
-/** A PostgreSQL server of our own, in a temporary directory. */
+/** A PostgreSQL server for the tests, in a temporary directory. */
 export interface PostgresCluster {
   /** Of its database `postgres`; any local connection is trusted. */
   readonly url: string
   stop(): Promise<void>
 }
 
-/** An empty database that nobody else uses. */
+/** An empty database for one test. */
 export interface TestDatabase {
   readonly url: string
-  /** Removes it, cutting what is still connected. */
+  /** Removes it, and closes its connections. */
   drop(): Promise<void>
 }
 
 const START_DEADLINE_MS = 30_000
 const POLL_MS = 25
-// Kept over restarts by definition (FHS), so it is no memory file system as /tmp often is.
+// Kept over restarts (Filesystem Hierarchy Standard), so it is on a disk; /tmp is often in memory.
 const DISK = '/var/tmp'
 
 const SETTINGS = ['listen_addresses=127.0.0.1', 'max_connections=200', 'timezone=UTC']
-// Nothing in here outlives the tests, so nothing needs to survive a power cut.
+// The data needs not survive a power loss.
 const QUICK = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
-// Standard input is the lifeline: `read` returns when the test process lets go of it, however that came about (done,
-// failed, interrupted, killed), and the server and its files go.
+// `read` returns when the test process closes standard input, or ends in any way; then the server is stopped and its
+// files are removed.
 const KEEPER = `
   set -eu
   bin=$1 directory=$2 port=$3
@@ -93,7 +93,7 @@ function startKeeper(directory: string, port: number, list: readonly string[]): 
   const keeper = spawn('sh', ['-c', KEEPER, 'sh', programs(), directory, String(port), ...settings], {
     ...owner,
     cwd: directory,
-    // Outside the process group, so that Ctrl-C reaches it through the lifeline only.
+    // Outside the process group: Ctrl-C stops it through its standard input only.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
@@ -109,7 +109,7 @@ async function stopKeeper(keeper: ChildProcess): Promise<void> {
   await exited
 }
 
-/** PostgreSQL refuses to run as root; Debian's package brings an account of its own. */
+/** PostgreSQL refuses to run as root; Debian's package creates an account for it. */
 function serverOwner(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const account = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
@@ -117,7 +117,7 @@ function serverOwner(): { uid: number; gid: number } | undefined {
   return { uid: Number(account[1]), gid: Number(account[2]) }
 }
 
-/** Debian keeps the programs of each version in a directory of its own; the newest is taken. */
+/** Debian has a directory for each version; the newest is used. */
 function programs(): string {
   const directories = globSync('/usr/lib/postgresql/*/bin')
   const newest = directories.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)

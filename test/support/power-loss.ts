@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Chance } from './random.ts'
 
-// A disk keeps sectors whole; anything larger may be torn when the power goes.
+// A disk writes a sector as a whole; a power loss may tear anything larger.
 const SECTOR = 512
 
-/** System calls that a recording needs: what changes files, what makes it last, and what tells a client. */
+/** The system calls of a recording: changes of files, syncs, and answers to clients. */
 const TRACED_CALLS = [
   'pwrite64',
   'write',
@@ -18,16 +18,16 @@ const TRACED_CALLS = [
   'link',
 ] as const
 
-/** What records a program: goes before its command. */
+/** The command that records a program; it goes before the program's own command. */
 export function recorder(recording: string): readonly [program: string, ...options: string[]] {
   const format = ['-f', '-D', '-qq', '-xx', '-y', '-s', '1000000']
   return ['strace', ...format, '-o', recording, '-e', `trace=${TRACED_CALLS.join(',')}`]
 }
 
-/** What a program did to files and sockets, in order. */
+/** What a program has done to files and sockets, in order. */
 export type DiskStep =
   | { readonly kind: 'write'; readonly path: string; readonly offset: number; readonly data: Buffer }
-  /** Behind what was written last. */
+  /** At the end of the file. */
   | { readonly kind: 'append'; readonly path: string; readonly data: Buffer }
   | { readonly kind: 'truncate'; readonly path: string; readonly size: number }
   | { readonly kind: 'sync'; readonly path: string }
@@ -37,8 +37,8 @@ export type DiskStep =
   | { readonly kind: 'sent'; readonly text: string }
 
 /**
- * Reads what {@link recorder} has written. A call that was interrupted in the recording by another thread stands where
- * it ended: until then it had promised nothing.
+ * Reads the output of {@link recorder}. A call during which another thread was recorded counts from its end: only then
+ * has the system confirmed it.
  */
 export function readRecording(path: string): DiskStep[] {
   const steps: DiskStep[] = []
@@ -52,7 +52,7 @@ export function readRecording(path: string): DiskStep[] {
     }
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(call)
     const whole = resumed ? `${begun.get(thread) ?? ''}${resumed[1] ?? ''}` : call
-    // strace pads a call that it took up again.
+    // strace pads a resumed call.
     const step = parseCall(whole.replace(/\) += /, ') = '))
     if (step) steps.push(step)
   }
@@ -62,7 +62,7 @@ export function readRecording(path: string): DiskStep[] {
 const HEX = '(?:\\\\x[0-9a-f]{2})*'
 const FD = `\\d+<(${HEX})>`
 
-/** One expression for each call; the groups are its path and what else is needed. Only calls that succeeded match. */
+/** One expression for each call; its groups are the path and the arguments in use. Only successful calls match. */
 const CALLS: readonly (readonly [RegExp, (groups: string[]) => DiskStep | undefined])[] = [
   [
     new RegExp(`^pwrite64\\(${FD}, "(${HEX})", \\d+, (\\d+)\\) = \\d+$`),
@@ -129,7 +129,7 @@ type Change =
   | { readonly kind: 'write'; readonly offset: number; readonly data: Buffer }
   | { readonly kind: 'truncate'; readonly size: number }
 
-/** What a name leads to, as the disk and as the program see it: between the two lies what no sync has covered yet. */
+/** A file as it is on the disk, with the changes that the program sees and no sync has covered yet. */
 interface File {
   durable: Buffer
   unsynced: Change[]
@@ -138,13 +138,13 @@ interface File {
 }
 
 type Names = ReadonlyMap<string, File>
-/** What one call did to the names; it lasts as a whole or not at all. */
+/** The change of the names by one call; it is on the disk as a whole or not at all. */
 type NameChange = (names: Map<string, File>) => void
 
 /**
- * The files of one directory under a program whose steps are replayed. At any moment the power may go: what was not
- * synced is then kept, lost or torn, each write by chance; of what was done to names since the directory was synced, a
- * part from the beginning is kept.
+ * The files of one directory while the steps of a program are replayed. After a power loss each write that was not
+ * synced is kept, lost or torn, by chance; of the changes of names since the last sync of the directory, the first ones
+ * are kept.
  */
 export class Disk {
   readonly #directory: string
@@ -167,10 +167,10 @@ export class Disk {
     if (step.kind === 'sent') return
     if (step.kind === 'rename' || step.kind === 'link') return this.#name(step)
     if (step.kind === 'sync' && step.path === this.#directory) return this.#syncNames()
-    // Shared memory is rebuilt from the log after a crash.
+    // SQLite rebuilds the shared memory from the log after a crash.
     if (dirname(step.path) !== this.#directory || step.path.endsWith('-shm')) return
     const name = basename(step.path)
-    // Forgetting a removal would bring back a log that has been done with.
+    // Without this a removed log would be back after the power loss.
     if (step.kind === 'unlink') this.#changeNames((names) => void names.delete(name))
     else if (step.kind === 'sync') sync(this.#file(name))
     else change(this.#file(name), step)
@@ -239,7 +239,7 @@ function applied(content: Buffer, step: Change): Buffer {
   return result
 }
 
-/** 40 % of the writes arrive, 40 % do not, and of 20 % some sectors do (reliability R-2). */
+/** Of the writes 40 % are kept, 40 % are lost, and 20 % keep some sectors (docs/reliability.md, R-2). */
 function afterLoss(content: Buffer, step: Change, chance: Chance): Buffer {
   const fate = chance.number()
   if (fate < 0.4) return applied(content, step)

@@ -61,7 +61,7 @@ export async function testStore(
   }
 }
 
-/** Runs one suite on every engine. */
+/** Declares a suite for every engine. */
 export function onEveryDialect(name: string, suite: (dialect: DialectName) => void): void {
   for (const dialect of DIALECTS) describe(`${name} on ${dialect}`, () => suite(dialect))
 }
