@@ -1,5 +1,6 @@
 import type { Compilable } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
+import type { SnapshotOptions } from './snapshot.ts'
 import type { Database, Statement } from './statement.ts'
 
 /** Runs queries: outside of transactions, or in one. */
@@ -44,6 +45,11 @@ export interface Store {
   write<T>(work: Work<T>, options?: WriteOptions): Promise<T>
   /** A long read (counts, exports): off the event loop, on a connection of its own. */
   readAside<R>(query: Compilable<R>): Promise<R[]>
+  /**
+   * Writes a consistent copy of the database to that path, while reads and writes go on: a SQLite file, or an archive for
+   * `pg_restore`. The file appears when it is complete and on the disk; it replaces an existing one.
+   */
+  snapshot(path: string, options?: SnapshotOptions): Promise<void>
   /**
    * Rejects with `store_unavailable` when the database does not answer in time, or has refused a write and still
    * refuses writes.

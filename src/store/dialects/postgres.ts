@@ -6,10 +6,12 @@ import type { Histogram, Metrics } from '../../kernel/metrics.ts'
 import { backoffMs } from '../../kernel/retry.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
+import { writeSnapshot } from '../snapshot.ts'
 import type { Queries, Store, Work, WriteOptions } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { CAPABILITIES } from './capabilities.ts'
+import { dumpPostgres } from './postgres-dump.ts'
 import { isRetryable } from './postgres-errors.ts'
 import { TimeoutPool } from './postgres-pool.ts'
 import { postgresQueries, StatementNames } from './postgres-queries.ts'
@@ -71,6 +73,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
         timed(clock, commitSeconds, () => repeated(() => write(work, writeOptions))),
       ),
     readAside: async (query) => (await longRead.db.executeQuery(query.compile())).rows,
+    snapshot: (path, snapshotOptions = {}) =>
+      writeSnapshot(path, snapshotOptions, (file) => dumpPostgres(options.url, file, snapshotOptions.signal)),
     check: () => checkEncoding(read),
     close: () => (closing ??= close()),
   }

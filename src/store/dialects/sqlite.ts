@@ -2,10 +2,11 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, extname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
-import type { CompiledQuery } from 'kysely'
+import { CompiledQuery } from 'kysely'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import { writeSnapshot } from '../snapshot.ts'
 import type { Store, Tx } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
 import { storeUnavailable } from '../unavailable.ts'
@@ -71,6 +72,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     read,
     write: (work, writeOptions) => queue.write(work, writeOptions),
     readAside: (query) => readInWorker(path, query.compile()),
+    snapshot: (target, snapshotOptions = {}) =>
+      writeSnapshot(target, snapshotOptions, async (empty) => {
+        file.requireUnchanged()
+        await vacuumInto(path, empty, snapshotOptions.signal)
+      }),
     check: async () => {
       file.requireUnchanged()
       try {
@@ -205,7 +211,12 @@ function groupConnection({ database, file, checkpointer }: GroupConnectionOption
   }
 }
 
-function readInWorker<R>(path: string, query: CompiledQuery<R>): Promise<R[]> {
+/** Off the event loop: it reads and writes the whole database. */
+async function vacuumInto(path: string, target: string, signal?: AbortSignal): Promise<void> {
+  await readInWorker(path, CompiledQuery.raw('vacuum into ?', [target]), signal)
+}
+
+function readInWorker<R>(path: string, query: CompiledQuery<R>, signal?: AbortSignal): Promise<R[]> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(`./sqlite-reader${extname(import.meta.url)}`, import.meta.url), {
       workerData: { path, text: query.sql, values: query.parameters },
@@ -213,8 +224,11 @@ function readInWorker<R>(path: string, query: CompiledQuery<R>): Promise<R[]> {
     worker.unref()
     worker.once('message', (rows: R[]) => resolve(rows))
     worker.once('error', (error) => reject(storeUnavailable(error)))
-    worker.once('exit', () =>
-      reject(storeUnavailable(new Error('the reader thread ended without an answer'))),
-    )
+    const end = () => void worker.terminate()
+    signal?.addEventListener('abort', end, { once: true })
+    worker.once('exit', () => {
+      signal?.removeEventListener('abort', end)
+      reject(storeUnavailable(new Error('the reader thread ended without an answer')))
+    })
   })
 }
