@@ -88,10 +88,19 @@ export class ApiConnection {
     }
   }
 
-  /** The whole answer as text. Rejects with `answer_too_large` too. */
-  async ask(request: ApiRequest, sender: Sender, signal: AbortSignal): Promise<ApiAnswer> {
+  /**
+   * The whole answer as text. Before it is read, `reserve` is called with its size in bytes, and waited for. Rejects with
+   * `answer_too_large` too.
+   */
+  async ask(
+    request: ApiRequest,
+    sender: Sender,
+    signal: AbortSignal,
+    reserve: (bytes: number) => Promise<void>,
+  ): Promise<ApiAnswer> {
     const response = await this.send(request, sender, signal)
     try {
+      await reserve(sizeOf(response))
       const text = await readText(response)
       return { status: response.statusCode ?? 502, headers: singleHeaders(response), text }
     } catch (error) {
@@ -163,6 +172,11 @@ function apiUnavailable(cause: unknown): AppError {
   const message =
     'The api behind this gateway does not answer; it may have carried out the request nevertheless.'
   return new AppError('unavailable', 'api_unavailable', message, { cause })
+}
+
+/** As announced, otherwise as large as it may be. */
+function sizeOf({ headers }: IncomingMessage): number {
+  return Math.min(Number(headers['content-length'] ?? MAX_ANSWER_BYTES), MAX_ANSWER_BYTES)
 }
 
 async function readText(response: IncomingMessage): Promise<string> {

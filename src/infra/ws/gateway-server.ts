@@ -26,6 +26,8 @@ export interface GatewayServerOptions {
   readonly connectionsPerSecond: number
   readonly connectionBurst: number
   readonly readOnly: boolean
+  /** How many bytes may be held for clients that have not read them yet, over all sessions. */
+  readonly maxOutgoingBytes?: number
   /** Health, metrics and the page: what the gateway answers itself. */
   readonly routes: readonly Route[]
   /** The state of the tunnels as JSON. */

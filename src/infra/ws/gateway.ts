@@ -27,6 +27,8 @@ export interface GatewayOptions {
   readonly connectionBurst: number
   /** Sessions are refused, because they could not be registered. */
   readonly readOnly: boolean
+  /** How many bytes may be held for clients that have not read them yet, over all sessions. */
+  readonly maxOutgoingBytes?: number
 }
 
 // docs/specification.md, Gateway
@@ -56,7 +58,11 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     this.#options = options
-    const telemetry = new SessionTelemetry({ ...options, countSessions: () => this.#sessions.size })
+    const telemetry = new SessionTelemetry({
+      ...options,
+      countSessions: () => this.#sessions.size,
+      countOutgoingBytes: () => this.#sessions.outgoingBytes,
+    })
     this.#sessions = new SessionTable({ ...options, telemetry })
     this.#admission = new Admission({
       ...options,

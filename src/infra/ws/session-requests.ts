@@ -4,9 +4,11 @@ import type { ApiConnection } from '../http/api-connection.ts'
 import { errorAnswer, toAppError } from '../http/errors.ts'
 import { requestIdOf } from '../http/request-id.ts'
 import { responseText, type ErrorFrame, type RequestFrame, type ResponseParts } from './frames.ts'
+import type { OutgoingBudget } from './outgoing-budget.ts'
 
 export interface SessionRequestsDeps {
   readonly api: Pick<ApiConnection, 'ask'>
+  readonly budget: OutgoingBudget
   /** Throws when it is not certain that the session goes on: its user may have been disabled. */
   readonly requireCurrentEndings: () => void
 }
@@ -15,6 +17,8 @@ export interface SessionRequestsDeps {
 export interface AnswerFrame {
   readonly type: 'response' | 'error'
   readonly text: string
+  /** Of the gateway's budget; whoever takes the frame releases them. */
+  readonly reservedBytes: number
 }
 
 // docs/specification.md, Gateway
@@ -34,9 +38,15 @@ export class SessionRequests {
   async answer(frame: RequestFrame, identity: Identity): Promise<AnswerFrame | undefined> {
     if (this.#inFlight >= MAX_IN_FLIGHT) return failureFrame(frame, tooMany())
     this.#inFlight++
+    let reservedBytes = 0
+    const reserve = async (bytes: number) => {
+      await this.#deps.budget.reserve(bytes, this.#over.signal)
+      reservedBytes = bytes
+    }
     try {
-      return responseFrame(frame.id, await this.#ask(frame, identity))
+      return responseFrame(frame.id, await this.#ask(frame, identity, reserve), reservedBytes)
     } catch (error) {
+      this.#deps.budget.release(reservedBytes)
       return this.#over.signal.aborted ? undefined : failureFrame(frame, toAppError(error))
     } finally {
       this.#inFlight--
@@ -48,10 +58,11 @@ export class SessionRequests {
     this.#over.abort()
   }
 
-  async #ask(frame: RequestFrame, identity: Identity) {
+  async #ask(frame: RequestFrame, identity: Identity, reserve: (bytes: number) => Promise<void>) {
     const { api, requireCurrentEndings } = this.#deps
     requireCurrentEndings()
-    return api.ask(frame, { identity, requestId: requestIdOf(frame.headers) }, this.#over.signal)
+    const sender = { identity, requestId: requestIdOf(frame.headers) }
+    return api.ask(frame, sender, this.#over.signal, reserve)
   }
 }
 
@@ -59,15 +70,16 @@ export class SessionRequests {
 function failureFrame({ id }: RequestFrame, error: AppError): AnswerFrame {
   const { code, message } = error
   if (code !== 'api_unavailable') {
-    return { type: 'error', text: JSON.stringify({ type: 'error', id, code, message } satisfies ErrorFrame) }
+    const text = JSON.stringify({ type: 'error', id, code, message } satisfies ErrorFrame)
+    return { type: 'error', text, reservedBytes: 0 }
   }
   const { status, body } = errorAnswer(error)
   const headers = { 'content-type': 'application/json; charset=utf-8' }
   return responseFrame(id, { status, headers, text: JSON.stringify(body) })
 }
 
-function responseFrame(id: RequestFrame['id'], parts: ResponseParts): AnswerFrame {
-  return { type: 'response', text: responseText(id, parts) }
+function responseFrame(id: RequestFrame['id'], parts: ResponseParts, reservedBytes = 0): AnswerFrame {
+  return { type: 'response', text: responseText(id, parts), reservedBytes }
 }
 
 function tooMany(): AppError {

@@ -9,6 +9,7 @@ import type { ApiConnection } from '../http/api-connection.ts'
 import type { Admitted } from './admission.ts'
 import { CLOSE } from './close-codes.ts'
 import { HeartbeatScheduler } from './heartbeat-scheduler.ts'
+import { OutgoingBudget } from './outgoing-budget.ts'
 import { RegistrySync } from './registry-sync.ts'
 import { Session, type SessionDeps } from './session.ts'
 import type { SessionTelemetry } from './telemetry.ts'
@@ -23,8 +24,12 @@ export interface SessionTableDeps {
   readonly logger: Logger
   readonly telemetry: SessionTelemetry
   readonly heartbeatMs: number
+  /** How many bytes may be held for clients that have not read them yet, over all sessions. */
+  readonly maxOutgoingBytes?: number
 }
 
+// With what reading and sending an answer takes beside it, about three times as much memory.
+const MAX_OUTGOING_BYTES = 32 * 1_048_576
 // A session that was ended elsewhere has to be closed within a second.
 const TICK_MS = SECOND / 2
 /** How long a client may take to answer a close frame. */
@@ -42,6 +47,7 @@ export class SessionTable {
   readonly #connections = new Set<Session>()
   readonly #heartbeats: HeartbeatScheduler<Session>
   readonly #sync: RegistrySync
+  readonly #budget: OutgoingBudget
   readonly #sessionDeps: SessionDeps
   readonly #timers: NodeJS.Timeout[] = []
   #disconnected: PromiseWithResolvers<void> | undefined
@@ -60,8 +66,10 @@ export class SessionTable {
       onEnded: ({ id, code, reason }) => this.#sessions.get(id)?.end(code, reason),
       onPresumedDead: () => this.#endAll('the gateway has lost its session registry'),
     })
+    this.#budget = new OutgoingBudget(deps.maxOutgoingBytes ?? MAX_OUTGOING_BYTES)
     this.#sessionDeps = {
       ...deps,
+      budget: this.#budget,
       requireCurrentEndings: () => this.#sync.requireCurrentEndings(),
       onEnd: (session, end) => this.#remove(session, end),
       onDisconnect: (session) => this.#disconnect(session),
@@ -70,6 +78,11 @@ export class SessionTable {
 
   get size(): number {
     return this.#sessions.size
+  }
+
+  /** Held for clients that have not read them yet. */
+  get outgoingBytes(): number {
+    return this.#budget.usedBytes
   }
 
   /** Starts the heartbeats and the exchange with the registry. */
@@ -105,7 +118,30 @@ export class SessionTable {
   #tick(): void {
     const now = this.#clock.monotonic()
     for (const session of this.#sessions.values()) session.checkToken(now)
+    this.#endSlowReaders(now)
     this.#sync.tick()
+  }
+
+  /** When answers wait for memory, the clients that hold most of it and do not read give it back. */
+  #endSlowReaders(now: number): void {
+    let missing = this.#budget.missingBytes - this.#closingBytes()
+    if (missing <= 0) return
+    const stalled = [...this.#sessions.values()]
+      .map((session) => ({ session, bytes: session.stalledBytes(now) }))
+      .filter(({ bytes }) => bytes > 0)
+      .sort((one, other) => other.bytes - one.bytes)
+    for (const { session, bytes } of stalled) {
+      if (missing <= 0) return
+      session.end(CLOSE.slowReader, 'answers are not read while others wait for memory')
+      missing -= bytes
+    }
+  }
+
+  /** What sessions that are over still hold, and release when they are disconnected. */
+  #closingBytes(): number {
+    let bytes = 0
+    for (const session of this.#connections) if (session.isOver) bytes += session.unreadBytes
+    return bytes
   }
 
   #remove(session: Session, end: SessionEnd): void {

@@ -17,6 +17,8 @@ import {
 } from './frames.ts'
 import { requireRole } from './handshake.ts'
 import { Heartbeat, MAX_UNANSWERED } from './heartbeat.ts'
+import type { OutgoingBudget } from './outgoing-budget.ts'
+import { SessionOutput } from './session-output.ts'
 import { SessionRequests } from './session-requests.ts'
 import type { SessionFields, SessionTelemetry } from './telemetry.ts'
 import { TokenLifetime } from './token-lifetime.ts'
@@ -30,6 +32,7 @@ export interface SessionDeps {
   readonly authenticator: Pick<Authenticator, 'holder'>
   readonly api: Pick<ApiConnection, 'ask'>
   readonly telemetry: SessionTelemetry
+  readonly budget: OutgoingBudget
   /** See {@link RegistrySync.requireCurrentEndings}. */
   readonly requireCurrentEndings: () => void
   /** Called once, when the session is over; its connection may still be closing. */
@@ -45,9 +48,6 @@ export interface SessionParts {
   readonly fields: SessionFields
 }
 
-// docs/specification.md, Gateway
-const MAX_UNREAD_BYTES = 1_048_576
-
 /** One session with one client, from its registration to the end of its connection. */
 export class Session {
   readonly fields: SessionFields
@@ -55,6 +55,7 @@ export class Session {
   readonly #connection: WebSocket
   readonly #registered: RegisteredSession
   readonly #startedAt: number
+  readonly #output: SessionOutput
   readonly #heartbeat = new Heartbeat()
   /** Made with the first request: most sessions send none. */
   #requests: SessionRequests | undefined
@@ -70,6 +71,7 @@ export class Session {
     this.fields = fields
     this.#deps = deps
     this.#connection = connection
+    this.#output = new SessionOutput(deps, connection)
     this.#registered = registered
     this.#startedAt = clock.monotonic()
     this.#lastSeenAt = clock.now()
@@ -129,6 +131,20 @@ export class Session {
     if (this.#finish(code, reason)) this.#connection.close(code, reason)
   }
 
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** What the client has not read yet. */
+  get unreadBytes(): number {
+    return this.#output.unreadBytes
+  }
+
+  /** See {@link SessionOutput.stalledBytes}. */
+  stalledBytes(at: number): number {
+    return this.#output.stalledBytes(at)
+  }
+
   /** Closes the connection without waiting for the client. */
   terminate(): void {
     this.#connection.terminate()
@@ -167,7 +183,7 @@ export class Session {
   async #request(frame: RequestFrame): Promise<void> {
     this.#requests ??= new SessionRequests(this.#deps)
     const answer = await this.#requests.answer(frame, this.#identity)
-    if (answer) this.#write(answer.text, answer.type)
+    if (answer) this.#write(answer.text, answer.type, answer.reservedBytes)
   }
 
   async #renew({ token }: RenewFrame): Promise<void> {
@@ -202,7 +218,7 @@ export class Session {
 
   #answerPing(data: Buffer): void {
     this.#markSeen()
-    if (this.#canWrite()) this.#connection.pong(data)
+    if (this.#canWrite()) this.#output.pong(data)
   }
 
   #markSeen(): void {
@@ -218,15 +234,14 @@ export class Session {
     this.#write(JSON.stringify(frame), frame.type)
   }
 
-  #write(text: string, type: string): void {
-    if (!this.#canWrite()) return
-    this.#connection.send(text)
-    this.#deps.telemetry.frame('out', type)
+  #write(text: string, type: string, reservedBytes = 0): void {
+    if (this.#canWrite()) this.#output.write(text, type, reservedBytes)
+    else this.#deps.budget.release(reservedBytes)
   }
 
   #canWrite(): boolean {
     if (this.#isOver) return false
-    if (this.#connection.bufferedAmount <= MAX_UNREAD_BYTES) return true
+    if (!this.#output.isFull) return true
     this.end(CLOSE.slowReader, 'more than 1 MiB is unread')
     return false
   }

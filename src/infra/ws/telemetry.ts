@@ -23,6 +23,8 @@ export interface TelemetryDeps {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly countSessions: () => number
+  /** Held for clients that have not read them yet. */
+  readonly countOutgoingBytes: () => number
 }
 
 // The client chooses the code that it closes with; an unbounded value must not become a label.
@@ -37,10 +39,17 @@ export class SessionTelemetry {
   readonly #closes: Counter
   readonly #frames: Counter
 
-  constructor({ logger, metrics, countSessions }: TelemetryDeps) {
+  constructor({ logger, metrics, countSessions, countOutgoingBytes }: TelemetryDeps) {
     this.#logger = logger
     const open = metrics.gauge({ name: 'vpn_sessions', help: 'Sessions that are open at this gateway.' })
-    metrics.onScrape(() => open.set(countSessions()))
+    const outgoing = metrics.gauge({
+      name: 'vpn_outgoing_bytes',
+      help: 'Bytes held for clients that have not read them yet, over all sessions.',
+    })
+    metrics.onScrape(() => {
+      open.set(countSessions())
+      outgoing.set(countOutgoingBytes())
+    })
     this.#connections = metrics.counter({
       name: 'vpn_connections_total',
       help: 'Requests for a session, by outcome: opened, or the code of the refusal.',

@@ -22,6 +22,7 @@ export interface WorldOptions {
   readonly readOnly?: boolean
   readonly capacity?: number
   readonly beforeLeave?: () => Promise<void>
+  readonly maxOutgoingBytes?: number
   readonly tunnels?: () => Promise<unknown>
   /** Of the api; by default the double's. */
   readonly apiUrl?: (double: ApiDouble) => string
@@ -74,6 +75,7 @@ export async function openWorld(t: TestContext, options: WorldOptions = {}): Pro
     connectionsPerSecond: options.connectionsPerSecond ?? 10_000,
     connectionBurst: options.connectionBurst ?? 10_000,
     readOnly: options.readOnly ?? false,
+    ...(options.maxOutgoingBytes !== undefined && { maxOutgoingBytes: options.maxOutgoingBytes }),
     tunnels: options.tunnels ?? (async () => ({ total: registry.live.size })),
     routes: operationsRoutes({
       version: '0.0.0',
