@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { ensureConsole } from '../../scripts/console-build.mjs'
+import { ensureBuilt } from '../../scripts/build-step.mjs'
+import { CONSOLE } from '../../scripts/console-build.mjs'
 import { eventually } from '../support/eventually.ts'
 import { scopeOf } from '../support/scope.ts'
 import { startTunnelsDouble, TOKENS, type TunnelsDouble } from '../support/tunnels-double.ts'
@@ -26,7 +27,7 @@ export const FIVE: readonly SessionItem[] = [
 let browser: Browser
 before(async () => {
   // For a file that is run by itself; `npm test` has built the pages already.
-  await ensureConsole(process.execPath)
+  await ensureBuilt(CONSOLE, process.execPath)
   browser = await startBrowser()
 })
 after(() => browser?.close())
