@@ -39,6 +39,8 @@ export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOp
     jobs.push(...(await open(context)))
   }
   if (!config.readOnly) {
+    // Only now: a start that fails must not show a password.
+    if (config.modules.includes('api')) await createFirstAdmin(context)
     const runner = startJobs(jobs, { clock: systemClock, logger, metrics: base.metrics })
     opening.defer(() => runner.stop())
   }
@@ -48,4 +50,9 @@ export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOp
     busState: () => base.bus.state,
     stop: () => opened.disposeAsync(),
   }
+}
+
+async function createFirstAdmin({ domains, onFirstAdmin }: ModuleContext): Promise<void> {
+  const admin = await domains.users.users.ensureFirstAdmin()
+  if (admin) onFirstAdmin(admin)
 }

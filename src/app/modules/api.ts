@@ -1,4 +1,3 @@
-import type { Users } from '../../domains/users/index.ts'
 import { Changes } from '../../infra/http/changes.ts'
 import { createClientAddress } from '../../infra/http/client-address.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
@@ -17,7 +16,7 @@ const PRUNE_BATCH = 1_000
 export async function openApi(context: ModuleContext): Promise<Job[]> {
   const { config, store, operations, domains } = context
   const { trustedProxies } = config.auth
-  const { authenticator, users } = domains.users
+  const { authenticator } = domains.users
   const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secret: jwtSecret(config) })
   const server = await createHttpServer({
     ...httpOptions(context),
@@ -27,13 +26,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
     clientAddress: createClientAddress(trustedProxies),
   })
   await listen(context, 'api', server, config.api.listen)
-  if (!config.readOnly) await makeFirstAdmin(users, context.onFirstAdmin)
   return [...jobsOf(domains, 'api'), idempotencyPruneJob(keys)]
-}
-
-async function makeFirstAdmin(users: Users, announce: ModuleContext['onFirstAdmin']): Promise<void> {
-  const admin = await users.ensureFirstAdmin()
-  if (admin) announce(admin)
 }
 
 function idempotencyPruneJob(keys: DatabaseIdempotencyKeys): Job {
