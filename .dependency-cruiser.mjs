@@ -162,7 +162,8 @@ const DOMAINS = [
   },
   {
     name: 'ticket-notifier',
-    comment: 'Installed as two files: Node, the neighbour, and no more (specification, ticket notifier).',
+    comment:
+      'Installed as two files: Node, the neighbour, and no more (docs/specification.md, Ticket notifier).',
     from: { path: '^programs/ticket-notify/', pathNot: [NOTIFICATION_MODULE, NOTIFIER_INDEX, ...TESTS] },
     to: { pathNot: '^programs/ticket-notify/', dependencyTypesNot: ['core'] },
   },

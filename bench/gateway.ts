@@ -140,7 +140,7 @@ function accepting(
   }
 }
 
-// performance.md, P7
+// docs/performance.md, P7
 const TO_BARE = { must: { atLeast: 0.5 }, better: { atLeast: 0.8 } }
 const TO_PEER = { must: { atLeast: 2 } }
 const MEMORY = { must: { atMost: 12 } }

@@ -82,7 +82,7 @@ function timeOf(slice: Slice): number {
   return 1 / rateOf(slice)
 }
 
-// performance.md, P2
+// docs/performance.md, P2
 const RATE = { must: { atLeast: 0.25 }, better: { atLeast: 0.45 } }
 const GROWTH = { must: { atMost: 1.3 } }
 

@@ -123,7 +123,7 @@ function openRegistry(stack: AsyncDisposableStack): ReturnType<typeof createMetr
   return registry
 }
 
-// performance.md, P12
+// docs/performance.md, P12
 const SHARE = { must: { atMost: 3 } }
 const SCRAPE = { must: { atMost: 5 } }
 

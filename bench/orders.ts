@@ -86,7 +86,7 @@ async function startPeers(
   return started
 }
 
-// performance.md, P1
+// docs/performance.md, P1
 const RATE = { must: { atLeast: 0.55 }, better: { atLeast: 0.7 } }
 const P99 = { must: { atMost: 3 } }
 const TO_PEER: Readonly<Record<string, Bound>> = {

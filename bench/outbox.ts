@@ -182,7 +182,7 @@ async function memoryMeasures(
   ]
 }
 
-// performance.md, P5
+// docs/performance.md, P5
 const RATE = { must: { atLeast: 0.8 }, better: { atLeast: 2 } }
 const GROWTH = { must: { atMost: 1.2 } }
 

@@ -137,7 +137,7 @@ async function insertOrder(client: PoolClient): Promise<void> {
   await client.query('commit')
 }
 
-// performance.md, P11
+// docs/performance.md, P11
 const RATE = { must: { atLeast: 0.6 } }
 
 function measuresOf(rounds: readonly Round[], many: number): Measure[] {

@@ -96,7 +96,7 @@ function contestant(
   }
 }
 
-// performance.md, P3
+// docs/performance.md, P3
 const DELAY = { must: { atMost: 15 } }
 const RATE = { must: { atLeast: 0.8 } }
 

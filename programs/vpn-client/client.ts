@@ -20,16 +20,16 @@ const SOUND_MS = 5 * SECOND
 /** The clients of a gateway that died do not all knock at the next one in the same instant. */
 const SPREAD_MS = SECOND
 
-// contract, section 5: on to the next within 5 s
+// docs/specification.md, Gateway: on to the next within 5 s
 const ANSWER_WITHIN_MS = 5 * SECOND
 
-// contract, section 5: it goes back to the first once that has answered for 30 s
+// docs/specification.md, Gateway: it goes back to the first once that has answered for 30 s
 const TRUSTED_AFTER_MS = 30 * SECOND
 
 /** What is in flight gets this long before the session goes over to another gateway. */
 const QUIET_MS = 5 * SECOND
 
-// contract, section 5: close codes
+// docs/specification.md, Gateway
 const TOKEN_OVER = 4401
 const OPERATOR = 4403
 const REPLACED = 4409

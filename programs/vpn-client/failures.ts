@@ -22,7 +22,7 @@ function messageOf(body: string): string | undefined {
   }
 }
 
-/** What the close codes mean (contract, section 5; RFC 6455, section 7.4.1), for a gateway that gives no reason. */
+/** What the close codes mean (docs/specification.md, Gateway; RFC 6455, section 7.4.1), for a gateway that gives no reason. */
 const CLOSE_CODES: Readonly<Record<number, string>> = {
   1000: 'the gateway closed the session',
   1001: 'the gateway is going away',

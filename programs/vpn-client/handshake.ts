@@ -9,12 +9,12 @@ import { GatewaySession } from './session.ts'
 import { withoutToken } from './tokens.ts'
 import type { WaitingClock } from './waiting-clock.ts'
 
-// contract, section 5: an answer of the api is at most 1 MiB, of which every byte may be escaped into six
+// docs/specification.md, Gateway: an answer of the api is at most 1 MiB, of which every byte may be escaped into six
 const MAX_FRAME_BYTES = 8 * 1_024 * 1_024
 
 const MAX_REFUSAL_CHARACTERS = 4 * 1_024
 
-// contract, section 5
+// docs/specification.md, Gateway
 const TOKEN_OVER = 4401
 
 export interface HandshakeParts {

@@ -17,7 +17,7 @@ export interface RenewalParts {
 
 /**
  * Looks for a newer token until the gateway has taken one, or the session is over. A token that was not taken is not
- * sent again, and one that ends no later is never sent: a bad one would end the session (contract, section 5).
+ * sent again, and one that ends no later is never sent: a bad one would end the session (docs/specification.md, Gateway).
  */
 export async function renewWhenNewer(parts: RenewalParts): Promise<void> {
   const { session, tokens, clock, signal } = parts

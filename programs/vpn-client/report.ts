@@ -5,7 +5,7 @@ import type { GatewaySession } from './session.ts'
 
 export type VpnState = 'connecting' | 'connected' | 'disconnected' | 'expiring'
 
-/** A change of state, in the shape that `platform vpn connect --json` prints (contract, section 5). */
+/** A change of state, in the shape that `platform vpn connect --json` prints (docs/specification.md, Gateway). */
 export interface VpnEvent {
   /** RFC 3339. */
   readonly at: string

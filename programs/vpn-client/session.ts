@@ -9,13 +9,13 @@ import { withoutToken } from './tokens.ts'
 import { createPendingRequests, noSession } from './pending-requests.ts'
 import type { WaitingClock } from './waiting-clock.ts'
 
-// contract, section 5: a heartbeat is missed after the interval and 5 s
+// docs/specification.md, Gateway: a heartbeat is missed after the interval and 5 s
 const HEARTBEAT_GRACE_MS = 5 * SECOND
 
 /** A gateway that has not answered the close frame by then is cut. */
 const CLOSE_PATIENCE_MS = 800
 
-// contract, section 5: frame limit; a larger one would end the session
+// docs/specification.md, Gateway: frame limit; a larger one would end the session
 const MAX_FRAME_BYTES = 64 * 1_024
 
 export interface SessionLoss {

@@ -7,6 +7,9 @@ import { loadConfig } from '../../src/config/config.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const DOCUMENTS = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT }).sort()
+const SOURCES = globSync('{src,programs,bin,scripts,bench,test,console}/**/*.{ts,tsx,mjs}', { cwd: ROOT })
+  .filter((file) => file !== relative(ROOT, import.meta.filename))
+  .sort()
 
 interface Link {
   readonly path: string
@@ -21,12 +24,28 @@ describe('the documents', () => {
     })
   }
 
+  test('every citation of docs/specification.md names one of its sections', () => {
+    const sections = [...read('docs/specification.md').matchAll(/^## (.*)$/gm)].map(([, name = '']) => name)
+    const unknown = citations().filter(({ text }) => !sections.some((name) => text.startsWith(name)))
+    assert.deepEqual(unknown, [])
+  })
+
   for (const { source, text } of configurationExamples()) {
     test(`the configuration in ${source} is valid`, () => {
       assert.doesNotThrow(() => loadText(text))
     })
   }
 })
+
+/** What follows the name of the specification in comments. */
+function citations(): { source: string; text: string }[] {
+  return SOURCES.flatMap((source) =>
+    [...read(source).matchAll(/docs\/specification\.md, (.{1,20})/g)].map(([, text = '']) => ({
+      source,
+      text,
+    })),
+  )
+}
 
 /** Links to files of the repository, with paths relative to its root. */
 function linksIn(document: string): Link[] {

@@ -31,7 +31,7 @@ export interface AppErrorOptions {
 
 /**
  * A failure that a caller cannot go on from, in words meant for that caller.
- * `code` is one of the contract's codes (section 3), `message` one sentence without secrets; the cause stays in the log.
+ * `code` is listed in docs/reference/errors.md, `message` one sentence without secrets; the cause stays in the log.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'

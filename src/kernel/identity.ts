@@ -1,10 +1,10 @@
-/** The role whitelist (spec, Management domains: Users). Other names do not count as roles. */
+/** The role whitelist (docs/specification.md, Identity). Other names do not count as roles. */
 export const ROLES = ['admin', 'devops', 'service', 'auditor'] as const
 export type Role = (typeof ROLES)[number]
 
 /**
  * Who is calling. `id` is a user's id, or the name that a local tool or the gateway gave in `X-User-ID`.
- * `via` says how it became known: a token that was verified, or headers from a trusted peer (contract, Identity).
+ * `via` says how it became known: a token that was verified, or headers from a trusted peer (docs/specification.md, Identity).
  */
 export interface Identity {
   readonly id: string

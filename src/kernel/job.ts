@@ -1,4 +1,4 @@
-/** Something that the worker does again and again (spec, Modules: worker). */
+/** Something that the worker does again and again (docs/specification.md, Configuration). */
 export interface Job {
   /** Also the label of its metrics; kebab-case. */
   readonly name: string

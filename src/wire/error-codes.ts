@@ -1,4 +1,4 @@
-/** What a code of an error body means, with its HTTP status (contract, section 3). */
+/** What a code of an error body means, with its HTTP status (docs/specification.md, HTTP API). */
 export interface ErrorCode {
   readonly status: number
   readonly meaning: string

@@ -5,7 +5,7 @@ import { JsonText } from '../kernel/json-text.ts'
 import type { Encode } from './codec.ts'
 import { Fields, Nullable } from './schemas.ts'
 
-// contract, section 3: Lists
+// docs/specification.md, HTTP API
 const DEFAULT_LIMIT = 100
 const MAXIMUM_LIMIT = 1_000
 

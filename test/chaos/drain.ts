@@ -13,7 +13,7 @@ import type { Figures, Scenario, Trial } from './support/scenario.ts'
 const CLIENTS = 8
 const HALF_SENT = 10
 const LONGEST_LOAD_MS = 300
-// contract, section 1: 10 s; and what a busy machine takes to start and to end a process.
+// docs/specification.md, Limits: 10 s; and what a busy machine takes to start and to end a process.
 const STOP_LIMIT_MS = 15_000
 
 export const drain: Scenario = {

@@ -10,7 +10,7 @@ import { percentile } from './support/watch.ts'
 
 // Of ten orders one is due.
 const ORDERS_PER_DUE = 10
-// reliability R-9 asks for 60 s, which a busy machine may miss.
+// docs/reliability.md, R-9 asks for 60 s, which a busy machine may miss.
 const PATIENCE_S = 900
 const POLL_MS = 250
 const CALL_EVERY_MS = 10

@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
         const start = performance.now()
         platform.signal(signal)
         assert.equal(await platform.ended, 0)
-        assert.ok(performance.now() - start < 10_000, 'contract, section 1: closed within 10 s')
+        assert.ok(performance.now() - start < 10_000, 'docs/specification.md, Limits: closed within 10 s')
         await clients.stop()
         assert.deepEqual(clients.surprises, [])
         for (const [id, status] of clients.acknowledged) acknowledged.set(id, status)
@@ -172,7 +172,7 @@ describe('a process that serves', { concurrency: 2 }, () => {
     assert.equal(second.stderr(), '')
     const at = (message: string) =>
       Date.parse(String(second.logs().find((line) => line.message === message)?.['ts']))
-    // reliability, R-1: ready in less than 2 s
+    // docs/reliability.md, R-1: ready in less than 2 s
     assert.ok(
       at('started') - at('starting') < 2_000,
       `${at('started') - at('starting')} ms from start to service`,
@@ -277,7 +277,7 @@ describe('a process that serves', { concurrency: 2 }, () => {
     assert.equal((await platform.call('GET', '/health')).status, 200)
     const start = performance.now()
     assert.equal(await platform.stop(), 0)
-    assert.ok(performance.now() - start < 10_000, 'contract, section 1: closed within 10 s')
+    assert.ok(performance.now() - start < 10_000, 'docs/specification.md, Limits: closed within 10 s')
   })
 
   test('shows the measurements that a dashboard needs', async (t) => {

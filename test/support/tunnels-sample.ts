@@ -1,6 +1,6 @@
 import { chanceFrom, type Chance } from './random.ts'
 
-/** What `GET /tunnels/state` answers (contract, section 5), as it comes over the wire. */
+/** What `GET /tunnels/state` answers (docs/specification.md, Gateway), as it comes over the wire. */
 export interface TunnelsAnswer {
   readonly at: string
   readonly gateways: readonly GatewayItem[]

@@ -1,6 +1,6 @@
 import type { PageProps } from './page-props.ts'
 
-// contract, section 3: the roles of /vpn/sessions
+// docs/specification.md, Gateway: the roles of /vpn/sessions
 const ROLES = ['admin', 'devops', 'auditor']
 
 /** What stands there when the reader's roles are not enough. */

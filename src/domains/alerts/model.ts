@@ -30,7 +30,7 @@ interface Grade {
   readonly repeatedLevel: AlertLevel
 }
 
-/** spec, Alert level mapping */
+/** docs/specification.md, Alerts */
 const GRADES = {
   CRITICAL: { weight: 6, level: 4, repeatedLevel: 4 },
   HIGH: { weight: 5, level: 4, repeatedLevel: 3 },

@@ -1,6 +1,6 @@
 import type { AlertWeight } from './model.ts'
 
-// Conventions for the text of an alert (spec, Alert report body, Backup alert variables); no other domain has such.
+// Conventions for the text of an alert (docs/specification.md, Alerts); no other domain has such.
 
 const FORBIDDEN_VARIABLE = /\$\{\s*(?:token|password)\s*\}/i
 const EVERY_FORBIDDEN_VARIABLE = new RegExp(FORBIDDEN_VARIABLE, 'gi')

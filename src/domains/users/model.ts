@@ -41,7 +41,7 @@ export interface TokenIssue {
   readonly issuedAt: number
 }
 
-// contract, Resources: User
+// docs/specification.md, Identity
 const NAME = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Rejects with `validation_failed`. */
@@ -74,7 +74,7 @@ export function changed(user: User, change: UserChange, at: number): User {
   return otherRoles || !enabled ? withoutTokens(next, at) : next
 }
 
-/** The user with every token that was issued so far ended (contract, section 5: disabling, password, roles). */
+/** The user with every token that was issued so far ended (docs/specification.md, Identity). */
 export function withoutTokens(user: User, at: number): User {
   return { ...user, tokenGeneration: user.tokenGeneration + 1, tokensValidFrom: at, updatedAt: at }
 }

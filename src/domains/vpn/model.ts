@@ -24,7 +24,7 @@ export type SessionState = (typeof SESSION_STATES)[number]
 export const AUDIT_EVENTS = ['session_registered', 'session_closed', 'auth_failed'] as const
 export type AuditEventName = (typeof AUDIT_EVENTS)[number]
 
-/** One line of the audit trail (contract, section 5: `/vpn/audit`). */
+/** One line of the audit trail (docs/specification.md, Gateway). */
 export interface AuditEntry {
   readonly id: string
   readonly at: number
@@ -75,7 +75,7 @@ export interface Tunnels {
   readonly pool: PoolUsage
 }
 
-/** A gateway that was silent for so many of its heartbeat intervals is dead (contract, section 5). */
+/** A gateway that was silent for so many of its heartbeat intervals is dead (docs/specification.md, Gateway). */
 export const INTERVALS_UNTIL_DEAD = 3
 
 /** How full the pool is when an alert says so, the fullest first. */

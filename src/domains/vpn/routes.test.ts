@@ -36,7 +36,7 @@ async function startApi(world: VpnStoreWorld, readOnly = false) {
 }
 
 describe('the operations of the VPN', () => {
-  it('show sessions as the contract has them', async () => {
+  it('show sessions with the fields of the specification', async () => {
     await using w = await vpnStoreWorld('sqlite')
     await using api = await startApi(w)
     const registry = await w.joined('primary')

@@ -1,7 +1,7 @@
 import { AppError, type ErrorKind } from '../../kernel/errors.ts'
 import type { Answer } from '../../wire/route.ts'
 
-/** HTTP status of each kind of error (contract, section 3). */
+/** HTTP status of each kind of error (docs/specification.md, HTTP API). */
 const STATUS: Readonly<Record<ErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 401,

@@ -63,7 +63,7 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-// contract, section 3: 413 above 1 MiB
+// docs/specification.md, Limits: 413 above 1 MiB
 const BODY_LIMIT = 1_048_576
 const JSON_TYPE = 'application/json; charset=utf-8'
 

@@ -1,4 +1,4 @@
-/** Why the gateway ends a session (contract, section 5). */
+/** Why the gateway ends a session (docs/specification.md, Gateway). */
 export const CLOSE = {
   goingAway: 1001,
   /** Never sent: the connection ended without a close frame (RFC 6455, section 7.1.5). */

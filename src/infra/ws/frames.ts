@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { staysBelowPrefix } from '../http/request-path.ts'
 
-/** What a client may say (contract, section 5). */
+/** What a client may say (docs/specification.md, Gateway). */
 export type ClientFrame = HeartbeatAck | RequestFrame | RenewFrame
 
 export interface HeartbeatAck {
@@ -97,7 +97,7 @@ function sendable(headers: Readonly<Record<string, string>>): Record<string, str
   return Object.fromEntries(entries.filter(([name]) => name !== 'cookie'))
 }
 
-/** What the gateway may say (contract, section 5). Times are RFC 3339. */
+/** What the gateway may say (docs/specification.md, Gateway). Times are RFC 3339. */
 export type ServerFrame =
   | {
       readonly type: 'session'
@@ -130,7 +130,7 @@ export interface ResponseParts {
   readonly text: string
 }
 
-/** A response frame; its body is the JSON value, or a string when the answer is none (contract, section 5). */
+/** A response frame; its body is the JSON value, or a string when the answer is none (docs/specification.md, Gateway). */
 export function responseText(id: string | number, { status, headers, text }: ResponseParts): string {
   const start = JSON.stringify({ type: 'response', id, status, headers }).slice(0, -1)
   return `${start},"body":${isJson(headers['content-type'], text) ? text : JSON.stringify(text)}}`

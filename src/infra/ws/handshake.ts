@@ -4,7 +4,7 @@ import type { TokenHolder } from '../../ports/authenticator.ts'
 import { malformed } from '../http/framing.ts'
 import { bearerToken, unauthenticated } from '../http/identity.ts'
 
-/** The path of the sessions (contract, section 5). */
+/** The path of the sessions (docs/specification.md, Gateway). */
 export const SESSION_PATH = '/vpn'
 /** The one subprotocol there is; a browser offers it beside its token. */
 export const SUBPROTOCOL = 'platform.vpn.v1'

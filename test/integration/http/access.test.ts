@@ -58,7 +58,7 @@ for (const place of api.places) {
       api.send({ ...toRequest(place, sampleOf(place)), headers: { ...jsonType(place), ...headers } })
 
     for (const [name, { headers, roles }] of Object.entries(CALLERS)) {
-      test(`${name}: as the contract says`, async () => {
+      test(`${name}: as the table of access says`, async () => {
         const expected = expectedOf(place)
         const mayCall = typeof expected === 'string' || expected.some((role) => roles.includes(role))
         const answer = await call(headers)
@@ -67,7 +67,7 @@ for (const place of api.places) {
       })
     }
 
-    test('nobody: as the contract says', async () => {
+    test('without an identity: as the table of access says', async () => {
       const answer = await call({})
       if (expectedOf(place) === 'public') return assertAdmitted(answer)
       assert.deepEqual([answer.status, (answer.json() as ErrorAnswer).code], [401, 'unauthenticated'])
@@ -81,7 +81,7 @@ function jsonType(place: Place): Record<string, string> {
   return sampleOf(place).body ? { 'content-type': 'application/json' } : {}
 }
 
-test('every operation of the contract is there, but for those of a later release', () => {
+test('every operation of the table exists, except those of a later release', () => {
   const there = api.places.map(nameOf)
   for (const name of Object.keys(EXPECTED_ACCESS)) {
     const later = NOT_YET.some((pattern) => pattern.test(name))

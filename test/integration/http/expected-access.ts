@@ -1,14 +1,14 @@
 import type { Role } from '../../../src/kernel/identity.ts'
 
-/** Who may call: everybody, whoever is known, or who has one of these roles. */
+/** Who may call: everybody, any identified caller, or callers with one of these roles. */
 export type Expected = 'public' | 'known' | readonly Role[]
 
 const ANY_ROLE = ['admin', 'devops', 'service', 'auditor'] as const
 const OPERATORS = ['admin', 'devops'] as const
 
 /**
- * The operations of the contract (section 3, Operations) with who may call them, written down from it by hand. This
- * table judges the code and is never taken from it.
+ * The operations and who may call them, written by hand: the table is compared with the code and never generated from
+ * it.
  */
 export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /health': 'public',
@@ -66,7 +66,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /vpn/audit': ['admin', 'devops', 'auditor'],
 }
 
-/** Operations of the contract that this release does not have yet; one that it has may not stand here. */
+/** Operations that this release does not have yet; an operation that exists is an error here. */
 export const NOT_YET: readonly RegExp[] = [
   /^POST \/alerts\/\{id\}\/(acknowledge|unfreeze)$/,
   / \/(tickets|menus|certificates|data|commands|api)(\/|$)/,

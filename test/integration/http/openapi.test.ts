@@ -97,7 +97,7 @@ describe('the document', () => {
   })
 })
 
-/** Bounds that the contract names (section 3), written down from it by hand. */
+/** Bounds that docs/specification.md names, written down by hand. */
 const BOUNDS: Readonly<Record<string, Partial<Schema>>> = {
   'createOrder.order_id': { pattern: '^[A-Za-z0-9._:-]{1,64}$' },
   'createOrder.platform': { minLength: 1, maxLength: 64 },
@@ -112,7 +112,7 @@ const BOUNDS: Readonly<Record<string, Partial<Schema>>> = {
   'listAlerts.status': { enum: ['firing', 'acknowledged', 'recovered', 'frozen'] },
 }
 
-test('the bounds of the contract are those of the document', () => {
+test('the bounds in the OpenAPI document are those of the specification', () => {
   for (const [name, bounds] of Object.entries(BOUNDS)) assertBounds(name, bounds)
   for (const { operation } of api.places.filter((place) => fieldOf(place, 'cursor')))
     assertBounds(`${operation.operationId}.limit`, { minimum: 1, maximum: 1_000 })

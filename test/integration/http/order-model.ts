@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-/** The order machine in short, from the specification (States and transitions) and the contract's PUT /orders. */
+/** The order machine in short, from docs/specification.md, Orders. */
 export const MOVES = {
   pending: ['paid', 'expired'],
   paid: ['shipped', 'completed'],
