@@ -113,8 +113,8 @@ export async function listAlerts(
 }
 
 /**
- * The identity of an alert as one text (docs/specification.md, Alerts). Source, title and address are hashed, so that the index stays small
- * however long they are.
+ * The identity of an alert as one text (docs/specification.md, Alerts). Source, title and address are hashed, so that the
+ * index stays small however long they are.
  */
 function identityOf({ alarmId, source, title, serverAddr }: Report | Alert): string {
   if (alarmId !== null) return `alarm_id:${alarmId}`
