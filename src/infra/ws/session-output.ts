@@ -1,12 +1,12 @@
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../kernel/clock.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { OutgoingBudget } from './outgoing-budget.ts'
+import type { Budget } from './budget.ts'
 import type { SessionTelemetry } from './telemetry.ts'
 
 export interface SessionOutputDeps {
   readonly clock: Clock
-  readonly budget: OutgoingBudget
+  readonly outgoingBytes: Budget
   readonly telemetry: SessionTelemetry
 }
 
@@ -40,14 +40,14 @@ export class SessionOutput {
   /** Sends a frame, for which `reservedBytes` of the budget are reserved. */
   write(text: string, type: string, reservedBytes = 0): void {
     const bytes = Buffer.byteLength(text)
-    this.#deps.budget.charge(bytes - reservedBytes)
+    this.#deps.outgoingBytes.charge(bytes - reservedBytes)
     this.#hold(bytes)
     this.#connection.send(text, () => this.#free(bytes))
     this.#deps.telemetry.frame('out', type)
   }
 
   pong(data: Buffer): void {
-    this.#deps.budget.charge(data.length)
+    this.#deps.outgoingBytes.charge(data.length)
     this.#hold(data.length)
     this.#connection.pong(data, false, () => this.#free(data.length))
   }
@@ -65,6 +65,6 @@ export class SessionOutput {
   #free(bytes: number): void {
     this.#readAt = this.#deps.clock.monotonic()
     this.#unreadBytes -= bytes
-    this.#deps.budget.release(bytes)
+    this.#deps.outgoingBytes.release(bytes)
   }
 }

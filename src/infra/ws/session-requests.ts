@@ -4,11 +4,14 @@ import type { ApiConnection } from '../http/api-connection.ts'
 import { errorAnswer, toAppError } from '../http/errors.ts'
 import { requestIdOf } from '../http/request-id.ts'
 import { responseText, type ErrorFrame, type RequestFrame, type ResponseParts } from './frames.ts'
-import type { OutgoingBudget } from './outgoing-budget.ts'
+import type { Budget } from './budget.ts'
 
 export interface SessionRequestsDeps {
   readonly api: Pick<ApiConnection, 'ask'>
-  readonly budget: OutgoingBudget
+  /** Requests of all sessions that the api answers at once. */
+  readonly exchanges: Budget
+  /** Bytes of answers that are held for the clients of all sessions. */
+  readonly outgoingBytes: Budget
   /** Throws when it is not certain that the session goes on: its user may have been disabled. */
   readonly requireCurrentEndings: () => void
 }
@@ -40,13 +43,13 @@ export class SessionRequests {
     this.#inFlight++
     let reservedBytes = 0
     const reserve = async (bytes: number) => {
-      await this.#deps.budget.reserve(bytes, this.#over.signal)
+      await this.#deps.outgoingBytes.reserve(bytes, this.#over.signal)
       reservedBytes = bytes
     }
     try {
       return responseFrame(frame.id, await this.#ask(frame, identity, reserve), reservedBytes)
     } catch (error) {
-      this.#deps.budget.release(reservedBytes)
+      this.#deps.outgoingBytes.release(reservedBytes)
       return this.#over.signal.aborted ? undefined : failureFrame(frame, toAppError(error))
     } finally {
       this.#inFlight--
@@ -59,10 +62,16 @@ export class SessionRequests {
   }
 
   async #ask(frame: RequestFrame, identity: Identity, reserve: (bytes: number) => Promise<void>) {
-    const { api, requireCurrentEndings } = this.#deps
-    requireCurrentEndings()
-    const sender = { identity, requestId: requestIdOf(frame.headers) }
-    return api.ask(frame, sender, this.#over.signal, reserve)
+    const { api, exchanges, requireCurrentEndings } = this.#deps
+    const { signal } = this.#over
+    await exchanges.reserve(1, signal)
+    try {
+      requireCurrentEndings()
+      const sender = { identity, requestId: requestIdOf(frame.headers) }
+      return await api.ask(frame, sender, signal, reserve)
+    } finally {
+      exchanges.release(1)
+    }
   }
 }
 

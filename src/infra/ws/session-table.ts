@@ -9,7 +9,7 @@ import type { ApiConnection } from '../http/api-connection.ts'
 import type { Admitted } from './admission.ts'
 import { CLOSE } from './close-codes.ts'
 import { HeartbeatScheduler } from './heartbeat-scheduler.ts'
-import { OutgoingBudget } from './outgoing-budget.ts'
+import { Budget } from './budget.ts'
 import { RegistrySync } from './registry-sync.ts'
 import { Session, type SessionDeps } from './session.ts'
 import type { SessionTelemetry } from './telemetry.ts'
@@ -29,7 +29,9 @@ export interface SessionTableDeps {
 }
 
 // With what reading and sending an answer takes beside it, about three times as much memory.
-const MAX_OUTGOING_BYTES = 32 * 1_048_576
+const MAX_OUTGOING_BYTES = 16 * 1_048_576
+// Each holds a connection to the api and the first part of its answer; further ones would only wait at the api.
+const MAX_EXCHANGES = 256
 // A session that was ended elsewhere has to be closed within a second.
 const TICK_MS = SECOND / 2
 /** How long a client may take to answer a close frame. */
@@ -47,7 +49,7 @@ export class SessionTable {
   readonly #connections = new Set<Session>()
   readonly #heartbeats: HeartbeatScheduler<Session>
   readonly #sync: RegistrySync
-  readonly #budget: OutgoingBudget
+  readonly #outgoingBytes: Budget
   readonly #sessionDeps: SessionDeps
   readonly #timers: NodeJS.Timeout[] = []
   #disconnected: PromiseWithResolvers<void> | undefined
@@ -66,10 +68,11 @@ export class SessionTable {
       onEnded: ({ id, code, reason }) => this.#sessions.get(id)?.end(code, reason),
       onPresumedDead: () => this.#endAll('the gateway has lost its session registry'),
     })
-    this.#budget = new OutgoingBudget(deps.maxOutgoingBytes ?? MAX_OUTGOING_BYTES)
+    this.#outgoingBytes = new Budget(deps.maxOutgoingBytes ?? MAX_OUTGOING_BYTES)
     this.#sessionDeps = {
       ...deps,
-      budget: this.#budget,
+      exchanges: new Budget(MAX_EXCHANGES),
+      outgoingBytes: this.#outgoingBytes,
       requireCurrentEndings: () => this.#sync.requireCurrentEndings(),
       onEnd: (session, end) => this.#remove(session, end),
       onDisconnect: (session) => this.#disconnect(session),
@@ -82,7 +85,7 @@ export class SessionTable {
 
   /** Held for clients that have not read them yet. */
   get outgoingBytes(): number {
-    return this.#budget.usedBytes
+    return this.#outgoingBytes.used
   }
 
   /** Starts the heartbeats and the exchange with the registry. */
@@ -124,7 +127,7 @@ export class SessionTable {
 
   /** When answers wait for memory, the clients that hold most of it and do not read give it back. */
   #endSlowReaders(now: number): void {
-    let missing = this.#budget.missingBytes - this.#closingBytes()
+    let missing = this.#outgoingBytes.missing - this.#closingBytes()
     if (missing <= 0) return
     const stalled = [...this.#sessions.values()]
       .map((session) => ({ session, bytes: session.stalledBytes(now) }))

@@ -17,7 +17,7 @@ import {
 } from './frames.ts'
 import { requireRole } from './handshake.ts'
 import { Heartbeat, MAX_UNANSWERED } from './heartbeat.ts'
-import type { OutgoingBudget } from './outgoing-budget.ts'
+import type { Budget } from './budget.ts'
 import { SessionOutput } from './session-output.ts'
 import { SessionRequests } from './session-requests.ts'
 import type { SessionFields, SessionTelemetry } from './telemetry.ts'
@@ -32,7 +32,10 @@ export interface SessionDeps {
   readonly authenticator: Pick<Authenticator, 'holder'>
   readonly api: Pick<ApiConnection, 'ask'>
   readonly telemetry: SessionTelemetry
-  readonly budget: OutgoingBudget
+  /** Requests of all sessions that the api answers at once. */
+  readonly exchanges: Budget
+  /** Bytes that are held for the clients of all sessions. */
+  readonly outgoingBytes: Budget
   /** See {@link RegistrySync.requireCurrentEndings}. */
   readonly requireCurrentEndings: () => void
   /** Called once, when the session is over; its connection may still be closing. */
@@ -236,7 +239,7 @@ export class Session {
 
   #write(text: string, type: string, reservedBytes = 0): void {
     if (this.#canWrite()) this.#output.write(text, type, reservedBytes)
-    else this.#deps.budget.release(reservedBytes)
+    else this.#deps.outgoingBytes.release(reservedBytes)
   }
 
   #canWrite(): boolean {
