@@ -4,7 +4,7 @@ import { ok, route, type Route } from '../../wire/route.ts'
 import { SESSION_PATH } from './handshake.ts'
 
 export interface GatewayRouteOptions {
-  /** What the picture of the tunnels is drawn from, as JSON. */
+  /** The state of the tunnels as JSON. */
   readonly tunnels: () => Promise<unknown>
 }
 
@@ -24,6 +24,16 @@ const { upgrade_required } = GATEWAY_ERRORS
 /** What the gateway answers itself, beside its page and what every process answers. */
 export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
   return [
+    route({
+      method: 'GET',
+      path: '/',
+      operation: 'openGateway',
+      tag: 'Gateway',
+      summary: 'Leads a browser to the page of the tunnels',
+      access: 'public',
+      answers: { 302: { description: 'To `/tunnels`.' } },
+      read: () => ({ status: 302, headers: { location: '/tunnels' } }),
+    }),
     route({
       method: 'GET',
       path: SESSION_PATH,

@@ -60,7 +60,6 @@ for (const path of [
   '/orders',
   '/openapi.json',
   '/docs',
-  '/',
   '/users',
   '/tunnels/state',
   '/auth/me',
@@ -73,6 +72,13 @@ for (const path of [
     assert.deepEqual(api.seen, [])
   })
 }
+
+test('the root leads to the page of the tunnels', async (t) => {
+  const { url, api } = await openWorld(t)
+  const answer = await fetch(`${url}/`, { redirect: 'manual' })
+  assert.deepEqual([answer.status, answer.headers.get('location')], [302, '/tunnels'])
+  assert.deepEqual(api.seen, [])
+})
 
 test('headers make nobody known at a gateway', async (t) => {
   const { url, api } = await openWorld(t)
