@@ -29,6 +29,8 @@ export interface MemoryRegistry extends SessionRegistry {
 
 export interface MemoryRegistryOptions {
   readonly capacity?: number
+  /** How many sessions one user may have at a time; any number when left out. */
+  readonly sessionsPerUser?: number
   /** Leaving waits for it. */
   readonly beforeLeave?: () => Promise<void>
 }
@@ -39,6 +41,7 @@ const FIRST_OCTETS = '100.64'
 /** A registry in memory: no cool-down, one gateway, and nothing lasts. */
 export function createMemoryRegistry({
   capacity = 65_533,
+  sessionsPerUser = Infinity,
   beforeLeave = async () => undefined,
 }: MemoryRegistryOptions = {}): MemoryRegistry {
   const live = new Map<string, RegisteredSession & SessionRequest>()
@@ -88,6 +91,11 @@ export function createMemoryRegistry({
       if (device !== undefined && other.user.id === user.id && other.device === device) {
         endElsewhere(other.id, 4409, 'replaced by a newer session of the device')
       }
+    }
+    if ([...live.values()].filter((other) => other.user.id === user.id).length >= sessionsPerUser) {
+      throw new AppError('rate_limited', 'too_many_sessions', 'The user has too many sessions.', {
+        retryAfterSeconds: 30,
+      })
     }
     const virtualIp = freeAddress(owner === undefined ? undefined : lastAddress.get(owner))
     if (owner !== undefined) lastAddress.set(owner, virtualIp)

@@ -149,7 +149,19 @@ test('a pool without a free address is 503, and takes the next one when somebody
   await openSession(url, { token: await token() })
 })
 
-test('a register that is away is 503', async (t) => {
+test('a user with too many sessions is refused with 429, and told when to come back', async (t) => {
+  const world = await openWorld(t, { sessionsPerUser: 1 })
+  await openSession(world.url, { token: await world.token() })
+  const refused = await refusedBy(world.url, { token: await world.token() })
+  assert.deepEqual(
+    [refused.status, refused.body.code, refused.headers['retry-after']],
+    [429, 'too_many_sessions', '30'],
+  )
+  await openSession(world.url, { token: await world.token({ user: 'eve' }) })
+  assert.match(await world.metrics(), /vpn_connections_total\{outcome="too_many_sessions"\} 1$/m)
+})
+
+test('a registry that is away is 503', async (t) => {
   const { url, token, registry } = await openWorld(t)
   registry.setAway(true)
   const refused = await refusedBy(url, { token: await token() })

@@ -21,6 +21,7 @@ export interface WorldOptions {
   readonly connectionBurst?: number
   readonly readOnly?: boolean
   readonly capacity?: number
+  readonly sessionsPerUser?: number
   readonly beforeLeave?: () => Promise<void>
   readonly maxOutgoingBytes?: number
   readonly tunnels?: () => Promise<unknown>
