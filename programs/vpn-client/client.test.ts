@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { framesOf, vpnWorld } from '../../test/support/vpn-world.ts'
 
 describe('the VPN client connecting', { concurrency: 4 }, () => {
-  test('goes to the first gateway, with its token and device, and tells the address', async (t) => {
+  test('connects to the first gateway with its token and device, and reports the address', async (t) => {
     const world = await vpnWorld(t)
     world.start({ device: 'laptop.1' })
     await world.next('connected', 0)
@@ -22,12 +22,12 @@ describe('the VPN client connecting', { concurrency: 4 }, () => {
     assert.equal(world.gateways[1]?.attempts.length, 0)
   })
 
-  test('goes on to the next at once when the first is away', async (t) => {
+  test('connects to the next gateway at once when the first one is down', async (t) => {
     const world = await vpnWorld(t)
     await world.gateways[0]?.vanish()
     world.start({ failback: false })
     await world.next('connected', 1)
-    assert.deepEqual(world.told(), [
+    assert.deepEqual(world.reported(), [
       'connecting 0',
       'disconnected 0 not reached (ECONNREFUSED)',
       'connecting 1',
@@ -35,16 +35,16 @@ describe('the VPN client connecting', { concurrency: 4 }, () => {
     ])
   })
 
-  test('gives a gateway that never answers five seconds', async (t) => {
+  test('waits five seconds for a gateway that does not answer', async (t) => {
     const world = await vpnWorld(t)
     world.script(0, { mute: true })
     world.start({ failback: false })
     await world.clock.pass(5_000)
     await world.next('connected', 1)
-    assert.ok(world.told().includes('disconnected 0 no session within 5 s'))
+    assert.ok(world.reported().includes('disconnected 0 no session within 5 s'))
   })
 
-  test('tries again with growing pauses of up to 30 s, and tells only what has changed', async (t) => {
+  test('retries with growing pauses of up to 30 s, and reports changes only', async (t) => {
     const world = await vpnWorld(t)
     for (const gateway of world.gateways) await gateway.vanish()
     world.start()
@@ -53,7 +53,7 @@ describe('the VPN client connecting', { concurrency: 4 }, () => {
     await world.gateways[1]?.comeBack()
     await world.clock.pass(30_000)
     await world.next('connected', 1)
-    assert.deepEqual(world.told(), [
+    assert.deepEqual(world.reported(), [
       'connecting 0',
       'disconnected 0 not reached (ECONNREFUSED)',
       'connecting 1',
@@ -73,12 +73,12 @@ describe('the VPN client connecting', { concurrency: 4 }, () => {
     [{ status: 404, body: 'null' }, 'refused with 404'],
   ] as const
   for (const [refuse, reason] of REFUSALS) {
-    test(`passes on from a gateway that answers ${refuse.status}, and tells why`, async (t) => {
+    test(`tries the next gateway after an answer ${refuse.status}, and reports why`, async (t) => {
       const world = await vpnWorld(t)
       world.script(0, { refuse })
       world.start({ failback: false })
       await world.next('connected', 1)
-      assert.ok(world.told().includes(`disconnected 0 ${reason}`), world.told().join('\n'))
+      assert.ok(world.reported().includes(`disconnected 0 ${reason}`), world.reported().join('\n'))
     })
   }
 
@@ -89,7 +89,7 @@ describe('the VPN client connecting', { concurrency: 4 }, () => {
     world.start({ failback: false })
     await world.next('connected', 1)
     assert.equal(world.gateways[2]?.attempts.length, 0)
-    assert.ok(world.told().includes('disconnected 0 refused with 302: redirections are not followed'))
+    assert.ok(world.reported().includes('disconnected 0 refused with 302: redirections are not followed'))
   })
 
   test('does not repeat its token when a gateway does', async (t) => {
@@ -185,7 +185,7 @@ describe('stopping the VPN client', { concurrency: 4 }, () => {
     await Promise.all([client.stop(), client.stop()])
     assert.deepEqual(session.closed, { code: 1000 })
     assert.deepEqual(await client.ended, { code: 1000, reason: 'stopped' })
-    assert.equal(world.told().at(-1), 'disconnected 0 stopped')
+    assert.equal(world.reported().at(-1), 'disconnected 0 stopped')
     assert.deepEqual(world.clock.waits(), [])
   })
 
@@ -205,7 +205,7 @@ describe('stopping the VPN client', { concurrency: 4 }, () => {
     const client = world.start()
     await world.next('connecting', 0)
     await client.stop()
-    assert.deepEqual(world.told(), ['connecting 0', 'disconnected 0 stopped'])
+    assert.deepEqual(world.reported(), ['connecting 0', 'disconnected 0 stopped'])
     assert.equal(world.gateways[1]?.attempts.length, 0)
   })
 

@@ -32,7 +32,7 @@ describe('the way back to the first gateway', { concurrency: 4 }, () => {
     await passProbes(world)
     await world.next('connected', 0)
     assert.equal(world.gateways[0]?.probes, 7)
-    assert.deepEqual(world.told().slice(-2), [
+    assert.deepEqual(world.reported().slice(-2), [
       'disconnected 1 going back to the first gateway',
       'connected 0',
     ])
@@ -80,7 +80,7 @@ describe('the way back to the first gateway', { concurrency: 4 }, () => {
     const [request] = await framesOf(session, 'request')
     session.send({ type: 'response', id: request?.['id'], status: 200 })
     assert.equal((await answer).status, 200)
-    assert.equal(world.told().at(-1), 'connected 1')
+    assert.equal(world.reported().at(-1), 'connected 1')
     // The first probe after an attempt comes at once.
     await world.clock.pending(PROBE_EVERY_MS)
     world.script(0, {})

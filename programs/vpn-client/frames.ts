@@ -5,7 +5,7 @@ import type { RawData } from 'ws'
 // A timer can wait no longer than 2^31−1 ms.
 const MAX_HEARTBEAT_SECONDS = 2_000_000
 
-// What a frame has beyond this is left alone: a newer gateway may say more.
+// Further fields are ignored: a newer gateway may send more.
 const FRAMES = {
   session: Type.Object({
     session_id: Type.String(),
@@ -71,6 +71,6 @@ function parseJson(text: string): unknown {
 
 /** The text of a text frame. */
 export function textOf(data: RawData): string {
-  // What the library hands out unless it is told otherwise.
+  // The library's default, `nodebuffer`, delivers every message as one Buffer.
   return Buffer.isBuffer(data) ? data.toString() : ''
 }

@@ -3,10 +3,10 @@ import { WebSocket } from 'ws'
 import type { Secret } from '../../src/kernel/secret.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import type { GatewayAddress } from './addresses.ts'
-import { closeReason, networkFailure, refusal } from './failures.ts'
+import { closeReason, networkFailure, refusal } from './failure-reasons.ts'
 import { readFrame, textOf } from './frames.ts'
 import { GatewaySession } from './session.ts'
-import { withoutToken } from './tokens.ts'
+import { withoutToken } from './token-source.ts'
 import type { WaitingClock } from './waiting-clock.ts'
 
 // docs/specification.md, Gateway: an answer of the api is at most 1 MiB, of which every byte may be escaped into six
@@ -15,15 +15,15 @@ const MAX_FRAME_BYTES = 8 * 1_024 * 1_024
 const MAX_REFUSAL_CHARACTERS = 4 * 1_024
 
 // docs/specification.md, Gateway
-const TOKEN_OVER = 4401
+const TOKEN_EXPIRED = 4401
 
 export interface HandshakeParts {
   readonly gateway: GatewayAddress
   readonly token: Secret
   readonly device: string | undefined
   readonly clock: WaitingClock
-  /** How long the gateway may take, from the first packet to the session frame. */
-  readonly patienceMs: number
+  /** How long the gateway may take, from the first packet to the session frame, in milliseconds. */
+  readonly timeoutMs: number
   readonly signal: AbortSignal
 }
 
@@ -31,12 +31,12 @@ export type HandshakeResult =
   | { readonly session: GatewaySession }
   | { readonly failure: string; readonly kind: FailureKind }
 
-/** `given_up`: the gateway was too slow, and may yet open the session on a connection that is gone. */
-export type FailureKind = 'token_refused' | 'given_up' | 'other'
+/** `timed_out`: the gateway was too slow, and may still open the session on a connection that is closed. */
+export type FailureKind = 'token_refused' | 'timed_out' | 'other'
 
-/** Opens a session, or says why there is none. Never rejects, follows no redirection, leaves no socket behind. */
+/** Opens a session, or resolves with the reason why it failed. Never rejects, follows no redirection, leaves no socket open. */
 export async function openSession(parts: HandshakeParts): Promise<HandshakeResult> {
-  const { clock, token, patienceMs, signal } = parts
+  const { clock, token, timeoutMs, signal } = parts
   const result = Promise.withResolvers<HandshakeResult>()
   const over = new AbortController()
   const fail: Fail = (failure, kind = 'other') =>
@@ -46,16 +46,16 @@ export async function openSession(parts: HandshakeParts): Promise<HandshakeResul
   socket.on('error', (error) => fail(networkFailure(error)))
   socket.on('unexpected-response', (_request, response) => void readRefusal(response, fail))
   socket.on('close', (code, reason) => {
-    fail(closeReason(code, reason.toString()), code === TOKEN_OVER ? 'token_refused' : 'other')
+    fail(closeReason(code, reason.toString()), code === TOKEN_EXPIRED ? 'token_refused' : 'other')
   })
   socket.once('message', (data, isBinary) => {
     const session = greet(parts, socket, isBinary ? '' : textOf(data))
     if (session) result.resolve({ session })
-    else fail('no gateway answers there (its first frame is no session)')
+    else fail('no gateway answers there (its first frame is not a session frame)')
   })
-  void clock.wait(patienceMs, AbortSignal.any([signal, over.signal])).then(() => {
+  void clock.wait(timeoutMs, AbortSignal.any([signal, over.signal])).then(() => {
     if (signal.aborted) fail('stopped')
-    else fail(`no session within ${patienceMs / SECOND} s`, 'given_up')
+    else fail(`no session within ${timeoutMs / SECOND} s`, 'timed_out')
   })
 
   const outcome = await result.promise

@@ -1,41 +1,41 @@
 import { AppError } from '../../src/kernel/errors.ts'
 import type { ResponseFrame } from './frames.ts'
 
-/** The requests of one session that were not answered yet. */
-export interface PendingRequests {
-  /** A request under a new id. */
-  open(): { readonly id: string; readonly answer: Promise<ResponseFrame> }
-  /** Answers to what nobody has asked are left alone. */
-  resolve(response: ResponseFrame): void
-  reject(id: string, error: AppError): void
-  rejectAll(error: AppError): void
-  /** Resolves when all that are open now were answered, in one way or another. */
-  settled(): Promise<unknown>
-}
+/** The requests of one session that have no response yet. */
+export class PendingRequests {
+  readonly #responses = new Map<string, PromiseWithResolvers<ResponseFrame>>()
+  #lastId = 0
 
-export function createPendingRequests(): PendingRequests {
-  const answers = new Map<string, PromiseWithResolvers<ResponseFrame>>()
-  let opened = 0
-
-  const take = (id: string) => {
-    const answer = answers.get(id)
-    answers.delete(id)
-    return answer
+  /** A request with a new id. */
+  open(): { readonly id: string; readonly response: Promise<ResponseFrame> } {
+    const id = String((this.#lastId += 1))
+    const response = Promise.withResolvers<ResponseFrame>()
+    this.#responses.set(id, response)
+    return { id, response: response.promise }
   }
 
-  return {
-    open() {
-      const id = String((opened += 1))
-      const answer = Promise.withResolvers<ResponseFrame>()
-      answers.set(id, answer)
-      return { id, answer: answer.promise }
-    },
-    resolve: (response) => take(response.id)?.resolve(response),
-    reject: (id, error) => take(id)?.reject(error),
-    rejectAll(error) {
-      for (const id of answers.keys()) take(id)?.reject(error)
-    },
-    settled: () => Promise.allSettled([...answers.values()].map(({ promise }) => promise)),
+  /** Ignores a response without a request. */
+  resolve(response: ResponseFrame): void {
+    this.#take(response.id)?.resolve(response)
+  }
+
+  reject(id: string, error: AppError): void {
+    this.#take(id)?.reject(error)
+  }
+
+  rejectAll(error: AppError): void {
+    for (const id of this.#responses.keys()) this.reject(id, error)
+  }
+
+  /** Resolves when every request that is pending now has its response or its error. */
+  settled(): Promise<unknown> {
+    return Promise.allSettled([...this.#responses.values()].map(({ promise }) => promise))
+  }
+
+  #take(id: string): PromiseWithResolvers<ResponseFrame> | undefined {
+    const response = this.#responses.get(id)
+    this.#responses.delete(id)
+    return response
   }
 }
 

@@ -73,7 +73,7 @@ describe('a session of the VPN client', { concurrency: 4 }, () => {
       ;(await world.session(0)).close(code)
       const end = await client.ended
       assert.deepEqual([end.code, end.reason], [code, reason])
-      assert.equal(world.told().at(-1), `disconnected 0 ${reason}`)
+      assert.equal(world.reported().at(-1), `disconnected 0 ${reason}`)
       assert.equal(world.gateways[1]?.attempts.length, 0)
       await assert.rejects(client.request('GET', '/orders'), { code: 'no_session' })
     })
@@ -101,7 +101,7 @@ describe('a session of the VPN client', { concurrency: 4 }, () => {
     'no type': '{}',
     'a heartbeat without a number': '{"type":"heartbeat"}',
     'a response without a status': '{"type":"response","id":"1"}',
-    'a response to nobody with a status that is none': '{"type":"response","id":"1","status":"ok"}',
+    'a response without a request and with a bad status': '{"type":"response","id":"1","status":"ok"}',
     'a second session': JSON.stringify(sessionFrame()),
     bytes: Buffer.from([0, 1, 2]),
     'more than it may hold': 'x'.repeat(9 * 1_024 * 1_024),
@@ -140,7 +140,9 @@ describe('a session of the VPN client', { concurrency: 4 }, () => {
       world.start({ failback: false })
       await world.next('connected', 1)
       assert.ok(
-        world.told().includes('disconnected 0 no gateway answers there (its first frame is no session)'),
+        world
+          .reported()
+          .includes('disconnected 0 no gateway answers there (its first frame is not a session frame)'),
       )
     })
   }
@@ -152,10 +154,10 @@ describe('a session of the VPN client', { concurrency: 4 }, () => {
     const session = await world.session(0)
     session.send({ type: 'weather', sky: 'blue' })
     session.send({ type: 'toString' })
-    session.send({ type: 'error', code: 'whatever', message: 'to nobody' })
+    session.send({ type: 'error', code: 'whatever', message: 'without a request' })
     session.send({ type: 'renewed', at: 'never' })
     session.send({ type: 'heartbeat', seq: 1, mood: 'good' })
     await framesOf(session, 'heartbeat_ack')
-    assert.deepEqual(world.told(), ['connecting 0', 'connected 0'])
+    assert.deepEqual(world.reported(), ['connecting 0', 'connected 0'])
   })
 })

@@ -3,17 +3,17 @@ import { AppError } from '../../src/kernel/errors.ts'
 import type { Secret } from '../../src/kernel/secret.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import type { GatewayAddress } from './addresses.ts'
-import { closeReason } from './failures.ts'
+import { closeReason } from './failure-reasons.ts'
 import { readFrame, textOf, type ClientFrame, type ResponseFrame, type ServerFrame } from './frames.ts'
-import { withoutToken } from './tokens.ts'
-import { createPendingRequests, noSession } from './pending-requests.ts'
+import { withoutToken } from './token-source.ts'
+import { noSession, PendingRequests } from './pending-requests.ts'
 import type { WaitingClock } from './waiting-clock.ts'
 
 // docs/specification.md, Gateway: a heartbeat is missed after the interval and 5 s
 const HEARTBEAT_GRACE_MS = 5 * SECOND
 
-/** A gateway that has not answered the close frame by then is cut. */
-const CLOSE_PATIENCE_MS = 800
+/** The connection is closed if the gateway has not answered the close frame by then. */
+const CLOSE_TIMEOUT_MS = 800
 
 // docs/specification.md, Gateway: frame limit; a larger one would end the session
 const MAX_FRAME_BYTES = 64 * 1_024
@@ -33,7 +33,7 @@ export interface RequestOptions {
 
 interface Renewal {
   readonly token: Secret
-  /** Why the token was not taken; undefined when it was. */
+  /** Why the token was refused; undefined when it was accepted. */
   readonly answer: PromiseWithResolvers<string | undefined>
 }
 
@@ -58,7 +58,7 @@ export class GatewaySession {
   readonly #heartbeatMs: number
   readonly #startedAt: number
   readonly #loss = Promise.withResolvers<SessionLoss>()
-  readonly #requests = createPendingRequests()
+  readonly #requests = new PendingRequests()
   #token: Secret
   #heartbeat = new AbortController()
   #renewal: Renewal | undefined
@@ -83,18 +83,18 @@ export class GatewaySession {
     void this.#awaitHeartbeat()
   }
 
-  /** The last one that the gateway has taken. */
+  /** The last one that the gateway has accepted. */
   get token(): Secret {
     return this.#token
   }
 
-  /** Calls when the gateway says that the token ends soon, and now if it has said so already. */
+  /** Calls the listener when the gateway warns that the token expires soon, and now if it has warned already. */
   whenExpiring(listener: (at: string) => void): void {
     this.#onExpiring = listener
     if (this.#expiresAt !== undefined) listener(this.#expiresAt)
   }
 
-  /** Calls when the gateway has taken another token. */
+  /** Calls the listener when the gateway has accepted another token. */
   whenRenewed(listener: () => void): void {
     this.#onRenewed = listener
   }
@@ -105,22 +105,22 @@ export class GatewaySession {
    */
   request(method: string, path: string, options: RequestOptions = {}): Promise<ResponseFrame> {
     if (this.#socket.readyState !== WebSocket.OPEN) return Promise.reject(noSession('it is over'))
-    const { id, answer } = this.#requests.open()
+    const { id, response } = this.#requests.open()
     const frame = JSON.stringify({ type: 'request', id, method, path, ...options } satisfies ClientFrame)
     if (Buffer.byteLength(frame) > MAX_FRAME_BYTES) this.#requests.reject(id, tooLarge(method, path))
     else this.#socket.send(frame, ignoreFailure)
-    return answer
+    return response
   }
 
   /** Resolves when every request was answered, or when that takes too long. */
-  async quiet(withinMs: number, signal: AbortSignal): Promise<void> {
+  async finishRequests(withinMs: number, signal: AbortSignal): Promise<void> {
     const limit = new AbortController()
     const over = this.#clock.wait(withinMs, AbortSignal.any([limit.signal, signal]))
     await Promise.race([this.#requests.settled(), over])
     limit.abort()
   }
 
-  /** Puts a newer token in the place of the present one. Answers why not, or undefined when it was taken. */
+  /** Replaces the token by a newer one. Resolves with why the gateway refused it, or with undefined. */
   async renew(token: Secret): Promise<string | undefined> {
     const answer = Promise.withResolvers<string | undefined>()
     this.#renewal = { token, answer }
@@ -128,12 +128,12 @@ export class GatewaySession {
     return answer.promise
   }
 
-  /** Says goodbye and is gone within a second. */
+  /** Closes the session with 1000, within a second. */
   async close(reason: string): Promise<void> {
     this.#ownReason = reason
     this.#socket.close(1000)
     const limit = new AbortController()
-    await Promise.race([this.lost, this.#clock.wait(CLOSE_PATIENCE_MS, limit.signal)])
+    await Promise.race([this.lost, this.#clock.wait(CLOSE_TIMEOUT_MS, limit.signal)])
     limit.abort()
     this.#socket.terminate()
     await this.lost
@@ -197,16 +197,16 @@ export class GatewaySession {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(frame), ignoreFailure)
   }
 
-  /** Nothing is waited for: a gateway that is stuck or talks nonsense does not answer a close frame either. */
+  /** Without a close frame: a gateway that hangs or breaks the protocol would not answer it. */
   #break(reason: string): void {
     this.#ownReason ??= reason
     this.#socket.terminate()
   }
 
-  /** What breaks the protocol ends the connection by itself. */
+  /** After a breach of the protocol the library closes the connection by itself. */
   #noteProblem(error: Error): void {
-    const isNonsense = 'code' in error && String(error.code).startsWith('WS_ERR')
-    if (isNonsense) this.#ownReason ??= 'the gateway sent a frame that cannot be read'
+    const isBreach = 'code' in error && String(error.code).startsWith('WS_ERR')
+    if (isBreach) this.#ownReason ??= 'the gateway sent a frame that cannot be read'
   }
 
   #end(code: number, reason: string): void {
@@ -219,9 +219,9 @@ export class GatewaySession {
 }
 
 function tooLarge(method: string, path: string): AppError {
-  const message = `The request ${method} ${path} is larger than a frame may be, 64 KiB.`
+  const message = `The request ${method} ${path} is larger than 64 KiB, the limit of a frame.`
   return new AppError('too_large', 'payload_too_large', message)
 }
 
-/** A socket that cannot be written to closes, which is where its loss is noticed. */
+/** A socket that cannot be written to closes, and its `close` event ends the session. */
 function ignoreFailure(): void {}

@@ -13,7 +13,7 @@ const PATIENCE = { timeoutMs: 180_000 }
 
 /** Long enough for a machine that stands still for a while, short enough for the leases of a dead gateway. */
 const HEARTBEAT = '5s'
-const TRUSTED_AFTER_MS = 3_000
+const FAILBACK_AFTER_MS = 3_000
 
 test('sessions outlive a gateway, and no address is ever held twice', { timeout: 600_000 }, async (t) => {
   const world = await startWorld(t)
@@ -137,7 +137,7 @@ async function startWorld(t: TestContext) {
       readToken: () => token,
       device,
       answerWithinMs: 60_000,
-      trustedAfterMs: TRUSTED_AFTER_MS,
+      failbackAfterMs: FAILBACK_AFTER_MS,
       // Never in the turn in which the client is made.
       onState: (event) => follow(follower, event),
     })

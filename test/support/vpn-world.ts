@@ -20,17 +20,17 @@ import { fakeWaitingClock, type FakeWaitingClock } from './waiting-clock.ts'
 
 const PATIENCE = { timeoutMs: 30_000 }
 
-/** A client before scripted gateways, in a time of their own; what is random is always the largest. */
+/** A client with scripted gateways and a clock that tests move; random numbers are always the largest. */
 export interface VpnWorld {
   readonly clock: FakeWaitingClock
   readonly gateways: readonly GatewayDouble[]
-  /** What the token file has in it. */
+  /** The content of the token file. */
   token: string
-  /** What that gateway does from now on. */
+  /** How that gateway behaves from now on. */
   script(gateway: number, script: GatewayScript): void
   start(options?: Partial<VpnClientOptions>): VpnClient
-  /** What was told, as `state gateway-number reason`. */
-  told(): string[]
+  /** What was reported, as `state gateway-number reason`. */
+  reported(): string[]
   readonly events: readonly VpnEvent[]
   /** Waits for the next event of that kind, reading on behind the last one that was waited for. */
   next(state: VpnState, gateway: number): Promise<VpnEvent>
@@ -75,13 +75,13 @@ export async function vpnWorld(t: TestContext, gatewayCount = 2): Promise<VpnWor
       void client.ended.then(() => (ended = true))
       return client
     },
-    told: () =>
+    reported: () =>
       events.map(({ state, gateway, reason }) =>
         [state, numberOf(gateway), reason].filter((it) => it !== undefined).join(' '),
       ),
     next: (state, gateway) =>
       eventually(
-        `gateway ${gateway} is told as ${state}`,
+        `gateway ${gateway} is reported as ${state}`,
         () => {
           const index = events.findIndex(
             (event, at) => at >= read && event.state === state && numberOf(event.gateway) === gateway,

@@ -24,7 +24,7 @@ export function textLine(gateways: readonly string[], colours: boolean): (event:
   }
 }
 
-// The reason is text of the gateway and must not contain control characters of the terminal.
+// The reason may be text of the gateway, which must not control the terminal.
 function oneLine(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, ' ')
 }

@@ -16,7 +16,7 @@ export interface VpnConnectOptions {
 // docs/specification.md, Gateway
 const DEVICE = /^[A-Za-z0-9._-]{1,64}$/
 
-/** `platform vpn connect`: holds a session until a signal or the gateway ends it. */
+/** `platform vpn connect`: keeps a session until a signal, an operator or another client of the device ends it. */
 export async function connectVpn(context: CommandContext, options: VpnConnectOptions): Promise<void> {
   checkOptions(options)
   const tokenFile = openTokenFile(options.tokenFile, context.cwd)
@@ -30,7 +30,7 @@ export async function connectVpn(context: CommandContext, options: VpnConnectOpt
     failback: options.failback,
     onState: (event) => context.stdout.write(toLine(event)),
   })
-  // The reader of the output has gone, so there is nothing left to do.
+  // Without a reader there is nothing left to do.
   context.stdout.once('error', () => void client.stop())
   void stopSignal().then(() => client.stop())
   reportEnd(await client.ended)

@@ -48,7 +48,7 @@ async function forward(
   const stream = body instanceof Readable ? body : undefined
   const response = await api.send({ method, path: url, headers, body: stream }, sender, disconnectOf(reply))
   reply.code(response.statusCode ?? 502).headers(endToEndHeaders(response.headers))
-  // An answer that breaks off cannot be taken back: the connection is closed, which tells the client so.
+  // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.
   return reply.send(response)
 }
 

@@ -1,7 +1,7 @@
 /** Why the gateway ends a session (docs/specification.md, Gateway). */
 export const CLOSE = {
   goingAway: 1001,
-  /** Never sent: the connection ended without a close frame (RFC 6455, section 7.1.5). */
+  /** Never sent: the connection closed without a close frame (RFC 6455, section 7.1.5). */
   lost: 1006,
   badFrame: 4400,
   tokenOver: 4401,
@@ -9,7 +9,7 @@ export const CLOSE = {
   slowReader: 4429,
 } as const
 
-/** What the WebSocket library ends a connection with by itself, by the code of its error; anything else breaks the protocol. */
+/** The close code that the WebSocket library sends by itself, by the code of its error; for others 1002. */
 const LIBRARY_ERRORS: Readonly<Record<string, number>> = {
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 1009,
   WS_ERR_INVALID_UTF8: 1007,

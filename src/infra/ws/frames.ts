@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { staysBelowPrefix } from '../http/request-path.ts'
 
-/** What a client may say (docs/specification.md, Gateway). */
+/** What a client may send (docs/specification.md, Gateway). */
 export type ClientFrame = HeartbeatAck | RequestFrame | RenewFrame
 
 export interface HeartbeatAck {
@@ -11,7 +11,7 @@ export interface HeartbeatAck {
 
 export interface RequestFrame {
   readonly type: 'request'
-  /** Of the client's choosing; what answers the request carries it. */
+  /** Chosen by the client; the response or error has it too. */
   readonly id: string | number
   readonly method: string
   readonly path: string
@@ -27,7 +27,7 @@ export interface RenewFrame {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** How each type of frame is read; undefined for one that lacks something or has it wrong. */
+/** How each type of frame is read; undefined when a field is missing or not valid. */
 const READERS: Readonly<Record<string, (fields: Fields) => ClientFrame | undefined>> = {
   heartbeat_ack: ({ seq }) =>
     typeof seq === 'number' && Number.isSafeInteger(seq) ? { type: 'heartbeat_ack', seq } : undefined,
@@ -35,21 +35,21 @@ const READERS: Readonly<Record<string, (fields: Fields) => ClientFrame | undefin
   renew: ({ token }) => (typeof token === 'string' ? { type: 'renew', token } : undefined),
 }
 
-/** A client's frame, or undefined for a bad one. What a frame has beyond its fields is left alone. */
+/** A client's frame; undefined when it is not valid. Further fields are ignored. */
 export function readClientFrame(text: string): ClientFrame | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (!isRecord(value) || typeof value['type'] !== 'string') return undefined
     return Object.hasOwn(READERS, value['type']) ? READERS[value['type']]?.(value) : undefined
   } catch {
-    // No JSON, or nested too deep to be written again.
+    // Not JSON, or nested too deeply to be written again.
     return undefined
   }
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const ID_LIMIT = 128
-// What may stand in a request line, without a fragment.
+// What a request line may contain, without a fragment.
 const PATH = /^\/[\x21\x22\x24-\x7e]*$/
 
 function readRequest({ id, method, path, headers = {}, body }: Fields): RequestFrame | undefined {
@@ -62,7 +62,7 @@ function readRequest({ id, method, path, headers = {}, body }: Fields): RequestF
     id,
     method,
     path,
-    headers: { ...content, ...sendable(headers) },
+    headers: { ...content, ...lowerCaseNames(headers) },
     body: body === undefined ? undefined : JSON.stringify(body),
   }
 }
@@ -91,13 +91,13 @@ function isWellFormed(name: string, value: string): boolean {
   }
 }
 
-/** In lower case, so that one name stands once; a session has no cookies. */
-function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
+/** In lower case, so that each name occurs once; a session has no cookies. */
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
   return Object.fromEntries(entries.filter(([name]) => name !== 'cookie'))
 }
 
-/** What the gateway may say (docs/specification.md, Gateway). Times are RFC 3339. */
+/** What the gateway may send (docs/specification.md, Gateway). Times are RFC 3339. */
 export type ServerFrame =
   | {
       readonly type: 'session'
@@ -113,13 +113,13 @@ export type ServerFrame =
 
 export interface ErrorFrame {
   readonly type: 'error'
-  /** Of the request that it answers, if any. */
+  /** Of the request that failed, if the error is about one. */
   readonly id?: string | number
   readonly code: string
   readonly message: string
 }
 
-/** Written by hand: thousands of them go out in every interval. */
+/** Without `JSON.stringify`: thousands are sent in every interval. */
 export function heartbeatText(seq: number, at: string): string {
   return `{"type":"heartbeat","seq":${seq},"at":"${at}"}`
 }
@@ -130,7 +130,7 @@ export interface ResponseParts {
   readonly text: string
 }
 
-/** A response frame; its body is the JSON value, or a string when the answer is none (docs/specification.md, Gateway). */
+/** A response frame; its body is the JSON value, or a string when the answer is not JSON. */
 export function responseText(id: string | number, { status, headers, text }: ResponseParts): string {
   const start = JSON.stringify({ type: 'response', id, status, headers }).slice(0, -1)
   return `${start},"body":${isJson(headers['content-type'], text) ? text : JSON.stringify(text)}}`

@@ -6,7 +6,7 @@ import { bearerToken, unauthenticated } from '../http/identity.ts'
 
 /** The path of the sessions (docs/specification.md, Gateway). */
 export const SESSION_PATH = '/vpn'
-/** The one subprotocol there is; a browser offers it beside its token. */
+/** The only subprotocol; a browser offers it together with its token. */
 export const SUBPROTOCOL = 'platform.vpn.v1'
 
 const TOKEN_PROTOCOL = 'bearer.'
@@ -15,7 +15,7 @@ const VERSION = '13'
 const PROTOCOL_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const DEVICE = /^[A-Za-z0-9._-]{1,64}$/
 
-/** Throws when the request cannot become a WebSocket (RFC 6455, section 4.2.1), so that nothing is opened for it. */
+/** Throws when the request cannot become a WebSocket (RFC 6455, section 4.2.1), before anything is registered for it. */
 export function requireWebSocket({ method, headers }: IncomingMessage): void {
   if (method !== 'GET') throw malformed('the method', 'must be GET')
   if (!KEY.test(headers['sec-websocket-key'] ?? ''))
@@ -28,7 +28,7 @@ export function requireWebSocket({ method, headers }: IncomingMessage): void {
   }
 }
 
-/** A browser says which page it acts for; no page of another site may open sessions. Others say nothing. */
+/** A browser sends the origin of the page; pages of other sites may not open sessions. Other clients send none. */
 export function requireOwnOrigin({ headers: { origin, host } }: IncomingMessage): void {
   if (origin === undefined || URL.parse(origin)?.host === host?.toLowerCase()) return
   throw new AppError('forbidden', 'forbidden', 'Pages of another origin may not connect to this gateway.')
@@ -53,13 +53,13 @@ export function requireRole({ identity }: TokenHolder): void {
   if (identity.roles.length === 0) throw unauthenticated('The token names no role of the platform.')
 }
 
-/** The device that the query names. Throws `validation_failed` for a name that is none. */
+/** The device that the query names. Throws `validation_failed` for a name that is not valid. */
 export function deviceOf(url: string): string | undefined {
   const names = new URLSearchParams(url.split('?').slice(1).join('?')).getAll('device')
   const [name] = names
   if (name === undefined) return undefined
   if (names.length === 1 && DEVICE.test(name)) return name
-  throw malformed('device', 'must stand once, as 1 to 64 of A-Z a-z 0-9 . _ -')
+  throw malformed('device', 'must occur once, as 1 to 64 of A-Z a-z 0-9 . _ -')
 }
 
 function offeredProtocols({ 'sec-websocket-protocol': offered }: IncomingHttpHeaders): string[] {

@@ -13,7 +13,7 @@ const TUNNELS_BUILD = fileURLToPath(
   ),
 )
 
-/** The page runs and loads what this server serves, calls nobody else, and is shown in no other page. */
+/** The page loads and calls this server only, and no other page may embed it. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "base-uri 'none'",
@@ -32,8 +32,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 }
 
 const NOT_BUILT =
-  'The page of the tunnels is not built. In the checkout of the platform run `node scripts/build-console.ts`, ' +
-  'as `npm start` does by itself, then reload this page.\n'
+  'The page of the tunnels is not built. Run `node scripts/build-console.ts` in the checkout of the platform ' +
+  '(`npm start` does so by itself), then reload this page.\n'
 
 interface Build {
   readonly page: string
@@ -42,12 +42,12 @@ interface Build {
 }
 
 /**
- * The picture of the tunnels for the browser, at `/tunnels`, and its assets below it. Public, for they tell nothing; the
- * page asks `/tunnels/state` with the token of its reader.
+ * The picture of the tunnels for the browser, at `/tunnels`, and its assets below it. Public, because they
+ * contain no data; the page requests `/tunnels/state` with the token of its user.
  */
 export function tunnelsPageRoutes(directory = TUNNELS_BUILD): Route[] {
   let build: Build | undefined
-  // Kept once it is there: page and assets stay those of one build, whatever is built meanwhile.
+  // Read once: page and assets have to be of the same build, also when another one is made meanwhile.
   const readBuilt = () => (build ??= readBuild(directory))
   return [
     route({
@@ -85,7 +85,7 @@ function readBuild(directory: string): Build | undefined {
     const files = readdirSync(assets).map((name) => [name, readFileSync(join(assets, name), 'utf8')] as const)
     return { page, assets: new Map(files) }
   } catch {
-    // Missing, or being replaced at this moment: the next request looks again.
+    // Missing, or being replaced at the moment: the next request tries again.
     return undefined
   }
 }

@@ -1,11 +1,11 @@
-/** Why a gateway could not be reached, in words that stay the same from one attempt to the next. */
+/** Why a gateway could not be reached; the same text for the same failure, so that repetitions are recognized. */
 export function networkFailure(error: unknown): string {
   // A host name with several addresses gives one error for all, without a message.
   if (error instanceof Error && 'code' in error) return `not reached (${String(error.code)})`
   return `no gateway answers there (${error instanceof Error ? error.message : String(error)})`
 }
 
-/** Why a gateway did not open a session, from what it answered instead. */
+/** Why a gateway refused to open a session. */
 export function refusal(status: number, body: string): string {
   const message = messageOf(body)
   if (status >= 300 && status < 400) return `refused with ${status}: redirections are not followed`

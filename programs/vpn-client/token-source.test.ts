@@ -21,7 +21,7 @@ describe('the VPN client with a bad token', { concurrency: 4 }, () => {
     world.token = tokenUntil(2_000)
     await world.clock.pass(5_000)
     await world.next('connected', 0)
-    assert.deepEqual(world.told(), [
+    assert.deepEqual(world.reported(), [
       'connecting 0',
       'disconnected 0 refused with 401: The token has expired.',
       'disconnected 0 waiting for another token',
@@ -68,7 +68,7 @@ describe('the VPN client with a bad token', { concurrency: 4 }, () => {
     await world.next('connected', 0)
   })
 
-  test('tells that it cannot be read, and looks again', async (t) => {
+  test('reports that it cannot be read, and reads it again', async (t) => {
     const world = await vpnWorld(t, 1)
     let isThere = false
     const readToken = () => {
@@ -81,7 +81,7 @@ describe('the VPN client with a bad token', { concurrency: 4 }, () => {
     isThere = true
     await world.clock.pass(2_000)
     await world.next('connected', 0)
-    assert.equal(world.told()[0], 'disconnected 0 the token cannot be read: no such file')
+    assert.equal(world.reported()[0], 'disconnected 0 the token cannot be read: no such file')
   })
 
   test('never sends what is no token, nor shows it', async (t) => {
@@ -93,8 +93,8 @@ describe('the VPN client with a bad token', { concurrency: 4 }, () => {
     world.token = tokenUntil(1_000)
     await world.clock.pass(2_000)
     await world.next('connected', 0)
-    assert.deepEqual(world.told(), [
-      'disconnected 0 the token cannot be read: what stands there is no token',
+    assert.deepEqual(world.reported(), [
+      'disconnected 0 the token cannot be read: the text is not a token',
       'connecting 0',
       'connected 0',
     ])
@@ -139,7 +139,7 @@ describe('a token that ends soon', { concurrency: 4 }, () => {
     session.send({ type: 'renewed', at: '2026-01-31T04:00:00.000Z' })
     await world.next('connected', 0)
     await world.next('connected', 0)
-    assert.deepEqual(world.told(), [
+    assert.deepEqual(world.reported(), [
       'connecting 0',
       'connected 0',
       'expiring 0 the token ends at 2026-01-31T03:00:00.000Z',
@@ -149,7 +149,7 @@ describe('a token that ends soon', { concurrency: 4 }, () => {
     ])
   })
 
-  test('is told behind the connection when the gateway says so at once', async (t) => {
+  test('is reported after the connection when the gateway warns at once', async (t) => {
     const world = await vpnWorld(t)
     world.script(0, {
       greeting: (session) => {
@@ -159,7 +159,7 @@ describe('a token that ends soon', { concurrency: 4 }, () => {
     })
     world.start()
     await world.next('expiring', 0)
-    assert.deepEqual(world.told().slice(0, 2), ['connecting 0', 'connected 0'])
+    assert.deepEqual(world.reported().slice(0, 2), ['connecting 0', 'connected 0'])
   })
 
   test('goes on being looked for when the gateway does not take the new one', async (t) => {
@@ -174,7 +174,7 @@ describe('a token that ends soon', { concurrency: 4 }, () => {
     await world.next('expiring', 0)
     assert.equal(
       (await world.next('expiring', 0)).reason,
-      'another token was not taken: not yours: **redacted**',
+      'another token was not accepted: not yours: **redacted**',
     )
     await world.clock.pass(5_000)
     world.token = tokenUntil(3_000)

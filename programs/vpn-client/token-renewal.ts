@@ -1,9 +1,9 @@
 import { SECOND } from '../../src/kernel/time.ts'
 import type { GatewaySession } from './session.ts'
-import { isNewer, tokenProblem, type TokenSource } from './tokens.ts'
+import { isNewer, tokenProblem, type TokenSource } from './token-source.ts'
 import type { WaitingClock } from './waiting-clock.ts'
 
-const LOOK_EVERY_MS = 5 * SECOND
+const READ_EVERY_MS = 5 * SECOND
 
 export interface RenewalParts {
   readonly session: GatewaySession
@@ -11,13 +11,14 @@ export interface RenewalParts {
   readonly clock: WaitingClock
   /** Aborted when the session is over. */
   readonly signal: AbortSignal
-  /** A newer token is there, but cannot be used. */
+  /** There is a newer token, but it cannot be used. */
   onProblem(reason: string): void
 }
 
 /**
- * Looks for a newer token until the gateway has taken one, or the session is over. A token that was not taken is not
- * sent again, and one that ends no later is never sent: a bad one would end the session (docs/specification.md, Gateway).
+ * Reads the token until the gateway has accepted a newer one, or the session is over. A token that was refused is not
+ * sent again, and one that expires no later is never sent: a bad one would end the session (docs/specification.md,
+ * Gateway).
  */
 export async function renewWhenNewer(parts: RenewalParts): Promise<void> {
   const { session, tokens, clock, signal } = parts
@@ -29,8 +30,8 @@ export async function renewWhenNewer(parts: RenewalParts): Promise<void> {
       sent.add(token.reveal())
       const problem = await session.renew(token)
       if (problem === undefined) return
-      onProblem(`another token was not taken: ${problem}`)
+      onProblem(`another token was not accepted: ${problem}`)
     }
-    await clock.wait(LOOK_EVERY_MS, signal)
+    await clock.wait(READ_EVERY_MS, signal)
   }
 }
