@@ -13,6 +13,7 @@ const TRACED_CALLS = [
   'fsync',
   'fdatasync',
   'ftruncate',
+  'copy_file_range',
   'unlink',
   'rename',
   'link',
@@ -29,6 +30,7 @@ export type DiskStep =
   | { readonly kind: 'write'; readonly path: string; readonly offset: number; readonly data: Buffer }
   /** At the end of the file. */
   | { readonly kind: 'append'; readonly path: string; readonly data: Buffer }
+  | { readonly kind: 'copy'; readonly from: string; readonly path: string; readonly length: number }
   | { readonly kind: 'truncate'; readonly path: string; readonly size: number }
   | { readonly kind: 'sync'; readonly path: string }
   | { readonly kind: 'unlink'; readonly path: string }
@@ -92,6 +94,16 @@ const CALLS: readonly (readonly [RegExp, (groups: string[]) => DiskStep | undefi
     new RegExp(`^ftruncate\\(${FD}, (\\d+)\\) = 0$`),
     ([path = '', size = '']) => ({ kind: 'truncate', path: text(path), size: Number(size) }),
   ],
+  [
+    // From its beginning: how Node.js copies a file.
+    new RegExp(`^copy_file_range\\(${FD}, \\[0\\], ${FD}, NULL, \\d+, 0\\) = ([1-9]\\d*)$`),
+    ([from = '', path = '', length = '']) => ({
+      kind: 'copy',
+      from: text(from),
+      path: text(path),
+      length: Number(length),
+    }),
+  ],
   [new RegExp(`^unlink\\("(${HEX})"\\) = 0$`), ([path = '']) => ({ kind: 'unlink', path: text(path) })],
   [
     new RegExp(`^rename\\("(${HEX})", "(${HEX})"\\) = 0$`),
@@ -137,6 +149,7 @@ interface File {
   size: number
 }
 
+type AppendStep = Extract<DiskStep, { kind: 'append' }>
 type Names = ReadonlyMap<string, File>
 /** The change of the names by one call; it is on the disk as a whole or not at all. */
 type NameChange = (names: Map<string, File>) => void
@@ -173,6 +186,7 @@ export class Disk {
     // Without this a removed log would be back after the power loss.
     if (step.kind === 'unlink') this.#changeNames((names) => void names.delete(name))
     else if (step.kind === 'sync') sync(this.#file(name))
+    else if (step.kind === 'copy') change(this.#file(name), this.#copied(step))
     else change(this.#file(name), step)
   }
 
@@ -186,6 +200,11 @@ export class Disk {
       const content = unsynced.reduce((left, each) => afterLoss(left, each, chance), durable)
       writeFileSync(join(directory, name), content, { mode: 0o600 })
     }
+  }
+
+  #copied({ from, path, length }: Extract<DiskStep, { kind: 'copy' }>): AppendStep {
+    const source = this.#file(basename(from))
+    return { kind: 'append', path, data: source.unsynced.reduce(applied, source.durable).subarray(0, length) }
   }
 
   #file(name: string): File {
