@@ -101,5 +101,5 @@ function exposeBacklog(outbox: Messages, metrics: Metrics): void {
     const { pending: waiting, oldest } = await outbox.backlog()
     pending.set(waiting)
     age.set(oldest === null ? 0 : (systemClock.now() - oldest) / 1_000)
-  })
+  }, [pending, age])
 }

@@ -5,7 +5,7 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { silentLogger } from '../kernel/logger.ts'
-import type { Labels, Metrics } from '../kernel/metrics.ts'
+import type { Gauge, Labels, Metrics } from '../kernel/metrics.ts'
 import { noMetrics } from '../kernel/metrics.ts'
 import { startJobs } from './jobs.ts'
 
@@ -54,6 +54,20 @@ test('a job that fails is told of, counted, and run again', async () => {
     { name: 'sweep', outcome: 'done' },
     { name: 'sweep' },
   ])
+})
+
+test('the gauges of a job are cleared when it fails', async () => {
+  let runs = 0
+  const steps: string[] = []
+  const gauge: Gauge = { set: () => void steps.push('set'), clear: () => void steps.push('clear') }
+  const count = async () => {
+    if (++runs === 2) throw new Error('the database is away')
+    gauge.set(1)
+  }
+  const runner = startJobs([{ ...job(count), gauges: [gauge] }], surroundings())
+  await eventually('the job has run three times', () => steps.length >= 3)
+  await runner.stop()
+  assert.deepEqual(steps.slice(0, 3), ['set', 'clear', 'set'])
 })
 
 test('stopping tells the run under way, waits for it, and does not wait for the next one', async () => {

@@ -65,13 +65,14 @@ function createRecord({ clock, logger, metrics }: Surroundings) {
     help: 'When a background job last ended well.',
     labels: ['name'],
   })
-  return async ({ name }: Job, run: () => Promise<void>): Promise<void> => {
+  return async ({ name, gauges = [] }: Job, run: () => Promise<void>): Promise<void> => {
     const start = clock.monotonic()
     try {
       await run()
       runs.increment({ name, outcome: 'done' })
       lastSuccess.set(clock.now() / 1_000, { name })
     } catch (error) {
+      for (const gauge of gauges) gauge.clear()
       runs.increment({ name, outcome: 'failed' })
       logger.warn({ job: name, error }, 'a job failed and will be tried again')
     }

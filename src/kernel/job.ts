@@ -1,3 +1,5 @@
+import type { Gauge } from './metrics.ts'
+
 /** Something that the worker does again and again (docs/specification.md, Configuration). */
 export interface Job {
   /** Also the label of its metrics; kebab-case. */
@@ -6,4 +8,6 @@ export interface Job {
   readonly everyMs: number
   /** One run. It stops soon after `signal` is aborted, and leaves nothing half done. */
   run(signal: AbortSignal): Promise<void>
+  /** The gauges that a run sets; they are cleared when it fails, so that no alarm rests on an old value. */
+  readonly gauges?: readonly Gauge[]
 }

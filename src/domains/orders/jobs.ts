@@ -33,6 +33,7 @@ export function orderCountJob(orders: Orders, metrics: Metrics): Job {
   return {
     name: 'order-count',
     everyMs: COUNT_EVERY_MS,
+    gauges: [byStatus],
     async run() {
       const counts = new Map(
         (await orders.countByStatus()).map(({ status, orders: count }) => [status, count]),

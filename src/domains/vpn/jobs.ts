@@ -45,6 +45,7 @@ export function vpnPoolJob(vpn: Vpn, metrics: Metrics): Job {
   return {
     name: 'vpn-pool',
     everyMs: COUNT_EVERY_MS,
+    gauges: [size, free],
     async run() {
       const usage = await vpn.pool()
       size.set(usage.size)
