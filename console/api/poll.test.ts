@@ -8,7 +8,7 @@ const FAILED: Reading<number> = { kind: 'failed', reason: 'away' }
 
 /** A page whose waiting ends when the test says so. */
 function world(readings: Reading<number>[]) {
-  const told: PollNews<number>[] = []
+  const reported: PollNews<number>[] = []
   const waits: number[] = []
   const state = { isHidden: false, reads: 0 }
   let go: (() => void) | undefined
@@ -22,7 +22,7 @@ function world(readings: Reading<number>[]) {
       state.reads += 1
       return readings.shift() ?? ANSWER
     },
-    tell: (news) => told.push(news),
+    onNews: (news) => reported.push(news),
     wait: (ms, signal) => {
       waits.push(ms)
       return held(signal)
@@ -37,26 +37,26 @@ function world(readings: Reading<number>[]) {
     go?.()
     await settle()
   }
-  return { polling, told, waits, state, settle, proceed }
+  return { polling, reported, waits, state, settle, proceed }
 }
 
 test('it reads at once, and again every two seconds', async () => {
-  const { told, waits, settle, proceed, polling } = world([])
+  const { reported, waits, settle, proceed, polling } = world([])
   await settle()
-  assert.deepEqual(told, [ANSWER])
+  assert.deepEqual(reported, [ANSWER])
   await proceed()
-  assert.deepEqual(told, [ANSWER, ANSWER])
+  assert.deepEqual(reported, [ANSWER, ANSWER])
   assert.deepEqual(waits, [2_000, 2_000])
   polling.stop()
 })
 
 test('failures make the pauses longer, an answer makes them short again', async () => {
-  const { told, waits, settle, proceed, polling } = world([FAILED, FAILED, ANSWER])
+  const { reported, waits, settle, proceed, polling } = world([FAILED, FAILED, ANSWER])
   await settle()
   await proceed()
   await proceed()
   assert.deepEqual(waits, [4_000, 8_000, 2_000])
-  assert.deepEqual(told[1], { kind: 'waiting', reason: 'away', failures: 2, retryInMs: 8_000 })
+  assert.deepEqual(reported[1], { kind: 'waiting', reason: 'away', failures: 2, retryInMs: 8_000 })
   polling.stop()
 })
 
@@ -76,19 +76,19 @@ test('who does not want to wait is answered at once', async () => {
 })
 
 test('a refusal is the end', async () => {
-  const { told, waits, settle } = world([{ kind: 'refused', status: 401, message: 'no' }])
+  const { reported, waits, settle } = world([{ kind: 'refused', status: 401, message: 'no' }])
   await settle()
-  assert.equal(told[0]?.kind, 'refused')
+  assert.equal(reported[0]?.kind, 'refused')
   assert.deepEqual(waits, [])
 })
 
-test('nothing is read while nobody looks', async () => {
-  const { told, state, settle, proceed, polling } = world([])
+test('nothing is read while the page is hidden', async () => {
+  const { reported, state, settle, proceed, polling } = world([])
   await settle()
   state.isHidden = true
   await proceed()
   assert.equal(state.reads, 1)
-  assert.deepEqual(told.at(-1), { kind: 'paused' })
+  assert.deepEqual(reported.at(-1), { kind: 'paused' })
   state.isHidden = false
   await proceed()
   assert.equal(state.reads, 2)
@@ -96,10 +96,10 @@ test('nothing is read while nobody looks', async () => {
 })
 
 test('once stopped it says nothing more', async () => {
-  const { told, state, settle, polling } = world([])
+  const { reported, state, settle, polling } = world([])
   await settle()
   polling.stop()
   await settle()
   assert.equal(state.reads, 1)
-  assert.deepEqual(told, [ANSWER])
+  assert.deepEqual(reported, [ANSWER])
 })

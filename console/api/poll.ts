@@ -1,10 +1,10 @@
-/** What one reading brought. `refused` is final: the same call would be refused again. */
+/** The result of one reading. `refused` is final: the same call would be refused again. */
 export type Reading<T> =
   | { readonly kind: 'answer'; readonly value: T }
   | { readonly kind: 'refused'; readonly status: 401 | 403; readonly message: string }
   | { readonly kind: 'failed'; readonly reason: string }
 
-/** How the polling goes on. */
+/** What the page shows about the polling. */
 export type PollNews<T> =
   | Exclude<Reading<T>, { kind: 'failed' }>
   | {
@@ -16,19 +16,19 @@ export type PollNews<T> =
   | { readonly kind: 'paused' }
 
 export interface PollDeps<T> {
-  /** Never rejects but when it is aborted. */
+  /** Rejects only when it is aborted. */
   readonly read: (signal: AbortSignal) => Promise<Reading<T>>
-  readonly tell: (news: PollNews<T>) => void
+  readonly onNews: (news: PollNews<T>) => void
   /** Ends early, without an error, when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Whether nobody looks at the page. */
+  /** Whether the page is hidden. */
   readonly isHidden: () => boolean
-  /** Ends when somebody looks at it again, or when the signal aborts. */
+  /** Resolves when the page is visible again, or when the signal aborts. */
   readonly untilVisible: (signal: AbortSignal) => Promise<void>
 }
 
 export interface Polling {
-  /** Ends the present waiting, if any. */
+  /** Ends the present pause. */
   readNow(): void
   stop(): void
 }
@@ -36,7 +36,7 @@ export interface Polling {
 const POLL_MS = 2_000
 const LONGEST_PAUSE_MS = 30_000
 
-/** Reads again and again until a reading is refused or it is stopped; not while the page is hidden. */
+/** Reads periodically until a reading is refused or the polling is stopped; not while the page is hidden. */
 export function startPolling<T>(deps: PollDeps<T>): Polling {
   const stopped = new AbortController()
   let woken = new AbortController()
@@ -59,7 +59,7 @@ async function pollUntil<T>(
   let failures = 0
   while (!stopped.aborted) {
     if (deps.isHidden()) {
-      deps.tell({ kind: 'paused' })
+      deps.onNews({ kind: 'paused' })
       await deps.untilVisible(stopped)
       continue
     }
@@ -67,7 +67,7 @@ async function pollUntil<T>(
     if (!reading) return
     failures = reading.kind === 'failed' ? failures + 1 : 0
     const pauseMs = pauseAfter(failures)
-    deps.tell(
+    deps.onNews(
       reading.kind === 'failed'
         ? { kind: 'waiting', reason: reading.reason, failures, retryInMs: pauseMs }
         : reading,
@@ -77,7 +77,7 @@ async function pollUntil<T>(
   }
 }
 
-/** Undefined when it was stopped meanwhile: nobody wants to hear of it any more. */
+/** Undefined when the polling was stopped meanwhile. */
 async function readOnce<T>({ read }: PollDeps<T>, stopped: AbortSignal): Promise<Reading<T> | undefined> {
   try {
     const reading = await read(stopped)

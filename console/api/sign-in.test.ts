@@ -48,7 +48,7 @@ const REFUSALS = [
 ]
 
 for (const { what, fetch, message } of REFUSALS) {
-  test(`${what} is told in words`, async () => {
+  test(`${what} has a message`, async () => {
     const result = await signIn(fetch, 'ada', 'secret')
     assert.equal(result.kind, 'refused')
     assert.match(result.message, message)

@@ -59,7 +59,7 @@ test('a share is nothing or everything only when it is so exactly', () => {
   assert.equal(formatShare(5, 0), '0 %')
 })
 
-test('a moment is told by its day when it is long ago', () => {
+test('a time long ago is shown with its date', () => {
   const now = Date.parse('2026-01-31T20:00:00Z')
   assert.match(formatWhen(now - HOUR, now), /^\d\d:\d\d$/)
   assert.match(formatWhen(now - 2 * DAY, now), /^(28|29|30) Jan$/)

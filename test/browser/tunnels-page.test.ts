@@ -50,7 +50,7 @@ describe('signing in', () => {
     const refusal = alert(page, /admin, devops or auditor/)
     await refusal.waitFor()
     assert.match(await refusal.innerText(), /signed in as sam, with the role service/)
-    await page.getByRole('button', { name: 'Sign in as someone else' }).click()
+    await page.getByRole('button', { name: 'Sign in as another user' }).click()
     await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
   })
 })

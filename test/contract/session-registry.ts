@@ -8,13 +8,13 @@ import { eventually } from '../support/eventually.ts'
 /** A registry that has joined, and the world around it. */
 export interface RegistryWorld {
   readonly registry: SessionRegistry
-  /** How many addresses there are to lease. */
+  /** The number of addresses that can be leased. */
   readonly capacity: number
-  /** Somebody who is known, with the generation of the tokens that are good now. */
+  /** Creates a user; `generation` is the one of its valid tokens. */
   makeUser(): Promise<{ readonly id: string; readonly name: string; readonly generation: number | undefined }>
   /** As an operator does it. */
   disconnect(sessionId: string): Promise<void>
-  /** Changes the user, so that tokens from before are over. */
+  /** Changes the user so that older tokens are revoked. */
   endTokens(userId: string): Promise<void>
   /** Which of these sessions hold their address now. */
   live(sessionIds: readonly string[]): Promise<readonly string[]>
@@ -72,7 +72,7 @@ export function describeSessionRegistryContract(
       assert.equal(second.virtualIp, first.virtualIp)
     })
 
-    it('puts a second session of a device in the place of the first, which keeps being told until it is cut', async (t) => {
+    it('replaces the first session of a device by the second, and lists the first until it is acknowledged', async (t) => {
       const { register, registry, live } = await world(t)
       const device = randomUUID()
       const first = await register({ device })
@@ -93,7 +93,7 @@ export function describeSessionRegistryContract(
       assert.equal((await live(ids(sessions))).length, 2)
     })
 
-    it('tells of a session that an operator has ended', async (t) => {
+    it('lists a session that an operator has ended', async (t) => {
       const { register, registry, disconnect, live } = await world(t)
       const { id } = await register()
       await disconnect(id)
@@ -111,7 +111,7 @@ export function describeSessionRegistryContract(
       await assert.rejects(register({ token }), isCode('unauthenticated'))
     })
 
-    it('ends a session once, however often that is said', async (t) => {
+    it('ends a session once, however often it is closed', async (t) => {
       const { fill, registry, live } = await world(t)
       const sessions = await fill()
       const ends = sessions.map(({ id }) => ({ id, code: 1006, reason: 'the connection was lost' }))
@@ -120,7 +120,7 @@ export function describeSessionRegistryContract(
       assert.deepEqual(await live(ids(sessions)), [])
     })
 
-    it('leaves alone what it does not know', async (t) => {
+    it('ignores unknown sessions', async (t) => {
       const { registry } = await world(t)
       const id = randomUUID()
       await registry.close([{ id, code: 1000, reason: 'closed by the client' }])
@@ -131,7 +131,7 @@ export function describeSessionRegistryContract(
       await registry.acknowledge([])
     })
 
-    it('takes news with and without a round-trip time', async (t) => {
+    it('accepts news with and without a round-trip time', async (t) => {
       const { register, registry, live } = await world(t)
       const { id } = await register()
       await registry.beat([{ id, lastSeenAt: Date.now(), rttMs: null }])
@@ -139,7 +139,7 @@ export function describeSessionRegistryContract(
       assert.deepEqual(await live([id]), [id])
     })
 
-    it('notes a refusal, of somebody known or not', async (t) => {
+    it('records a refusal with and without a user', async (t) => {
       const { registry, user } = await world(t)
       await registry.refused({
         remoteAddress: '192.0.2.1',

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { ownLoopback } from './loopback.ts'
 
-/** A gateway that does what a test tells it, good or bad. */
+/** A gateway whose behaviour is scripted by a test. */
 export interface GatewayDouble extends AsyncDisposable {
   /** `http://127.….….…:port` */
   readonly url: string

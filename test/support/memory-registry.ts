@@ -12,18 +12,18 @@ import type {
 export interface MemoryRegistry extends SessionRegistry {
   /** Sessions that hold an address now. */
   readonly live: ReadonlyMap<string, RegisteredSession & SessionRequest>
-  /** Every end, in order; a session stands here once. */
+  /** Every end, in order; one for each session. */
   readonly ends: readonly SessionEnd[]
   readonly refusals: readonly Refusal[]
   readonly heard: ReadonlyMap<string, SessionNews>
-  /** How often the gateway has said that it lives. */
+  /** How often the gateway has called `beat`. */
   readonly beats: number
   readonly isJoined: boolean
-  /** As somebody else would end a session. */
+  /** Ends a session as an operator or another gateway does. */
   endElsewhere(id: string, code: number, reason: string): void
-  /** Ends the user's tokens that were issued before. */
+  /** Revokes the tokens of the user that were issued before. */
   endTokens(userId: string): void
-  /** From now on every call rejects, or works again. */
+  /** From now on every call rejects with `store_unavailable`, or works again. */
   setAway(isAway: boolean): void
 }
 
@@ -31,7 +31,7 @@ export interface MemoryRegistryOptions {
   readonly capacity?: number
   /** How many sessions one user may have at a time; any number when left out. */
   readonly sessionsPerUser?: number
-  /** Leaving waits for it. */
+  /** `leave` waits for it. */
   readonly beforeLeave?: () => Promise<void>
 }
 

@@ -2,15 +2,15 @@ import type { WaitingClock } from '../../programs/vpn-client/index.ts'
 import { fakeClock } from './clock.ts'
 import { eventually } from './eventually.ts'
 
-/** A clock that stands still until it is moved, with everybody who waits on it. */
+/** A clock that moves only when a test advances it, and then ends the waits that are due. */
 export interface FakeWaitingClock extends WaitingClock {
-  /** How long those who wait now have asked to wait. */
+  /** The durations of all pending waits, in milliseconds. */
   waits(): number[]
-  /** Moves time on; who is due by then goes on. */
+  /** Advances the time and ends the waits that are due. */
   advance(milliseconds: number): void
-  /** Resolves when somebody has asked to wait for exactly so long. */
+  /** Resolves when there is a wait of exactly that duration. */
   pending(milliseconds: number): Promise<void>
-  /** Advances by that much as soon as somebody has asked to wait for exactly so long. */
+  /** Advances by that duration as soon as there is a wait of exactly that duration. */
   pass(milliseconds: number): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export function fakeWaitingClock(): FakeWaitingClock {
     for (const waiter of waiters) if (waiter.dueAt <= clock.monotonic()) waiter.resolve()
   }
   const pending = async (milliseconds: number) => {
-    await eventually(`somebody waits for ${milliseconds} ms`, () => waits().includes(milliseconds), {
+    await eventually(`a wait of ${milliseconds} ms`, () => waits().includes(milliseconds), {
       timeoutMs: 30_000,
     })
   }

@@ -1,4 +1,4 @@
-/** What to do when nobody is connected. */
+/** What to do when there is no session. */
 export function Empty() {
   return (
     <div class="empty">

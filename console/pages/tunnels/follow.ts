@@ -32,7 +32,7 @@ export function followTunnels(model: TunnelsModel): Session {
       model.notice.value = notice ?? null
     })
   }
-  const tell = (news: PollNews<TunnelState>) => {
+  const onNews = (news: PollNews<TunnelState>) => {
     if (news.kind === 'refused' && news.status === 401) return signOut(refusedNotice(model))
     batch(() => {
       model.news.value = news
@@ -44,7 +44,7 @@ export function followTunnels(model: TunnelsModel): Session {
     const token = model.token.value
     if (token === null) return undefined
     const read = (signal: AbortSignal) => readTunnelState(fetchHere, token, signal)
-    const current = startPolling({ read, tell, ...browserTiming })
+    const current = startPolling({ read, onNews, ...browserTiming })
     polling = current
     return () => current.stop()
   })

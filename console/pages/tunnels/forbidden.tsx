@@ -1,9 +1,9 @@
 import type { PageProps } from './page-props.ts'
 
-// docs/specification.md, Gateway: the roles of /vpn/sessions
+// docs/specification.md, HTTP API: the roles of /vpn/sessions
 const ROLES = ['admin', 'devops', 'auditor']
 
-/** What stands there when the reader's roles are not enough. */
+/** Shown when the user's roles are not sufficient. */
 export function Forbidden({ model, session }: PageProps) {
   const bearer = model.bearer.value
   const roles = bearer?.roles.join(', ')
@@ -21,9 +21,9 @@ export function Forbidden({ model, session }: PageProps) {
           </>
         )}
       </p>
-      <p class="muted">Ask an administrator for one of them, or sign in as someone who has it.</p>
+      <p class="muted">Ask an administrator for one of these roles, or sign in as another user.</p>
       <button class="button button-main" type="button" onClick={() => session.signOut()}>
-        Sign in as someone else
+        Sign in as another user
       </button>
     </section>
   )

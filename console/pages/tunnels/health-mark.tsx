@@ -1,6 +1,6 @@
 import type { Health } from './health.ts'
 
-/** One shape for each health, so that nobody has to tell the colours apart; drawn around 0, 0. */
+/** One shape for each health, so that colour is not the only difference; drawn around 0, 0. */
 const SHAPES: Readonly<Record<Health, string>> = {
   fast: 'M5 0A5 5 0 1 1 -5 0A5 5 0 1 1 5 0Z',
   fair: 'M0 -6L6 0L0 6L-6 0Z',

@@ -76,7 +76,7 @@ test('of two that are equally many the worse one is typical', () => {
   assert.equal(typicalHealth(withTimes(10, 300)), 'slow')
 })
 
-test('nobody does well', () => {
+test('without sessions the health is fast and there is no median', () => {
   assert.equal(worstHealth([]), 'fast')
   assert.equal(typicalHealth([]), 'fast')
   assert.equal(medianRtt([]), null)

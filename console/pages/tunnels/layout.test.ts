@@ -40,7 +40,7 @@ function boxOf(node: PlacedNode, { frame }: Layout) {
 
 const WIDTHS = [296, 420, 640, 700, 782, 850, 1_300]
 const CROWDS = [
-  { what: 'nobody', sessions: [] },
+  { what: 'no session', sessions: [] },
   { what: '5 sessions', sessions: someSessions(5, 3) },
   { what: '40 sessions', sessions: someSessions(40, 12) },
   { what: '500 sessions', sessions: someSessions(500, 120) },

@@ -8,7 +8,7 @@ export interface Present<T> {
 }
 
 /**
- * What to show now: the next items in their order, then those that have gone and are still leaving. A phase other than
+ * What to show now: the next items in their order, then the removed ones that are still animated. A phase other than
  * `here` lasts `phaseMs`.
  */
 export function presentItems<T extends { readonly key: string }>(

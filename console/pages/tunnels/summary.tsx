@@ -89,7 +89,7 @@ function PoolUse({ pool }: { readonly pool: Pool }) {
   )
 }
 
-// Narrower, and nobody would see that there are any.
+// A narrower one could not be seen.
 const LEAST_PERCENT = 1.2
 
 function PoolParts({ used, cooling, size }: Pick<Pool, 'used' | 'cooling' | 'size'>) {

@@ -73,7 +73,7 @@ for (const { words, found } of SEARCHES) {
   })
 }
 
-test('the filter by health lets through those that are chosen', () => {
+test('the filter by health shows the chosen states only', () => {
   const slow = toggleHealth(ALL, 'slow')
   assert.deepEqual(names(filterSessions(SESSIONS, { words: '', healths: slow })), ['Ada'])
   assert.deepEqual([...toggleHealth(slow, 'slow')], [])

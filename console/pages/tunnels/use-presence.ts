@@ -4,7 +4,7 @@ import { presentItems, type Present } from './presence.ts'
 // A little longer than the transitions of picture.css.
 const PHASE_MS = 700
 
-/** The items, and for a moment those that have gone, so that they can be seen leaving. */
+/** The items, and for a moment the removed ones, so that their removal can be animated. */
 export function usePresence<T extends { readonly key: string }>(next: readonly T[]): readonly Present<T>[] {
   const shown = useRef<readonly Present<T>[]>([])
   const [, redraw] = useReducer<number, undefined>((count) => count + 1, 0)

@@ -9,7 +9,7 @@ import { openWorld, SECRET, type GatewayWorld } from './world.ts'
 const NOW = Math.floor(Date.now() / 1_000)
 const GOOD = { sub: 'id-of-ada', roles: ['devops'], iss: 'platform', iat: NOW, exp: NOW + 3_600 }
 
-/** A token of another program's making. */
+/** A token that another program signed. */
 function forge(claims: object, { alg = 'HS256', secret = SECRET, typ = 'JWT' } = {}): string {
   const input = [{ alg, typ }, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
@@ -18,15 +18,15 @@ function forge(claims: object, { alg = 'HS256', secret = SECRET, typ = 'JWT' } =
   return `${input}.${signature}`
 }
 
-/** None of these opens a session (issue: tokens at the upgrade). */
+/** None of these opens a session. */
 const BAD_TOKENS: Readonly<Record<string, string>> = {
   'the algorithm none': forge(GOOD, { alg: 'none' }),
   'the algorithm None with a signature': forge(GOOD, { alg: 'None' }),
   'another algorithm': forge(GOOD, { alg: 'HS512' }),
   'another key': forge(GOOD, { secret: 'another secret that is long enough too' }),
-  'a lifetime that is over': forge({ ...GOOD, iat: NOW - 7_200, exp: NOW - 1 }),
-  'no end': forge({ ...GOOD, exp: undefined }),
-  'a begin in the future': forge({ ...GOOD, nbf: NOW + 600 }),
+  'a lifetime in the past': forge({ ...GOOD, iat: NOW - 7_200, exp: NOW - 1 }),
+  'no expiry': forge({ ...GOOD, exp: undefined }),
+  'a start in the future': forge({ ...GOOD, nbf: NOW + 600 }),
   'another issuer': forge({ ...GOOD, iss: 'elsewhere' }),
   'no issuer': forge({ ...GOOD, iss: undefined }),
   'no subject': forge({ ...GOOD, sub: undefined }),
@@ -35,8 +35,8 @@ const BAD_TOKENS: Readonly<Record<string, string>> = {
   'unknown roles only': forge({ ...GOOD, roles: ['king', 'ADMIN', 'constructor'] }),
   'no roles': forge({ ...GOOD, roles: [] }),
   'another kind': forge(GOOD, { typ: 'refresh' }),
-  'no form at all': 'abc',
-  'nothing in it': '',
+  'text that is no token': 'abc',
+  'an empty text': '',
 }
 
 async function assertUnauthenticated({ url, registry, logged }: GatewayWorld, options: ConnectOptions) {
@@ -77,7 +77,7 @@ describe('a token is refused before the upgrade', { concurrency: 4 }, () => {
     })
   }
 
-  test('when its user has ended it meanwhile, and the audit trail names the user', async (t) => {
+  test('when its user has revoked it meanwhile, and the audit trail names the user', async (t) => {
     const world = await openWorld(t)
     const token = await world.token()
     world.registry.endTokens('id-of-ada')
@@ -86,12 +86,12 @@ describe('a token is refused before the upgrade', { concurrency: 4 }, () => {
   })
 })
 
-test('a good token of another program opens a session', async (t) => {
+test('a valid token of another program opens a session', async (t) => {
   const { url } = await openWorld(t)
   await openSession(url, { token: forge(GOOD) })
 })
 
-test('a browser gives its token among the subprotocols, and the protocol itself is chosen', async (t) => {
+test('a browser sends its token as a subprotocol, and the gateway selects the other one', async (t) => {
   const { url, token } = await openWorld(t)
   const session = await openSession(url, {
     protocols: ['platform.vpn.v1', `bearer.${await token()}`],
@@ -131,14 +131,14 @@ for (const query of [
   })
 }
 
-test('a device of 64 characters is taken', async (t) => {
+test('a device of 64 characters is accepted', async (t) => {
   const { url, token, registry } = await openWorld(t)
   const device = `Aa0._-${'x'.repeat(58)}`
   await openSession(url, { token: await token(), query: `?device=${device}` })
   assert.equal([...registry.live.values()][0]?.device, device)
 })
 
-test('a pool without a free address is 503, and takes the next one when somebody goes', async (t) => {
+test('a pool without a free address is 503, and accepts the next session when another one ends', async (t) => {
   const { url, token, registry } = await openWorld(t, { capacity: 2 })
   const first = await openSession(url, { token: await token() })
   await openSession(url, { token: await token() })
@@ -149,7 +149,7 @@ test('a pool without a free address is 503, and takes the next one when somebody
   await openSession(url, { token: await token() })
 })
 
-test('a user with too many sessions is refused with 429, and told when to come back', async (t) => {
+test('a user with too many sessions gets 429 with Retry-After', async (t) => {
   const world = await openWorld(t, { sessionsPerUser: 1 })
   await openSession(world.url, { token: await world.token() })
   const refused = await refusedBy(world.url, { token: await world.token() })
@@ -161,14 +161,14 @@ test('a user with too many sessions is refused with 429, and told when to come b
   assert.match(await world.metrics(), /vpn_connections_total\{outcome="too_many_sessions"\} 1$/m)
 })
 
-test('a registry that is away is 503', async (t) => {
+test('a registry that is unavailable is 503', async (t) => {
   const { url, token, registry } = await openWorld(t)
   registry.setAway(true)
   const refused = await refusedBy(url, { token: await token() })
   assert.deepEqual([refused.status, refused.body.code], [503, 'store_unavailable'])
 })
 
-test('an address that connects too often is told when to come back', async (t) => {
+test('an address that connects too often gets 429 with Retry-After', async (t) => {
   const { url, token, advance } = await openWorld(t, { connectionsPerSecond: 1, connectionBurst: 3 })
   for (let count = 0; count < 3; count++) await openSession(url, { token: await token() })
   // Real time goes on too: sooner or later there is one more than came back.
@@ -185,7 +185,7 @@ test('an address that connects too often is told when to come back', async (t) =
   await openSession(url, { token: await token() })
 })
 
-test('a read-only gateway takes no sessions, and passes requests on', async (t) => {
+test('a read-only gateway refuses sessions and passes requests on', async (t) => {
   const { url, token, api } = await openWorld(t, { readOnly: true })
   const refused = await refusedBy(url, { token: await token() })
   assert.deepEqual([refused.status, refused.body.code], [503, 'read_only'])
@@ -257,7 +257,7 @@ test('an upgrade elsewhere, or to something else, is a request like any other', 
   assert.equal(other?.status, 426)
 })
 
-test('a client that goes while it is registered leaves no address behind', async (t) => {
+test('a client that disconnects while it is registered releases its address', async (t) => {
   const { url, token, registry } = await openWorld(t)
   const headers = { ...HANDSHAKE, Authorization: `Bearer ${await token()}` }
   const { hostname, port } = new URL(url)

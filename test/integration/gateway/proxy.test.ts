@@ -80,7 +80,7 @@ test('the root leads to the page of the tunnels', async (t) => {
   assert.deepEqual(api.seen, [])
 })
 
-test('headers make nobody known at a gateway', async (t) => {
+test('identity headers are ignored at a gateway', async (t) => {
   const { url, api } = await openWorld(t)
   const answer = await fetch(`${url}/users`, { headers: { 'x-user-id': 'root', 'x-user-roles': 'admin' } })
   assert.equal(answer.status, 401)
@@ -93,7 +93,7 @@ test('another method than POST needs a token at the login', async (t) => {
   assert.deepEqual(api.seen, [])
 })
 
-test('the login is passed on without any identity, and tells the api where it comes from', async (t) => {
+test('the login is passed on without an identity and with the address of the client', async (t) => {
   const world = await openWorld(t)
   const answer = await fetch(`${world.url}/auth/login`, {
     method: 'POST',
@@ -115,7 +115,7 @@ test('the login is passed on without any identity, and tells the api where it co
     assert.equal(headers[name], undefined, name)
 })
 
-test('health and measurements are the gateway’s own', async (t) => {
+test('health and metrics are the gateway’s own', async (t) => {
   const { url, api } = await openWorld(t)
   const health = (await (await fetch(`${url}/health`)).json()) as { modules: string[] }
   assert.deepEqual(health.modules, ['gateway'])
@@ -140,7 +140,7 @@ for (const [roles, status] of [
   })
 }
 
-test('an api that is away is 503, and is back as soon as it is there', async (t) => {
+test('an api that is down is 503, and works again as soon as it is up', async (t) => {
   const first = await startApiDouble()
   const { port } = new URL(first.url)
   await first[Symbol.asyncDispose]()
@@ -160,7 +160,7 @@ test('an api that is away is 503, and is back as soon as it is there', async (t)
   assert.ok(world.logged.some(({ message }) => message === 'the api answers again'))
 })
 
-test('the answers 503 of an api that is there are passed on once', async (t) => {
+test('an answer 503 of the api is passed on, without a retry', async (t) => {
   const world = await openWorld(t)
   world.api.reply = (_request, response) =>
     sendJson(response, 503, { code: 'store_unavailable', message: 'Later.' })
@@ -172,15 +172,15 @@ test('the answers 503 of an api that is there are passed on once', async (t) => 
   assert.equal(world.api.seen.length, 1)
 })
 
-test('an api that breaks the connection has not answered', async (t) => {
+test('an api that breaks the connection is 503', async (t) => {
   const world = await openWorld(t)
   world.api.reply = (_request, response) => void response.destroy()
   const answer = await fetch(`${world.url}/orders`, { method: 'POST', headers: await bearer(world) })
   assert.equal(answer.status, 503)
-  assert.equal(world.api.seen.length, 1, 'what may have been done is not done twice')
+  assert.equal(world.api.seen.length, 1, 'a request that may have been carried out is not repeated')
 })
 
-test('something that speaks no HTTP is no api', async (t) => {
+test('a server that does not speak HTTP is 503', async (t) => {
   const server = createServer((socket) => socket.end('hello\r\n')).listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')
@@ -191,7 +191,7 @@ test('something that speaks no HTTP is no api', async (t) => {
   assert.equal(answer.status, 503)
 })
 
-test('an api below a path is asked below it', async (t) => {
+test('an api below a path gets requests below it', async (t) => {
   const world = await openWorld(t, { apiUrl: ({ url }) => `${url}/behind/it` })
   await fetch(`${world.url}/orders?a=/b?c`, { headers: await bearer(world) })
   assert.equal(world.api.seen[0]?.url, '/behind/it/orders?a=/b?c')
@@ -351,7 +351,7 @@ test('an api that fails during a long upload is 503', async (t) => {
   assert.equal(answer.status, 503)
 })
 
-test('a client that goes leaves no request behind for ever', async (t) => {
+test('a client that disconnects aborts its request at the api', async (t) => {
   const world = await openWorld(t)
   const waiting = Promise.withResolvers<void>()
   world.api.reply = (_request, response) => {
@@ -368,7 +368,7 @@ test('a client that goes leaves no request behind for ever', async (t) => {
   await eventually('the end at the api', () => ended === 1, PATIENT)
 })
 
-test('nothing listens any more after a stop, and requests under way are finished', async (t) => {
+test('after a stop nothing listens, and requests in flight are finished', async (t) => {
   const world = await openWorld(t)
   const mayAnswer = Promise.withResolvers<void>()
   world.api.reply = (_request, response) =>
@@ -382,13 +382,13 @@ test('nothing listens any more after a stop, and requests under way are finished
   await assert.rejects(fetch(`${world.url}/health`))
 })
 
-test('an api that nobody can reach by its name is away', async (t) => {
+test('an api whose name cannot be resolved is 503', async (t) => {
   const world = await openWorld(t, { apiUrl: () => 'http://api.invalid:9600' })
   const answer = await fetch(`${world.url}/orders`, { headers: await bearer(world) })
   assert.equal(answer.status, 503)
 })
 
-test('an api that is called by a name is told an address as Host', async (t) => {
+test('an api that is configured by name gets an address as Host', async (t) => {
   const world = await openWorld(t, { apiUrl: ({ url }) => url.replace('127.0.0.1', 'localhost') })
   await fetch(`${world.url}/orders`, { headers: await bearer(world) })
   assert.equal(world.api.seen[0]?.headers.host, `localhost:${new URL(world.api.url).port}`)

@@ -46,7 +46,7 @@ test('a request goes to the api as the holder of the session', async (t) => {
   )
 })
 
-test('a request brings nothing that says who sends it', async (t) => {
+test('a request frame cannot set headers that identify its sender', async (t) => {
   const { url, token, api } = await openWorld(t)
   const session = await openSession(url, { token: await token() })
   const headers = {
@@ -118,7 +118,7 @@ test('an answer of a mebibyte comes whole, a larger one is an error', async (t) 
   await session.frame('response', { id: 'after' })
 })
 
-test('twenty requests may be in flight, one more is an error, and no session ends for it', async (t) => {
+test('twenty requests may be in flight; one more is an error and does not end the session', async (t) => {
   const { url, token, api } = await openWorld(t)
   const waiting: ServerResponse[] = []
   api.reply = (_request, response) => void waiting.push(response)
@@ -139,7 +139,7 @@ test('twenty requests may be in flight, one more is an error, and no session end
   waiting.forEach((response) => response.destroy())
 })
 
-test('requests that are under way end with their session', async (t) => {
+test('requests in flight are aborted when their session ends', async (t) => {
   const { url, token, api } = await openWorld(t)
   let broken = 0
   api.reply = (_request, response) => void response.on('close', () => broken++)
@@ -160,7 +160,7 @@ test('a session outlives the api, and its requests answer 503', async (t) => {
   }
 })
 
-test('an api that breaks off in the middle of an answer is away', async (t) => {
+test('an api that breaks off in the middle of an answer is 503', async (t) => {
   const { url, token, api } = await openWorld(t)
   api.reply = (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '100' }).write('begin', () => {
@@ -172,7 +172,7 @@ test('an api that breaks off in the middle of an answer is away', async (t) => {
   assert.equal((await session.frame('response', { id: 1 }))['status'], 503)
 })
 
-test('requests share connections', async (t) => {
+test('requests reuse connections', async (t) => {
   const { url, token, api } = await openWorld(t)
   const session = await openSession(url, { token: await token() })
   for (let id = 1; id <= 30; id++) {

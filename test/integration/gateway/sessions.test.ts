@@ -14,16 +14,16 @@ async function withSession(t: TestContext, options: WorldOptions = {}, wish = {}
   return { ...world, session }
 }
 
-/** The registry was told once, with this code. */
-async function assertReturned({ registry }: Awaited<ReturnType<typeof withSession>>, code: number) {
-  await eventually('the address to come back', () => registry.live.size === 0, PATIENT)
+/** The registry got one end, with this code. */
+async function assertReleased({ registry }: Awaited<ReturnType<typeof withSession>>, code: number) {
+  await eventually('the address to be released', () => registry.live.size === 0, PATIENT)
   assert.deepEqual(
     registry.ends.map((end) => end.code),
     [code],
   )
 }
 
-test('a session begins with a frame that says all about it', async (t) => {
+test('the first frame describes the session', async (t) => {
   const { session, registry } = await withSession(t, { heartbeatMs: 30_000 })
   const [[id, { virtualIp, remoteAddress }] = ['', { virtualIp: '', remoteAddress: '' }]] = registry.live
   assert.deepEqual(session.frames[0], {
@@ -44,7 +44,7 @@ async function nextHeartbeat({ session, advance }: Awaited<ReturnType<typeof wit
   return session.frame('heartbeat', { seq })
 }
 
-test('heartbeats count up, and who answers them stays', async (t) => {
+test('heartbeats are numbered, and a session that answers them continues', async (t) => {
   const world = await withSession(t, { heartbeatMs: 30_000 })
   for (const seq of [1, 2, 3, 4, 5]) {
     const { at } = await nextHeartbeat(world, seq)
@@ -60,7 +60,7 @@ test('heartbeats count up, and who answers them stays', async (t) => {
   )
 })
 
-test('a pong answers a heartbeat too', async (t) => {
+test('a pong counts as an answer to a heartbeat', async (t) => {
   const world = await withSession(t, { heartbeatMs: 30_000 })
   for (const seq of [1, 2, 3, 4, 5]) {
     await nextHeartbeat(world, seq)
@@ -97,7 +97,7 @@ test('two heartbeats without an answer end a session with 4408', async (t) => {
   world.advance(30_000)
   assert.equal((await world.session.closed).code, 4408)
   assert.equal(world.session.frames.filter(({ type }) => type === 'heartbeat').length, 2)
-  await assertReturned(world, 4408)
+  await assertReleased(world, 4408)
 })
 
 test('an answer to the first of two heartbeats counts for that one', async (t) => {
@@ -130,8 +130,9 @@ const BAD_FRAMES: Readonly<Record<string, string | Buffer>> = {
   'a request to another host': '{"type":"request","id":"1","method":"GET","path":"http://192.0.2.1/"}',
   'a path with a space': '{"type":"request","id":"1","method":"GET","path":"/a b"}',
   'a path with a second line': '{"type":"request","id":"1","method":"GET","path":"/a\\r\\nX-User-ID: root"}',
-  'a path that climbs': '{"type":"request","id":"1","method":"GET","path":"/a/%2E./b"}',
-  'a path that climbs over backslashes': '{"type":"request","id":"1","method":"GET","path":"/a\\..\\..\\b"}',
+  'a path with a parent segment': '{"type":"request","id":"1","method":"GET","path":"/a/%2E./b"}',
+  'a path with parent segments and backslashes':
+    '{"type":"request","id":"1","method":"GET","path":"/a\\..\\..\\b"}',
   'a path that names a host': '{"type":"request","id":"1","method":"GET","path":"//evil.example/a"}',
   'a request without an id': '{"type":"request","method":"GET","path":"/"}',
   'headers in a list': '{"type":"request","id":"1","method":"GET","path":"/","headers":["a"]}',
@@ -148,7 +149,7 @@ for (const [name, frame] of Object.entries(BAD_FRAMES)) {
     const world = await withSession(t)
     world.session.socket.send(frame)
     assert.equal((await world.session.closed).code, 4400)
-    await assertReturned(world, 4400)
+    await assertReleased(world, 4400)
     assert.deepEqual(world.api.seen, [])
   })
 }
@@ -157,7 +158,7 @@ test('a frame larger than 64 KiB ends a session with 1009', async (t) => {
   const world = await withSession(t)
   world.session.socket.send('x'.repeat(64 * 1_024 + 1))
   assert.equal((await world.session.closed).code, 1009)
-  await assertReturned(world, 1009)
+  await assertReleased(world, 1009)
 })
 
 test('a frame of 64 KiB is taken', async (t) => {
@@ -173,19 +174,19 @@ test('text that is not UTF-8 ends a session with 1007', async (t) => {
   const world = await withSession(t)
   world.session.socket.send(Buffer.from([0xff, 0xfe]), { binary: false })
   assert.equal((await world.session.closed).code, 1007)
-  await assertReturned(world, 1007)
+  await assertReleased(world, 1007)
 })
 
-test('a client that goes returns its address', async (t) => {
+test('a client that disconnects releases its address', async (t) => {
   const world = await withSession(t)
   world.session.socket.close(1000)
-  await assertReturned(world, 1000)
+  await assertReleased(world, 1000)
 })
 
-test('a client that vanishes returns its address', async (t) => {
+test('a client whose connection breaks releases its address', async (t) => {
   const world = await withSession(t)
   world.session.socket.terminate()
-  await assertReturned(world, 1006)
+  await assertReleased(world, 1006)
 })
 
 for (const [code, reason] of [
@@ -199,7 +200,7 @@ for (const [code, reason] of [
     world.registry.endElsewhere(id, code, reason)
     assert.deepEqual(await world.session.closed, { code, reason })
     await eventually('the acknowledgement', async () => (await world.registry.ended()).length === 0, PATIENT)
-    await assertReturned(world, code)
+    await assertReleased(world, code)
   })
 }
 
@@ -225,7 +226,7 @@ test('a session is told five minutes before its token ends, and ends with it', a
   world.advance(5 * MINUTE)
   assert.equal((await world.session.closed).code, 4401)
   assert.equal(world.session.frames.filter(({ type }) => type === 'expiring').length, 1)
-  await assertReturned(world, 4401)
+  await assertReleased(world, 4401)
 })
 
 test('a token with less than five minutes left is told of behind the session frame', async (t) => {
@@ -257,7 +258,7 @@ test('a renewed session outlives its first token, and has the roles of the secon
   )
 })
 
-test('the token of somebody else does not renew a session, and does not end it', async (t) => {
+test('the token of another user does not renew a session, and does not end it', async (t) => {
   const { session, token } = await withSession(t)
   session.send({ type: 'renew', token: await token({ user: 'eve' }) })
   assert.equal((await session.frame('error'))['code'], 'forbidden')
@@ -274,12 +275,11 @@ for (const [name, make] of Object.entries({
     const world = await withSession(t)
     world.session.send({ type: 'renew', token: await make(world) })
     assert.equal((await world.session.closed).code, 4401)
-    await assertReturned(world, 4401)
+    await assertReleased(world, 4401)
   })
 }
 
-/** Answers of nearly a mebibyte that nobody reads. */
-test('a client that does not read is closed with 4429 or cut, and returns its address', async (t) => {
+test('a client that does not read is closed with 4429 or disconnected, and releases its address', async (t) => {
   const world = await withSession(t)
   const text = JSON.stringify('x'.repeat(MIB - 2))
   world.api.reply = (_request, response) => {
@@ -291,12 +291,12 @@ test('a client that does not read is closed with 4429 or cut, and returns its ad
     if (id % 10 === 9)
       await eventually('answers', () => world.api.seen.length > id || world.registry.live.size === 0, PATIENT)
   }
-  await assertReturned(world, 4429)
+  await assertReleased(world, 4429)
   world.session.socket.resume()
   assert.ok([4429, 1006].includes((await world.session.closed).code))
 })
 
-test('pings that nobody reads the answers to are cut too', async (t) => {
+test('a client that sends pings and does not read the pongs is closed too', async (t) => {
   const world = await withSession(t)
   world.session.socket.pause()
   const ping = Buffer.alloc(125)
@@ -310,10 +310,10 @@ test('pings that nobody reads the answers to are cut too', async (t) => {
     },
     PATIENT,
   )
-  await assertReturned(world, 4429)
+  await assertReleased(world, 4429)
 })
 
-test('a gateway that stops says 1001 to all, takes nobody else, and leaves', async (t) => {
+test('a gateway that stops closes all sessions with 1001, refuses further ones, and leaves', async (t) => {
   const mayLeave = Promise.withResolvers<void>()
   const world = await openWorld(t, { beforeLeave: () => mayLeave.promise })
   const token = await world.token()
@@ -335,7 +335,7 @@ test('a gateway stops in time although a client does not answer', async (t) => {
   world.session.socket.pause()
   const startedAt = performance.now()
   await world.close()
-  assert.ok(performance.now() - startedAt < 25_000, 'without the patience of the library, which is 30 s')
+  assert.ok(performance.now() - startedAt < 25_000, 'without the timeout of the library, which is 30 s')
   assert.deepEqual(
     world.registry.ends.map(({ code }) => code),
     [1001],
@@ -357,10 +357,10 @@ test('a gateway that cannot say that it lives ends its sessions before others ta
   world.advance(HOUR / 2 - MINUTE)
   assert.equal((await world.session.closed).code, 1001)
   world.registry.setAway(false)
-  await assertReturned(world, 1001)
+  await assertReleased(world, 1001)
 })
 
-test('a gateway stops although the registry is away', async (t) => {
+test('a gateway stops although the registry is unavailable', async (t) => {
   const world = await withSession(t)
   world.registry.setAway(true)
   await world.close()
@@ -368,7 +368,7 @@ test('a gateway stops although the registry is away', async (t) => {
   assert.ok(world.logged.some(({ message }) => message.startsWith('the gateway could not leave')))
 })
 
-test('an end that the registry did not take is told again', async (t) => {
+test('an end that the registry did not accept is retried', async (t) => {
   const world = await withSession(t)
   world.registry.setAway(true)
   world.session.socket.close(1000)
@@ -379,13 +379,13 @@ test('an end that the registry did not take is told again', async (t) => {
   )
   assert.equal(world.registry.live.size, 1)
   world.registry.setAway(false)
-  await assertReturned(world, 1000)
+  await assertReleased(world, 1000)
 })
 
-test('each session is one line at its begin and one at its end, without its token', async (t) => {
+test('the log has one line for the start of a session and one for its end, without the token', async (t) => {
   const world = await withSession(t)
   world.session.socket.close(1000)
-  await assertReturned(world, 1000)
+  await assertReleased(world, 1000)
   const [opened, closed] = world.logged.filter(({ message }) => message.startsWith('session '))
   assert.equal(opened?.message, 'session opened')
   assert.equal(closed?.message, 'session closed')
@@ -394,11 +394,11 @@ test('each session is one line at its begin and one at its end, without its toke
   assert.doesNotMatch(JSON.stringify(world.logged), /eyJ/)
 })
 
-test('the measurements tell of sessions, connections, frames and ends', async (t) => {
+test('the metrics count sessions, connections, frames and ends', async (t) => {
   const world = await withSession(t)
   assert.match(await world.metrics(), /^platform_vpn_sessions 1$/m)
   world.session.socket.send('bad')
-  await assertReturned(world, 4400)
+  await assertReleased(world, 4400)
   const text = await world.metrics()
   assert.match(text, /^platform_vpn_sessions 0$/m)
   assert.match(text, /^platform_vpn_connections_total\{outcome="opened"\} 1$/m)
