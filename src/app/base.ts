@@ -18,7 +18,7 @@ import { openCurrentDatabase } from './database.ts'
 import { createDomains, eventSubjects, type Domains } from './domains.ts'
 import { VERSION } from './version.ts'
 
-/** What every module stands on; made once, and closed in reverse order. */
+/** The parts that all modules share; created once, and closed in reverse order. */
 export interface Base {
   readonly config: Config
   readonly logger: Logger
@@ -29,18 +29,18 @@ export interface Base {
   readonly operations: ReturnType<typeof operationsRoutes>
 }
 
-// Other processes wait this long for a holder that has become silent.
+// How long other processes wait for a holder that no longer renews its lease.
 const DELIVERY_LEASE_MS = 10 * SECOND
 
-/** Opens what every module stands on; what it opens is closed with `opening`. */
+/** Opens the shared parts; `resources` closes them. */
 export async function openBase(
   { config, logger }: Pick<Base, 'config' | 'logger'>,
-  opening: AsyncDisposableStack,
+  resources: AsyncDisposableStack,
 ): Promise<Base> {
   const { metrics, expose, close } = createMetrics({ logger })
-  opening.defer(close)
+  resources.defer(close)
   const database = await openCurrentDatabase({ config, logger, metrics, readOnly: config.readOnly })
-  opening.defer(() => database.close())
+  resources.defer(() => database.close())
   const store = config.readOnly ? readOnly(database) : database
   const bus = createNatsBus({
     servers: config.bus.urls.reveal(),
@@ -49,8 +49,8 @@ export async function openBase(
     logger: logger.child({ part: 'bus' }),
     metrics,
   })
-  opening.defer(() => bus.close())
-  const domains = openDomains({ config, logger, metrics, store, bus }, opening)
+  resources.defer(() => bus.close())
+  const domains = openDomains({ config, logger, metrics, store, bus }, resources)
   const operations = operationsRoutes({
     version: VERSION,
     modules: config.modules,
@@ -65,27 +65,27 @@ export async function openBase(
 type DomainParts = Omit<Base, 'domains' | 'operations'>
 
 /** The domains write to the outbox and the dispatcher reads it, so the dispatcher is created after them. */
-function openDomains(parts: DomainParts, opening: AsyncDisposableStack): Domains {
+function openDomains(parts: DomainParts, resources: AsyncDisposableStack): Domains {
   let dispatcher: Dispatcher | undefined = undefined
   const delivery: Delivery = {
     wake: () => dispatcher?.wake(),
     settled: (id, withinMs) => dispatcher?.settled(id, withinMs) ?? Promise.resolve(),
   }
   const domains = createDomains({ ...parts, clock: systemClock, delivery })
-  // A read-only process may not even record that something was delivered.
-  if (!parts.config.readOnly) dispatcher = startDispatcher(parts, domains.messages.messages, opening)
+  // A read-only process cannot record a delivery, so it does not deliver.
+  if (!parts.config.readOnly) dispatcher = startDispatcher(parts, domains.messages.messages, resources)
   return domains
 }
 
 function startDispatcher(
   { bus, store, logger, metrics }: DomainParts,
   outbox: Messages,
-  opening: AsyncDisposableStack,
+  resources: AsyncDisposableStack,
 ): Dispatcher {
   const clock = systemClock
   const lease = createLease({ store, clock, name: 'delivery', ttlMs: DELIVERY_LEASE_MS })
   const dispatcher = new Dispatcher({ bus, outbox, lease, clock, logger, metrics })
-  opening.defer(() => dispatcher.close())
+  resources.defer(() => dispatcher.close())
   exposeBacklog(outbox, metrics)
   dispatcher.start()
   return dispatcher
@@ -94,9 +94,9 @@ function startDispatcher(
 function exposeBacklog(outbox: Messages, metrics: Metrics): void {
   const pending = metrics.gauge({
     name: 'outbox_pending',
-    help: 'Messages that wait for the bus, at most 100,000.',
+    help: 'Messages that are not yet delivered, counted up to 100,000.',
   })
-  const age = metrics.gauge({ name: 'outbox_oldest_seconds', help: 'Age of the oldest message that waits.' })
+  const age = metrics.gauge({ name: 'outbox_oldest_seconds', help: 'Age of the oldest undelivered message.' })
   metrics.onScrape(async () => {
     const { pending: waiting, oldest } = await outbox.backlog()
     pending.set(waiting)

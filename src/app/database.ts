@@ -13,15 +13,15 @@ export interface DatabaseParts {
   readonly config: Config
   readonly logger: Logger
   readonly metrics: Metrics
-  /** For a program that serves read-only: it does not even recover what a crashed process left. */
+  /** Opens the database without writing to it, not even to recover the log of a crashed process. */
   readonly readOnly?: boolean
-  /** The setting that names a database which must exist, and its source, for the error. Left out: one is made. */
+  /** The database must exist; this text names its setting in the error. Without it a missing database is created. */
   readonly mustExist?: string
 }
 
 /**
- * Opens the configured database as it is, and makes sure that it answers. The caller closes it. Rejects with
- * `store_unavailable`, which names the database.
+ * Opens the configured database without migrating it, and checks that it responds. The caller closes it. Rejects with
+ * `store_unavailable`, whose message names the database.
  */
 export async function openDatabase(parts: DatabaseParts): Promise<Store> {
   const { config, logger, metrics, readOnly = false } = parts
@@ -33,24 +33,24 @@ export async function openDatabase(parts: DatabaseParts): Promise<Store> {
     return store
   } catch (error) {
     await store.close()
-    throw unusable(databaseLocation.format(database), error)
+    throw unusableDatabase(databaseLocation.format(database), error)
   }
 }
 
-/** Opens the configured database with the current schema. A read-only program requires it, others migrate to it. */
+/** Opens the configured database with the current schema: a read-only program requires it, others migrate to it. */
 export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> {
   const { config, logger, mustExist } = parts
   const store = await openDatabase(
-    config.readOnly ? { mustExist: 'read_only is set, so none is made', ...parts } : parts,
+    config.readOnly ? { mustExist: 'read_only is set, so it is not created', ...parts } : parts,
   )
   try {
-    warnWhenReadable(parts)
+    warnIfOthersHaveAccess(parts)
     if (mustExist !== undefined) await requireSchema(store, config, mustExist)
     if (config.readOnly) {
       await requireCurrentSchema(store)
     } else {
       const steps = await migrate(store, systemClock)
-      if (steps.length > 0) logger.info({ steps }, 'brought the schema up to date')
+      if (steps.length > 0) logger.info({ steps }, 'migrated the schema')
     }
     return store
   } catch (error) {
@@ -61,24 +61,24 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> 
 
 function requireFile({ config: { database }, mustExist }: DatabaseParts): void {
   if (mustExist === undefined || database.kind !== 'sqlite' || existsSync(database.path)) return
-  throw missing(`no database at ${database.path}`, mustExist)
+  throw missingDatabase(`no database at ${database.path}`, mustExist)
 }
 
 /** An empty database is as unexpected as none. */
 async function requireSchema(store: Store, { database }: Config, setting: string): Promise<void> {
   const { applied } = await schemaStatus(store)
   if (applied.length === 0)
-    throw missing(`no schema in the database ${databaseLocation.format(database)}`, setting)
+    throw missingDatabase(`no schema in the database ${databaseLocation.format(database)}`, setting)
 }
 
-function missing(what: string, setting: string): AppError {
+function missingDatabase(what: string, setting: string): AppError {
   const remedy =
-    'Run "platform db migrate" or "platform serve" to make it, or choose another database with --config.'
+    'Run "platform db migrate" or "platform serve" to create it, or choose another database with --config.'
   return new AppError('unavailable', 'store_unavailable', `There is ${what} (${setting}). ${remedy}`)
 }
 
-/** The mode is the operator's decision, since a backup may read the file as a member of its group. Hence only a warning. */
-function warnWhenReadable({ config: { database }, logger }: DatabaseParts): void {
+/** Only a warning: the mode is the operator's decision, since a backup may read the file as a member of its group. */
+function warnIfOthersHaveAccess({ config: { database }, logger }: DatabaseParts): void {
   if (database.kind !== 'sqlite') return
   const { path } = database
   const mode = statSync(path).mode & 0o777
@@ -86,11 +86,11 @@ function warnWhenReadable({ config: { database }, logger }: DatabaseParts): void
   const fields = { path, mode: mode.toString(8) }
   logger.warn(
     fields,
-    'others than its owner can read or write the database; if that is not intended, run chmod 600',
+    'other users can read or write the database file; if that is not intended, run chmod 600',
   )
 }
 
-function unusable(name: string, error: unknown): AppError {
+function unusableDatabase(name: string, error: unknown): AppError {
   const cause = error instanceof AppError ? error.cause : error
   return new AppError(
     'unavailable',
@@ -100,7 +100,7 @@ function unusable(name: string, error: unknown): AppError {
   )
 }
 
-/** A host name with several addresses fails once for each, and the AggregateError has no message of its own. */
+/** A host name with several addresses fails with an AggregateError, whose own message is empty. */
 function reasonOf(cause: unknown): string {
   return cause instanceof AggregateError ? cause.errors.map(errorMessage).join(', ') : errorMessage(cause)
 }

@@ -20,8 +20,8 @@ import type { Domain, DomainParts } from '../wire/domain.ts'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-codes.ts'
 
 /**
- * Every domain. Tables, event subjects, error codes, routes and jobs follow from this list; what a domain needs of the
- * others is passed in {@link createDomains}.
+ * Every domain. Tables, event subjects, error codes, routes and jobs follow from this list; {@link createDomains} passes
+ * to each domain what it needs of the others.
  */
 export const DOMAINS = [messagesDomain, alertsDomain, ordersDomain, usersDomain, vpnDomain] as const
 
@@ -50,11 +50,11 @@ export type Domains = ReturnType<typeof createDomains>
 /** Creates the domains of a process, once, and wires them to one another. */
 export function createDomains({ config, ...platform }: DomainsOptions) {
   const { clock } = platform
-  // Messages raise alerts and alerts write messages, so one of the two is looked up when it is called.
-  const lateAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
+  // Messages raise alerts and alerts write messages, so one of the two is resolved at the call.
+  const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
   const messages = messagesDomain.create({
     ...platform,
-    alerts: lateAlerts,
+    alerts: lazyAlerts,
     keepMs: config.messages.keepMs,
   })
   const eventsOf = <T>(domain: Domain & { readonly encodeEvent: (data: T) => string }): EventSink<T> =>
@@ -96,13 +96,13 @@ export function jobsOf(domains: Domains, module: keyof DomainParts['jobs']) {
   return Object.values<DomainParts>(domains).flatMap(({ jobs }) => jobs[module] ?? [])
 }
 
-/** The subjects of all events, as a stream of the bus covers them: `order.created` → `order.>`. */
+/** The subjects of a stream that covers all events: `order.created` → `order.>`. */
 export function eventSubjects(): string[] {
   const subjects = DOMAINS.flatMap(({ events }) => Object.values<string>(events))
   return [...new Set(subjects.map((subject) => subject.replace(/[^.]+$/, '>')))]
 }
 
-/** The configured secret of the tokens, or the one that the data directory keeps. */
+/** The configured signing secret of the tokens, or the one in the data directory. */
 export function jwtSecret({ auth, dataDir }: Config): Secret {
   return auth.jwtSecret ?? readOrCreateJwtSecret(dataDir)
 }

@@ -5,27 +5,27 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 
 export interface JobRunner {
-  /** Asks the runs under way to stop and waits for them; may be called twice. */
+  /** Aborts the current runs and waits for them; may be called twice. */
   stop(): Promise<void>
 }
 
-interface Surroundings {
+interface JobRunnerDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
 }
 
 const SECONDS = [0.001, 0.01, 0.1, 1, 10, 60]
-// Up to a tenth later than asked, so that many processes do not all scan at the same moment.
+// A run starts up to a tenth of its period later, so that many processes do not all scan at the same moment.
 const JITTER = 0.1
 
 /**
- * Runs each job at once and then again and again, `everyMs` after the end of its last run: a job never overlaps with
- * itself. A run that fails is logged and counted, and the next one comes at its time.
+ * Runs each job immediately and then periodically, `everyMs` after the end of its last run: a job never overlaps with
+ * itself. A failed run is logged and counted, and the next one starts as usual.
  */
-export function startJobs(jobs: readonly Job[], surroundings: Surroundings): JobRunner {
+export function startJobs(jobs: readonly Job[], deps: JobRunnerDeps): JobRunner {
   const abort = new AbortController()
-  const record = createRecord(surroundings)
+  const record = createRecord(deps)
   const loops = jobs.map((job) => loop(job, record, abort.signal))
   return {
     async stop() {
@@ -47,8 +47,8 @@ async function loop(
   }
 }
 
-// The label is not `job`: Prometheus gives that name to what it scrapes.
-function createRecord({ clock, logger, metrics }: Surroundings) {
+// The label is not `job`: Prometheus uses that one for its scrape targets.
+function createRecord({ clock, logger, metrics }: JobRunnerDeps) {
   const runs = metrics.counter({
     name: 'job_runs_total',
     help: 'Runs of background jobs.',
@@ -62,7 +62,7 @@ function createRecord({ clock, logger, metrics }: Surroundings) {
   })
   const lastSuccess = metrics.gauge({
     name: 'job_last_success_timestamp_seconds',
-    help: 'When a background job last ended well.',
+    help: 'Time of the last successful run of a background job.',
     labels: ['name'],
   })
   return async ({ name, gauges = [] }: Job, run: () => Promise<void>): Promise<void> => {
@@ -74,7 +74,7 @@ function createRecord({ clock, logger, metrics }: Surroundings) {
     } catch (error) {
       for (const gauge of gauges) gauge.clear()
       runs.increment({ name, outcome: 'failed' })
-      logger.warn({ job: name, error }, 'a job failed and will be tried again')
+      logger.warn({ job: name, error }, 'job failed; it will run again')
     }
     seconds.observe((clock.monotonic() - start) / 1_000, { name })
   }

@@ -17,22 +17,22 @@ export interface Platform {
   /** The URL of each listener by its module. */
   readonly addresses: ModuleContext['addresses']
   busState(): BusState
-  /** Stops accepting, finishes what is under way, closes everything; may be called twice. */
+  /** Stops accepting requests, finishes those in progress, closes everything; may be called twice. */
   stop(): Promise<void>
 }
 
-/** What each module opens, and the jobs that it brings; one that is not selected is not loaded. */
+/** The code of each module; only that of the configured modules is loaded. */
 const MODULES: Readonly<Record<ModuleName, () => Promise<OpenModule>>> = {
   api: async () => (await import('./modules/api.ts')).openApi,
   gateway: async () => (await import('./modules/gateway.ts')).openGateway,
   worker: async () => (await import('./modules/worker.ts')).openWorker,
 }
 
-/** Opens everything that the configured modules need, and starts them. Rejects, with nothing left open, when one fails. */
+/** Opens what the configured modules need, and starts them. If one fails, closes everything and rejects. */
 export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOptions): Promise<Platform> {
-  await using opening = new AsyncDisposableStack()
-  const base = await openBase({ config, logger }, opening)
-  const context: ModuleContext = { ...base, opening, onFirstAdmin, addresses: {} }
+  await using resources = new AsyncDisposableStack()
+  const base = await openBase({ config, logger }, resources)
+  const context: ModuleContext = { ...base, resources, onFirstAdmin, addresses: {} }
   const jobs: Job[] = []
   for (const module of config.modules) {
     const open = await MODULES[module]()
@@ -42,13 +42,13 @@ export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOp
     // Only now: a start that fails must not show a password.
     if (config.modules.includes('api')) await createFirstAdmin(context)
     const runner = startJobs(jobs, { clock: systemClock, logger, metrics: base.metrics })
-    opening.defer(() => runner.stop())
+    resources.defer(() => runner.stop())
   }
-  const opened = opening.move()
+  const started = resources.move()
   return {
     addresses: context.addresses,
     busState: () => base.bus.state,
-    stop: () => opened.disposeAsync(),
+    stop: () => started.disposeAsync(),
   }
 }
 

@@ -1,4 +1,4 @@
 import packageJson from '../../package.json' with { type: 'json' }
 
-/** The release, as `package.json` says it. */
+/** The version in `package.json`. */
 export const VERSION: string = packageJson.version

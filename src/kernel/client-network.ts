@@ -3,8 +3,8 @@ const IPV6_GROUPS = 8
 const NETWORK_GROUPS = 4
 
 /**
- * What limits for each client count by: an IPv4 address as it is, of an IPv6 address its /64, because one client holds
- * all addresses of it (RFC 4291, section 2.5.4).
+ * The key of a limit per client: an IPv4 address itself, but the /64 of an IPv6 address, because one client can use every
+ * address of its /64 (RFC 4291, section 2.5.4).
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address

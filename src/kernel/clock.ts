@@ -1,4 +1,4 @@
-/** The only source of the present. A test hands in its own. */
+/** The only source of the current time. Tests pass a fake clock. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, UTC. May step backwards when the system's clock is set. */
   now(): number
@@ -6,9 +6,9 @@ export interface Clock {
   monotonic(): number
 }
 
-/** A clock that can be waited on, so that a test also decides when a pause ends. */
+/** A clock with timers, so that a test also controls when a wait ends. */
 export interface WaitingClock extends Clock {
-  /** Resolves after that time, or as soon as the signal is aborted; never rejects. */
+  /** Resolves after `milliseconds`, or as soon as `signal` is aborted; never rejects. */
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 

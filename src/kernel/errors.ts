@@ -1,6 +1,6 @@
 /**
- * What kind of failure a caller is told of; each edge (HTTP, command line, socket) maps a kind once.
- * `unavailable` alone says that the same call may succeed later without being changed.
+ * The kind of a failure. Each entry point (HTTP, command line, socket) maps the kinds to its own codes in one place.
+ * Only `unavailable` means that the same call, unchanged, may succeed later.
  */
 export type ErrorKind =
   | 'invalid'
@@ -16,7 +16,7 @@ export type ErrorKind =
   | 'unavailable'
   | 'internal'
 
-/** One thing that is wrong with an input: where it stands (`items.0.title`) and what was expected there. */
+/** One problem of an input: its path (`items.0.title`) and what was expected there. */
 export interface ErrorDetail {
   readonly path: string
   readonly message: string
@@ -30,8 +30,9 @@ export interface AppErrorOptions {
 }
 
 /**
- * A failure that a caller cannot go on from, in words meant for that caller.
- * `code` is listed in docs/reference/errors.md, `message` one sentence without secrets; the cause stays in the log.
+ * A failure that the caller cannot recover from, with a message for that caller.
+ * `code` is one of the error codes of docs/specification.md, HTTP API; `message` is one sentence without secrets. The
+ * cause goes only to the log.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
@@ -49,17 +50,17 @@ export class AppError extends Error {
   }
 }
 
-/** The thing of that kind and id does not exist: `<thing>_not_found`. */
-export function notFound(thing: string, id: string): AppError {
-  return new AppError('not_found', `${thing}_not_found`, `There is no ${thing} ${JSON.stringify(id)}.`)
+/** The error for a resource that does not exist: `<resource>_not_found`. */
+export function notFound(resource: string, id: string): AppError {
+  return new AppError('not_found', `${resource}_not_found`, `There is no ${resource} ${JSON.stringify(id)}.`)
 }
 
-/** One field of an input is wrong in a way that its schema cannot say. */
+/** The error for one field of an input that violates a rule which its schema cannot express. */
 export function invalidField(path: string, message: string): AppError {
   return new AppError('invalid', 'validation_failed', `${path}: ${message}`, { details: [{ path, message }] })
 }
 
-/** The text of anything that was thrown, for a log line. */
+/** The message of any thrown value, for a log line. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

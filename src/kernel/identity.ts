@@ -1,10 +1,10 @@
-/** The role whitelist (docs/specification.md, Identity). Other names do not count as roles. */
+/** The known roles (docs/specification.md, Identity). Other names are ignored. */
 export const ROLES = ['admin', 'devops', 'service', 'auditor'] as const
 export type Role = (typeof ROLES)[number]
 
 /**
- * Who is calling. `id` is a user's id, or the name that a local tool or the gateway gave in `X-User-ID`.
- * `via` says how it became known: a token that was verified, or headers from a trusted peer (docs/specification.md, Identity).
+ * The caller of a request. `id` is a user's id, or the name that a local tool or the gateway sent in `X-User-ID`.
+ * `via` is the source: a verified token, or the headers of a trusted peer (docs/specification.md, Identity).
  */
 export interface Identity {
   readonly id: string

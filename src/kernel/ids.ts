@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 
-/** A new id of the platform's own making: UUIDv7 (RFC 9562), so ids sort by the millisecond they were made in. */
+/** Creates an id: a UUIDv7 (RFC 9562), so ids sort by the millisecond of their creation. */
 export function newId(): string {
   return randomUUIDv7()
 }

@@ -1,4 +1,4 @@
-/** A JSON value that is written already: it goes out as it is. */
+/** A JSON value that is already serialized: `text` is sent unchanged. */
 export class JsonText {
   readonly text: string
 

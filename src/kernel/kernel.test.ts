@@ -8,7 +8,7 @@ import { backoffMs } from './retry.ts'
 import { Secret } from './secret.ts'
 import { alignColumns } from './table.ts'
 
-test('a secret shows itself only when it is asked to', () => {
+test('a secret is redacted in every printed form, and only reveal() returns it', () => {
   const secret = new Secret('hunter2')
   const shown = [
     String(secret),
@@ -21,11 +21,11 @@ test('a secret shows itself only when it is asked to', () => {
   assert.equal(secret.reveal(), 'hunter2')
 })
 
-test('roles that the platform does not know do not count, and each counts once', () => {
+test('unknown roles are ignored and duplicates removed', () => {
   assert.deepEqual(knownRoles(['root', 'service', 'admin', 'service', 'Admin', '']), ['admin', 'service'])
 })
 
-test('a caller has a role when it is one of theirs', () => {
+test('hasRole accepts a caller with at least one of the roles', () => {
   const caller: Identity = { id: 'a', name: 'a', roles: ['auditor'], via: 'token' }
   assert.equal(hasRole(caller, ['admin', 'auditor']), true)
   assert.equal(hasRole(caller, ['admin']), false)
@@ -36,7 +36,7 @@ test('ids are UUIDv7', () => {
   assert.match(newId(), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
 
-test('waits double up to their maximum, and are spread over the upper half', () => {
+test('backoff doubles up to its maximum, with jitter over the upper half', () => {
   const backoff = { initialMs: 100, maximumMs: 1_000 }
   const highest = [0, 1, 2, 3, 4, 500].map((attempt) => backoffMs(backoff, attempt, () => 1))
   const lowest = [0, 1, 2, 3, 4, 500].map((attempt) => backoffMs(backoff, attempt, () => 0))
@@ -44,7 +44,7 @@ test('waits double up to their maximum, and are spread over the upper half', () 
   assert.deepEqual(lowest, [50, 100, 200, 400, 500, 500])
 })
 
-test('a page ends where the next one begins, and the last page has none behind it', () => {
+test('the next page starts after the last item of this one, and the last page has no next page', () => {
   const rows = [5, 4, 3].map((seq) => ({ seq }))
   assert.deepEqual(pageOf(rows, 2), { items: rows.slice(0, 2), next: 4 })
   assert.deepEqual(pageOf(rows, 3), { items: rows, next: null })

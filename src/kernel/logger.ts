@@ -1,9 +1,9 @@
-/** Plain data that goes beside a message. Values under names that tell of secrets are redacted by the logger. */
+/** Structured data of a log line. The logger redacts the values of fields that are named like secrets. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /**
- * Where the program says what it does.
- * error = a person must act; warn = healed by itself; info = business event; debug = for developers.
+ * The structured log.
+ * error = an operator must act; warn = the program recovers by itself; info = business event; debug = for developers.
  */
 export interface Logger {
   error(fields: LogFields, message: string): void
@@ -14,7 +14,7 @@ export interface Logger {
   child(fields: LogFields): Logger
 }
 
-/** Says nothing; for tests, and for commands that only print their result. */
+/** Logs nothing; for tests, and for commands that only print their result. */
 export const silentLogger: Logger = {
   error() {},
   warn() {},

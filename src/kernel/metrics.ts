@@ -23,16 +23,16 @@ export interface MetricOptions {
 }
 
 /**
- * Where numbers are recorded. Label values must come from a small fixed set, never from what a client sent.
- * Asking twice for the same name gives the same metric.
+ * The registry of metrics. Label values must come from a small fixed set, never from client input.
+ * A second call with the same name returns the same metric.
  */
 export interface Metrics {
   counter(options: MetricOptions): Counter
   gauge(options: MetricOptions): Gauge
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram
   /**
-   * `collect` runs at each scrape, before the values are read; it must be quick. When it fails, the gauges that it sets
-   * are cleared: an alarm must not rest on an old value.
+   * `collect` runs at each scrape, before the values are read; it must be quick. When it fails, `gauges` are cleared, so
+   * that no alert is based on a stale value.
    */
   onScrape(collect: () => void | Promise<void>, gauges?: readonly Gauge[]): void
 }

@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from './logger.ts'
 
-/** Says once that something fails, and once that it works again, however often it is tried meanwhile. */
+/** Logs the start and the end of an outage once each, however many attempts fail in between. */
 export interface Outage {
   works(): void
   fails(error: unknown): void
@@ -9,16 +9,16 @@ export interface Outage {
 export function createOutage(
   logger: Logger,
   fields: LogFields,
-  says: { readonly fails: string; readonly worksAgain: string },
+  messages: { readonly fails: string; readonly worksAgain: string },
 ): Outage {
   let isFailing = false
   return {
     works() {
-      if (isFailing) logger.info(fields, says.worksAgain)
+      if (isFailing) logger.info(fields, messages.worksAgain)
       isFailing = false
     },
     fails(error) {
-      if (!isFailing) logger.warn({ ...fields, error }, says.fails)
+      if (!isFailing) logger.warn({ ...fields, error }, messages.fails)
       isFailing = true
     },
   }

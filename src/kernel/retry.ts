@@ -6,8 +6,8 @@ export interface Backoff {
 }
 
 /**
- * How long to wait before attempt `attempt` (0 = the first retry): doubling, capped, with full jitter in the upper
- * half, so that many who failed together do not come back together.
+ * Milliseconds to wait before retry `attempt` (0 = the first one): exponential up to the maximum, with jitter over the
+ * upper half, so that clients that failed at the same time do not retry at the same time.
  */
 export function backoffMs(backoff: Backoff, attempt: number, random: () => number = Math.random): number {
   const ceiling = Math.min(backoff.maximumMs, backoff.initialMs * 2 ** Math.min(attempt, 30))

@@ -3,8 +3,8 @@ import { inspect } from 'node:util'
 const REDACTED = '**redacted**'
 
 /**
- * A value that must not be seen: every way of printing it (string, JSON, inspection) gives `**redacted**`.
- * `reveal()` is called only where the value is used, so that a search for it lists every such place.
+ * A value that must not be printed: its string, JSON and `inspect` forms are all `**redacted**`.
+ * `reveal()` is called only where the value is used, so that a search for it lists every use.
  */
 export class Secret<T = string> {
   readonly #value: T

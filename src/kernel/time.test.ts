@@ -27,13 +27,13 @@ const TIMES: readonly (readonly [text: string, utc: string | undefined])[] = [
 ]
 
 for (const [text, utc] of TIMES) {
-  test(`${JSON.stringify(text)} is ${utc ?? 'no time'}`, () => {
+  test(`${JSON.stringify(text)} is ${utc ?? 'not a time'}`, () => {
     const parsed = parseRfc3339(text)
     assert.equal(parsed === undefined ? undefined : toRfc3339(parsed), utc)
   })
 }
 
-test('every time reads back as it was written', () => {
+test('every formatted time parses to the same time', () => {
   fc.assert(
     fc.property(
       fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(253402300799999) }),
@@ -60,12 +60,12 @@ const DURATIONS: readonly (readonly [text: string, milliseconds: number | undefi
 ]
 
 for (const [text, milliseconds] of DURATIONS) {
-  test(`${JSON.stringify(text)} is ${milliseconds ?? 'no duration'}`, () => {
+  test(`${JSON.stringify(text)} is ${milliseconds ?? 'not a duration'}`, () => {
     assert.equal(parseDuration(text), milliseconds)
   })
 }
 
-test('every duration reads back as it was written', () => {
+test('every formatted duration parses to the same duration', () => {
   fc.assert(
     fc.property(fc.nat({ max: 999_999_999 }), (milliseconds) => {
       assert.equal(parseDuration(formatDuration(milliseconds)), milliseconds)

@@ -8,13 +8,13 @@ export const DAY = UNITS.d
 
 const DURATION = /^(\d{1,9})(ms|s|m|h|d)$/
 
-/** Milliseconds of a duration as it is written in the configuration (`30s`, `15m`, `2h`, `7d`), else undefined. */
+/** Milliseconds of a duration in the form of the configuration (`30s`, `15m`, `2h`, `7d`), else undefined. */
 export function parseDuration(text: string): number | undefined {
   const match = DURATION.exec(text)
   return match ? Number(match[1]) * UNITS[match[2] as Unit] : undefined
 }
 
-/** The shortest writing of a duration that {@link parseDuration} reads back: `900000` → `15m`. */
+/** The shortest text of a duration that {@link parseDuration} accepts: `900000` → `15m`. */
 export function formatDuration(milliseconds: number): string {
   const unit = (['d', 'h', 'm', 's'] as const).find(
     (each) => milliseconds > 0 && milliseconds % UNITS[each] === 0,
@@ -22,21 +22,21 @@ export function formatDuration(milliseconds: number): string {
   return unit ? `${milliseconds / UNITS[unit]}${unit}` : `${milliseconds}ms`
 }
 
-// A date takes a microsecond to write and a page of orders holds hundreds, most of them of the same few seconds.
-const SECONDS_REMEMBERED = 1_024
-const seconds = new Float64Array(SECONDS_REMEMBERED).fill(Number.NaN)
-const writings = Array.from({ length: SECONDS_REMEMBERED }, () => '')
+// Formatting a date takes a microsecond, and a page of orders has hundreds of them, most within the same few seconds.
+const CACHED_SECONDS = 1_024
+const seconds = new Float64Array(CACHED_SECONDS).fill(Number.NaN)
+const formatted = Array.from({ length: CACHED_SECONDS }, () => '')
 const FRACTIONS = Array.from({ length: 1_000 }, (_, fraction) => `.${String(fraction).padStart(3, '0')}Z`)
 
-/** RFC 3339 in UTC with milliseconds, as every answer carries it: `2026-01-31T02:00:00.000Z`. */
+/** RFC 3339 in UTC with milliseconds, the form of all responses: `2026-01-31T02:00:00.000Z`. */
 export function toRfc3339(epochMilliseconds: number): string {
   const second = Math.floor(epochMilliseconds / 1_000)
-  const slot = second & (SECONDS_REMEMBERED - 1)
+  const slot = second & (CACHED_SECONDS - 1)
   if (seconds[slot] !== second) {
-    writings[slot] = new Date(second * 1_000).toISOString().slice(0, -FRACTION_LENGTH)
+    formatted[slot] = new Date(second * 1_000).toISOString().slice(0, -FRACTION_LENGTH)
     seconds[slot] = second
   }
-  return `${writings[slot]}${FRACTIONS[Math.trunc(epochMilliseconds - second * 1_000)]}`
+  return `${formatted[slot]}${FRACTIONS[Math.trunc(epochMilliseconds - second * 1_000)]}`
 }
 
 const FRACTION_LENGTH = '.000Z'.length
@@ -45,9 +45,9 @@ const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
 /**
- * Milliseconds since the epoch of an RFC 3339 time with any offset, else undefined.
- * A date that does not exist (`2026-02-30`) is none, nor is a time that in UTC lies outside the years 0000 to 9999; a
- * leap second counts as the second after it.
+ * Milliseconds since the epoch of an RFC 3339 time with any offset. Returns undefined for any other text, for a date that
+ * does not exist (`2026-02-30`), and for a time outside the years 0000 to 9999 in UTC. A leap second counts as the
+ * second after it.
  */
 export function parseRfc3339(text: string): number | undefined {
   const match = RFC3339.exec(text)
@@ -69,7 +69,7 @@ export function parseRfc3339(text: string): number | undefined {
   return at < EARLIEST || at > LATEST ? undefined : at
 }
 
-// RFC 3339 has years of four digits; an offset can lead beyond them.
+// RFC 3339 has years of four digits; an offset can move a time beyond them.
 const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 

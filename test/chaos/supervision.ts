@@ -9,7 +9,7 @@ import type { Figures, Scenario, Trial } from './support/scenario.ts'
 import { askHealth } from './support/watch.ts'
 
 const CLIENTS = 4
-const LAST_LINE = 'an error that nothing caught ends the program'
+const LAST_LINE = 'uncaught error: the program ends'
 
 export const supervision: Scenario = {
   name: 'supervision',

@@ -525,7 +525,7 @@ describe('the log of a start', { concurrency: 2 }, () => {
     const hintOf = async (server: string) => {
       const platform = await serve({ BUS_SERVER: server }, 'api')
       const warning = await eventually('the warning', () =>
-        platform.logs().find(({ message }) => message.startsWith('no connection to the message bus')),
+        platform.logs().find(({ message }) => message.startsWith('not connected to the message bus')),
       )
       await platform.stop()
       return warning['hint']

@@ -156,7 +156,7 @@ describe('a process that serves', { concurrency: 2 }, () => {
   test('shows the password of the first admin once, and keeps it out of the log', async (t) => {
     const { serve, dataDir } = await world(t)
     const first = await serve('all')
-    const password = /made the user "admin" with the password (\S+)/.exec(first.stderr())?.[1]
+    const password = /created the user "admin" with the password (\S+)/.exec(first.stderr())?.[1]
     assert.ok(password, first.stderr())
     const login = await first.call('POST', '/auth/login', { body: { username: 'admin', password } })
     assert.equal(login.status, 200)

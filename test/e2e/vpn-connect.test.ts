@@ -56,7 +56,7 @@ describe('platform vpn connect', { concurrency: 4 }, () => {
     [['--gateway', 'http://ann:geheim@host', '--token-file', 'token'], /--gateway.*without user/],
     [['--gateway', NOBODY, '--token-file', 'none'], /--token-file.*none/],
     [['--gateway', NOBODY, '--token-file', 'empty'], /--token-file.*"empty" is empty/],
-    [['--gateway', NOBODY, '--token-file', 'folder'], /--token-file.*"folder" is no regular file/],
+    [['--gateway', NOBODY, '--token-file', 'folder'], /--token-file.*"folder" is not a regular file/],
     [['--gateway', NOBODY, '--token-file', 'huge'], /--token-file.*"huge" is too large/],
     [['--gateway', NOBODY, '--token-file', 'token', '--device', 'my laptop'], /--device/],
     [['--gateway', NOBODY, '--token-file', 'token', '--device', 'x'.repeat(65)], /--device/],

@@ -1,4 +1,4 @@
-/** The command that starts the missing message bus, when one of these servers belongs on this host. */
+/** The command that starts the missing message bus, if one of these servers is on this host and without TLS. */
 export function busHint(servers: readonly string[]): string | undefined {
   const local = servers.map((server) => new URL(server)).find(isLocal)
   return local && `nats-server -p ${local.port} -js`

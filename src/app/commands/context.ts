@@ -33,7 +33,7 @@ export function configOf({ env, cwd, stdout }: CommandContext, options: ConfigOp
   })
 }
 
-/** Milliseconds of `--ttl`; throws `invalid` when it is no duration, or longer than a token may be valid. */
+/** Milliseconds of `--ttl`; throws `invalid` unless it is a duration that is allowed for tokens. */
 export function parseTokenLifetime(text: string): number {
   const lifetimeMs = tokenLifetime.parse(text, '')
   if (lifetimeMs !== undefined) return lifetimeMs
@@ -42,30 +42,30 @@ export function parseTokenLifetime(text: string): number {
 
 const SILENT = { logger: silentLogger, metrics: noMetrics }
 
-/** Opens the configured database as it is while `use` runs. Only `create` makes a database that does not exist. */
+/** Runs `use` with the configured database, without migrating it. A missing database is created only with `create`. */
 export async function withDatabase<T>(
   loaded: LoadedConfig,
   use: (store: Store) => Promise<T>,
   { create = false } = {},
 ): Promise<T> {
-  const existing = create ? {} : { mustExist: databaseSetting(loaded) }
-  return closing(await openDatabase({ config: loaded.config, ...SILENT, ...existing }), use)
+  const requirement = create ? {} : { mustExist: databaseSetting(loaded) }
+  return useAndClose(await openDatabase({ config: loaded.config, ...SILENT, ...requirement }), use)
 }
 
-/** Opens the configured database, which must exist, with the current schema while `use` runs. */
+/** Runs `use` with the configured database, which must exist and is migrated to the current schema. */
 export async function withStore<T>(loaded: LoadedConfig, use: (store: Store) => Promise<T>): Promise<T> {
   const parts = { config: loaded.config, ...SILENT, mustExist: databaseSetting(loaded) }
-  return closing(await openCurrentDatabase(parts), use)
+  return useAndClose(await openCurrentDatabase(parts), use)
 }
 
-/** The setting that decides where the database is, with its source: `data_dir: default`. */
+/** The setting that determines the database, with its source: `data_dir: default`. */
 function databaseSetting({ settings }: LoadedConfig): string {
   const sourceOf = (key: string) => settings.find((setting) => setting.key === key)?.source ?? 'default'
   const key = sourceOf('database.url') === 'default' ? 'data_dir' : 'database.url'
   return `${key}: ${sourceOf(key)}`
 }
 
-async function closing<T>(store: Store, use: (store: Store) => Promise<T>): Promise<T> {
+async function useAndClose<T>(store: Store, use: (store: Store) => Promise<T>): Promise<T> {
   try {
     return await use(store)
   } finally {

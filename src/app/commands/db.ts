@@ -4,7 +4,7 @@ import { toRfc3339 } from '../../kernel/time.ts'
 import { migrate, schemaStatus } from '../../store/migrate.ts'
 import { configOf, withDatabase, type CommandContext, type ConfigOptions } from './context.ts'
 
-/** `platform db migrate`: creates the database, or brings its schema up to date. */
+/** `platform db migrate`: creates the database, or migrates it to the current schema. */
 export async function migrateDatabase(context: CommandContext, options: ConfigOptions): Promise<void> {
   const done = await withDatabase(configOf(context, options), (store) => migrate(store, systemClock), {
     create: true,
@@ -12,7 +12,7 @@ export async function migrateDatabase(context: CommandContext, options: ConfigOp
   context.stdout.write(done.length > 0 ? `applied ${done.join(', ')}\n` : 'the schema is up to date\n')
 }
 
-/** `platform db status`: prints which steps of the schema are applied, and which are not. */
+/** `platform db status`: prints the applied and the pending migrations. */
 export async function showDatabaseStatus(context: CommandContext, options: ConfigOptions): Promise<void> {
   const { applied, pending, unknown } = await withDatabase(configOf(context, options), (store) =>
     schemaStatus(store),

@@ -14,7 +14,7 @@ import { stopSignal } from './stop-signal.ts'
 const STOP_LIMIT_MS = 9 * SECOND // docs/specification.md, Limits: a process ends within 10 s
 const BUS_CONNECT_MS = 2 * SECOND
 
-/** `platform serve`: runs the modules until a signal ends them. Resolves after an orderly stop. */
+/** `platform serve`: runs the modules until SIGTERM or SIGINT. Resolves after an orderly stop. */
 export async function serve(context: CommandContext, options: ConfigOptions): Promise<void> {
   const { config, file } = configOf(context, options)
   const { logger, flush } = createLogger(config.log)
@@ -37,7 +37,7 @@ async function serveUntilSignal(context: CommandContext, config: Config, logger:
   await stopInTime(platform, logger)
 }
 
-/** A failed start is logged too: the journal of a service is searched for JSON lines, not for standard error. */
+/** A failed start is logged too: an operator searches the service's journal for JSON lines, not for standard error. */
 async function start(context: CommandContext, config: Config, logger: Logger): Promise<Platform> {
   try {
     return await startPlatform({ config, logger, onFirstAdmin: (admin) => announceAdmin(context, admin) })
@@ -48,13 +48,13 @@ async function start(context: CommandContext, config: Config, logger: Logger): P
 }
 
 /**
- * Rejects with the first error that nothing catches. The state of the program is unknown then, so there is no orderly
- * stop: everything that was acknowledged is on disk.
+ * Rejects with the first uncaught error. The state of the program is unknown then, so it ends without an orderly stop;
+ * everything that was acknowledged is on disk.
  */
 function uncaughtError(logger: Logger): Promise<never> {
   return new Promise((_resolve, reject) => {
     process.once('uncaughtException', (error) => {
-      logger.error({ error }, 'an error that nothing caught ends the program')
+      logger.error({ error }, 'uncaught error: the program ends')
       reject(error)
     })
   })
@@ -64,18 +64,18 @@ async function stopInTime(platform: Platform, logger: Logger): Promise<void> {
   const closed = platform.stop().then(
     () => 'stopped',
     (error: unknown) => {
-      logger.warn({ error: errorMessage(error) }, 'an error while closing')
+      logger.warn({ error: errorMessage(error) }, 'error while stopping')
       return 'stopped'
     },
   )
-  const late = sleep(STOP_LIMIT_MS, 'stopped before everything in progress was finished', { ref: false })
+  const late = sleep(STOP_LIMIT_MS, 'stopped at the time limit, with work still in progress', { ref: false })
   logger.info({}, await Promise.race([closed, late]))
 }
 
-/** On standard error only: the log is kept, and must not hold a password. */
+/** On standard error only: the log must not contain a password. */
 function announceAdmin({ stderr }: CommandContext, { name, password }: FirstAdmin): void {
   stderr.write(
-    `\nFirst start: made the user "${name}" with the password ${password.reveal()}\n` +
+    `\nFirst start: created the user "${name}" with the password ${password.reveal()}\n` +
       `It is shown only once. To set another one: platform user passwd ${name}\n\n`,
   )
 }
@@ -86,6 +86,6 @@ function warnWithoutBus({ busState }: Platform, { bus }: Config, logger: Logger)
   const fields = { bus: bus.text, ...(hint && { hint }) }
   logger.warn(
     fields,
-    'no connection to the message bus: the platform works, and keeps events until there is one',
+    'not connected to the message bus: the platform works, and stores events until it is connected',
   )
 }

@@ -1,4 +1,4 @@
-/** Resolves with the first signal that asks the program to stop; later signals have no effect. */
+/** Resolves with the first SIGTERM or SIGINT; later ones have no effect. */
 export function stopSignal(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))

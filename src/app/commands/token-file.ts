@@ -9,9 +9,9 @@ const READABLE_BY_OTHERS = 0o044
 const MAX_BYTES = 16 * 1_024
 
 export interface TokenFile {
-  /** The current token of the file; throws, without printing it, when there is none. */
+  /** Reads the current token; throws an error without the file's content when there is none. */
   read(): Secret
-  /** What the owner of the file should change, if anything. */
+  /** A problem with the file's permissions that its owner should mend. */
   readonly warning: string | undefined
 }
 
@@ -28,7 +28,7 @@ export function openTokenFile(name: string, cwd: string): TokenFile {
 }
 
 function withFile<T>(path: string, use: (file: number) => T): T {
-  // Opening a pipe without a writer must not block the program.
+  // Opening a pipe that has no writer must not block the program.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     return use(file)
@@ -39,9 +39,9 @@ function withFile<T>(path: string, use: (file: number) => T): T {
 
 function tokenIn(name: string, file: number): Secret {
   const stats = fstatSync(file)
-  // Pipes and devices can be read only once, or endlessly.
-  if (!stats.isFile()) throw new Error(`${JSON.stringify(name)} is no regular file`)
-  if (stats.size > MAX_BYTES) throw new Error(`${JSON.stringify(name)} is too large for a token`)
+  // The token is read again at each connection: a pipe can be read only once, a device may never end.
+  if (!stats.isFile()) throw new Error(`${JSON.stringify(name)} is not a regular file`)
+  if (stats.size > MAX_BYTES) throw new Error(`${JSON.stringify(name)} is larger than ${MAX_BYTES} bytes`)
   const token = readFileSync(file, 'utf8').trim()
   if (token === '') throw new Error(`${JSON.stringify(name)} is empty; write a token into it`)
   return new Secret(token)
@@ -49,5 +49,5 @@ function tokenIn(name: string, file: number): Secret {
 
 function exposure(name: string, { mode }: Stats): string | undefined {
   if ((mode & READABLE_BY_OTHERS) === 0) return undefined
-  return `${JSON.stringify(name)} can be read by others than its owner; chmod 600 it`
+  return `${JSON.stringify(name)} can be read by other users; run chmod 600 on it`
 }

@@ -68,7 +68,7 @@ export async function changePassword(
     const prepared = await users.preparePassword(id, password.reveal())
     await store.write((tx) => users.setPassword(tx, id, prepared))
   })
-  context.stdout.write(`changed the password of ${name}; older tokens have ended\n`)
+  context.stdout.write(`changed the password of ${name}; older tokens are no longer valid\n`)
 }
 
 /** `platform user disable` and `platform user enable` */
@@ -85,7 +85,7 @@ export async function setUserEnabled(
   context.stdout.write(`${enabled ? 'enabled' : 'disabled'} ${name}\n`)
 }
 
-/** `platform token issue`: the token alone on standard output, so that a script can take it. */
+/** `platform token issue`: prints only the token, so that a script can use the output. */
 export async function issueToken(
   context: CommandContext,
   name: string,
@@ -118,5 +118,5 @@ async function withUsers<T>(loaded: LoadedConfig, use: (context: UsersContext) =
   })
 }
 
-/** Events of a command stay in the outbox for a process that delivers. */
+/** A command leaves its events in the outbox; a running process delivers them. */
 const NO_DELIVERY: Delivery = { wake: () => undefined, settled: () => Promise.resolve() }

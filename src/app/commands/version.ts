@@ -1,6 +1,6 @@
 import { VERSION } from '../version.ts'
 
-/** What `platform version` and `platform --version` print. */
+/** The output of `platform version` and `platform --version`. */
 export function versionText(): string {
   return `platform ${VERSION} (Node.js ${process.version})`
 }

@@ -30,7 +30,7 @@ export async function connectVpn(context: CommandContext, options: VpnConnectOpt
     failback: options.failback,
     onState: (event) => context.stdout.write(toLine(event)),
   })
-  // Without a reader there is nothing left to do.
+  // The reader of standard output has closed it (EPIPE): there is no one to report to.
   context.stdout.once('error', () => void client.stop())
   void stopSignal().then(() => client.stop())
   reportEnd(await client.ended)

@@ -8,7 +8,7 @@ import { JsonText } from '../../kernel/json-text.ts'
 import { jobsOf } from '../domains.ts'
 import { httpOptions, listen, type ModuleContext } from './module.ts'
 
-/** The VPN gateway: sessions over WebSocket, and the api behind it. */
+/** The VPN gateway: sessions over WebSocket, which forward requests to the api. */
 export async function openGateway(context: ModuleContext): Promise<Job[]> {
   const { config, operations, domains, addresses } = context
   const { heartbeatMs, connectionsPerSecond, connectionBurst } = config.vpn
@@ -28,13 +28,13 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
     routes: [...operations, ...tunnelsPageRoutes()],
     tunnels: async () => new JsonText(encodeTunnels(await vpn.tunnels())),
   })
-  // The system may have chosen the port.
+  // With port 0 the system has chosen the port.
   address = await listen(context, 'gateway', server, wanted)
-  // The api of the same process counts the same addresses for the same metrics.
+  // The api of the same process runs the same job for the same metrics.
   return addresses.api ? [] : jobsOf(domains, 'gateway')
 }
 
-/** The api of the same process; one that listens on all addresses is reached on the loopback one. */
+/** The URL of the api in the same process: the loopback address when the api listens on all addresses. */
 function requireApiUrl(url: string | undefined): string {
   if (url) return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   throw invalidField('gateway.api_url', 'must be set when the gateway runs without the api')

@@ -12,20 +12,20 @@ export interface FirstAdmin {
   readonly password: Secret
 }
 
-/** What a module is opened with. */
+/** The parameters of {@link OpenModule}. */
 export interface ModuleContext extends Base {
   /** Closes what the module opens. */
-  readonly opening: AsyncDisposableStack
+  readonly resources: AsyncDisposableStack
   /** The URL of each listener by its module; the modules are opened one after the other. */
   readonly addresses: Partial<Record<ModuleName, string>>
   /** Called once, when the first start has created the first user. */
   readonly onFirstAdmin: (admin: FirstAdmin) => void
 }
 
-/** Opens a module; returns the jobs that it brings. */
+/** Opens a module; returns its jobs. */
 export type OpenModule = (context: ModuleContext) => Promise<Job[]>
 
-/** What the servers of all modules have in common. */
+/** The HTTP options that are the same for all modules. */
 export function httpOptions({ config, logger, metrics }: Base) {
   return {
     logger,
@@ -44,12 +44,12 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
 
 /** Starts the server of a module at the address of its setting `<module>.listen`; returns `host:port`. */
 export async function listen(
-  { logger, opening, addresses }: Pick<ModuleContext, 'logger' | 'opening' | 'addresses'>,
+  { logger, resources, addresses }: Pick<ModuleContext, 'logger' | 'resources' | 'addresses'>,
   module: ModuleName,
   server: HttpServer,
   wanted: ListenAddress,
 ): Promise<string> {
-  opening.defer(() => server.close())
+  resources.defer(() => server.close())
   const address = await server.listen(wanted).catch((cause: unknown) => {
     throw listenFailure(`${module}.listen`, wanted, cause)
   })

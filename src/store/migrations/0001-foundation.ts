@@ -46,8 +46,9 @@ export const foundation: Migration = {
       .execute()
     await db.schema.createIndex('orders_by_status').on('orders').columns(['status', 'seq']).execute()
     await db.schema.createIndex('orders_by_platform').on('orders').columns(['platform', 'seq']).execute()
-    // For the timeout scan: pending orders only, so it stays small however many orders there are. The status comes
-    // first although it is constant: without it SQLite prefers orders_by_status and reads every pending order.
+    // The index of the timeout scan. It contains only pending orders, so it stays small however many orders there are.
+    // Its first column is the status, although that is constant: otherwise SQLite prefers orders_by_status, and reads
+    // every pending order.
     await db.schema
       .createIndex('orders_due')
       .on('orders')
@@ -84,8 +85,8 @@ export const foundation: Migration = {
       .modifyEnd(tableSuffix)
       .execute()
     await db.schema.createIndex('messages_by_subject').on('messages').columns(['subject', 'seq']).execute()
-    // Most rows are delivered; queries look for the few of the two other states. One index for each, because SQLite
-    // uses a partial index only for a query that repeats its condition literally.
+    // Most messages are delivered; the pending and the dead ones, which the queries select, are few. Each has its own
+    // index, because SQLite uses a partial index only for a query that repeats its condition.
     await db.schema
       .createIndex('messages_pending')
       .on('messages')

@@ -42,7 +42,7 @@ export const vpn: Migration = {
       .addColumn('released_at', integer, (column) => column.notNull())
       .modifyEnd(tableSuffix)
       .execute()
-    // The next one to hand out stands first in it, however many there are.
+    // The first entry is the next address to assign, however many there are.
     await db.schema
       .createIndex('vpn_leases_free')
       .on('vpn_leases')
@@ -76,7 +76,7 @@ export const vpn: Migration = {
       .addColumn('untold', integer)
       .modifyEnd(tableSuffix)
       .execute()
-    // The two rules that no crash may break: one live session on an address, and one of a user's device.
+    // Two invariants that must survive any crash: one live session for an address, and one for a device of a user.
     await db.schema
       .createIndex('vpn_sessions_address')
       .unique()
@@ -114,7 +114,7 @@ export const vpn: Migration = {
       .on('vpn_sessions')
       .columns(['user_id', 'seq'])
       .execute()
-    // What every gateway asks for twice a second: nearly always empty.
+    // Every gateway reads it twice a second, and it is nearly always empty.
     await db.schema
       .createIndex('vpn_sessions_untold')
       .on('vpn_sessions')
@@ -138,7 +138,7 @@ export const vpn: Migration = {
       .modifyEnd(tableSuffix)
       .execute()
     await db.schema.createIndex('vpn_audit_by_user').on('vpn_audit').columns(['user_id', 'seq']).execute()
-    // Queries look for this rare event; most rows are other events.
+    // The few events that a query selects; the others are most of the table.
     await db.schema
       .createIndex('vpn_audit_auth_failed')
       .on('vpn_audit')

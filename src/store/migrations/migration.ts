@@ -1,9 +1,9 @@
 import type { Tx } from '../store.ts'
 
-/** One step of the schema. A released step is never changed; a change is a new step. */
+/** One migration of the schema. A released one is never changed; later ones are appended. */
 export interface Migration {
   readonly name: string
-  /** Whether a release without this step must refuse to work on the database. */
+  /** Whether a program that does not know this migration must refuse the database. */
   readonly breaking: boolean
   up(tx: Tx): Promise<void>
 }
