@@ -1,6 +1,6 @@
 import type { OrderStatus } from './model.ts'
 
-/** The event of an order that arrives in a status (docs/specification.md, Events). */
+/** The event for each status that an order enters (docs/specification.md, Events). */
 export const ORDER_EVENTS = {
   pending: 'order.created',
   paid: 'order.paid',

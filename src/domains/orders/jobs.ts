@@ -16,14 +16,14 @@ export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
     async run(signal) {
       while (!signal.aborted) {
         const { due, expired } = await orders.expireDue(BATCH)
-        // Orders that other transactions have locked stay due until the next run.
+        // Orders that other transactions have locked are left for the next run.
         if (due < BATCH || expired === 0) return
       }
     },
   }
 }
 
-/** Counts the orders of each status for the metrics of a process that shows them. */
+/** Counts the orders of each status for the metrics of the process. */
 export function orderCountJob(orders: Orders, metrics: Metrics): Job {
   const byStatus = metrics.gauge({
     name: 'orders',

@@ -25,7 +25,7 @@ export interface Order {
   readonly shippedAt: number | null
   readonly completedAt: number | null
   readonly expiredAt: number | null
-  /** 1 when made, one more with each change. */
+  /** 1 at the creation, incremented by each change. */
   readonly version: number
 }
 
@@ -49,7 +49,7 @@ export function canMove(from: OrderStatus, to: OrderStatus): to is Exclude<Order
   return ORDER_MOVES[from].includes(to)
 }
 
-const ARRIVAL_TIMES = {
+const STATUS_TIMES = {
   paid: 'paidAt',
   shipped: 'shippedAt',
   completed: 'completedAt',
@@ -57,11 +57,11 @@ const ARRIVAL_TIMES = {
 } as const satisfies Partial<Record<OrderStatus, keyof Order>>
 
 /** The order after a move that {@link canMove} allows. */
-export function moved(order: Order, to: Exclude<OrderStatus, 'pending'>, at: number): Order {
-  return { ...order, status: to, updatedAt: at, version: order.version + 1, [ARRIVAL_TIMES[to]]: at }
+export function applyMove(order: Order, to: Exclude<OrderStatus, 'pending'>, at: number): Order {
+  return { ...order, status: to, updatedAt: at, version: order.version + 1, [STATUS_TIMES[to]]: at }
 }
 
-/** The order that a client makes at `at`; `expiryMs` holds when it names no time. */
+/** A pending order created at `at`; without a time of the client it expires after `expiryMs`. */
 export function newOrder(wanted: NewOrder, createdBy: string, at: number, expiryMs: number): Order {
   const { orderId, platform, amountCents, expiresAt = at + expiryMs } = wanted
   return {
@@ -81,7 +81,7 @@ export function newOrder(wanted: NewOrder, createdBy: string, at: number, expiry
   }
 }
 
-/** Whether `wanted` describes the order that exists (docs/specification.md, Orders). */
+/** Whether `wanted` matches the existing order (docs/specification.md, Orders). */
 export function isSameOrder(order: Order, wanted: NewOrder): boolean {
   return (
     order.orderId === wanted.orderId &&

@@ -15,8 +15,8 @@ const EXPIRY_MS = 15 * MINUTE
 const FIRST_PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
 const WANTED = { orderId: 'o-1', platform: 'live', amountCents: 4_990 }
 
-/** How an order gets into a status from its creation. */
-const WAYS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+/** The moves that bring a new order into a status. */
+const MOVES_TO: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   pending: [],
   paid: ['paid'],
   shipped: ['paid', 'shipped'],
@@ -46,14 +46,14 @@ async function world(dialect: DialectName, clock: FakeClock = fakeClock()) {
   const orders = inTransactions(store, service, 'create', 'move')
   const orderIn = async (status: OrderStatus, orderId = `in-${status}`) => {
     await orders.create({ ...WANTED, orderId }, 'client')
-    for (const next of WAYS[status]) await orders.move(orderId, next, 'client')
+    for (const next of MOVES_TO[status]) await orders.move(orderId, next, 'client')
     return orders.get(orderId)
   }
   return { store, clock, orders, events, alerts, faults, orderIn, [Symbol.asyncDispose]: dispose }
 }
 
 onEveryDialect('orders', (dialect) => {
-  test('a new order is pending, expires after the default time, and is told of once', async () => {
+  test('a new order is pending, expires after the default time, and emits one event', async () => {
     await using w = await world(dialect)
     const { order, outcome } = await w.orders.create(WANTED, 'client')
     assert.equal(outcome, 'created')
@@ -66,7 +66,7 @@ onEveryDialect('orders', (dialect) => {
     )
   })
 
-  test('the same order again is the one that is there; a different one under its id is refused', async () => {
+  test('creating the same order again returns the existing one; a different one with its id is refused', async () => {
     await using w = await world(dialect)
     const { order } = await w.orders.create({ ...WANTED, expiresAt: 5_000 }, 'client')
     w.clock.advance(MINUTE)
@@ -81,14 +81,14 @@ onEveryDialect('orders', (dialect) => {
     assert.equal(w.events.length, 1)
   })
 
-  test('of twins that arrive at once one makes the order', async () => {
+  test('concurrent creations of the same order create it once', async () => {
     await using w = await world(dialect)
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => w.orders.create(WANTED, 'client')))
     assert.equal(outcomes.filter(({ outcome }) => outcome === 'created').length, 1)
     assert.equal(w.events.length, 1)
   })
 
-  test('an event that cannot be written takes the order with it', async () => {
+  test('an event that cannot be written rolls back the order', async () => {
     await using w = await world(dialect)
     w.faults.append = true
     await assert.rejects(w.orders.create(WANTED, 'client'), /outbox is full/)
@@ -98,11 +98,11 @@ onEveryDialect('orders', (dialect) => {
   for (const from of ORDER_STATUSES) {
     for (const to of ORDER_STATUSES) {
       const allowed = ORDER_MOVES[from].includes(to)
-      const expectation = from === to ? 'stays as it is' : allowed ? `becomes ${to}` : `cannot become ${to}`
-      test(`asked to become ${to}, a ${from} order ${expectation}`, async () => {
+      const expectation = from === to ? 'changes nothing' : allowed ? 'succeeds' : 'is refused'
+      test(`moving an order from ${from} to ${to} ${expectation}`, async () => {
         await using w = await world(dialect)
         const before = await w.orderIn(from)
-        const told = w.events.length
+        const eventsBefore = w.events.length
         w.clock.advance(1_000)
         if (from !== to && !allowed) {
           await assert.rejects(w.orders.move(before.orderId, to, 'client'), (error: Error) => {
@@ -116,13 +116,13 @@ onEveryDialect('orders', (dialect) => {
         const after = await w.orders.move(before.orderId, to, 'client')
         assert.equal(after.status, to)
         assert.equal(after.version, before.version + (from === to ? 0 : 1))
-        assert.equal(w.events.length, told + (from === to ? 0 : 1))
+        assert.equal(w.events.length, eventsBefore + (from === to ? 0 : 1))
         assert.deepEqual(await w.orders.get(before.orderId), after)
       })
     }
   }
 
-  test('the history tells every change with its time and its actor, oldest first', async () => {
+  test('the history contains every change with its time and its actor, oldest first', async () => {
     await using w = await world(dialect)
     const start = w.clock.now()
     await w.orders.create(WANTED, 'client')
@@ -138,7 +138,7 @@ onEveryDialect('orders', (dialect) => {
     await assert.rejects(w.orders.history('none'), { code: 'order_not_found' })
   })
 
-  test('a move with a version happens to that version alone', async () => {
+  test('a move with expected versions is refused for any other version', async () => {
     await using w = await world(dialect)
     await w.orders.create(WANTED, 'client')
     await assert.rejects(w.orders.move('o-1', 'paid', 'client', [2]), { code: 'precondition_failed' })
@@ -146,7 +146,7 @@ onEveryDialect('orders', (dialect) => {
     await assert.rejects(w.orders.move('o-1', 'shipped', 'client', [1]), { code: 'precondition_failed' })
   })
 
-  test('an order whose time is over expires once, with one event and one alert', async () => {
+  test('an overdue order expires once, with one event and one alert', async () => {
     await using w = await world(dialect)
     await w.orders.create(WANTED, 'client')
     assert.deepEqual(await w.orders.expireDue(100), { due: 0, expired: 0 })
@@ -168,7 +168,7 @@ onEveryDialect('orders', (dialect) => {
     )
   })
 
-  test('an order that is past its time when it is made is due at once', async () => {
+  test('an order that is created with a past expiry time is due immediately', async () => {
     await using w = await world(dialect)
     await w.orders.create({ ...WANTED, expiresAt: 0 }, 'client')
     assert.deepEqual(await w.orders.expireDue(100), { due: 1, expired: 1 })
@@ -181,7 +181,7 @@ onEveryDialect('orders', (dialect) => {
     assert.deepEqual(await w.orders.expireDue(100), { due: 0, expired: 0 })
   })
 
-  test('paying and expiring at the same moment has one winner and one story', async () => {
+  test('of a concurrent payment and expiry one succeeds, and the history records only that one', async () => {
     await using w = await world(dialect)
     const ids = Array.from({ length: 40 }, (_, index) => `race-${index}`)
     await Promise.all(ids.map((orderId) => w.orders.create({ ...WANTED, orderId, expiresAt: 0 }, 'client')))
@@ -190,8 +190,8 @@ onEveryDialect('orders', (dialect) => {
     await w.orders.expireDue(40)
     for (const orderId of ids) {
       const { status } = await w.orders.get(orderId)
-      const story = (await w.orders.history(orderId)).map(({ to }) => to)
-      assert.deepEqual(story, ['pending', status])
+      const statuses = (await w.orders.history(orderId)).map(({ to }) => to)
+      assert.deepEqual(statuses, ['pending', status])
       assert.equal(
         w.alerts.filter(({ alarmId }) => alarmId.endsWith(`:${orderId}`)).length,
         status === 'expired' ? 1 : 0,
@@ -199,7 +199,7 @@ onEveryDialect('orders', (dialect) => {
     }
   })
 
-  test('a scan takes the longest overdue first, and no more than it was asked to', async () => {
+  test('a scan expires the longest overdue orders first, up to its limit', async () => {
     await using w = await world(dialect)
     for (const [orderId, expiresAt] of [
       ['late', 3],
@@ -212,20 +212,20 @@ onEveryDialect('orders', (dialect) => {
     assert.equal((await w.orders.get('late')).status, 'pending')
   })
 
-  test('a scan does not wait for an order that another transaction holds', async () => {
+  test('a scan does not wait for an order that another transaction has locked', async () => {
     await using w = await world(dialect)
-    // On SQLite nobody holds an order: the writing transactions stand in one queue.
+    // SQLite has no row locks: its write transactions run one after the other.
     if (!w.store.capabilities.concurrentWriters) return
-    for (const orderId of ['held', 'free'])
+    for (const orderId of ['locked', 'free'])
       await w.orders.create({ ...WANTED, orderId, expiresAt: 0 }, 'client')
     await w.store.write(async ({ db }) => {
-      await db.selectFrom('orders').select('seq').where('order_id', '=', 'held').forUpdate().execute()
+      await db.selectFrom('orders').select('seq').where('order_id', '=', 'locked').forUpdate().execute()
       assert.deepEqual(await w.orders.expireDue(2), { due: 2, expired: 1 })
     })
     assert.deepEqual(await w.orders.expireDue(2), { due: 1, expired: 1 })
   })
 
-  test('lists run newest first, in pages that neither skip nor repeat while orders arrive', async () => {
+  test('lists are newest first, and their pages neither skip nor repeat orders while new ones are created', async () => {
     await using w = await world(dialect)
     for (let n = 1; n <= 7; n++) await w.orders.create({ ...WANTED, orderId: `o-${n}` }, 'client')
     const seen: string[] = []

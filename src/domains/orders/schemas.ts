@@ -46,7 +46,7 @@ export const NewOrderBody = Fields({
 
 export const MoveBody = Fields({ status: Status })
 
-// Any text is looked up: an id that no order can have is answered with order_not_found.
+// Any text is accepted: an id that no order can have gets order_not_found, not a validation error.
 export const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_024 }) })
 
 export const OrderQuery = Fields({
@@ -68,7 +68,7 @@ export const OrderHistory = Fields({
 
 export const decodeNewOrder = decoderOf<NewOrder>(NewOrderBody)
 
-/** The order in answers, pages and events. */
+/** The order in responses, pages and events. */
 export const encodeOrder = encoderOf(OrderSchema)
 
 export const encodeHistory = encoderOf(OrderHistory)

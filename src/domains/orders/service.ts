@@ -8,9 +8,9 @@ import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { ORDER_EVENTS } from './events.ts'
 import {
+  applyMove,
   canMove,
   isSameOrder,
-  moved,
   newOrder,
   ORDER_MOVES,
   type NewOrder,
@@ -36,7 +36,7 @@ export interface OrderDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  /** From an order's creation to its expiry, in milliseconds, when the client names none. */
+  /** The default time from an order's creation to its expiry, in milliseconds. */
   readonly expiryMs: number
   readonly events: EventSink<Order>
   readonly alerts: PlatformAlerts
@@ -44,7 +44,7 @@ export interface OrderDeps {
 
 const WORKER = 'worker'
 
-/** The orders of all platforms, and their way from pending to completed or expired. */
+/** The orders of all platforms: their creation, status changes, expiry and history. */
 export class Orders {
   readonly #deps: OrderDeps
   readonly #changes: Counter
@@ -53,12 +53,12 @@ export class Orders {
     this.#deps = deps
     this.#changes = deps.metrics.counter({
       name: 'order_changes_total',
-      help: 'Orders that arrived in a status.',
+      help: 'Orders that entered a status.',
       labels: ['status'],
     })
   }
 
-  /** Creates an order, or returns the same order if it exists. Rejects with `order_exists` for a different one. */
+  /** Creates an order, or returns the existing one if it is the same. Rejects with `order_exists` if it differs. */
   async create(
     tx: Tx,
     wanted: NewOrder,
@@ -66,7 +66,8 @@ export class Orders {
   ): Promise<{ order: Order; outcome: 'created' | 'unchanged' }> {
     const { clock, expiryMs, events } = this.#deps
     const order = newOrder(wanted, actor, clock.now(), expiryMs)
-    if (!(await insertOrder(tx, order))) return { order: await sameOrder(tx, wanted), outcome: 'unchanged' }
+    if (!(await insertOrder(tx, order)))
+      return { order: await requireSameOrder(tx, wanted), outcome: 'unchanged' }
     await events.append(tx, eventOf(order))
     tx.afterCommit(() => this.#record(order, actor))
     return { order, outcome: 'created' }
@@ -82,16 +83,16 @@ export class Orders {
     return listOrders(this.#deps.store.read, filter, page)
   }
 
-  /** Every change of an order, oldest first; the first one is the creation. Rejects with `order_not_found`. */
+  /** Every change of an order, oldest first, starting with the creation. Rejects with `order_not_found`. */
   async history(orderId: string): Promise<OrderChange[]> {
     const { createdAt: at, createdBy: actor } = await this.get(orderId)
     return [{ at, from: null, to: 'pending', actor }, ...(await listChanges(this.#deps.store.read, orderId))]
   }
 
   /**
-   * Moves an order. An order that has the status already is returned as it is, without an event. With
-   * `expectedVersions` the move rejects with `precondition_failed` unless the order has one of them. Rejects with
-   * `order_not_found` or `invalid_transition`.
+   * Moves an order to a status. An order that already has it is returned unchanged, without an event. Rejects with
+   * `order_not_found`, with `invalid_transition`, and with `precondition_failed` if the order has none of the
+   * `expectedVersions`.
    */
   async move(
     tx: Tx,
@@ -100,7 +101,7 @@ export class Orders {
     actor: string,
     expectedVersions?: readonly number[],
   ): Promise<Order> {
-    // A move that loses a race against another one is judged again by the new status.
+    // If another move wins the race, this one is checked again against the new status.
     for (;;) {
       const order = requireOrder(await findOrder(tx, orderId), orderId)
       requireVersion(order, expectedVersions)
@@ -111,10 +112,10 @@ export class Orders {
     }
   }
 
-  /** Expires one batch of the pending orders that are overdue; returns how many it has read and expired. */
+  /** Expires one batch of overdue pending orders; returns how many it has read and how many it has expired. */
   async expireDue(limit: number): Promise<{ due: number; expired: number }> {
     const { store, clock } = this.#deps
-    // Read outside the write queue: a scan that finds nothing writes nothing.
+    // The read is outside the write queue: a scan without due orders writes nothing.
     const due = await listDue(store.read, clock.now(), limit)
     if (due.length === 0) return { due: 0, expired: 0 }
     return store.write(async (tx) => {
@@ -125,13 +126,13 @@ export class Orders {
     })
   }
 
-  /** How many orders there are of each status. Takes long where there are many. */
+  /** The number of orders of each status. Slow when there are many orders. */
   countByStatus(): Promise<{ status: OrderStatus; orders: number }[]> {
     const { store } = this.#deps
     return store.readAside(countByStatus(store.read))
   }
 
-  /** The change, its history and its event; undefined when the order has left its status meanwhile. */
+  /** Writes the change, its history and its event. Returns undefined if the order has left its status meanwhile. */
   async #move(
     tx: Tx,
     order: Order,
@@ -139,7 +140,7 @@ export class Orders {
     actor: string,
   ): Promise<Order | undefined> {
     const { clock, events, alerts } = this.#deps
-    const next = moved(order, to, clock.now())
+    const next = applyMove(order, to, clock.now())
     if (!(await moveOrder(tx, order.status, next, actor))) return undefined
     await events.append(tx, eventOf(next))
     if (to === 'expired') await alerts.raise(tx, timeoutAlert(next))
@@ -153,7 +154,7 @@ export class Orders {
   }
 }
 
-async function sameOrder(tx: Tx, wanted: NewOrder): Promise<Order> {
+async function requireSameOrder(tx: Tx, wanted: NewOrder): Promise<Order> {
   const order = requireOrder(await findOrder(tx, wanted.orderId), wanted.orderId)
   if (isSameOrder(order, wanted)) return order
   throw new AppError(

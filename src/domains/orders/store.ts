@@ -30,7 +30,7 @@ const insertChange = statement<NewRowOf<typeof orderHistory>>((on, value) =>
   on.insertInto('order_history').values(orderHistory.values(value)),
 )
 
-// The status is written out: the index on due orders covers only queries that repeat its condition.
+// The status is a literal: the partial index on due orders covers only queries that repeat its condition.
 const due = statement<{ now: number; limit: number }, Order>((on, value) =>
   on
     .selectFrom('orders')
@@ -85,8 +85,8 @@ export function listDue(queries: Queries, now: number, limit: number): Promise<O
 }
 
 /**
- * Which of these orders this transaction may expire, in their order: those that are still pending and not locked by
- * another transaction, which decides on them by the next scan.
+ * Locks the candidates that are still pending, and returns them in the given order. Orders that another transaction has
+ * locked are skipped: the next scan sees what became of them.
  */
 export async function lockDue(tx: Tx, candidates: readonly Order[]): Promise<readonly Order[]> {
   if (!tx.capabilities.concurrentWriters) return candidates
@@ -117,7 +117,7 @@ export function listChanges(queries: Queries, orderId: string): Promise<OrderCha
     .execute()
 }
 
-/** A query that counts the orders of each status; it reads a whole index, so it runs aside. */
+/** The query that counts the orders of each status. It reads a whole index, so it runs with `readAside`. */
 export function countByStatus(queries: Queries) {
   return db(queries)
     .selectFrom('orders')
