@@ -1,6 +1,6 @@
 import type { AlertChange } from './model.ts'
 
-/** The event of a change (docs/specification.md, Events); a repeated report has none. */
+/** The event of each change (docs/specification.md, Events); a repeated report emits none. */
 export const ALERT_EVENTS = {
   raised: 'alert.raised',
   recovered: 'alert.recovered',

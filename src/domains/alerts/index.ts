@@ -8,7 +8,7 @@ import { names } from './tables.ts'
 export type { Alert, AlertLevel, AlertStatus, AlertWeight, Report } from './model.ts'
 export { Alerts, type AlertDeps } from './service.ts'
 
-/** Alerts of the platform and of its reporters (docs/specification.md, Alerts). */
+/** Alerts of the platform itself and of its clients (docs/specification.md, Alerts). */
 export const alertsDomain = defineDomain({
   name: 'alerts',
   tables: names,

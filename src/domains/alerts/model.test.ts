@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import {
+  applyReport,
   changeOf,
-  firstReported,
-  recovered,
-  reported,
+  newAlert,
+  recover,
   SEVERITIES,
   severityOf,
   weightsOf,
@@ -28,15 +28,15 @@ function reportOf(level: Severity | AlertLevel, weight?: AlertWeight): Report {
 }
 
 function fresh(report: Report): Alert {
-  return firstReported(report, 'id', 1_000)
+  return newAlert(report, 'id', 1_000)
 }
 
 function after(...levels: (Severity | AlertLevel)[]): Alert {
   const [first, ...rest] = levels.map((level) => reportOf(level)) as [Report, ...Report[]]
-  return rest.reduce<Alert>((alert, report) => reported(alert, report, alert.lastAt + 1_000), fresh(first))
+  return rest.reduce<Alert>((alert, report) => applyReport(alert, report, alert.lastAt + 1_000), fresh(first))
 }
 
-describe('the level mapping of the specification', () => {
+describe('the mapping of levels', () => {
   const ROWS: [Severity, weight: AlertWeight, level: AlertLevel, repeated: AlertLevel][] = [
     ['CRITICAL', 6, 4, 4],
     ['HIGH', 5, 4, 3],
@@ -77,7 +77,7 @@ describe('the level mapping of the specification', () => {
     })
   }
 
-  it('names each weight from 0 to 6 once', () => {
+  it('has one name for each weight from 0 to 6', () => {
     assert.deepEqual(
       SEVERITIES.flatMap(weightsOf).toSorted((a, b) => a - b),
       [0, 1, 2, 3, 4, 5, 6],
@@ -86,20 +86,20 @@ describe('the level mapping of the specification', () => {
   })
 })
 
-describe('a stated weight', () => {
-  it('wins over that of the level, which stays as reported', () => {
+describe('an explicit weight', () => {
+  it('overrides that of the level, and the level stays as reported', () => {
     const alert = fresh(reportOf('WARNING', 6))
     assert.deepEqual([alert.level, alert.weight, severityOf(alert.weight)], [2, 6, 'CRITICAL'])
   })
 
   it('recovers the alert when it is 0, whatever the level', () => {
-    const alert = reported(after('CRITICAL'), reportOf('CRITICAL', 0), 2_000)
+    const alert = applyReport(after('CRITICAL'), reportOf('CRITICAL', 0), 2_000)
     assert.deepEqual([alert.status, alert.level, alert.weight], ['recovered', 5, 0])
   })
 
   for (const level of ['CLOSE', 5] as const) {
-    it(`does not keep ${level} from recovering`, () => {
-      const alert = reported(after('CRITICAL'), reportOf(level, 6), 2_000)
+    it(`does not prevent ${level} from recovering the alert`, () => {
+      const alert = applyReport(after('CRITICAL'), reportOf(level, 6), 2_000)
       assert.deepEqual([alert.status, alert.level, alert.weight], ['recovered', 5, 0])
     })
   }
@@ -107,15 +107,15 @@ describe('a stated weight', () => {
 
 describe('HIGH', () => {
   const CASES: [title: string, levels: Severity[], level: AlertLevel][] = [
-    ['is level 4 when an ERROR rises to it', ['ERROR', 'HIGH'], 4],
+    ['is level 4 after an ERROR', ['ERROR', 'HIGH'], 4],
     ['is level 3 from its second report on', ['ERROR', 'HIGH', 'HIGH', 'HIGH'], 3],
-    ['is level 4 when a CRITICAL falls to it', ['CRITICAL', 'HIGH'], 4],
+    ['is level 4 after a CRITICAL', ['CRITICAL', 'HIGH'], 4],
     ['is level 4 again after a recovery', ['HIGH', 'HIGH', 'CLOSE', 'HIGH'], 4],
   ]
   for (const [title, levels, level] of CASES) it(title, () => assert.equal(after(...levels).level, level))
 
-  it('is level 3 when it repeats with a weight of its own', () => {
-    assert.equal(reported(fresh(reportOf('HIGH', 6)), reportOf('HIGH', 6), 2_000).level, 3)
+  it('is level 3 when it repeats with an explicit weight', () => {
+    assert.equal(applyReport(fresh(reportOf('HIGH', 6)), reportOf('HIGH', 6), 2_000).level, 3)
   })
 
   it('keeps an internal level that was reported as a number', () => {
@@ -132,7 +132,7 @@ describe('an alert', () => {
       serverAddr: '192.0.2.1',
     }
     const before = after('ERROR')
-    assert.deepEqual(reported(before, { ...reportOf('ERROR'), ...text }, 9_000), {
+    assert.deepEqual(applyReport(before, { ...reportOf('ERROR'), ...text }, 9_000), {
       ...before,
       ...text,
       count: 2,
@@ -140,7 +140,7 @@ describe('an alert', () => {
     })
   })
 
-  it('that is first heard of by its recovery has recovered, and never fired', () => {
+  it('whose first report is a recovery is recovered, with a count of 0', () => {
     const alert = after('CLOSE')
     assert.deepEqual(
       [alert.status, alert.count, alert.firstAt, alert.recoveredAt],
@@ -149,19 +149,19 @@ describe('an alert', () => {
     assert.equal(changeOf(undefined, alert), 'recovered')
   })
 
-  it('keeps the time of its recovery when it is closed again', () => {
+  it('keeps the time of its recovery when the recovery is reported again', () => {
     const alert = after('ERROR', 'CLOSE', 'CLOSE')
     assert.deepEqual([alert.recoveredAt, alert.lastAt, alert.count], [2_000, 3_000, 1])
   })
 
-  it('that fires again goes on counting', () => {
+  it('that fires again after a recovery continues its count', () => {
     const alert = after('ERROR', 'ERROR', 'CLOSE', 'ERROR')
     assert.deepEqual([alert.status, alert.count, alert.recoveredAt], ['firing', 3, null])
   })
 
-  it('that was acknowledged stays so unless it gets worse', () => {
+  it('that was acknowledged stays acknowledged unless its weight increases', () => {
     const acknowledged: Alert = { ...after('ERROR'), status: 'acknowledged' }
-    const statusAfter = (severity: Severity) => reported(acknowledged, reportOf(severity), 2_000).status
+    const statusAfter = (severity: Severity) => applyReport(acknowledged, reportOf(severity), 2_000).status
     assert.deepEqual((['WARNING', 'ERROR', 'HIGH', 'CLOSE'] as const).map(statusAfter), [
       'acknowledged',
       'acknowledged',
@@ -170,10 +170,10 @@ describe('an alert', () => {
     ])
   })
 
-  it('that is frozen follows its reports silently', () => {
+  it('that is frozen takes its reports and emits no event', () => {
     const frozen: Alert = { ...after('CRITICAL'), status: 'frozen' }
-    const closed = reported(frozen, reportOf('CLOSE'), 2_000)
-    const fired = reported(closed, reportOf('CRITICAL'), 3_000)
+    const closed = applyReport(frozen, reportOf('CLOSE'), 2_000)
+    const fired = applyReport(closed, reportOf('CRITICAL'), 3_000)
     assert.deepEqual([closed.status, closed.weight, closed.recoveredAt], ['frozen', 0, 2_000])
     assert.deepEqual([fired.status, fired.weight, fired.recoveredAt, fired.count], ['frozen', 6, null, 2])
     assert.deepEqual([changeOf(frozen, closed), changeOf(closed, fired)], ['repeated', 'repeated'])
@@ -181,13 +181,13 @@ describe('an alert', () => {
 
   it('that is frozen can be declared recovered', () => {
     const frozen: Alert = { ...after('CRITICAL'), status: 'frozen' }
-    const next = recovered(frozen, 2_000)
+    const next = recover(frozen, 2_000)
     assert.deepEqual([next.status, next.level, next.weight, next.recoveredAt], ['recovered', 5, 0, 2_000])
     assert.equal(changeOf(frozen, next), 'recovered')
   })
 })
 
-describe('what there is to tell', () => {
+describe('the kind of a change', () => {
   const CASES: [before: Severity[], last: Severity, change: string][] = [
     [[], 'INFO', 'raised'],
     [['ERROR'], 'ERROR', 'repeated'],
@@ -205,7 +205,7 @@ describe('what there is to tell', () => {
   }
 })
 
-describe('any run of reports', () => {
+describe('any sequence of reports', () => {
   const anyReport = fc
     .record({
       level: fc.constantFrom(...SEVERITIES, ...([0, 1, 2, 3, 4, 5] as const)),
@@ -214,20 +214,20 @@ describe('any run of reports', () => {
     .map(({ level, weight }) => reportOf(level, weight))
   const closes = ({ level, weight }: Report) => level === 'CLOSE' || level === 5 || weight === 0
 
-  it('counts the firing reports, and stands where the last one left it', () => {
+  it('counts the firing reports, and leaves the state of the last one', () => {
     fc.assert(
       fc.property(fc.array(anyReport, { minLength: 1, maxLength: 30 }), (reports) => {
         const [first, ...rest] = reports as [Report, ...Report[]]
         const alert = rest.reduce<Alert>(
-          (known, report) => reported(known, report, known.lastAt + 1),
+          (known, report) => applyReport(known, report, known.lastAt + 1),
           fresh(first),
         )
         assert.equal(alert.count, reports.filter((report) => !closes(report)).length)
-        const isOver = closes(reports.at(-1) as Report)
-        assert.equal(alert.status, isOver ? 'recovered' : 'firing')
-        assert.equal(alert.recoveredAt !== null, isOver)
-        assert.equal(alert.weight === 0, isOver)
-        assert.equal(alert.level === 5, isOver)
+        const isRecovered = closes(reports.at(-1) as Report)
+        assert.equal(alert.status, isRecovered ? 'recovered' : 'firing')
+        assert.equal(alert.recoveredAt !== null, isRecovered)
+        assert.equal(alert.weight === 0, isRecovered)
+        assert.equal(alert.level === 5, isRecovered)
       }),
     )
   })

@@ -18,15 +18,15 @@ export type { Severity }
 export const TITLE_LENGTH = 256
 export const BODY_BYTES = 16 * 1024
 
-/** Internal level: 4 is the highest, 5 tells of a recovery, 0 is below INFO. */
+/** Internal level: 4 is the most severe, 0 is below INFO, 5 means recovered. */
 export type AlertLevel = 0 | 1 | 2 | 3 | 4 | 5
-/** The external standard, by which alerts are shown: 6 is the gravest, 0 tells of a recovery. */
+/** The external standard, by which alerts are shown: 6 is the most severe, 0 means recovered. */
 export type AlertWeight = 0 | 1 | 2 | 3 | 4 | 5 | 6
 
 interface Grade {
   readonly weight: AlertWeight
   readonly level: AlertLevel
-  /** The internal level of a report that repeats the one before it. */
+  /** The internal level of a report with the same weight as the one before it. */
   readonly repeatedLevel: AlertLevel
 }
 
@@ -40,8 +40,8 @@ const GRADES = {
   CLOSE: { weight: 0, level: 5, repeatedLevel: 5 },
 } as const satisfies Record<Severity, Grade>
 
-// The same table read backwards. Level 4 alone is CRITICAL and level 3 alone is ERROR, since HIGH is only passing
-// through them. Level 0 and weight 1 have no row in it: they are the one thing below INFO, and bear its name.
+// The inverse of GRADES. A bare level 4 is CRITICAL and a bare level 3 is ERROR, although HIGH also has these levels.
+// Level 0 and weight 1 are not in GRADES: they are below INFO, and are shown as INFO.
 const WEIGHT_OF_LEVEL = [1, 2, 3, 4, 6, 0] as const
 const SEVERITY_OF_WEIGHT = ['CLOSE', 'INFO', 'INFO', 'WARNING', 'ERROR', 'HIGH', 'CRITICAL'] as const
 
@@ -52,33 +52,33 @@ export interface Alert {
   readonly title: string
   readonly body: string
   readonly level: AlertLevel
-  /** 0 as long as the alert is recovered; then its level is 5. */
+  /** 0 while the alert is recovered; its level is 5 then. */
   readonly weight: AlertWeight
   readonly serverAddr: string | null
   readonly status: AlertStatus
-  /** How often it was reported as firing, over all its life. */
+  /** How often it was reported as firing since its first report. */
   readonly count: number
-  /** When it was first and last reported. All times are epoch milliseconds, UTC. */
+  /** Times of the first and of the last report. All times are epoch milliseconds, UTC. */
   readonly firstAt: number
   readonly lastAt: number
-  /** Null while it fires. */
+  /** Null while it is firing. */
   readonly recoveredAt: number | null
 }
 
-/** What a report says of an alert. */
+/** One report of an alert. */
 export interface Report {
   readonly alarmId: string | null
   readonly source: string
   readonly title: string
   readonly body: string
   readonly serverAddr: string | null
-  /** A standard level, or an internal one; at least one of level and weight is given. */
-  readonly level?: Severity | AlertLevel
-  /** Taken from the level when it is left out. */
+  /** A standard level, or an internal one. */
+  readonly level: Severity | AlertLevel
+  /** The default is the weight of the level. */
   readonly weight?: AlertWeight
 }
 
-/** What there is to tell of a change; `repeated` is nothing new. */
+/** The kind of a change. `raised` and `recovered` emit an event, `repeated` does not. */
 export type AlertChange = 'raised' | 'recovered' | 'repeated'
 
 export function isSeverity(text: string): text is Severity {
@@ -89,7 +89,7 @@ export function severityOf(weight: AlertWeight): Severity {
   return SEVERITY_OF_WEIGHT[weight]
 }
 
-/** Every weight that bears this name. */
+/** Every weight with this name. */
 export function weightsOf(severity: Severity): AlertWeight[] {
   return [...SEVERITY_OF_WEIGHT.keys()].filter(
     (weight) => SEVERITY_OF_WEIGHT[weight] === severity,
@@ -97,20 +97,19 @@ export function weightsOf(severity: Severity): AlertWeight[] {
 }
 
 /**
- * What a report weighs. A weight that is stated wins over the level's, but CLOSE and level 5 recover whatever weight
- * stands beside them: the text of a recovery may well quote the weight of what is over.
+ * The weight of a report. An explicit weight overrides that of the level, except that CLOSE and level 5 always mean 0:
+ * the text of a recovery may quote the weight of the alert that has ended.
  */
 function weightOf({ level, weight }: Pick<Report, 'level' | 'weight'>): AlertWeight {
-  if (level === undefined) return weight ?? 0
-  const usual = typeof level === 'number' ? WEIGHT_OF_LEVEL[level] : GRADES[level].weight
-  return usual === 0 ? 0 : (weight ?? usual)
+  const weightOfLevel = typeof level === 'number' ? WEIGHT_OF_LEVEL[level] : GRADES[level].weight
+  return weightOfLevel === 0 ? 0 : (weight ?? weightOfLevel)
 }
 
-/** The alert that a first report makes. */
-export function firstReported(report: Report, id: string, at: number): Alert {
+/** The alert after its first report. */
+export function newAlert(report: Report, id: string, at: number): Alert {
   const { alarmId, source, title, body, serverAddr } = report
   const { level, weight } = GRADES.CLOSE
-  const silent: Alert = {
+  const unreported: Alert = {
     id,
     alarmId,
     source,
@@ -125,40 +124,40 @@ export function firstReported(report: Report, id: string, at: number): Alert {
     lastAt: at,
     recoveredAt: null,
   }
-  return reported(silent, report, at)
+  return applyReport(unreported, report, at)
 }
 
-/** The alert as it is after a report: its state and its text are those of the last one. */
-export function reported(alert: Alert, report: Report, at: number): Alert {
+/** The alert after one more report, whose state and texts it takes. */
+export function applyReport(alert: Alert, report: Report, at: number): Alert {
   const { source, title, body, serverAddr } = report
   const weight = weightOf(report)
-  const fires = weight > 0
+  const isFiring = weight > 0
   return {
     ...alert,
     source,
     title,
     body,
     serverAddr,
-    level: fires ? levelOf(report.level ?? severityOf(weight), weight === alert.weight) : GRADES.CLOSE.level,
+    level: isFiring ? levelOf(report, weight === alert.weight) : GRADES.CLOSE.level,
     weight,
     status: statusAfter(alert, weight),
-    count: alert.count + (fires ? 1 : 0),
+    count: alert.count + (isFiring ? 1 : 0),
     lastAt: at,
-    recoveredAt: fires ? null : (alert.recoveredAt ?? at),
+    recoveredAt: isFiring ? null : (alert.recoveredAt ?? at),
   }
 }
 
-/** The alert as it is after somebody has declared it recovered; a frozen one is not frozen any more. */
-export function recovered(alert: Alert, at: number): Alert {
+/** The alert after a user has declared it recovered; this also ends `frozen`. */
+export function recover(alert: Alert, at: number): Alert {
   const { level, weight } = GRADES.CLOSE
   return { ...alert, level, weight, status: 'recovered', recoveredAt: alert.recoveredAt ?? at }
 }
 
-/** What has happened between two states of an alert; `before` is undefined for a new one. */
+/** The kind of the change between two states of an alert; `before` is undefined for a new one. */
 export function changeOf(before: Alert | undefined, after: Alert): AlertChange {
   if (after.status === 'frozen') return 'repeated'
   if (after.status === 'recovered') return before?.status === 'recovered' ? 'repeated' : 'recovered'
-  // A recovered alert weighs 0, so firing again is a rise too.
+  // A recovered alert has weight 0, so firing again is an increase too.
   return after.weight > (before?.weight ?? 0) ? 'raised' : 'repeated'
 }
 
@@ -170,7 +169,7 @@ function levelOf(level: Severity | AlertLevel, repeats: boolean): AlertLevel {
 function statusAfter(alert: Alert, weight: AlertWeight): AlertStatus {
   if (alert.status === 'frozen') return 'frozen'
   if (weight === 0) return 'recovered'
-  // Whoever acknowledged it knew it no worse than it was.
+  // The acknowledgement covers only the weight that the alert had at that time.
   if (alert.status === 'acknowledged' && weight <= alert.weight) return 'acknowledged'
   return 'firing'
 }

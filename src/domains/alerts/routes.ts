@@ -17,11 +17,11 @@ import type { Alerts } from './service.ts'
 
 const REPORTERS = ['admin', 'service', 'devops'] as const
 const READERS = ['admin', 'devops', 'auditor', 'service'] as const
-const KEEPERS = ['admin', 'devops'] as const
+const OPERATORS = ['admin', 'devops'] as const
 
 export const ALERT_ERRORS = {
   alert_not_found: { status: 404, meaning: 'There is no such alert.' },
-  forbidden_variable: { status: 400, meaning: 'The text names a variable that no alert may carry.' },
+  forbidden_variable: { status: 400, meaning: 'The text contains a variable that is not allowed in alerts.' },
 } as const satisfies ErrorCodes
 
 const { alert_not_found, forbidden_variable } = ALERT_ERRORS
@@ -36,13 +36,14 @@ export function alertRoutes(alerts: Alerts): Route[] {
       tag: 'Alerts',
       summary: 'Report an alert',
       description:
-        'An alert is known by its `alarm_id`, else by source, title and server address. A report of one that fires ' +
-        'counts; of one that has recovered, it fires again; `CLOSE`, level 5 or weight 0 recover it.',
+        'An alert is identified by its `alarm_id`, else by source, title and server address. A report of a firing ' +
+        'alert increments its count, one of a recovered alert makes it fire again; `CLOSE`, level 5 or weight 0 ' +
+        'recover it.',
       access: REPORTERS,
       body: ReportBody,
       answers: {
         201: { description: 'The new alert.', schema: AlertSchema },
-        200: { description: 'The alert was known; as it is now.', schema: AlertSchema },
+        200: { description: 'The existing alert, after this report.', schema: AlertSchema },
       },
       errors: { forbidden_variable },
       prepare: ({ body }) => fromReportBody(body),
@@ -57,7 +58,7 @@ export function alertRoutes(alerts: Alerts): Route[] {
       operation: 'listAlerts',
       tag: 'Alerts',
       summary: 'List alerts, newest first',
-      description: 'A name as `level` asks for the severity, a number for the internal level.',
+      description: '`level` filters by severity if it is a name, and by internal level if it is a number.',
       access: READERS,
       query: AlertQuery,
       answers: { 200: { description: 'A page of alerts.', schema: AlertPage } },
@@ -82,8 +83,8 @@ export function alertRoutes(alerts: Alerts): Route[] {
       operation: 'recoverAlert',
       tag: 'Alerts',
       summary: 'Declare an alert recovered',
-      description: 'One that has recovered already stays as it is.',
-      access: KEEPERS,
+      description: 'An alert that is already recovered stays unchanged.',
+      access: OPERATORS,
       params: IdParams,
       answers: { 200: { description: 'The alert, recovered.', schema: AlertSchema } },
       errors: { alert_not_found },

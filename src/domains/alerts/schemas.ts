@@ -17,15 +17,15 @@ import {
   type Severity,
 } from './model.ts'
 import type { AlertFilter } from './store.ts'
-import { alarmIdIn, namesForbiddenVariable, weightIn } from './text.ts'
+import { alarmIdIn, hasForbiddenVariable, weightIn } from './text.ts'
 
 const LEVEL_WORDS = `one of ${SEVERITIES.join(', ')}, or an internal level from 0 to 5`
 
-const Status = OneOf(ALERT_STATUSES, 'Where the alert stands.')
+const Status = OneOf(ALERT_STATUSES, 'The state of the alert.')
 const Source = Text({
   minLength: 1,
   maxLength: 128,
-  description: 'Who reports.',
+  description: 'The system that reports the alert.',
   examples: ['platform.backup'],
 })
 const Title = Text({ minLength: 1, maxLength: TITLE_LENGTH, examples: ['Backup failed'] })
@@ -36,20 +36,20 @@ const Level = Type.Unsafe<AlertLevel>({
   type: 'integer',
   minimum: 0,
   maximum: 5,
-  description: 'Internal level: 4 is the highest, 5 a recovery, 0 below INFO.',
+  description: 'Internal level: 4 is the most severe, 0 is below INFO, 5 means recovered.',
 })
 const Weight = Type.Unsafe<AlertWeight>({
   type: 'integer',
   minimum: 0,
   maximum: 6,
-  description: 'The external standard: 6 is the gravest, 0 a recovery.',
+  description: 'The external standard: 6 is the most severe, 0 means recovered.',
 })
-// Names are compared without regard to case, which a list of values cannot say.
+// Not an enum, because names are case-insensitive.
 const GivenLevel = Type.Unsafe<string | AlertLevel>({
   type: ['string', 'integer'],
   minimum: 0,
   maximum: 5,
-  description: `In any case: ${LEVEL_WORDS}. CLOSE and 5 recover the alert.`,
+  description: `Case-insensitive: ${LEVEL_WORDS}. CLOSE and 5 recover the alert.`,
   examples: ['HIGH', 3],
 })
 
@@ -67,7 +67,7 @@ export const AlertSchema = Fields(
     status: Status,
     count: Type.Integer({
       minimum: 0,
-      description: 'How often it was reported as firing, over all its life.',
+      description: 'How often it was reported as firing since its first report.',
     }),
     first_at: Timestamp,
     last_at: Timestamp,
@@ -88,25 +88,28 @@ export const ReportBody = Fields({
     Type.Unsafe<AlertWeight>({
       ...Weight,
       description:
-        'Left out: what the body says (`weight=6`, `weight: 6`), else the weight of the level. 0 recovers the alert; in the ' +
-        'body it does so only where `level` is CLOSE or left out.',
+        'Default: the weight in the body (`weight=6`, `weight: 6`), else that of the level. 0 recovers the alert.',
     }),
   ),
   alarm_id: Type.Optional(
-    Type.Unsafe<string>({ ...AlarmId, description: 'Left out: what the body says (`alarm_id=…`).' }),
+    Type.Unsafe<string>({ ...AlarmId, description: 'Default: the alarm id in the body (`alarm_id=…`).' }),
   ),
 })
 
 export const AlertQuery = Fields({
   status: Type.Optional(Status),
   level: Type.Optional(
-    Type.String({ maxLength: 16, description: `In any case: ${LEVEL_WORDS}.`, examples: ['CRITICAL', '4'] }),
+    Type.String({
+      maxLength: 16,
+      description: `Case-insensitive: ${LEVEL_WORDS}.`,
+      examples: ['CRITICAL', '4'],
+    }),
   ),
   source: Type.Optional(Source),
   ...PageQuery,
 })
 
-/** Rejects with `forbidden_variable`, or with `validation_failed` for what the schema cannot say. */
+/** Throws `forbidden_variable`, or `validation_failed` for a rule that the schema cannot express. */
 export function fromReportBody(report: Static<typeof ReportBody>): Report {
   requireAllowedText(report)
   const { source, title, body = '', server_addr, level } = report
@@ -141,7 +144,7 @@ export function fromAlertQuery({ status, level, source }: Static<typeof AlertQue
   }
 }
 
-/** The alert in answers, pages and events. */
+/** The alert in responses, pages and events. */
 export const encodeAlert = encoderOf(AlertSchema, { severity: ({ weight }: Alert) => severityOf(weight) })
 
 function parseLevelFilter(text: string): Pick<AlertFilter, 'level' | 'severity'> {
@@ -157,12 +160,12 @@ function parseSeverity(text: string): Severity {
 const TEXT_FIELDS = ['source', 'title', 'body', 'server_addr', 'alarm_id'] as const
 
 function requireAllowedText(report: Static<typeof ReportBody>): void {
-  const fields = TEXT_FIELDS.filter((field) => namesForbiddenVariable(report[field] ?? ''))
+  const fields = TEXT_FIELDS.filter((field) => hasForbiddenVariable(report[field] ?? ''))
   if (fields.length === 0) return
   throw new AppError(
     'invalid',
     'forbidden_variable',
-    `${fields.join(', ')}: no alert may name the variables token and password; take them out of the text.`,
-    { details: fields.map((path) => ({ path, message: 'names a variable that stands for a secret' })) },
+    `${fields.join(', ')}: the variables \${token} and \${password} are not allowed in an alert; remove them.`,
+    { details: fields.map((path) => ({ path, message: 'contains a variable that stands for a secret' })) },
   )
 }

@@ -29,32 +29,31 @@ const FAILED: Report = {
 async function createWorld(dialect: DialectName, overrides: Partial<AlertDeps> = {}) {
   const clock = fakeClock()
   const { store, ...disposal } = await testStore(dialect, clock)
-  const told: DomainEvent<Alert>[] = []
-  const events: AlertDeps['events'] = { append: async (_tx, event) => void told.push(event) }
+  const events: DomainEvent<Alert>[] = []
   const service = new Alerts({
     store,
     clock,
     logger: silentLogger,
     metrics: noMetrics,
-    events,
+    events: { append: async (_tx, event) => void events.push(event) },
     ...overrides,
   })
   const alerts = inTransactions(store, service, 'report', 'recover')
-  return { ...disposal, alerts, clock, store, told, types: () => told.map(({ type }) => type) }
+  return { ...disposal, alerts, clock, store, events, types: () => events.map(({ type }) => type) }
 }
 
-/** The alerts without their place in the list, which a row has too. */
+/** The alerts without `seq`, which a row of the list also has. */
 async function allOf(alerts: Pick<Alerts, 'list'>): Promise<Alert[]> {
   const { items } = await alerts.list({}, FIRST_PAGE)
   return (items as (Alert & { seq?: number })[]).map(({ seq: _seq, ...alert }) => alert)
 }
 
-async function putInto(store: Store, id: string, status: AlertStatus): Promise<void> {
+async function setStatus(store: Store, id: string, status: AlertStatus): Promise<void> {
   await store.write(({ db }) => db.updateTable('alerts').set({ status }).where('id', '=', id).execute())
 }
 
 onEveryDialect('reporting an alert', (dialect) => {
-  it('makes a new one and tells of it', async () => {
+  it('creates a new one and emits an event', async () => {
     await using world = await createWorld(dialect)
     const { alert, outcome } = await world.alerts.report(FAILED)
     const now = world.clock.now()
@@ -75,10 +74,10 @@ onEveryDialect('reporting an alert', (dialect) => {
       recoveredAt: null,
     })
     assert.deepEqual(await world.alerts.get(alert.id), alert)
-    assert.deepEqual(world.told, [{ type: 'alert.raised', subject: alert.id, data: alert }])
+    assert.deepEqual(world.events, [{ type: 'alert.raised', subject: alert.id, data: alert }])
   })
 
-  it('counts a repetition and tells nobody', async () => {
+  it('counts a repetition and emits no event', async () => {
     await using world = await createWorld(dialect)
     const first = await world.alerts.report(FAILED)
     world.clock.advance(1_000)
@@ -89,18 +88,18 @@ onEveryDialect('reporting an alert', (dialect) => {
     assert.deepEqual(world.types(), ['alert.raised'])
   })
 
-  it('tells of a rise in weight, not of a fall', async () => {
+  it('emits an event when the weight increases, and none when it decreases', async () => {
     await using world = await createWorld(dialect)
     for (const level of ['WARNING', 'HIGH', 'HIGH', 'WARNING'] as const)
       await world.alerts.report({ ...FAILED, level })
     assert.deepEqual(
-      world.told.map(({ data }) => severityOf(data.weight)),
+      world.events.map(({ data }) => severityOf(data.weight)),
       ['WARNING', 'HIGH'],
     )
     assert.equal((await allOf(world.alerts))[0]?.level, 2)
   })
 
-  it('knows HIGH as level 4 first and as level 3 when repeated', async () => {
+  it('gives HIGH level 4 first and level 3 when repeated', async () => {
     await using world = await createWorld(dialect)
     const levels: number[] = []
     for (let i = 0; i < 3; i++)
@@ -108,7 +107,7 @@ onEveryDialect('reporting an alert', (dialect) => {
     assert.deepEqual(levels, [4, 3, 3])
   })
 
-  it('recovers with CLOSE, fires again after it, and goes on counting', async () => {
+  it('recovers with CLOSE, fires again after it, and continues the count', async () => {
     await using world = await createWorld(dialect)
     const { alert: first } = await world.alerts.report(FAILED)
     world.clock.advance(1_000)
@@ -125,10 +124,10 @@ onEveryDialect('reporting an alert', (dialect) => {
     )
     assert.deepEqual(again, { ...first, count: 2, lastAt: first.firstAt + 2_000 })
     assert.deepEqual(world.types(), ['alert.raised', 'alert.recovered', 'alert.raised'])
-    assert.deepEqual(world.told[1]?.data, closed)
+    assert.deepEqual(world.events[1]?.data, closed)
   })
 
-  it('keeps a recovery of something unknown as a recovered alert', async () => {
+  it('stores the recovery of an unknown alert as a recovered alert', async () => {
     await using world = await createWorld(dialect)
     const { alert, outcome } = await world.alerts.report({ ...FAILED, level: 5 })
     assert.deepEqual([outcome, alert.status, alert.count], ['new', 'recovered', 0])
@@ -136,12 +135,12 @@ onEveryDialect('reporting an alert', (dialect) => {
     assert.deepEqual(world.types(), ['alert.recovered'])
   })
 
-  it('leaves an acknowledged alert acknowledged, and a frozen one frozen and untold', async () => {
+  it('leaves an acknowledged alert acknowledged, and a frozen one frozen without events', async () => {
     await using world = await createWorld(dialect)
     const { alert } = await world.alerts.report(FAILED)
-    await putInto(world.store, alert.id, 'acknowledged')
+    await setStatus(world.store, alert.id, 'acknowledged')
     assert.equal((await world.alerts.report(FAILED)).alert.status, 'acknowledged')
-    await putInto(world.store, alert.id, 'frozen')
+    await setStatus(world.store, alert.id, 'frozen')
     assert.equal((await world.alerts.report({ ...FAILED, level: 'CRITICAL' })).alert.status, 'frozen')
     assert.deepEqual(world.types(), ['alert.raised'])
   })
@@ -164,7 +163,7 @@ onEveryDialect('reporting an alert', (dialect) => {
 onEveryDialect('the identity of an alert', (dialect) => {
   const UNNAMED: Report = { ...FAILED, alarmId: null }
 
-  it('is its alarm id, whoever reports it', async () => {
+  it('is its alarm id, whatever the source', async () => {
     await using world = await createWorld(dialect)
     await world.alerts.report(FAILED)
     const other = { source: 'platform.backup.standby', title: 'Other', body: 'Other.', serverAddr: null }
@@ -174,13 +173,13 @@ onEveryDialect('the identity of an alert', (dialect) => {
     assert.deepEqual(await allOf(world.alerts), [alert])
   })
 
-  it('is source, title and address where there is no alarm id; the body is no part of it', async () => {
+  it('is source, title and address without an alarm id, and never the body', async () => {
     await using world = await createWorld(dialect)
     await world.alerts.report(UNNAMED)
     assert.equal((await world.alerts.report({ ...UNNAMED, body: 'Other.' })).alert.count, 2)
   })
 
-  it('never mixes up what is different', async () => {
+  it('differs for reports that differ in any of its fields', async () => {
     await using world = await createWorld(dialect)
     const different: Report[] = [
       FAILED,
@@ -198,9 +197,9 @@ onEveryDialect('the identity of an alert', (dialect) => {
     for (const report of different) assert.equal((await world.alerts.report(report)).alert.count, 2)
   })
 
-  it('may be as long as the fields allow', async () => {
+  it('works with fields of the maximum length', async () => {
     await using world = await createWorld(dialect)
-    // Four bytes each, and hardly anything that compresses: the most that an index may have to take.
+    // Four bytes for each character, and hardly compressible: the largest possible entry of an index.
     const long = (length: number) =>
       Array.from({ length }, (_, index) => String.fromCodePoint(0x20000 + ((index * 7_919) % 0xa000))).join(
         '',
@@ -219,8 +218,8 @@ onEveryDialect('the identity of an alert', (dialect) => {
   })
 })
 
-onEveryDialect('recovering an alert by hand', (dialect) => {
-  it('closes it and tells of it', async () => {
+onEveryDialect('recovering an alert manually', (dialect) => {
+  it('recovers it and emits an event', async () => {
     await using world = await createWorld(dialect)
     const { alert } = await world.alerts.report(FAILED)
     world.clock.advance(1_000)
@@ -228,10 +227,10 @@ onEveryDialect('recovering an alert by hand', (dialect) => {
     const closed = { level: 5, weight: 0, status: 'recovered', recoveredAt: alert.lastAt + 1_000 }
     assert.deepEqual(next, { ...alert, ...closed })
     assert.deepEqual(await world.alerts.get(alert.id), next)
-    assert.deepEqual(world.told[1], { type: 'alert.recovered', subject: alert.id, data: next })
+    assert.deepEqual(world.events[1], { type: 'alert.recovered', subject: alert.id, data: next })
   })
 
-  it('changes nothing when it has recovered already', async () => {
+  it('changes nothing when the alert is already recovered', async () => {
     await using world = await createWorld(dialect)
     const { alert } = await world.alerts.report(FAILED)
     const once = await world.alerts.recover(alert.id, 'anna')
@@ -244,12 +243,12 @@ onEveryDialect('recovering an alert by hand', (dialect) => {
     it(`works on an ${status} alert`.replace('an frozen', 'a frozen'), async () => {
       await using world = await createWorld(dialect)
       const { alert } = await world.alerts.report(FAILED)
-      await putInto(world.store, alert.id, status)
+      await setStatus(world.store, alert.id, status)
       assert.equal((await world.alerts.recover(alert.id, 'anna')).status, 'recovered')
     })
   }
 
-  it('finds no alert that is not there', async () => {
+  it('rejects for an alert that does not exist', async () => {
     await using world = await createWorld(dialect)
     const missing = (error: unknown) => error instanceof AppError && error.code === 'alert_not_found'
     await assert.rejects(world.alerts.recover('nowhere', 'anna'), missing)
@@ -260,11 +259,11 @@ onEveryDialect('recovering an alert by hand', (dialect) => {
 onEveryDialect('an event of an alert', (dialect) => {
   const broken: AlertDeps['events'] = {
     append: async () => {
-      throw new Error('no room for the event')
+      throw new Error('the outbox is full')
     },
   }
 
-  it('is written before anybody else sees the change', async () => {
+  it('is written before the change is visible to other transactions', async () => {
     const seen: { inside: number; outside: number }[] = []
     const events: AlertDeps['events'] = {
       async append(tx, { subject }) {
@@ -285,13 +284,13 @@ onEveryDialect('an event of an alert', (dialect) => {
     assert.deepEqual(seen, [{ inside: 1, outside: 0 }])
   })
 
-  it('takes the new alert with it when it cannot be written', async () => {
+  it('that cannot be written rolls back the new alert', async () => {
     await using world = await createWorld(dialect, { events: broken })
-    await assert.rejects(world.alerts.report(FAILED), /no room/)
+    await assert.rejects(world.alerts.report(FAILED), /outbox is full/)
     assert.deepEqual(await allOf(world.alerts), [])
   })
 
-  it('takes the recovery with it when it cannot be written', async () => {
+  it('that cannot be written rolls back the recovery', async () => {
     await using world = await createWorld(dialect)
     const { alert } = await world.alerts.report(FAILED)
     const { clock, store } = world
@@ -301,8 +300,8 @@ onEveryDialect('an event of an alert', (dialect) => {
       'report',
       'recover',
     )
-    await assert.rejects(failing.recover(alert.id, 'anna'), /no room/)
-    await assert.rejects(failing.report({ ...FAILED, level: 'CLOSE' }), /no room/)
+    await assert.rejects(failing.recover(alert.id, 'anna'), /outbox is full/)
+    await assert.rejects(failing.report({ ...FAILED, level: 'CLOSE' }), /outbox is full/)
     assert.deepEqual(await world.alerts.get(alert.id), alert)
   })
 })
@@ -332,7 +331,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
     )
   })
 
-  it('fits what the orders ask for', async () => {
+  it('satisfies the port of the order domain', async () => {
     await using world = await createWorld(dialect)
     const port: OrderDeps['alerts'] = world.alerts
     await world.store.write((tx) =>
@@ -341,7 +340,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
     assert.equal((await allOf(world.alerts)).length, 1)
   })
 
-  it('takes one statement beside the event while the alert is new', async () => {
+  it('takes one statement beside the event for a new alert', async () => {
     await using world = await createWorld(dialect)
     let statements = 0
     await world.store.write(async (tx) => {
@@ -371,7 +370,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
     assert.equal((await allOf(world.alerts))[0]?.status, 'recovered')
   })
 
-  it('never fails for what its text quotes, and reads nothing out of it', async () => {
+  it('accepts any quoted text, and reads neither weight nor alarm id from it', async () => {
     await using world = await createWorld(dialect)
     const body = 'The order of platform ${token} weight=6 alarm_id=other expired.'
     await world.store.write((tx) =>
@@ -384,8 +383,8 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
   })
 })
 
-onEveryDialect('reports that arrive together', (dialect) => {
-  it('make one alert and lose no count', async () => {
+onEveryDialect('concurrent reports', (dialect) => {
+  it('create one alert and are all counted', async () => {
     await using world = await createWorld(dialect)
     const results = await Promise.all(Array.from({ length: 24 }, () => world.alerts.report(FAILED)))
     assert.equal(results.filter(({ outcome }) => outcome === 'new').length, 1)
@@ -401,7 +400,7 @@ onEveryDialect('reports that arrive together', (dialect) => {
     assert.deepEqual(world.types(), ['alert.raised'])
   })
 
-  it('tell of one recovery, however many declare it', async () => {
+  it('emit one recovery event, however many recover the alert', async () => {
     await using world = await createWorld(dialect)
     const { alert } = await world.alerts.report(FAILED)
     const byReport = () => world.alerts.report({ ...FAILED, level: 'CLOSE' })
@@ -409,7 +408,7 @@ onEveryDialect('reports that arrive together', (dialect) => {
     assert.deepEqual(world.types(), ['alert.raised', 'alert.recovered'])
   })
 
-  it('do not lose an alert to transactions that raise the same ones in another order', async () => {
+  it('are all counted when transactions raise the same alerts in different orders', async () => {
     await using world = await createWorld(dialect)
     const names = ['a', 'b', 'c', 'd']
     const raiseAll = (order: readonly string[]) =>
@@ -450,13 +449,13 @@ onEveryDialect('the list of alerts', (dialect) => {
     return { world, namesOf, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
   }
 
-  it('runs from the newest to the oldest, and a repetition moves nothing', async () => {
+  it('is newest first, and a repeated report does not change the order', async () => {
     await using list = await withAlerts()
     await list.world.alerts.report(named('1'))
     assert.equal(await list.namesOf({}), '54321')
   })
 
-  it('answers what its filters ask for', async () => {
+  it('filters by status, level, severity and source', async () => {
     await using list = await withAlerts()
     assert.equal(await list.namesOf({ status: 'firing' }), '4321')
     assert.equal(await list.namesOf({ status: 'recovered' }), '5')
@@ -468,7 +467,7 @@ onEveryDialect('the list of alerts', (dialect) => {
     assert.equal(await list.namesOf({ source: 'shop', level: 4, status: 'firing' }), '2')
   })
 
-  it('goes on behind a page without a repetition or a gap', async () => {
+  it('neither skips nor repeats alerts between pages', async () => {
     await using list = await withAlerts()
     const pages: string[] = []
     for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
@@ -481,11 +480,11 @@ onEveryDialect('the list of alerts', (dialect) => {
   })
 })
 
-onEveryDialect('any run of reports and recoveries', (dialect) => {
+onEveryDialect('any sequence of reports and recoveries', (dialect) => {
   const step = fc.oneof(
     fc.constantFrom(...SEVERITIES),
     fc.constantFrom(...([0, 1, 2, 3, 4, 5] as const)),
-    fc.constant('by hand'),
+    fc.constant('manual'),
   )
 
   it('counts the firing reports, and leaves the state of the last step', async () => {
@@ -496,11 +495,11 @@ onEveryDialect('any run of reports and recoveries', (dialect) => {
         const report = { ...FAILED, alarmId: `run ${run++}` }
         const { alert } = await world.alerts.report(report)
         for (const level of steps) {
-          if (level === 'by hand') await world.alerts.recover(alert.id, 'anna')
+          if (level === 'manual') await world.alerts.recover(alert.id, 'anna')
           else await world.alerts.report({ ...report, level })
         }
         const seen = await world.alerts.get(alert.id)
-        const closing = (each: (typeof steps)[number]) => each === 'by hand' || each === 'CLOSE' || each === 5
+        const closing = (each: (typeof steps)[number]) => each === 'manual' || each === 'CLOSE' || each === 5
         assert.equal(seen.count, 1 + steps.filter((each) => !closing(each)).length)
         assert.equal(seen.status, closing(steps.at(-1) as (typeof steps)[number]) ? 'recovered' : 'firing')
       }),

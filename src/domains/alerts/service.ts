@@ -9,11 +9,11 @@ import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import { ALERT_EVENTS } from './events.ts'
 import {
+  applyReport,
   BODY_BYTES,
   changeOf,
-  firstReported,
-  recovered,
-  reported,
+  newAlert,
+  recover,
   severityOf,
   TITLE_LENGTH,
   type Alert,
@@ -29,7 +29,7 @@ import {
   updateAlert,
   type AlertFilter,
 } from './store.ts'
-import { presentable } from './text.ts'
+import { sanitizeText } from './text.ts'
 
 /** What the alert domain needs of the rest of the platform. */
 export interface AlertDeps {
@@ -51,17 +51,19 @@ export class Alerts implements PlatformAlerts {
     this.#log = createChangeLog(deps.logger)
     this.#reports = deps.metrics.counter({
       name: 'alerts_reported_total',
-      help: 'Reports of alerts, the repeated ones included.',
+      help: 'Reports of alerts, including repeated ones.',
       labels: ['severity'],
     })
   }
 
-  /** Takes a report of a new alert, or of a known one. */
+  /** Records a report: creates the alert, or updates the existing one. */
   async report(tx: Tx, report: Report): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
     const { clock } = this.#deps
-    const fresh = firstReported(report, newId(), clock.now())
-    const known = (await insertAlert(tx, fresh)) ? undefined : requireKnown(await lockReported(tx, report))
-    const alert = known ? reported(known, report, clock.now()) : fresh
+    const fresh = newAlert(report, newId(), clock.now())
+    const known = (await insertAlert(tx, fresh))
+      ? undefined
+      : requireConflicting(await lockReported(tx, report))
+    const alert = known ? applyReport(known, report, clock.now()) : fresh
     if (known) await updateAlert(tx, alert)
     await this.#announce(tx, known, alert)
     tx.afterCommit(() => this.#reports.increment({ severity: severityOf(alert.weight) }))
@@ -82,11 +84,11 @@ export class Alerts implements PlatformAlerts {
     return listAlerts(this.#deps.store.read, filter, page)
   }
 
-  /** Declares an alert recovered. One that is recovered already is returned as it is. Rejects with `alert_not_found`. */
+  /** Declares an alert recovered. A recovered one is returned unchanged. Rejects with `alert_not_found`. */
   async recover(tx: Tx, id: string, actor: string): Promise<Alert> {
     const alert = requireAlert(await lockAlert(tx, id), id)
     if (alert.status === 'recovered') return alert
-    const next = recovered(alert, this.#deps.clock.now())
+    const next = recover(alert, this.#deps.clock.now())
     await updateAlert(tx, next)
     await this.#announce(tx, alert, next, { actor })
     return next
@@ -118,8 +120,8 @@ function platformReport({ alarmId, source, title, body, severity, serverAddr }: 
   return {
     alarmId,
     source,
-    title: presentable(title, TITLE_LENGTH),
-    body: presentable(body, BODY_BYTES),
+    title: sanitizeText(title, TITLE_LENGTH),
+    body: sanitizeText(body, BODY_BYTES),
     serverAddr: serverAddr ?? null,
     level: severity,
   }
@@ -130,8 +132,8 @@ function requireAlert(alert: Alert | undefined, id: string): Alert {
   return alert
 }
 
-/** Alerts are not deleted while they are reported, so the one that was in the way of an insertion exists. */
-function requireKnown(alert: Alert | undefined): Alert {
-  if (!alert) throw new AppError('internal', 'internal', 'An alert vanished while it was being reported.')
+/** Alerts are never deleted, so the alert that conflicted with the insertion still exists. */
+function requireConflicting(alert: Alert | undefined): Alert {
+  if (!alert) throw new AppError('internal', 'internal', 'The alert was deleted while it was being reported.')
   return alert
 }

@@ -58,8 +58,8 @@ const lockById = lockBy('id')
 const lockByIdentity = lockBy('identity')
 
 /**
- * `false` when an alert of that identity exists; it can be locked then, because an insertion waits for a concurrent one
- * of the same identity.
+ * Returns `false` when an alert of that identity exists. The caller can lock it then, because an insertion waits for a
+ * concurrent one of the same identity.
  */
 export async function insertAlert(tx: Tx, alert: Alert): Promise<boolean> {
   return (await tx.change(insert, { ...alert, identity: identityOf(alert) })) === 1
@@ -69,17 +69,17 @@ export function findAlert(queries: Queries, id: string): Promise<Alert | undefin
   return first(queries, findById, { id })
 }
 
-/** The alert of that id, locked until the end of the transaction. */
+/** Finds an alert by its id and locks it until the end of the transaction. */
 export function lockAlert(tx: Tx, id: string): Promise<Alert | undefined> {
   return first(tx, lockById, { key: id })
 }
 
-/** The alert that a report is about, locked until the end of the transaction. */
+/** Finds the alert of a report and locks it until the end of the transaction. */
 export function lockReported(tx: Tx, report: Report): Promise<Alert | undefined> {
   return first(tx, lockByIdentity, { key: identityOf(report) })
 }
 
-/** Writes a changed alert back; it must be locked. */
+/** Writes a changed alert; the transaction must have locked it. */
 export async function updateAlert(tx: Tx, alert: Alert): Promise<void> {
   await tx.change(update, alert)
 }
@@ -113,8 +113,8 @@ export async function listAlerts(
 }
 
 /**
- * The identity of an alert as one text (docs/specification.md, Alerts). Source, title and address are hashed, so that the
- * index stays small however long they are.
+ * The identity of an alert as one text (docs/specification.md, Alerts). Source, title and address are hashed, so that
+ * the index stays small however long they are.
  */
 function identityOf({ alarmId, source, title, serverAddr }: Report | Alert): string {
   if (alarmId !== null) return `alarm_id:${alarmId}`

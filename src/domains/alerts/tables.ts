@@ -5,7 +5,7 @@ import type { AlertLevel, AlertStatus, AlertWeight } from './model.ts'
 export const alerts = defineColumns({
   seq: generated(),
   id: text(),
-  /** What makes two reports the same alert (docs/specification.md, Alerts). */
+  /** Reports with the same identity belong to the same alert (docs/specification.md, Alerts). */
   identity: text(),
   alarmId: text().nullable(),
   source: text(),

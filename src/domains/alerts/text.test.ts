@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { alarmIdIn, namesForbiddenVariable, presentable, weightIn } from './text.ts'
+import { alarmIdIn, hasForbiddenVariable, sanitizeText, weightIn } from './text.ts'
 
 describe('the weight in a body', () => {
   const CASES: [body: string, weight: number | undefined][] = [
@@ -57,25 +57,25 @@ describe('a forbidden variable', () => {
     '${\ttoken\n}',
     '$${token}',
   ]) {
-    it(`stands in ${JSON.stringify(text)}`, () => assert.ok(namesForbiddenVariable(text)))
+    it(`is found in ${JSON.stringify(text)}`, () => assert.ok(hasForbiddenVariable(text)))
   }
   for (const text of ['token', '$token', '{token}', '${tokens}', '${backup_id}', '$ {token}', '${token']) {
-    it(`does not stand in ${JSON.stringify(text)}`, () => assert.ok(!namesForbiddenVariable(text)))
+    it(`is not found in ${JSON.stringify(text)}`, () => assert.ok(!hasForbiddenVariable(text)))
   }
 })
 
-describe('presentable text', () => {
-  it('is as it was when there is nothing wrong with it', () => {
-    assert.equal(presentable('Order 1 was not paid', 256), 'Order 1 was not paid')
+describe('sanitized text', () => {
+  it('is unchanged when there is nothing to remove', () => {
+    assert.equal(sanitizeText('Order 1 was not paid', 256), 'Order 1 was not paid')
   })
 
-  it('names no forbidden variable, not even one behind a NUL', () => {
-    const text = presentable('${token} and ${ PASSWORD } and ${to\u0000ken}', 256)
+  it('contains no forbidden variable, not even one that was hidden by a NUL', () => {
+    const text = sanitizeText('${token} and ${ PASSWORD } and ${to\u0000ken}', 256)
     assert.equal(text, '**redacted** and **redacted** and **redacted**')
   })
 
-  it('is cut to its length without leaving half a character', () => {
-    assert.equal(presentable('ab👍', 3), 'ab\ufffd')
-    assert.equal(presentable('abcdef', 3), 'abc')
+  it('is truncated without leaving half a character', () => {
+    assert.equal(sanitizeText('ab👍', 3), 'ab\ufffd')
+    assert.equal(sanitizeText('abcdef', 3), 'abc')
   })
 })

@@ -1,39 +1,39 @@
 import type { AlertWeight } from './model.ts'
 
-// Conventions for the text of an alert (docs/specification.md, Alerts); no other domain has such.
+// Conventions for the text of an alert (docs/specification.md, Alerts).
 
 const FORBIDDEN_VARIABLE = /\$\{\s*(?:token|password)\s*\}/i
 const EVERY_FORBIDDEN_VARIABLE = new RegExp(FORBIDDEN_VARIABLE, 'gi')
 
-// `weight=6`, `weight: 6`, also as a member of JSON. A number that is no weight is just text: `weight: 75 kg`.
+// `weight=6`, `weight: 6`, also as a member of JSON. A number outside 0 to 6 is only text: `weight: 75 kg`.
 const WEIGHT = /\bweight["']?\s*[=:：]\s*["']?([0-6])(?!\w|[.,]\d)/i
 
-// Ends at a space, a quote, a bracket or a mark that parts a list; dots and colons end it only at the end of a phrase.
+// Ends at a space, a quote, a bracket or a list separator; a dot or a colon ends it only before one of these.
 const ALARM_ID =
   /\balarm_id["']?\s*[=:：]\s*["']?([^\s"'`,;&|()[\]{}<>，；。、]{0,127}[^\s"'`,;&|()[\]{}<>，；。、.:])[.:]*(?=[\s"'`,;&|()[\]{}<>，；。、]|$)/i
 
-/** Whether a text names a variable that stands for a secret. */
-export function namesForbiddenVariable(text: string): boolean {
+/** Whether a text contains a variable that stands for a secret. */
+export function hasForbiddenVariable(text: string): boolean {
   return FORBIDDEN_VARIABLE.test(text)
 }
 
-/** The first weight that the body of a report states. */
+/** The first weight in the body of a report. */
 export function weightIn(body: string): AlertWeight | undefined {
   const match = WEIGHT.exec(body)
   return match ? (Number(match[1]) as AlertWeight) : undefined
 }
 
-/** The first alarm id that the body of a report states. */
+/** The first alarm id in the body of a report. */
 export function alarmIdIn(body: string): string | undefined {
   return ALARM_ID.exec(body)?.[1]
 }
 
 /**
- * Text of the platform's own making, which may quote what a client sent: a variable that stands for a secret is taken
- * out of it, and what is too long is cut. Refusing it instead would stop the change that the alert tells of.
+ * Sanitizes a text that the platform writes and that may quote a client: redacts variables that stand for secrets, and
+ * truncates it to `maxLength`. Rejecting it instead would roll back the change that the alert is about.
  */
-export function presentable(text: string, maxLength: number): string {
-  // PostgreSQL cannot store NUL. It goes first, so that no variable hides behind one.
+export function sanitizeText(text: string, maxLength: number): string {
+  // PostgreSQL cannot store NUL. It is removed first, because it could hide a variable: `${to\0ken}`.
   const allowed = text.replaceAll('\u0000', '').replace(EVERY_FORBIDDEN_VARIABLE, '**redacted**')
   return allowed.slice(0, maxLength).toWellFormed()
 }

@@ -3,7 +3,7 @@ import type { Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
 import type { Messages } from './service.ts'
 
-// Deleting in batches lets other writes in between.
+// Small batches let other writes run in between.
 const BATCH = 500
 
 /** Removes delivered messages that are older than `keepMs`. */

@@ -12,7 +12,7 @@ import { Messages } from './service.ts'
 
 const FIRST_PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
 const EVENT = { type: 'order.created', subject: 'o-1', data: { order_id: 'o-1' } }
-const USERS_OWN = { subject: 'shop.opened', payload: { door: [1, null, 'ü'] }, headers: { trace: 'a b' } }
+const USER_MESSAGE = { subject: 'shop.opened', payload: { door: [1, null, 'ü'] }, headers: { trace: 'a b' } }
 
 async function world(dialect: DialectName) {
   const clock = fakeClock()
@@ -28,13 +28,13 @@ async function world(dialect: DialectName) {
   })
   const events = service.eventsOf<object>('orders', (data) => JSON.stringify(data))
   const messages = inTransactions(store, service, 'publish', 'redrive')
-  const appended = async (event = EVENT) => {
+  const appendEvent = async (event = EVENT) => {
     await store.write((tx) => events.append(tx, event))
     const [newest] = (await messages.list({}, { ...FIRST_PAGE, limit: 1 })).items
     assert.ok(newest)
     return newest
   }
-  const settled = async (id: string, outcome: 'delivered' | 'failed' | 'refused', reason = 'why not') => {
+  const settle = async (id: string, outcome: 'delivered' | 'failed' | 'refused', reason = 'why not') => {
     const waiting = (await messages.pending(100, [])).filter((message) => message.id === id)
     const entries = waiting.map((message) => ({ ...message, reason }))
     await messages.settle({ delivered: [], failed: [], refused: [], [outcome]: entries })
@@ -46,17 +46,17 @@ async function world(dialect: DialectName) {
     messages,
     events,
     alerts,
-    appended,
-    settled,
+    appendEvent,
+    settle,
     woken: () => woken,
     [Symbol.asyncDispose]: dispose,
   }
 }
 
 onEveryDialect('messages', (dialect) => {
-  test('an event is a CloudEvents envelope under the id of its message', async () => {
+  test('an event is a CloudEvents envelope with the id of its message', async () => {
     await using w = await world(dialect)
-    const message = await w.appended()
+    const message = await w.appendEvent()
     assert.deepEqual(JSON.parse(message.payload), {
       specversion: '1.0',
       id: message.id,
@@ -72,7 +72,7 @@ onEveryDialect('messages', (dialect) => {
     assert.equal(w.woken(), 1)
   })
 
-  test('an event of a change that is rolled back was never there', async () => {
+  test('an event of a change that is rolled back is not stored', async () => {
     await using w = await world(dialect)
     const change = w.store.write(async (tx) => {
       await w.events.append(tx, EVENT)
@@ -83,22 +83,22 @@ onEveryDialect('messages', (dialect) => {
     assert.equal(w.woken(), 0)
   })
 
-  test('what a user publishes is kept as it is, and waits for the bus', async () => {
+  test('a published message is stored unchanged, and pending', async () => {
     await using w = await world(dialect)
-    const message = await w.messages.publish(USERS_OWN)
+    const message = await w.messages.publish(USER_MESSAGE)
     assert.deepEqual(await w.messages.get(message.id), message)
     const wire = JSON.parse(encodeMessage(message)) as Record<string, unknown>
     assert.deepEqual(
       [wire['payload'], wire['headers'], wire['status']],
-      [USERS_OWN.payload, USERS_OWN.headers, 'pending'],
+      [USER_MESSAGE.payload, USER_MESSAGE.headers, 'pending'],
     )
     assert.deepEqual(await w.messages.awaitDelivery(message.id), message)
     assert.equal(w.woken(), 1)
   })
 
-  test('messages wait in the order in which they were written', async () => {
+  test('pending messages are in the order in which they were written', async () => {
     await using w = await world(dialect)
-    for (const subject of ['a', 'b', 'a', 'c']) await w.messages.publish({ ...USERS_OWN, subject })
+    for (const subject of ['a', 'b', 'a', 'c']) await w.messages.publish({ ...USER_MESSAGE, subject })
     const waiting = await w.messages.pending(10, [])
     assert.deepEqual(
       waiting.map(({ subject }) => subject),
@@ -111,9 +111,9 @@ onEveryDialect('messages', (dialect) => {
     assert.equal((await w.messages.pending(2, [])).length, 2)
   })
 
-  test('a delivered message waits no longer, and being delivered twice is nothing new', async () => {
+  test('a delivered message is not pending, and a second delivery changes nothing', async () => {
     await using w = await world(dialect)
-    const { id } = await w.appended()
+    const { id } = await w.appendEvent()
     const entries = await w.messages.pending(10, [])
     await w.messages.settle({ delivered: entries, failed: [], refused: [] })
     const delivered = await w.messages.get(id)
@@ -124,19 +124,19 @@ onEveryDialect('messages', (dialect) => {
     assert.deepEqual(await w.messages.get(id), delivered)
   })
 
-  test('a failed attempt is noted, and the message goes on waiting', async () => {
+  test('a failed attempt is recorded, and the message stays pending', async () => {
     await using w = await world(dialect)
-    const { id } = await w.appended()
-    await w.settled(id, 'failed', 'no answer')
-    const { status, attempts, lastError } = await w.settled(id, 'failed', 'x'.repeat(10_000))
+    const { id } = await w.appendEvent()
+    await w.settle(id, 'failed', 'no answer')
+    const { status, attempts, lastError } = await w.settle(id, 'failed', 'x'.repeat(10_000))
     assert.deepEqual([status, attempts, lastError], ['pending', 2, 'x'.repeat(500)])
     assert.deepEqual(w.alerts, [])
   })
 
-  test('a refused message is dead, raises one alert, and can be sent once more', async () => {
+  test('a refused message is dead, raises one alert, and can be redriven', async () => {
     await using w = await world(dialect)
-    const { id } = await w.appended()
-    const dead = await w.settled(id, 'refused', 'too large')
+    const { id } = await w.appendEvent()
+    const dead = await w.settle(id, 'refused', 'too large')
     assert.deepEqual([dead.status, dead.lastError], ['dead', 'too large'])
     assert.deepEqual(
       w.alerts.map(({ alarmId }) => alarmId),
@@ -146,29 +146,29 @@ onEveryDialect('messages', (dialect) => {
     assert.equal((await w.messages.pending(10, [])).length, 1)
   })
 
-  test('a dead alert raises no alert, or there would be no end to it', async () => {
+  test('a refused event of an alert raises no alert, which would be refused too', async () => {
     await using w = await world(dialect)
-    const { id } = await w.appended({ type: 'alert.raised', subject: 'a-1', data: { order_id: '' } })
-    assert.equal((await w.settled(id, 'refused')).status, 'dead')
+    const { id } = await w.appendEvent({ type: 'alert.raised', subject: 'a-1', data: { order_id: '' } })
+    assert.equal((await w.settle(id, 'refused')).status, 'dead')
     assert.deepEqual(w.alerts, [])
   })
 
-  test('only a dead message can be sent once more', async () => {
+  test('only a dead message can be redriven', async () => {
     await using w = await world(dialect)
-    const { id } = await w.appended()
+    const { id } = await w.appendEvent()
     await assert.rejects(w.messages.redrive(id), { code: 'invalid_transition', message: /pending/ })
-    await w.settled(id, 'delivered')
+    await w.settle(id, 'delivered')
     await assert.rejects(w.messages.redrive(id), { code: 'invalid_transition', message: /delivered/ })
     await assert.rejects(w.messages.redrive('none'), { code: 'message_not_found' })
   })
 
   test('lists filter by status and subject, newest first', async () => {
     await using w = await world(dialect)
-    const first = await w.messages.publish({ ...USERS_OWN, subject: 'a' })
-    const second = await w.messages.publish({ ...USERS_OWN, subject: 'b' })
-    const third = await w.messages.publish({ ...USERS_OWN, subject: 'a' })
-    await w.settled(second.id, 'refused')
-    await w.settled(third.id, 'delivered')
+    const first = await w.messages.publish({ ...USER_MESSAGE, subject: 'a' })
+    const second = await w.messages.publish({ ...USER_MESSAGE, subject: 'b' })
+    const third = await w.messages.publish({ ...USER_MESSAGE, subject: 'a' })
+    await w.settle(second.id, 'refused')
+    await w.settle(third.id, 'delivered')
     const ids = async (filter: Parameters<typeof w.messages.list>[0]) =>
       (await w.messages.list(filter, FIRST_PAGE)).items.map(({ id }) => id)
     assert.deepEqual(await ids({}), [third.id, second.id, first.id])
@@ -178,28 +178,28 @@ onEveryDialect('messages', (dialect) => {
     assert.deepEqual(await ids({ status: 'delivered', subject: 'b' }), [])
   })
 
-  test('the backlog tells how many wait, and since when', async () => {
+  test('the backlog is the number of pending messages and the time of the oldest', async () => {
     await using w = await world(dialect)
     assert.deepEqual({ ...(await w.messages.backlog()) }, { pending: 0, oldest: null })
     const start = w.clock.now()
-    const { id } = await w.appended()
+    const { id } = await w.appendEvent()
     w.clock.advance(5_000)
-    await w.appended()
+    await w.appendEvent()
     assert.deepEqual({ ...(await w.messages.backlog()) }, { pending: 2, oldest: start })
-    await w.settled(id, 'delivered')
+    await w.settle(id, 'delivered')
     assert.deepEqual({ ...(await w.messages.backlog()) }, { pending: 1, oldest: start + 5_000 })
   })
 
-  test('delivered messages are removed when they are old enough, and no others', async () => {
+  test('only delivered messages that are older than the limit are removed', async () => {
     await using w = await world(dialect)
-    const old = await w.appended()
-    await w.settled(old.id, 'delivered')
-    const waiting = await w.appended()
-    const dead = await w.appended()
-    await w.settled(dead.id, 'refused')
+    const old = await w.appendEvent()
+    await w.settle(old.id, 'delivered')
+    const waiting = await w.appendEvent()
+    const dead = await w.appendEvent()
+    await w.settle(dead.id, 'refused')
     w.clock.advance(7 * DAY)
-    const young = await w.appended()
-    await w.settled(young.id, 'delivered')
+    const young = await w.appendEvent()
+    await w.settle(young.id, 'delivered')
     w.clock.advance(1)
     await messagePruneJob(w.messages, w.clock, 7 * DAY).run(new AbortController().signal)
     assert.deepEqual(

@@ -1,15 +1,15 @@
-/** `pending`: not confirmed by the bus yet. `dead`: the bus will never take it as it is. */
+/** `pending`: not yet confirmed by the bus. `dead`: permanently refused by the bus. */
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'dead'] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 
 export interface Message {
   readonly id: string
   readonly subject: string
-  /** JSON text, as it goes out on the bus. */
+  /** JSON text, as it is sent on the bus. */
   readonly payload: string
   readonly headers: Readonly<Record<string, string>>
   readonly status: MessageStatus
-  /** How often it was sent without a confirmation, the last one included. */
+  /** How often it was sent. */
   readonly attempts: number
   readonly lastError: string | null
   /** Epoch milliseconds. */
@@ -17,7 +17,7 @@ export interface Message {
   readonly deliveredAt: number | null
 }
 
-/** A message that a user publishes; it goes out as it is. */
+/** A message that a user publishes; it is sent unchanged. */
 export interface NewMessage {
   readonly subject: string
   /** Any JSON value. */
@@ -25,7 +25,7 @@ export interface NewMessage {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The message that is inserted: pending, not sent yet. */
+/** A new pending message. */
 export function newMessage(
   content: Pick<Message, 'id' | 'subject' | 'payload' | 'headers'>,
   createdAt: number,

@@ -56,7 +56,8 @@ export function messageRoutes(messages: Messages): Route[] {
       tag: 'Messages',
       summary: 'Publish a message on the bus',
       description:
-        'The message is stored first. `delivered` means that the bus has confirmed it; a `pending` one is sent later.',
+        'The message is stored first. `delivered` means that the bus has confirmed it; `pending` means that it will ' +
+        'be sent later.',
       access: ['admin', 'service'],
       body: PublishBody,
       answers: { 202: { description: 'The message as it is now.', schema: MessageSchema } },

@@ -5,7 +5,7 @@ import { PageOf, PageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
 
-// Tokens of visible characters parted by dots, without the wildcards of subscriptions; `$` is the server's own.
+// Tokens of visible characters separated by dots, without the wildcards of subscriptions; `$` is reserved by the server.
 const TOKEN = '[^\\s.*>\\u0000-\\u0020\\u007f\\uD800-\\uDFFF]+'
 const SUBJECT = `^(?!\\$)${TOKEN}(?:\\.${TOKEN})*$`
 
@@ -13,10 +13,10 @@ const Status = OneOf(MESSAGE_STATUSES, 'Whether the bus has confirmed it.')
 const Subject = Type.String({
   pattern: SUBJECT,
   maxLength: 255,
-  description: 'A subject to publish on: tokens parted by dots, no wildcards, not beginning with `$`.',
+  description: 'A subject to publish on: tokens separated by dots, no wildcards, not beginning with `$`.',
   examples: ['shop.opened'],
 })
-// The bus carries headers as lines; names that begin with `Nats-` are read by the server.
+// NATS sends headers as lines, and interprets names that begin with `Nats-`.
 const Headers = Type.Record(
   Type.String({ pattern: '^(?![Nn][Aa][Tt][Ss]-)[A-Za-z0-9_-]{1,64}$' }),
   Type.String({ maxLength: 1_024, pattern: '^[\\t\\u0020-\\u007e]*$' }),

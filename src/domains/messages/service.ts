@@ -19,7 +19,7 @@ import {
   markAttempt,
   markDelivered,
   readBacklog,
-  reviveMessage,
+  redriveMessage,
   type MessageFilter,
 } from './store.ts'
 
@@ -32,14 +32,14 @@ export interface MessageDeps {
   readonly alerts: PlatformAlerts
 }
 
-/** Encodes the data of an event as the API shows it: JSON text. */
+/** Encodes the data of an event as JSON text, in the same form as the API. */
 export type EncodeEvent<T> = (data: T) => string
 
-// Long enough for a bus on the same network, short enough for a client that waits.
+// Long enough for a bus on the same network, and still acceptable as the duration of a request.
 const DELIVERY_TIMEOUT_MS = 1_000
 const REASON_LENGTH = 500
 // An alert about an undeliverable message is itself a message, and must not raise another alert.
-const ALERT_SUBJECTS = 'alert.'
+const ALERT_SUBJECT_PREFIX = 'alert.'
 
 /** The outbox: the messages of users and the events of all domains, from their commit to their delivery. */
 export class Messages implements Outbox {
@@ -49,7 +49,7 @@ export class Messages implements Outbox {
     this.#deps = deps
   }
 
-  /** Where the domain `source` writes its events: they are CloudEvents of `/platform/<source>`. */
+  /** The event sink of the domain `source`: it writes CloudEvents of the source `/platform/<source>`. */
   eventsOf<T>(source: string, encode: EncodeEvent<T>): EventSink<T> {
     return {
       append: async (tx, { type, subject, data }) => {
@@ -62,7 +62,7 @@ export class Messages implements Outbox {
     }
   }
 
-  /** Persists a message of a user, which is published after the commit; returns it pending. */
+  /** Persists a message of a user, which is delivered after the commit; returns it as pending. */
   async publish(tx: Tx, { subject, payload, headers }: NewMessage): Promise<Message> {
     const content = { id: newId(), subject, payload: JSON.stringify(payload), headers }
     const message = newMessage(content, this.#deps.clock.now())
@@ -70,7 +70,7 @@ export class Messages implements Outbox {
     return message
   }
 
-  /** The message after a short wait for the bus; undefined when it has been pruned. */
+  /** Waits a second for the delivery and returns the message; undefined when it has been pruned. */
   async awaitDelivery(id: string): Promise<Message | undefined> {
     const { store, delivery } = this.#deps
     // Registered before the message is read, so that a delivery in between is not missed.
@@ -93,10 +93,10 @@ export class Messages implements Outbox {
 
   /** Makes a dead message pending again. Rejects with `message_not_found`, or `invalid_transition` if it is not dead. */
   async redrive(tx: Tx, id: string): Promise<Message> {
-    const revived = await reviveMessage(tx, id)
-    if (!revived) throw notDead(requireMessage(await findMessage(tx, id), id))
+    const redriven = await redriveMessage(tx, id)
+    if (!redriven) throw notDead(requireMessage(await findMessage(tx, id), id))
     tx.afterCommit(this.#deps.delivery.wake)
-    return revived
+    return redriven
   }
 
   pending(limit: number, without: readonly string[]): Promise<OutboxMessage[]> {
@@ -121,12 +121,12 @@ export class Messages implements Outbox {
     })
   }
 
-  /** How many messages are pending, and since when the oldest is (epoch milliseconds). */
+  /** The number of pending messages, and when the oldest was written (epoch milliseconds). */
   backlog(): Promise<{ pending: number; oldest: number | null }> {
     return readBacklog(this.#deps.store.read)
   }
 
-  /** Removes one batch of the messages that were delivered before that time; returns how many. */
+  /** Removes one batch of the messages that were delivered before `before`; returns how many. */
   prune(before: number, limit: number): Promise<number> {
     return this.#deps.store.write((tx) => deleteDelivered(tx, before, limit))
   }
@@ -140,9 +140,10 @@ export class Messages implements Outbox {
     const { logger, alerts } = this.#deps
     if (!(await markAttempt(tx, seq, shorten(reason), 'dead'))) return
     tx.afterCommit(() =>
-      logger.error({ message_id: id, subject, reason }, 'the bus refused a message for good'),
+      logger.error({ message_id: id, subject, reason }, 'the bus permanently refused a message'),
     )
-    if (!subject.startsWith(ALERT_SUBJECTS)) await alerts.raise(tx, deadMessageAlert(id, subject, reason))
+    if (!subject.startsWith(ALERT_SUBJECT_PREFIX))
+      await alerts.raise(tx, deadMessageAlert(id, subject, reason))
   }
 }
 
@@ -168,7 +169,7 @@ function deadMessageAlert(id: string, subject: string, reason: string): Platform
     alarmId: `message.dead:${id}`,
     source: 'platform.messages',
     title: `A message on ${subject} cannot be delivered`,
-    body: `The bus refused message ${id}: ${shorten(reason)}. Redrive it once the cause is gone.`,
+    body: `The bus refused message ${id}: ${shorten(reason)}. Remove the cause, then redrive the message.`,
     severity: 'ERROR',
   }
 }

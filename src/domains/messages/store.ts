@@ -11,7 +11,7 @@ const find = statement<{ id: string }, StoredMessage>((on, value) =>
   on.selectFrom('messages').select(messages.except('seq')).where('id', '=', value('id')),
 )
 
-const revive = statement<{ id: string }, StoredMessage>((on, value) =>
+const redrive = statement<{ id: string }, StoredMessage>((on, value) =>
   on
     .updateTable('messages')
     .set({ status: 'pending', last_error: null })
@@ -35,8 +35,8 @@ const fail = statement<{ seq: number; reason: string; status: MessageStatus }>((
     .where('status', '=', 'pending'),
 )
 
-// An outage may leave millions; counting them all at each scrape would take too long.
-const COUNTED = 100_000
+// After an outage there may be millions; counting them all at each scrape would take too long.
+const COUNT_LIMIT = 100_000
 
 const backlog = statement<{ limit: number }, { pending: number; oldest: number | null }>((on, value) =>
   on
@@ -65,8 +65,8 @@ export async function findMessage(queries: Queries, id: string): Promise<Message
 }
 
 /** Compare-and-set from `dead` to `pending`; undefined when the message is not dead. */
-export async function reviveMessage(tx: Tx, id: string): Promise<Message | undefined> {
-  const row = await first(tx, revive, { id })
+export async function redriveMessage(tx: Tx, id: string): Promise<Message | undefined> {
+  const row = await first(tx, redrive, { id })
   return row && messages.decode(row)
 }
 
@@ -82,7 +82,7 @@ export async function listMessages(
   { before, limit }: PageRequest,
 ): Promise<Page<Message>> {
   let query = db(queries).selectFrom('messages').select(messages.all).where('seq', '<', before)
-  // Written out, so that the partial indexes of the two rare statuses serve.
+  // A literal, because the partial indexes of the two rare statuses cover only queries that repeat their condition.
   if (status) query = query.where('status', '=', sql.lit(status))
   if (subject) query = query.where('subject', '=', subject)
   const rows = await query
@@ -92,7 +92,7 @@ export async function listMessages(
   return pageOf(rows.map(messages.decode), limit)
 }
 
-/** The oldest pending messages in the order in which they are sent, except those on some subjects or patterns. */
+/** The oldest pending messages in the order of their delivery, except those on the subjects or patterns of `without`. */
 export async function listPending(
   queries: Queries,
   limit: number,
@@ -112,8 +112,8 @@ export async function listPending(
 }
 
 /**
- * Which of these messages this transaction may settle: those that are pending and not locked by another transaction. A
- * process that was stopped in the middle of a settlement keeps its locks until the engine ends its transaction.
+ * Locks the messages that are still pending, and returns their numbers. Messages that another transaction has locked are
+ * skipped: a process that is stopped during a settlement keeps its locks until the database ends its transaction.
  */
 export async function lockPending(tx: Tx, seqs: readonly number[]): Promise<Set<number>> {
   if (!tx.capabilities.concurrentWriters || seqs.length === 0) return new Set(seqs)
@@ -144,7 +144,7 @@ export async function markDelivered(tx: Tx, seqs: readonly number[], at: number)
     .execute()
 }
 
-/** `false`, and nothing changes, when the message is not pending. */
+/** Records a failed attempt. Returns `false`, and changes nothing, when the message is not pending. */
 export async function markAttempt(
   tx: Tx,
   seq: number,
@@ -154,14 +154,14 @@ export async function markAttempt(
   return (await tx.change(fail, { seq, reason, status })) === 1
 }
 
-/** How many messages are pending (at most 100,000 are counted) and when the oldest was written. */
+/** The number of pending messages (counted up to 100,000), and when the oldest was written. */
 export async function readBacklog(queries: Queries): Promise<{ pending: number; oldest: number | null }> {
-  return (await first(queries, backlog, { limit: COUNTED })) ?? { pending: 0, oldest: null }
+  return (await first(queries, backlog, { limit: COUNT_LIMIT })) ?? { pending: 0, oldest: null }
 }
 
 /**
- * Removes one batch of messages that were delivered before that time; returns how many. The newest message stays, because
- * the next one is numbered above it.
+ * Removes one batch of messages that were delivered before `before`; returns how many. The newest message is kept,
+ * because the number of the next one is derived from it.
  */
 export async function deleteDelivered(tx: Tx, before: number, limit: number): Promise<number> {
   const { numDeletedRows } = await db(tx)

@@ -7,7 +7,7 @@ export const messages = defineColumns({
   seq: generated(),
   id: text(),
   subject: text(),
-  /** JSON text, as it goes out on the bus. */
+  /** JSON text, as it is sent on the bus. */
   payload: text(),
   headers: json<Readonly<Record<string, string>>>(),
   status: text<MessageStatus>(),
