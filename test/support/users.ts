@@ -5,19 +5,19 @@ import { inTransactions } from './store.ts'
 
 export type TestUsers = ReturnType<typeof usersOf>
 
-/** For users without VPN sessions. */
+/** The port for users without VPN sessions. */
 export const NO_SESSIONS = { endOf: async () => undefined }
 
-/** The users of a test: each change prepared, and in a transaction of its own. */
+/** The users of a test: each change is prepared and committed in its own transaction. */
 export function usersOf(store: Store, users: Users) {
   const committed = inTransactions(store, users, 'create', 'change', 'setPassword', 'remove')
   return {
     ...readers(users),
     create: async (wanted: NewUser): Promise<User> => committed.create(await users.prepareAccount(wanted)),
     change: committed.change,
-    setPassword: async (id: string, password: string, proven?: Secret) => {
+    setPassword: async (id: string, password: string, verifiedHash?: Secret) => {
       const prepared = await users.preparePassword(id, password)
-      return committed.setPassword(id, proven ? { ...prepared, proven } : prepared)
+      return committed.setPassword(id, verifiedHash ? { ...prepared, verifiedHash } : prepared)
     },
     remove: committed.remove,
   }

@@ -62,7 +62,7 @@ function hasCode(code: string) {
 }
 
 onEveryDialect('a login', (dialect) => {
-  test('with the right password gives a token of the user and notes the time', async () => {
+  test('with the right password returns a token of the user and records the time', async () => {
     await using w = await world(dialect)
     w.clock.advance(5_000)
     const issued = await w.auth.login({ username: 'aDA', password: PASSWORD }, HERE)
@@ -74,7 +74,7 @@ onEveryDialect('a login', (dialect) => {
     assert.equal(claims.expiresAt, issued.expiresAt)
   })
 
-  test('makes an outdated hash anew, and the password stays what it was', async () => {
+  test('replaces an outdated hash, and the password stays the same', async () => {
     await using w = await world(dialect)
     const stronger = authOn(w.store, w.clock, createPasswords({ iterations: 2 }))
     await stronger.auth.login({ username: 'ada', password: PASSWORD }, HERE)
@@ -84,14 +84,14 @@ onEveryDialect('a login', (dialect) => {
     await stronger.auth.login({ username: 'ada', password: PASSWORD }, HERE)
   })
 
-  test('works while the platform is read-only, without noting the time', async () => {
+  test('works while the platform is read-only, without recording the time', async () => {
     await using w = await world(dialect)
     const { auth } = authOn(readOnly(w.store), w.clock, createPasswords({ iterations: 2 }))
     const { user } = await auth.login({ username: 'ada', password: PASSWORD }, HERE)
     assert.equal(user.lastLoginAt, null)
   })
 
-  test('of a name that no user can have is a failed one', async () => {
+  test('with an impossible name fails', async () => {
     await using w = await world(dialect)
     for (const username of ["' or 1=1 --", '%', 'ada\n', 'ADA '.repeat(50)]) {
       await assert.rejects(
@@ -103,11 +103,11 @@ onEveryDialect('a login', (dialect) => {
 })
 
 describe('a failed login', () => {
-  test('says the same of an unknown name, a wrong password and a disabled user', async () => {
+  test('is the same error for an unknown name, a wrong password and a disabled user', async () => {
     await using w = await world('sqlite')
     await w.users.create({ name: 'gone', password: PASSWORD, roles: ['devops'] })
     await w.users.change((await w.users.getByName('gone')).id, { enabled: false })
-    const told = []
+    const errors = []
     for (const [username, password] of [
       ['nobody', PASSWORD],
       ['ada', 'a wrong password'],
@@ -115,16 +115,16 @@ describe('a failed login', () => {
     ] as const) {
       const error = await w.auth.login({ username, password }, HERE).catch((thrown: AppError) => thrown)
       assert.ok(error instanceof AppError)
-      told.push([error.kind, error.code, error.message, error.details, error.retryAfterSeconds])
+      errors.push([error.kind, error.code, error.message, error.details, error.retryAfterSeconds])
     }
-    assert.deepEqual(told[0]?.slice(0, 2), ['unauthenticated', 'invalid_credentials'])
-    assert.deepEqual(told[1], told[0])
-    assert.deepEqual(told[2], told[0])
+    assert.deepEqual(errors[0]?.slice(0, 2), ['unauthenticated', 'invalid_credentials'])
+    assert.deepEqual(errors[1], errors[0])
+    assert.deepEqual(errors[2], errors[0])
   })
 
-  test('costs one derivation, whoever it is for', async () => {
+  test('takes one key derivation, for an unknown and for a known name', async () => {
     await using w = await world('sqlite')
-    // While the only slot is taken, whoever needs one is sent away.
+    // While the only slot is taken, a login that needs one is refused.
     const busy = createPasswords({ iterations: 1_000_000, concurrency: 1, queueLimit: 0 })
     const { auth } = authOn(w.store, w.clock, busy)
     const running = busy.waste('something')
@@ -137,7 +137,7 @@ describe('a failed login', () => {
     await running
   })
 
-  test('is not counted when the password was never looked at', async () => {
+  test('is not counted when the password was not checked', async () => {
     await using w = await world('sqlite')
     const busy = createPasswords({ iterations: 1_000_000, concurrency: 1, queueLimit: 0 })
     const { auth } = authOn(w.store, w.clock, busy)
@@ -151,7 +151,7 @@ describe('a failed login', () => {
     await running
   })
 
-  test('is counted: after ten even the right password must wait', async () => {
+  test('is counted: after ten even the right password is refused', async () => {
     await using w = await world('sqlite')
     for (let n = 0; n < 10; n++) {
       await assert.rejects(
@@ -165,19 +165,19 @@ describe('a failed login', () => {
     await w.auth.login({ username: 'ada', password: PASSWORD }, HERE)
   })
 
-  test('of many tries at once is counted too', async () => {
+  test('is counted when many are concurrent, too', async () => {
     await using w = await world('sqlite')
-    const tries = Array.from({ length: 50 }, (_, n) =>
+    const attempts = Array.from({ length: 50 }, (_, n) =>
       w.auth.login({ username: 'ada', password: `wrong ${n}` }, HERE),
     )
-    const codes = (await Promise.allSettled(tries)).map(
+    const codes = (await Promise.allSettled(attempts)).map(
       (each) => each.status === 'rejected' && (each.reason as AppError).code,
     )
     assert.equal(codes.filter((code) => code === 'invalid_credentials').length, 10)
     assert.equal(codes.filter((code) => code === 'rate_limited').length, 40)
   })
 
-  test('is logged with its address and never with what was typed', async () => {
+  test('is logged with its address, and never with the name or the password', async () => {
     await using w = await world('sqlite')
     await w.auth.login({ username: 'typed-secret', password: 'typed-secret' }, HERE).catch(() => undefined)
     await w.auth.login({ username: 'ada', password: 'typed-secret' }, HERE).catch(() => undefined)
@@ -203,7 +203,7 @@ describe('one’s own password', () => {
     await w.auth.login({ username: 'ada', password: change.password }, HERE)
   })
 
-  test('stays when the old one is wrong, and guessing is throttled', async () => {
+  test('is not changed when the old one is wrong, and guessing is throttled', async () => {
     await using w = await world('sqlite')
     for (let n = 0; n < 10; n++) {
       const wrong = { ...change, oldPassword: `wrong ${n}` }
@@ -213,7 +213,7 @@ describe('one’s own password', () => {
     assert.equal((await w.users.get(w.user.id)).tokenGeneration, 1)
   })
 
-  test('changes once when two use the same old one', async () => {
+  test('is changed once by two concurrent changes with the same old one', async () => {
     await using w = await world('sqlite')
     const other = { ...change, password: 'a third brass telescope' }
     const outcomes = await Promise.allSettled(
@@ -224,7 +224,7 @@ describe('one’s own password', () => {
 })
 
 describe('a token of the operator', () => {
-  test('is issued by name and lives as long as asked', async () => {
+  test('is issued by name for the requested lifetime', async () => {
     await using w = await world('sqlite')
     const { token, expiresInSeconds } = await w.auth.issueToken('ADA', 60_000)
     assert.equal(expiresInSeconds, 60)

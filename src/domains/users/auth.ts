@@ -10,7 +10,7 @@ import type { Account, User } from './model.ts'
 import { invalidCredentials, type PreparedPassword, type Users } from './service.ts'
 import { findAccount, recordLogin } from './store.ts'
 
-/** What proving who one is needs of the rest of the platform. */
+/** What authentication needs of the rest of the platform. */
 export interface AuthDeps {
   readonly store: Store
   readonly clock: Clock
@@ -30,7 +30,7 @@ export interface Credentials {
   readonly password: string
 }
 
-/** A token that was issued just now. */
+/** A newly issued token with its user. */
 export interface IssuedToken {
   readonly token: Secret
   /** Epoch milliseconds. */
@@ -46,7 +46,7 @@ export interface PasswordChange {
 
 type Outcome = 'succeeded' | 'failed' | 'throttled'
 
-/** Passwords and tokens: how users prove who they are. */
+/** Authentication with passwords, and the issuing of tokens. */
 export class Auth {
   readonly #deps: AuthDeps
   readonly #throttle: LoginThrottle
@@ -63,17 +63,17 @@ export class Auth {
   }
 
   /**
-   * A token for the user with this name and password. Rejects with `invalid_credentials`, the same and after the same
-   * time for an unknown name, a wrong password and a disabled user, or with `rate_limited`. Works while the platform is
-   * read-only: the time of the login is recorded in a transaction of its own, which may be refused.
+   * Issues a token for a name and a password. Rejects with `rate_limited`, or with `invalid_credentials`: the error and
+   * its timing are the same for an unknown name, a wrong password and a disabled user. Works while the platform is
+   * read-only; only the time of the login is not recorded then.
    */
   async login({ username, password }: Credentials, address: string): Promise<IssuedToken> {
-    const { account, outdated } = await this.#prove(username, password, address)
+    const { account, outdated } = await this.#verifyCredentials(username, password, address)
     const hash = outdated ? new Secret(await this.#deps.passwords.hash(password)) : account.passwordHash
     return this.#issue(await this.#recordLogin(account, hash))
   }
 
-  /** Like {@link Users.preparePassword}, for a user's own password; throttled like a login. */
+  /** Like {@link Users.preparePassword}, but checks the old password first; throttled like a login. */
   async prepareOwnPassword(
     userId: string,
     { oldPassword, password }: PasswordChange,
@@ -81,11 +81,11 @@ export class Auth {
   ): Promise<PreparedPassword> {
     const { users } = this.#deps
     const { name } = await users.get(userId)
-    const { account } = await this.#prove(name, oldPassword, address)
-    return { ...(await users.preparePassword(userId, password)), proven: account.passwordHash }
+    const { account } = await this.#verifyCredentials(name, oldPassword, address)
+    return { ...(await users.preparePassword(userId, password)), verifiedHash: account.passwordHash }
   }
 
-  /** A token without a password, for the operator. Rejects with `user_not_found` or `user_disabled`. */
+  /** Issues a token without a password, for the operator. Rejects with `user_not_found` or `user_disabled`. */
   async issueToken(name: string, ttlMs?: number): Promise<IssuedToken> {
     const user = await this.#deps.users.getByName(name)
     if (!user.enabled)
@@ -93,7 +93,7 @@ export class Auth {
     return this.#issue(user, ttlMs)
   }
 
-  async #prove(
+  async #verifyCredentials(
     name: string,
     password: string,
     address: string,
@@ -122,7 +122,7 @@ export class Auth {
     }
   }
 
-  /** One key derivation in every case, so that the time shows nothing. */
+  /** Derives one key in every case, so that the duration does not reveal whether the name exists. */
   async #check(account: Account | undefined, password: string) {
     const { passwords } = this.#deps
     if (account) return passwords.verify(password, account.passwordHash.reveal())

@@ -50,7 +50,7 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
     user,
     authenticator,
     sign,
-    /** The tokens that were verified, which includes each token that is not cached. */
+    /** The tokens whose signature was verified: those that were not cached. */
     verified,
     reads,
     anotherProcess: serviceOfAProcess(),
@@ -58,7 +58,7 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
   }
 }
 
-/** A read handle whose answers can be delayed, or replaced by an error. */
+/** A read handle whose results can be delayed, or replaced by an error. */
 function switchable(queries: Queries) {
   let gate: Promise<void> | undefined
   let reached = () => {}
@@ -77,7 +77,7 @@ function switchable(queries: Queries) {
         return rows
       },
     } as Queries,
-    /** From now on answers wait for `release`; `held` resolves when one does. */
+    /** Delays results until `release`; `held` resolves when the first one is delayed. */
     hold() {
       const [open, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       gate = open.promise
@@ -120,7 +120,7 @@ onEveryDialect('a token', (dialect) => {
     assert.deepEqual(await w.authenticator.holder(token), { identity, generation: 1, ...times })
   })
 
-  test('is revoked at once by every change made in this process', async () => {
+  test('is revoked immediately by every change in this process', async () => {
     await using w = await world(dialect)
     const changes: Record<string, (id: string) => Promise<unknown>> = {
       'other-roles': (id) => w.users.change(id, { roles: ['service'] }),
@@ -272,7 +272,7 @@ test('a token without a generation is accepted when it was issued after the last
   await w.authenticator.authenticate(issuedAt(created + 60))
 })
 
-test('a full cache forgets the token that was used least recently', async () => {
+test('a full cache evicts the token that was used least recently', async () => {
   await using w = await world('sqlite', 2)
   const [oldest, used, newest] = [w.sign(), w.sign(), w.sign()]
   for (const token of [oldest, used, newest, used, newest, oldest]) await w.authenticator.authenticate(token)

@@ -42,7 +42,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     return fresh
   }
 
-  /** Synchronous when the user is cached: this runs with every request. */
+  /** Synchronous when the user is cached, because it runs for every request. */
   const holderOf = (token: string): TokenHolder | Promise<TokenHolder> => {
     const { claims, roles } = verify(token)
     const cached = users.get(claims.userId)
@@ -60,14 +60,14 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 }
 
 /**
- * Checks once more, inside a transaction, a token that was valid a moment ago: until the transaction ends nobody can
- * change the user. Rejects with `unauthenticated`.
+ * Checks an authenticated token again in a transaction, and locks its user against changes until the transaction ends.
+ * Rejects with `unauthenticated`.
  */
 export async function requireTokenHolder(tx: Tx, userId: string, token: TokenIssue): Promise<void> {
   requireAccepted(await shareUser(tx, userId), token)
 }
 
-/** The name is the user's: a program that signs tokens may write anything into `name`. */
+/** The name comes from the user, not from the token: a program that signs tokens may write anything into `name`. */
 function toHolder(user: User | undefined, claims: TokenClaims, roles: readonly Role[]): TokenHolder {
   const { id, name } = requireAccepted(user, claims)
   const { generation, issuedAt, expiresAt } = claims

@@ -1,6 +1,6 @@
 /**
- * Common ones that the public list lacks, without the digits and signs around them: example passwords of
- * documentation, default passwords of server software, rows of the alphabet and of keyboards.
+ * Common passwords that the public list does not contain, without the digits and signs around them: examples from
+ * documentation, defaults of server software, sequences of the alphabet and of keyboards.
  */
 const OTHERS = `
   abc abcdef changemenow correcthorsebatterystaple iloveyouforever iloveyousomuch manchesterunited mynoob oauth
@@ -14,7 +14,7 @@ const OTHERS = `
 
 let loading: Promise<ReadonlySet<string>> | undefined
 
-/** Common passwords in lower case. Loaded when they are needed first, because they take 3 MiB and some time. */
+/** Common passwords in lower case. Loaded at the first call, because they take 3 MiB and some time. */
 export function commonPasswords(): Promise<ReadonlySet<string>> {
   loading ??= load()
   return loading

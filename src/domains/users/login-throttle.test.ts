@@ -33,7 +33,7 @@ function assertThrottled(run: () => unknown, seconds?: number): void {
   )
 }
 
-test('ten failures for a name from one address block that pair until the window ends', () => {
+test('ten failures for a name from one address block that name and address until the window ends', () => {
   const { clock, throttle } = world()
   fail(throttle, 10, ada, here)
   clock.advance(MINUTE)
@@ -44,7 +44,7 @@ test('ten failures for a name from one address block that pair until the window 
   throttle.begin('ada', here())
 })
 
-test('pending attempts count, so parallel guesses gain nothing', () => {
+test('attempts in progress count, so parallel guesses have no advantage', () => {
   const { throttle } = world()
   const attempts = Array.from({ length: 10 }, () => throttle.begin('ada', here()))
   assertThrottled(() => throttle.begin('ada', here()))

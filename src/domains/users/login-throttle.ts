@@ -5,7 +5,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import { nameKey } from './model.ts'
 
-/** A login attempt that may go on. It counts as a failure unless one of these is called. */
+/** A login attempt in progress. It counts as a failure unless one of the methods is called. */
 export interface Attempt {
   /** The password was right. */
   succeed(): void
@@ -13,9 +13,9 @@ export interface Attempt {
   cancel(): void
 }
 
-/** Slows down guessing. The failures are kept in the memory of this process. */
+/** Limits failed logins, against guessing. The failures are counted in the memory of this process. */
 export interface LoginThrottle {
-  /** Throws `rate_limited` after too many failures; an attempt that is refused counts nowhere. */
+  /** Throws `rate_limited` after too many failures; a refused attempt is not counted. */
   begin(name: string, address: string): Attempt
 }
 
@@ -26,20 +26,20 @@ interface Caller {
 
 interface Limit {
   readonly failures: number
-  /** Whether a success clears the failures; not where an attacker could clear them by logging in as themselves. */
+  /** Whether a success clears the failures. Not for a limit that an attacker could clear with a valid login. */
   readonly clearedBySuccess: boolean
   readonly key: (caller: Caller) => string
 }
 
-/** Guesses at one user from one network, at one user from anywhere, and at any user from one network. */
+/** Failures for one user from one network, for one user from all networks, and for all users from one network. */
 const LIMITS: readonly Limit[] = [
   { failures: 10, clearedBySuccess: true, key: ({ name, network }) => `${network} ${name}` },
   { failures: 50, clearedBySuccess: true, key: ({ name }) => name },
   { failures: 100, clearedBySuccess: false, key: ({ network }) => network },
 ]
 const WINDOW_MS = 5 * MINUTE
-// Each takes a checked password, which costs a tenth of a second of CPU time: more do not fit into five minutes.
-const WINDOWS_MAXIMUM = 20_000
+// A window needs a checked password, which takes a tenth of a second of CPU time: in five minutes there cannot be more.
+const MAX_WINDOWS = 20_000
 
 export function createLoginThrottle(clock: Clock): LoginThrottle {
   const counters = LIMITS.map((limit) => new FailureCounter(limit, clock))
@@ -57,25 +57,25 @@ export function createLoginThrottle(clock: Clock): LoginThrottle {
   }
 }
 
-/** The failures since the first one of a key, for five minutes. */
+/** The failures of one key; begins with the first one and ends after five minutes. */
 interface FailureWindow {
   failures: number
   readonly endsAt: number
 }
 
-/** Counts the failures that one limit is about. */
+/** Counts the failures of one limit. */
 class FailureCounter {
   readonly #limit: Limit
   readonly #clock: Clock
   /** Reading with `peek` keeps the order of insertion: the window that ends first is the first to be evicted. */
-  readonly #windows = new LRUCache<string, FailureWindow>({ max: WINDOWS_MAXIMUM })
+  readonly #windows = new LRUCache<string, FailureWindow>({ max: MAX_WINDOWS })
 
   constructor(limit: Limit, clock: Clock) {
     this.#limit = limit
     this.#clock = clock
   }
 
-  /** How long the caller has to wait before another attempt. */
+  /** Milliseconds until the caller may try again. */
   waitMs(caller: Caller): number {
     const window = this.#current(this.#limit.key(caller))
     return window && window.failures >= this.#limit.failures ? window.endsAt - this.#clock.monotonic() : 0

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { acceptsToken, changed, parseName, parseRoles, withoutTokens, type User } from './model.ts'
+import { acceptsToken, applyChange, parseName, parseRoles, revokeTokens, type User } from './model.ts'
 
 const USER: User = {
   id: 'u1',
@@ -20,50 +20,50 @@ test('a name has 1 to 64 letters, digits, dots, underscores and hyphens', () => 
     assert.throws(() => parseName(name), /name/)
 })
 
-test('roles are those of the whitelist, each once and in its order', () => {
+test('only known roles are accepted, each once and in a fixed order', () => {
   assert.deepEqual(parseRoles(['auditor', 'admin', 'auditor']), ['admin', 'auditor'])
   for (const roles of [[], ['root'], ['admin', 'Admin'], ['admin,devops']])
     assert.throws(() => parseRoles(roles), /roles/)
 })
 
-test('a change to what is there already changes nothing', () => {
-  assert.equal(changed(USER, {}, 9_000), USER)
-  assert.equal(changed(USER, { roles: ['devops', 'devops'], enabled: true }, 9_000), USER)
+test('a change to the present values returns the same user', () => {
+  assert.equal(applyChange(USER, {}, 9_000), USER)
+  assert.equal(applyChange(USER, { roles: ['devops', 'devops'], enabled: true }, 9_000), USER)
 })
 
-test('other roles and disabling end the tokens, enabling does not', () => {
+test('a change of roles and disabling revoke the tokens, enabling does not', () => {
   for (const change of [{ roles: ['devops', 'auditor'] }, { enabled: false }]) {
-    const next = changed(USER, change, 9_000)
+    const next = applyChange(USER, change, 9_000)
     assert.equal(next.tokenGeneration, 4)
     assert.equal(next.tokensValidFrom, 9_000)
     assert.equal(next.updatedAt, 9_000)
   }
-  const enabled = changed({ ...USER, enabled: false }, { enabled: true }, 9_000)
+  const enabled = applyChange({ ...USER, enabled: false }, { enabled: true }, 9_000)
   assert.equal(enabled.enabled, true)
   assert.equal(enabled.tokenGeneration, 3)
 })
 
-test('a token counts in its generation alone', () => {
-  for (const [generation, counts] of [
+test('a token is accepted only in its generation', () => {
+  for (const [generation, accepted] of [
     [2, false],
     [3, true],
     [4, false],
   ] as const) {
-    assert.equal(acceptsToken(USER, { generation, issuedAt: 9_000 }), counts)
+    assert.equal(acceptsToken(USER, { generation, issuedAt: 9_000 }), accepted)
   }
-  assert.equal(acceptsToken(withoutTokens(USER, 9_000), { generation: 3, issuedAt: 9_000 }), false)
+  assert.equal(acceptsToken(revokeTokens(USER, 9_000), { generation: 3, issuedAt: 9_000 }), false)
 })
 
-test('a token without a generation counts when it was issued since the last change, to the second', () => {
-  for (const [issuedAt, counts] of [
+test('a token without a generation is accepted if it was issued in the second of the last change or later', () => {
+  for (const [issuedAt, accepted] of [
     [4_000, false],
     [5_000, true],
     [6_000, true],
   ] as const) {
-    assert.equal(acceptsToken(USER, { generation: undefined, issuedAt }), counts)
+    assert.equal(acceptsToken(USER, { generation: undefined, issuedAt }), accepted)
   }
 })
 
-test('no token of a disabled user counts', () => {
+test('no token of a disabled user is accepted', () => {
   assert.equal(acceptsToken({ ...USER, enabled: false }, { generation: 3, issuedAt: 9_000 }), false)
 })

@@ -11,19 +11,19 @@ export interface User {
   readonly createdAt: number
   readonly updatedAt: number
   readonly lastLoginAt: number | null
-  /** Tokens carry the generation they were issued in; raising it ends them. */
+  /** A token contains the generation of its issue; incrementing the generation revokes the user's tokens. */
   readonly tokenGeneration: number
   /** Tokens without a generation must have been issued at or after this time. */
   readonly tokensValidFrom: number
 }
 
-/** A user with what proves them. Apart from {@link User}, so that a hash cannot slip into an answer. */
+/** A user with the password hash. Separate from {@link User}, so that a hash cannot get into a response. */
 export interface Account {
   readonly user: User
   readonly passwordHash: Secret
 }
 
-/** What somebody gives to make a user. Names are unique without regard to case. */
+/** The input for a new user. Names are unique, ignoring case. */
 export interface NewUser {
   readonly name: string
   readonly password: string
@@ -35,22 +35,22 @@ export interface UserChange {
   readonly enabled?: boolean
 }
 
-/** When, and in which generation, a token was issued. */
+/** Time and generation of a token's issue. */
 export interface TokenIssue {
   readonly generation: number | undefined
   readonly issuedAt: number
 }
 
-// docs/specification.md, Identity
+// docs/specification.md, HTTP API
 const NAME = /^[A-Za-z0-9._-]{1,64}$/
 
-/** Rejects with `validation_failed`. */
+/** Throws `validation_failed`. */
 export function parseName(name: string): string {
   if (!NAME.test(name)) throw invalidField('name', 'must be 1 to 64 of A-Z a-z 0-9 . _ -')
   return name
 }
 
-/** The roles, each once, in the order of the whitelist. Rejects with `validation_failed` for none or an unknown one. */
+/** The roles, each once, in the order of {@link ROLES}. Throws `validation_failed` for none or an unknown one. */
 export function parseRoles(values: readonly string[]): Role[] {
   const unknown = values.find((value) => !isRole(value))
   if (unknown !== undefined || values.length === 0) {
@@ -59,31 +59,31 @@ export function parseRoles(values: readonly string[]): Role[] {
   return knownRoles(values)
 }
 
-/** What two names that are the same have in common. */
+/** The form in which names are compared. */
 export function nameKey(name: string): string {
   return name.toLowerCase()
 }
 
-/** The user after a change; the very same object when nothing would change. */
-export function changed(user: User, change: UserChange, at: number): User {
+/** The user after a change; the same object when nothing changes. */
+export function applyChange(user: User, change: UserChange, at: number): User {
   const roles = change.roles ? parseRoles(change.roles) : user.roles
   const enabled = change.enabled ?? user.enabled
   const otherRoles = roles.join() !== user.roles.join()
   if (!otherRoles && enabled === user.enabled) return user
   const next = { ...user, roles, enabled, updatedAt: at }
-  return otherRoles || !enabled ? withoutTokens(next, at) : next
+  return otherRoles || !enabled ? revokeTokens(next, at) : next
 }
 
-/** The user with every token that was issued so far ended (docs/specification.md, Identity). */
-export function withoutTokens(user: User, at: number): User {
+/** The user with all earlier tokens revoked (docs/specification.md, Identity). */
+export function revokeTokens(user: User, at: number): User {
   return { ...user, tokenGeneration: user.tokenGeneration + 1, tokensValidFrom: at, updatedAt: at }
 }
 
-/** Whether a token that was issued so may still be used. */
+/** Whether a token with this issue is still valid. */
 export function acceptsToken(user: User, { generation, issuedAt }: TokenIssue): boolean {
   if (!user.enabled) return false
   if (generation !== undefined) return generation === user.tokenGeneration
-  // A token counts in whole seconds.
+  // The times in a token are whole seconds.
   return issuedAt >= Math.floor(user.tokensValidFrom / 1_000) * 1_000
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { passwordFault, requireGoodPassword, type PasswordFault } from './password-rules.ts'
 
-const JUDGED: readonly (readonly [password: string, fault: PasswordFault | undefined])[] = [
+const CASES: readonly (readonly [password: string, fault: PasswordFault | undefined])[] = [
   ['', 'too_short'],
   ['k7#mQ2x!Lp9', 'too_short'],
   ['k7#mQ2x!Lp9v', undefined],
@@ -38,7 +38,7 @@ const JUDGED: readonly (readonly [password: string, fault: PasswordFault | undef
 ]
 
 describe('the password of grace.hopper', () => {
-  for (const [password, fault] of JUDGED) {
+  for (const [password, fault] of CASES) {
     const shown = JSON.stringify(
       password.length > 40 ? `${password.slice(0, 40)}… (${password.length})` : password,
     )
@@ -55,7 +55,7 @@ test('the error names the reason and not the password', async () => {
   )
 })
 
-test('the long passwords of the public list of leaked ones are refused', async () => {
+test('every password of at least 12 characters in the public list of common passwords is refused', async () => {
   const { dictionary } = await import('@zxcvbn-ts/language-common')
   const long = dictionary['passwords-common'].filter((password) => password.length >= 12)
   assert.ok(long.length > 300)

@@ -1,13 +1,13 @@
 import { invalidField } from '../../kernel/errors.ts'
 import { commonPasswords } from './common-passwords.ts'
 
-/** What may be wrong with a password, in the order in which it is checked. */
+/** The messages for each fault of a password, in the order of the checks. */
 const FAULTS = {
   too_short: 'must have at least 12 characters',
   too_long: 'must have at most 256 characters',
   repetitive: 'must have at least 5 different characters',
-  user_name: 'must not be the name of the user, also not with digits and signs added',
-  common: 'is a common password, perhaps with digits and signs added',
+  user_name: 'must not be the name of the user, even with digits and signs added',
+  common: 'is a common password, or one with digits and signs added',
 } as const
 export type PasswordFault = keyof typeof FAULTS
 
@@ -16,13 +16,13 @@ const MINIMUM = 12
 const MAXIMUM = 256
 const DIFFERENT_MINIMUM = 5
 
-/** Rejects with `validation_failed` and the reason. */
+/** Rejects with `validation_failed`, which names the fault. */
 export async function requireGoodPassword(password: string, userName: string): Promise<void> {
   const fault = await passwordFault(password, userName)
   if (fault) throw invalidField('password', FAULTS[fault])
 }
 
-/** Why a user of that name may not have that password; undefined when they may. */
+/** The first fault of a password for a user of this name; undefined when there is none. */
 export async function passwordFault(password: string, userName: string): Promise<PasswordFault | undefined> {
   const characters = Array.from(password)
   if (characters.length < MINIMUM) return 'too_short'
@@ -34,8 +34,8 @@ export async function passwordFault(password: string, userName: string): Promise
   return cores.some((core) => common.has(core)) ? 'common' : undefined
 }
 
-/** Letters by the digits and signs that often stand for them. */
-const SUBSTITUTED: Readonly<Record<string, string>> = {
+/** The letters that digits and signs often stand for. */
+const LETTERS: Readonly<Record<string, string>> = {
   '0': 'o',
   '1': 'i',
   '3': 'e',
@@ -48,23 +48,23 @@ const SUBSTITUTED: Readonly<Record<string, string>> = {
 }
 
 /**
- * The password without what people add to make a common one long enough: capitals, repetition, digits and signs around
- * it, digits instead of letters. Attackers try these additions first.
+ * The password without the usual additions to a short one: capitals, repetition, digits and signs around it, digits
+ * instead of letters. Attackers try these additions first.
  */
 function coresOf(password: string): string[] {
   const whole = password.toLowerCase()
-  const unit = unitOf(whole)
+  const unit = repeatedUnit(whole)
   const withoutTail = unit.replace(/[^a-z]+$/, '')
-  const spelled = withoutTail.replace(/[013457@$!]/g, (sign) => SUBSTITUTED[sign] ?? sign)
-  return [whole, ...[unit, withoutTail, withoutHead(withoutTail), withoutHead(spelled)].map(unitOf)]
+  const withLetters = withoutTail.replace(/[013457@$!]/g, (sign) => LETTERS[sign] ?? sign)
+  return [whole, ...[unit, withoutTail, withoutHead(withoutTail), withoutHead(withLetters)].map(repeatedUnit)]
 }
 
 function withoutHead(text: string): string {
   return text.replace(/^[^a-z]+/, '')
 }
 
-/** The shortest beginning whose repetition gives the text: `qwertyqwertyqw` → `qwerty`. */
-function unitOf(text: string): string {
+/** The shortest prefix whose repetition is the text: `qwertyqwertyqw` → `qwerty`. */
+function repeatedUnit(text: string): string {
   for (let length = 1; length < text.length; length++) {
     if (text.startsWith(text.slice(length))) return text.slice(0, length)
   }

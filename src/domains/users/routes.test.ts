@@ -95,7 +95,7 @@ interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-test('a login answers a token, its life and its user, and never a hash', async () => {
+test('a login returns a token, its lifetime and its user, and no hash', async () => {
   await using w = await world()
   const { status, body, text } = await w.call('POST', '/auth/login', {
     body: { username: 'ROOT', password: PASSWORD },
@@ -117,7 +117,7 @@ test('a login answers a token, its life and its user, and never a hash', async (
   assert.deepEqual([me.status, me.body], [200, body.user])
 })
 
-test('a failed login is 401 and names the scheme; one with unknown fields is 400', async () => {
+test('a failed login is 401 with WWW-Authenticate; one with unknown fields is 400', async () => {
   await using w = await world()
   const failed = await w.call('POST', '/auth/login', { body: { username: 'root', password: 'wrong' } })
   assert.deepEqual([failed.status, failed.body.code], [401, 'invalid_credentials'])
@@ -126,7 +126,7 @@ test('a failed login is 401 and names the scheme; one with unknown fields is 400
   assert.equal((await w.call('POST', '/auth/login', { body: unknown })).status, 400)
 })
 
-test('after ten failed logins the answer is 429 and says when to come back', async () => {
+test('after ten failed logins the response is 429 with Retry-After', async () => {
   await using w = await world()
   const body = { username: 'nobody', password: 'wrong' }
   for (let n = 0; n < 10; n++) assert.equal((await w.call('POST', '/auth/login', { body })).status, 401)
@@ -135,7 +135,7 @@ test('after ten failed logins the answer is 429 and says when to come back', asy
   assert.equal(throttled.headers.get('retry-after'), '300')
 })
 
-test('a local tool that is no user is told what its headers say', async () => {
+test('GET /auth/me returns the identity of the headers to a local tool that is not a user', async () => {
   await using w = await world()
   const headers = { 'x-user-id': 'notifier', 'x-user-roles': 'service,root' }
   const { status, body } = await w.call('GET', '/auth/me', { headers })
@@ -145,19 +145,19 @@ test('a local tool that is no user is told what its headers say', async () => {
   assert.equal((await w.call('GET', '/auth/me')).status, 401)
 })
 
-test('a user is made, read, listed, changed and deleted', async () => {
+test('a user is created, read, listed, changed and deleted', async () => {
   await using w = await world()
   const token = w.rootToken
-  const made = await w.call('POST', '/users', {
+  const createdUser = await w.call('POST', '/users', {
     token,
     body: { name: 'ada', password: PASSWORD, roles: ['auditor', 'devops'] },
   })
-  assert.equal(made.status, 201)
-  assert.deepEqual(made.body.roles, ['devops', 'auditor'])
-  const path = `/users/${made.body.id}`
-  assert.deepEqual((await w.call('GET', path, { token })).body, made.body)
+  assert.equal(createdUser.status, 201)
+  assert.deepEqual(createdUser.body.roles, ['devops', 'auditor'])
+  const path = `/users/${createdUser.body.id}`
+  assert.deepEqual((await w.call('GET', path, { token })).body, createdUser.body)
   const list = await w.call('GET', '/users?limit=1', { token })
-  assert.deepEqual(list.body.items, [made.body])
+  assert.deepEqual(list.body.items, [createdUser.body])
   assert.equal(
     (await w.call('GET', `/users?cursor=${list.body.next_cursor}`, { token })).body.items[0].name,
     'root',
@@ -169,7 +169,7 @@ test('a user is made, read, listed, changed and deleted', async () => {
   assert.equal((await w.call('GET', path, { token })).body.code, 'user_not_found')
 })
 
-test('what a user must not be is refused with its reason', async () => {
+test('an invalid new user is refused, and the error names the field', async () => {
   await using w = await world()
   await w.add('ada', 'devops')
   const good = { name: 'grace', password: PASSWORD, roles: ['devops'] }
@@ -188,7 +188,7 @@ test('what a user must not be is refused with its reason', async () => {
   assert.deepEqual(await refused({ enabled: false }), [400, 'validation_failed', 'enabled'])
 })
 
-test('administration is for admins', async () => {
+test('only admins administer users', async () => {
   await using w = await world()
   const { id } = await w.add('ada', 'devops', 'service', 'auditor')
   const token = await w.login('ada')
@@ -208,7 +208,7 @@ test('administration is for admins', async () => {
   }
 })
 
-test('the last admin is kept', async () => {
+test('the last admin can be neither disabled, demoted nor deleted', async () => {
   await using w = await world()
   const path = `/users/${w.admin.id}`
   for (const [method, body] of [
@@ -230,11 +230,12 @@ test('a disabled user’s next request is 401', async () => {
   assert.equal((await w.call('GET', '/auth/me', { token })).status, 401)
 })
 
-test('one changes one’s own password with the old one, an admin that of others without', async () => {
+test('users change their own password with the old one, admins that of others without it', async () => {
   await using w = await world()
   const { id } = await w.add('ada', 'devops')
   const token = await w.login('ada')
-  const set = (who: string, body: object) => w.call('PUT', `/users/${id}/password`, { token: who, body })
+  const set = (caller: string, body: object) =>
+    w.call('PUT', `/users/${id}/password`, { token: caller, body })
   const missing = await set(token, { password: OTHER_PASSWORD })
   assert.deepEqual([missing.status, missing.body.details[0].path], [400, 'old_password'])
   const wrong = await set(token, { password: OTHER_PASSWORD, old_password: 'wrong' })
@@ -251,7 +252,7 @@ test('one changes one’s own password with the old one, an admin that of others
   assert.equal(own.status, 400)
 })
 
-test('a user is made once under an Idempotency-Key', async () => {
+test('two requests with the same Idempotency-Key create one user', async () => {
   await using w = await world()
   const request = {
     token: w.rootToken,
@@ -263,7 +264,7 @@ test('a user is made once under an Idempotency-Key', async () => {
   assert.deepEqual(second.body, first.body)
 })
 
-test('while the platform is read-only one can log in and change nothing', async () => {
+test('while the platform is read-only a login works and a change is refused', async () => {
   await using w = await world({ readOnly: true })
   const { status, body } = await w.call('POST', '/auth/login', {
     body: { username: 'root', password: PASSWORD },

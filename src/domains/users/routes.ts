@@ -49,13 +49,13 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       tag: 'Auth',
       summary: 'Get a token for a name and a password',
       description:
-        'An unknown name, a wrong password and a disabled user are answered alike. After 10 failures in 5 minutes for ' +
-        'a name from one address, and a few more for a name or an address alone, the answer is 429.',
+        'The response is the same for an unknown name, a wrong password and a disabled user. It is 429 after 10 ' +
+        'failures in 5 minutes for a name from one address, 50 for a name, or 100 from an address.',
       access: 'public',
       body: LoginBody,
       answers: { 200: { description: 'The token and its user.', schema: LoginSchema } },
       errors: { invalid_credentials },
-      // No change route: a login works while the platform is read-only.
+      // Not a change route, because a login works while the platform is read-only.
       read: async ({ body, remoteAddress }) =>
         ok(new JsonText(encodeLogin(await auth.login(body, remoteAddress)))),
     }),
@@ -64,7 +64,7 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       path: '/auth/me',
       operation: 'getMe',
       tag: 'Auth',
-      summary: 'Who is calling',
+      summary: 'Read the authenticated caller',
       access: 'authenticated',
       answers: { 200: { description: 'The caller.', schema: MeSchema } },
       read: async ({ identity }) => ok(new JsonText(encodeMe((await users.find(identity.id)) ?? identity))),
@@ -116,7 +116,7 @@ function administrationRoutes(users: Users): Route[] {
       operation: 'changeUser',
       tag: 'Users',
       summary: 'Change the roles of a user, or disable or enable one',
-      description: 'Other roles, and disabling, end the tokens that the user has.',
+      description: 'A change of roles and disabling revoke the user’s tokens.',
       access: ADMINS,
       params: IdParams,
       body: UserChangeBody,
@@ -132,7 +132,7 @@ function administrationRoutes(users: Users): Route[] {
       summary: 'Delete a user',
       access: ADMINS,
       params: IdParams,
-      answers: { 204: { description: 'The user is gone, and so are the user’s tokens.' } },
+      answers: { 204: { description: 'The user is deleted; the user’s tokens are no longer valid.' } },
       errors: { user_not_found, last_admin },
       change: async (tx, { params }) => {
         await users.remove(tx, params.id)
@@ -150,19 +150,19 @@ function passwordRoute(users: Users, auth: Auth): Route {
     tag: 'Users',
     summary: 'Set a password',
     description:
-      'Your own password needs the old one, and is throttled like a login; admins set the passwords of others without ' +
-      'it. Ends the tokens of the user.',
+      'A change of your own password requires the old one and is throttled like a login; an admin sets the password ' +
+      'of another user without it. Revokes the user’s tokens.',
     access: 'authenticated',
     params: IdParams,
     body: PasswordBody,
     answers: {
       204: { description: 'The password is set.' },
-      403: { description: '`forbidden`: Another user’s password is for admins.', schema: ErrorBody },
+      403: { description: '`forbidden`: Only an admin sets another user’s password.', schema: ErrorBody },
     },
     errors: { user_not_found, invalid_credentials },
     prepare: ({ params, body, identity, remoteAddress }) => {
       const { password, old_password: oldPassword } = body
-      if (identity.id !== params.id) return prepareForOther(users, identity, params.id, password)
+      if (identity.id !== params.id) return prepareByAdmin(users, identity, params.id, password)
       const change = { oldPassword: requireOld(oldPassword), password }
       return auth.prepareOwnPassword(params.id, change, remoteAddress)
     },
@@ -173,7 +173,7 @@ function passwordRoute(users: Users, auth: Auth): Route {
   })
 }
 
-function prepareForOther(users: Users, identity: Identity, id: string, password: string) {
+function prepareByAdmin(users: Users, identity: Identity, id: string, password: string) {
   requireAdmin(identity)
   return users.preparePassword(id, password)
 }
@@ -189,5 +189,5 @@ function requireOld(password: string | undefined): string {
 
 function requireAdmin(identity: Identity): void {
   if (hasRole(identity, ADMINS)) return
-  throw new AppError('forbidden', 'forbidden', 'Only an admin sets the password of another user.')
+  throw new AppError('forbidden', 'forbidden', 'Only an admin can set the password of another user.')
 }

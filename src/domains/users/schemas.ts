@@ -8,19 +8,19 @@ import type { IssuedToken } from './auth.ts'
 const UserId = Type.String({ description: 'UUIDv7 (RFC 9562).' })
 const Name = Type.String({
   pattern: '^[A-Za-z0-9._-]{1,64}$',
-  description: '1 to 64 of `A-Z a-z 0-9 . _ -`; unique without regard to case.',
+  description: '1 to 64 of `A-Z a-z 0-9 . _ -`; unique, ignoring case.',
   examples: ['ada'],
 })
-const Role = OneOf(ROLES, 'What the user may do.')
+const Role = OneOf(ROLES, 'The permissions of the user.')
 const GivenRoles = Type.Array(Role, { minItems: 1, maxItems: 16 })
 const GivenPassword = Text({
   minLength: 12,
   maxLength: 256,
   description:
-    '12 to 256 characters, at least 5 different ones, and none of the passwords that are guessed first.',
+    '12 to 256 characters, at least 5 different ones; not a common password, and not the name of the user.',
 })
-// What is compared may be anything of a bounded length: whether it could be a password of today says nothing.
-const ProvenPassword = Type.String({ minLength: 1, maxLength: 1_024 })
+// A password that is only compared need not follow the present rules: it may be older than they are.
+const ExistingPassword = Type.String({ minLength: 1, maxLength: 1_024 })
 
 const User = {
   id: UserId,
@@ -36,7 +36,7 @@ export const UserSchema = Fields(User, { $id: 'User' })
 
 export const UserPage = PageOf(UserSchema)
 
-/** A caller may be a local tool, which is no user: then there is only what its headers say. */
+/** The caller. A local tool is not a user and has only the fields of its headers. */
 export const MeSchema = Fields(
   {
     id: Type.String(),
@@ -47,7 +47,7 @@ export const MeSchema = Fields(
     updated_at: Type.Optional(User.updated_at),
     last_login_at: Type.Optional(User.last_login_at),
   },
-  { $id: 'Me', description: 'A user, or what a local tool says of itself in its headers.' },
+  { $id: 'Me', description: 'A user, or the identity of a local tool from its headers.' },
 )
 
 export const NewUserBody = Fields({ name: Name, password: GivenPassword, roles: GivenRoles })
@@ -61,15 +61,15 @@ export const PasswordBody = Fields({
   password: GivenPassword,
   old_password: Type.Optional(
     Type.Unsafe<string>({
-      ...ProvenPassword,
-      description: 'Needed for one’s own password, of no use for another one’s.',
+      ...ExistingPassword,
+      description: 'Required to change your own password, ignored for that of another user.',
     }),
   ),
 })
 
 export const LoginBody = Fields({
   username: Text({ minLength: 1, maxLength: 256 }),
-  password: ProvenPassword,
+  password: ExistingPassword,
 })
 
 export const LoginSchema = Fields(
@@ -84,7 +84,7 @@ export const LoginSchema = Fields(
 
 export const UserQuery = Fields(PageQuery)
 
-/** A user in answers; the schema has no field for a hash. */
+/** A user in responses; the schema has no field for a hash. */
 export const encodeUser = encoderOf(UserSchema)
 
 export const encodeMe = encoderOf(MeSchema)

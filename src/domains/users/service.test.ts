@@ -49,7 +49,7 @@ onEveryDialect('users', (dialect) => {
     assert.deepEqual(await w.users.getByName('aDA'), user)
   })
 
-  test('a password is kept as a hash only, and no user carries it', async () => {
+  test('only the hash of a password is stored, and it is not printed with the user', async () => {
     await using w = await world(dialect)
     const user = await w.add('ada', 'admin')
     const account = await findAccount(w.store.read, 'ada')
@@ -57,7 +57,7 @@ onEveryDialect('users', (dialect) => {
     assert.equal(JSON.stringify([user, account]).includes('pbkdf2'), false)
   })
 
-  test('a name is taken whatever its case, also by two at once', async () => {
+  test('names are unique ignoring case, even when two are created concurrently', async () => {
     await using w = await world(dialect)
     const outcomes = await Promise.allSettled([w.add('ada', 'admin'), w.add('ADA', 'admin')])
     assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
@@ -65,7 +65,7 @@ onEveryDialect('users', (dialect) => {
     assert.equal((await w.users.list(FIRST_PAGE)).items.length, 1)
   })
 
-  test('bad names, roles and passwords are refused', async () => {
+  test('invalid names, roles and passwords are refused', async () => {
     await using w = await world(dialect)
     const good = { name: 'ada', password: PASSWORD, roles: ['admin'] }
     for (const bad of [
@@ -94,7 +94,7 @@ onEveryDialect('users', (dialect) => {
     assert.equal(second.next, null)
   })
 
-  test('a change and a new password raise the generation, a deletion removes', async () => {
+  test('a change and a new password increment the token generation, a deletion removes the user', async () => {
     await using w = await world(dialect)
     await w.add('root', 'admin')
     const { id } = await w.add('ada', 'devops')
@@ -108,7 +108,7 @@ onEveryDialect('users', (dialect) => {
     await assert.rejects(w.users.get(id), hasCode('user_not_found'))
   })
 
-  test('what is not there cannot be changed', async () => {
+  test('changes of an unknown user are refused', async () => {
     await using w = await world(dialect)
     await assert.rejects(w.users.change('nobody', { enabled: false }), hasCode('user_not_found'))
     await assert.rejects(w.users.remove('nobody'), hasCode('user_not_found'))
@@ -116,28 +116,28 @@ onEveryDialect('users', (dialect) => {
     await assert.rejects(w.users.getByName('nobody'), hasCode('user_not_found'))
   })
 
-  test('listeners hear of every change after its commit, and of nothing that was refused', async () => {
+  test('listeners are called after the commit of every change, and not for a refused one', async () => {
     await using w = await world(dialect)
-    const heard: string[] = []
+    const calls: string[] = []
     const { id } = await w.add('ada', 'admin')
-    const stop = w.users.onUserChanged((userId) => heard.push(userId))
+    const stop = w.users.onUserChanged((userId) => calls.push(userId))
     await assert.rejects(w.users.remove(id), hasCode('last_admin'))
     await w.users.change(id, { enabled: true })
-    assert.deepEqual(heard, [])
+    assert.deepEqual(calls, [])
     await w.users.setPassword(id, 'another brass telescope')
-    assert.deepEqual(heard, [id])
+    assert.deepEqual(calls, [id])
     stop()
     await w.users.change(id, { roles: ['admin', 'devops'] })
-    assert.deepEqual(heard, [id])
+    assert.deepEqual(calls, [id])
   })
 
-  test('a password that was proven against an older hash changes nothing', async () => {
+  test('a password that was checked against an older hash is refused', async () => {
     await using w = await world(dialect)
     const { id } = await w.add('ada', 'admin')
-    const proven = (await findAccount(w.store.read, 'ada'))?.passwordHash as Secret
+    const verifiedHash = (await findAccount(w.store.read, 'ada'))?.passwordHash as Secret
     await w.users.setPassword(id, 'another brass telescope')
     await assert.rejects(
-      w.users.setPassword(id, 'a third brass telescope', proven),
+      w.users.setPassword(id, 'a third brass telescope', verifiedHash),
       hasCode('invalid_credentials'),
     )
     assert.equal((await w.users.get(id)).tokenGeneration, 2)
@@ -158,7 +158,7 @@ onEveryDialect('users', (dialect) => {
     assert.deepEqual(await activeAdmins(w.users), ['ada'])
   })
 
-  test('of two admins who are removed at once one stays, whatever removes them', async () => {
+  test('of two concurrent removals of the last two admins one is refused, for every kind of removal', async () => {
     await using w = await world(dialect)
     const removals = [
       (id: string) => w.users.change(id, { enabled: false }),
@@ -180,7 +180,7 @@ onEveryDialect('users', (dialect) => {
     }
   })
 
-  test('two changes of one user at once are both kept', async () => {
+  test('concurrent changes of one user are all applied', async () => {
     await using w = await world(dialect)
     await w.add('root', 'admin')
     const { id } = await w.add('ada', 'devops')
@@ -193,21 +193,21 @@ onEveryDialect('users', (dialect) => {
     assert.deepEqual([user.roles, user.enabled, user.tokenGeneration], [['auditor'], false, 4])
   })
 
-  test('the first admin is made once, by whichever of several processes', async () => {
+  test('of several concurrent processes one creates the first admin', async () => {
     await using w = await world(dialect)
-    const made = (await Promise.all(Array.from({ length: 5 }, () => w.users.ensureFirstAdmin()))).filter(
-      Boolean,
-    )
-    assert.equal(made.length, 1)
-    assert.equal(made[0]?.name, 'admin')
-    assert.match(made[0]?.password.reveal() ?? '', /^[A-Za-z0-9_-]{24}$/)
+    const createdAdmins = (
+      await Promise.all(Array.from({ length: 5 }, () => w.users.ensureFirstAdmin()))
+    ).filter(Boolean)
+    assert.equal(createdAdmins.length, 1)
+    assert.equal(createdAdmins[0]?.name, 'admin')
+    assert.match(createdAdmins[0]?.password.reveal() ?? '', /^[A-Za-z0-9_-]{24}$/)
     assert.deepEqual(await activeAdmins(w.users), ['admin'])
     const hash = (await findAccount(w.store.read, 'admin'))?.passwordHash.reveal() ?? ''
-    assert.equal((await passwords.verify(made[0]?.password.reveal() ?? '', hash)).matches, true)
+    assert.equal((await passwords.verify(createdAdmins[0]?.password.reveal() ?? '', hash)).matches, true)
     assert.equal(await w.users.ensureFirstAdmin(), undefined)
   })
 
-  test('there is no first admin where there is any user', async () => {
+  test('no first admin is created when there is a user', async () => {
     await using w = await world(dialect)
     await w.add('ada', 'auditor')
     assert.equal(await w.users.ensureFirstAdmin(), undefined)
@@ -215,7 +215,7 @@ onEveryDialect('users', (dialect) => {
   })
 })
 
-test('a read-only platform makes no user', async () => {
+test('a read-only platform refuses to create a user', async () => {
   await using w = await world('sqlite')
   const store = readOnly(w.store)
   const users = usersOf(
@@ -230,17 +230,17 @@ test('a read-only platform makes no user', async () => {
 
 type Step =
   | { readonly kind: 'add'; readonly roles: readonly Role[] }
-  | { readonly kind: 'roles'; readonly who: number; readonly roles: readonly Role[] }
-  | { readonly kind: 'enabled'; readonly who: number; readonly enabled: boolean }
-  | { readonly kind: 'remove'; readonly who: number }
+  | { readonly kind: 'roles'; readonly index: number; readonly roles: readonly Role[] }
+  | { readonly kind: 'enabled'; readonly index: number; readonly enabled: boolean }
+  | { readonly kind: 'remove'; readonly index: number }
 
 const roles = fc.subarray([...ROLES], { minLength: 1 })
-const who = fc.nat(4)
+const index = fc.nat(4)
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('add'), roles }),
-  fc.record({ kind: fc.constant('roles'), who, roles }),
-  fc.record({ kind: fc.constant('enabled'), who, enabled: fc.boolean() }),
-  fc.record({ kind: fc.constant('remove'), who }),
+  fc.record({ kind: fc.constant('roles'), index, roles }),
+  fc.record({ kind: fc.constant('enabled'), index, enabled: fc.boolean() }),
+  fc.record({ kind: fc.constant('remove'), index }),
 )
 
 interface Expected {
@@ -248,7 +248,7 @@ interface Expected {
   enabled: boolean
 }
 
-test('whatever is done to users, an admin is left, and nothing is refused without need', async () => {
+test('any sequence of changes leaves an enabled admin, and only changes that would not are refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), async (steps) => {
       await using w = await world('sqlite')
@@ -260,8 +260,8 @@ test('whatever is done to users, an admin is left, and nothing is refused withou
       }
       const leavesAdmin = (id: string, next: Expected | undefined) =>
         [...model].some(([each, user]) => {
-          const then = each === id ? next : user
-          return then?.enabled && then.roles.includes('admin')
+          const after = each === id ? next : user
+          return after?.enabled && after.roles.includes('admin')
         })
       const apply = async (id: string, next: Expected | undefined, call: () => Promise<unknown>) => {
         const outcome = await call().then(
@@ -280,7 +280,7 @@ test('whatever is done to users, an admin is left, and nothing is refused withou
           await add(each.roles)
           continue
         }
-        const [id, user] = [...model][each.who % model.size] as [string, Expected]
+        const [id, user] = [...model][each.index % model.size] as [string, Expected]
         if (each.kind === 'remove') await apply(id, undefined, () => w.users.remove(id))
         else if (each.kind === 'roles') {
           await apply(id, { ...user, roles: each.roles }, () => w.users.change(id, { roles: each.roles }))

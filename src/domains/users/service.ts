@@ -8,11 +8,11 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import {
-  changed,
+  applyChange,
   isActiveAdmin,
   parseName,
   parseRoles,
-  withoutTokens,
+  revokeTokens,
   type Account,
   type NewUser,
   type User,
@@ -41,20 +41,20 @@ export interface UserDeps {
   readonly sessions: { endOf(tx: Tx, userId: string, reason: string): Promise<void> }
 }
 
-/** Called with the id of a user whom this process has changed or deleted, after the commit. */
+/** Called after the commit with the id of a user that this process has created, changed or deleted. */
 export type UserListener = (userId: string) => void
 
-/** A new password as it is stored; `proven` is the hash that the old password was checked against. */
+/** The hash of a new password; `verifiedHash` is the one that the old password was checked against. */
 export interface PreparedPassword {
   readonly hash: Secret
-  readonly proven?: Secret
+  readonly verifiedHash?: Secret
 }
 
 const FIRST_ADMIN = 'admin'
 // 144 random bits: 24 characters
 const FIRST_PASSWORD_BYTES = 18
 
-/** The users and their passwords. Hashing takes a tenth of a second, so it is prepared before the transaction. */
+/** The users and their passwords. A hash takes a tenth of a second, so it is computed before the transaction. */
 export class Users {
   readonly #deps: UserDeps
   readonly #listeners = new Set<UserListener>()
@@ -63,7 +63,7 @@ export class Users {
     this.#deps = deps
   }
 
-  /** The account of a new user, to be passed to {@link Users.create}. Rejects with `validation_failed`. */
+  /** Prepares a new user for {@link Users.create}. Rejects with `validation_failed`. */
   async prepareAccount({ name, password, roles }: NewUser): Promise<Account> {
     await requireGoodPassword(password, parseName(name))
     const user = newUser(name, parseRoles(roles), this.#deps.clock.now())
@@ -87,7 +87,7 @@ export class Users {
     return findUser(this.#deps.store.read, id)
   }
 
-  /** Without regard to case. Rejects with `user_not_found`. */
+  /** Finds a user by name, ignoring case. Rejects with `user_not_found`. */
   async getByName(name: string): Promise<User> {
     return requireUser(await findAccount(this.#deps.store.read, name), name).user
   }
@@ -101,7 +101,7 @@ export class Users {
   async change(tx: Tx, id: string, change: UserChange): Promise<User> {
     const admins = await lockAdmins(tx)
     const { user, passwordHash } = requireUser(await lockAccount(tx, id), id)
-    const next = changed(user, change, this.#deps.clock.now())
+    const next = applyChange(user, change, this.#deps.clock.now())
     if (next === user) return user
     if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
     await updateAccount(tx, { user: next, passwordHash })
@@ -110,26 +110,26 @@ export class Users {
     return next
   }
 
-  /** To be passed to {@link Users.setPassword}. Rejects with `user_not_found` or `validation_failed`. */
+  /** Prepares a new password for {@link Users.setPassword}. Rejects with `user_not_found` or `validation_failed`. */
   async preparePassword(id: string, password: string): Promise<PreparedPassword> {
     await requireGoodPassword(password, (await this.get(id)).name)
     return { hash: await this.#hash(password) }
   }
 
   /**
-   * Ends the user's tokens and sessions. Rejects with `user_not_found`, or with `invalid_credentials` when the password
-   * has changed since the old one was proven.
+   * Sets a password and ends the user's tokens and sessions. Rejects with `user_not_found`, or with
+   * `invalid_credentials` when the password has changed since the old one was checked.
    */
-  async setPassword(tx: Tx, id: string, { hash, proven }: PreparedPassword): Promise<void> {
+  async setPassword(tx: Tx, id: string, { hash, verifiedHash }: PreparedPassword): Promise<void> {
     const account = requireUser(await lockAccount(tx, id), id)
-    if (proven && account.passwordHash.reveal() !== proven.reveal()) throw invalidCredentials()
-    const user = withoutTokens(account.user, this.#deps.clock.now())
+    if (verifiedHash && account.passwordHash.reveal() !== verifiedHash.reveal()) throw invalidCredentials()
+    const user = revokeTokens(account.user, this.#deps.clock.now())
     await updateAccount(tx, { user, passwordHash: hash })
     await this.#endSessions(tx, id, 'the password was changed')
     this.#announce(tx, id, 'password changed')
   }
 
-  /** Rejects with `user_not_found` or `last_admin`. */
+  /** Deletes a user and ends the tokens and sessions. Rejects with `user_not_found` or `last_admin`. */
   async remove(tx: Tx, id: string): Promise<void> {
     const admins = await lockAdmins(tx)
     const { user } = requireUser(await lockAccount(tx, id), id)
@@ -140,8 +140,8 @@ export class Users {
   }
 
   /**
-   * Creates the user `admin` with a random password when there is no user at all; undefined when there is one. If several
-   * processes call it at once, one of them creates the user.
+   * Creates the user `admin` with a random password if there is no user at all; otherwise returns undefined. Of several
+   * concurrent processes one creates the user.
    */
   async ensureFirstAdmin(): Promise<{ name: string; password: Secret } | undefined> {
     const { store } = this.#deps
@@ -156,7 +156,7 @@ export class Users {
     return isCreated ? { name: FIRST_ADMIN, password: new Secret(password) } : undefined
   }
 
-  /** The function returned removes the listener. `listener` must not throw. */
+  /** Returns a function that removes the listener. `listener` must not throw. */
   onUserChanged(listener: UserListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -178,12 +178,12 @@ export class Users {
   }
 }
 
-/** The same for an unknown name, a wrong password and a disabled user. */
+/** The error for an unknown name, a wrong password and a disabled user alike. */
 export function invalidCredentials(): AppError {
   return new AppError('unauthenticated', 'invalid_credentials', 'The name or the password is wrong.')
 }
 
-/** Why a change has ended the tokens. */
+/** The reason why a change ends the sessions. */
 function changeReason({ enabled }: User): string {
   return enabled ? 'the roles of the user were changed' : 'the user was disabled'
 }
@@ -207,7 +207,7 @@ function requireUser<T>(user: T | undefined, idOrName: string): T {
   return user
 }
 
-/** Refuses to take the last enabled admin away. */
+/** Rejects a change that would leave no enabled admin. */
 function requireAnotherAdmin(admins: readonly string[], user: User): void {
   if (admins.length > 1 || !admins.includes(user.id)) return
   throw new AppError(
@@ -221,6 +221,6 @@ function userExists(name: string): AppError {
   return new AppError(
     'conflict',
     'user_exists',
-    `Another user has the name ${JSON.stringify(name)}; names are compared without regard to case.`,
+    `Another user has the name ${JSON.stringify(name)}; names are compared ignoring case.`,
   )
 }

@@ -5,7 +5,7 @@ import { first, type Queries, type Tx } from '../../store/store.ts'
 import { nameKey, type Account, type User } from './model.ts'
 import { db, statement, users } from './tables.ts'
 
-// Without the hash: what is not read cannot reach a log or an answer.
+// Without the hash, so that it cannot get into a log or a response.
 const USER = users.pick(
   'id',
   'name',
@@ -33,7 +33,7 @@ const find = statement<{ id: string }, StoredUser>((on, value) =>
   on.selectFrom('users').select(USER).where('id', '=', value('id')),
 )
 
-const findSharing = statement<{ id: string }, StoredUser>((on, value) =>
+const findForShare = statement<{ id: string }, StoredUser>((on, value) =>
   on.selectFrom('users').select(USER).where('id', '=', value('id')).forShare(),
 )
 
@@ -71,9 +71,9 @@ export async function findUser(queries: Queries, id: string): Promise<User | und
   return row && users.decode(row)
 }
 
-/** The user, locked against changes until the end of the transaction; others can read it and share the lock. */
+/** Finds a user and locks it against changes until the end of the transaction; others can read it and share the lock. */
 export async function shareUser(tx: Tx, id: string): Promise<User | undefined> {
-  const row = await first(tx, tx.capabilities.concurrentWriters ? findSharing : find, { id })
+  const row = await first(tx, tx.capabilities.concurrentWriters ? findForShare : find, { id })
   return row && users.decode(row)
 }
 
@@ -99,15 +99,15 @@ export async function hasUsers(queries: Queries): Promise<boolean> {
 }
 
 /**
- * Locks all enabled admins until the end of the transaction; returns their ids. A transaction that locks several users
- * locks these first, so that two never wait for each other.
+ * Locks all enabled admins until the end of the transaction; returns their ids. Transactions that lock several users
+ * lock these first, which prevents deadlocks.
  */
 export async function lockAdmins(tx: Tx): Promise<string[]> {
   const rows = await db(tx)
     .selectFrom('users')
     .select('id')
     .where('enabled', '=', 1)
-    // `admin` leads the whitelist, and so every list of roles that has it.
+    // The stored roles are in the order of ROLES, so `admin` is the first one.
     .where('roles', 'like', 'admin%')
     .orderBy('seq')
     .$if(tx.capabilities.concurrentWriters, (query) => query.forUpdate())
@@ -115,7 +115,7 @@ export async function lockAdmins(tx: Tx): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** The account, locked until the end of the transaction. */
+/** Finds an account and locks it until the end of the transaction. */
 export async function lockAccount(tx: Tx, id: string): Promise<Account | undefined> {
   const row = await db(tx)
     .selectFrom('users')
@@ -126,7 +126,7 @@ export async function lockAccount(tx: Tx, id: string): Promise<Account | undefin
   return row && toAccount(row)
 }
 
-/** Writes all but the name and the last login of an account that {@link lockAccount} has locked. */
+/** Writes an account, except the name and the last login; {@link lockAccount} must have locked it. */
 export async function updateAccount(tx: Tx, { user, passwordHash }: Account): Promise<void> {
   await tx.change(update, { ...user, passwordHash })
 }

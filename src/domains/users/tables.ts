@@ -3,7 +3,7 @@ import { Secret } from '../../kernel/secret.ts'
 import { defineColumns, encoded, flag, generated, integer, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
 
-/** Comma separated, in the order of the whitelist. */
+/** Comma separated, in the order of ROLES. */
 const roles = encoded<readonly Role[], string>({
   encode: (value) => value.join(','),
   decode: (stored) => knownRoles(stored.split(',')),

@@ -9,17 +9,17 @@ export interface UserCacheOptions {
   readonly limit: number
 }
 
-/** An answer of the store; `user` is undefined when there is no such user. */
+/** A result of the store; `user` is undefined when there is no such user. */
 interface CachedUser {
   readonly user: User | undefined
   readonly readAt: number
 }
 
-// docs/specification.md, Identity: the tokens of a disabled user stop working within 10 s. A change made by another
-// process is seen when the user is read again.
+// docs/specification.md, Identity: the tokens of a disabled user stop working within 10 s. A change by another process
+// takes effect when the user is read again.
 const USER_TTL_MS = 5 * SECOND
 
-/** Users as they were at most five seconds ago, and never as they were before a call of {@link UserCache.invalidate}. */
+/** Caches users for at most five seconds. {@link UserCache.invalidate} also discards the result of a read in progress. */
 export class UserCache {
   readonly #options: UserCacheOptions
   readonly #cached: LRUCache<string, CachedUser>
@@ -30,7 +30,7 @@ export class UserCache {
     this.#cached = new LRUCache({ max: options.limit })
   }
 
-  /** Undefined when the user has to be read. */
+  /** The cached user; undefined when it has to be read. */
   get(id: string): CachedUser | undefined {
     const cached = this.#cached.get(id)
     return cached && this.#options.clock.monotonic() - cached.readAt < USER_TTL_MS ? cached : undefined
@@ -43,7 +43,7 @@ export class UserCache {
     return reading
   }
 
-  /** The user was changed. */
+  /** Must be called after each change of the user in this process. */
   invalidate(id: string): void {
     this.#cached.delete(id)
     this.#pending.delete(id)
@@ -55,7 +55,7 @@ export class UserCache {
     const reading = this.#options
       .find(id)
       .then((user) => {
-        // Invalidated during the read: the user may be outdated.
+        // Invalidated during the read: the result may be outdated.
         if (!isCurrent()) return this.read(id)
         this.#cached.set(id, { user, readAt })
         return user
