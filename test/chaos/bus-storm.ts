@@ -13,7 +13,7 @@ import { servePlatform, temporaryDirectory, type ServedPlatform } from '../suppo
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const STREAM = 'PLATFORM'
-// Longer than a publish waits for its confirmation, shorter than the silence that ends a connection.
+// Longer than the timeout of a publish, shorter than that of a connection.
 const LONG_PAUSE_MS = 6_000
 const LONG_PAUSE_EVERY = 10
 const DELETION_EVERY = 7
@@ -23,12 +23,12 @@ const DRAIN_MS = 30_000
 export const busStorm: Scenario = {
   name: 'bus-storm',
   row: 'R-5',
-  promise: 'a bus that crashes, hangs and loses its stream again and again gets every message, in order',
+  promise: 'a bus that repeatedly crashes, hangs and loses its stream receives every message, in order',
   unit: 'kills and pauses of the bus, and deletions of its stream',
   rounds: { short: 20, full: 150 },
   parts: [
-    { title: 'with JetStream, the streams have every message in order', share: 1, run: withStream },
-    { title: 'without JetStream, a subscriber skips no message', share: 1, run: withoutStream },
+    { title: 'with JetStream, the streams contain every message in order', share: 1, run: withStream },
+    { title: 'without JetStream, a subscriber misses no message', share: 1, run: withoutStream },
   ],
 }
 
@@ -39,7 +39,7 @@ interface MessageAnswer {
   readonly payload: unknown
 }
 
-/** A platform with its bus, and the clients that write. */
+/** A platform with its bus, and clients that write. */
 async function openWorld({ scope }: Trial, jetstream: boolean) {
   const directory = scope.use(temporaryDirectory())
   const nats = await startNats({ jetstream })
@@ -51,7 +51,7 @@ async function openWorld({ scope }: Trial, jetstream: boolean) {
 
 type World = Awaited<ReturnType<typeof openWorld>>
 
-/** One producer for each subject: it sends the next number after the last one was accepted. */
+/** One producer for each subject; it sends the next number after the last one was accepted. */
 function startProducers(platform: ServedPlatform) {
   let stopping = false
   const produce = async (send: (number: number) => Promise<Response>, expected: number) => {
@@ -86,9 +86,9 @@ function startProducers(platform: ServedPlatform) {
   }
 }
 
-/** What happened to a storm's bus, for the check at its end. */
+/** Disturbs the bus, and records what the final check needs. */
 class Storm {
-  /** How long the backlog took after a long pause, and after a deletion. */
+  /** Milliseconds until the backlog was delivered after a long pause, and after a deletion. */
   readonly drains: number[] = []
   readonly drainsAfterDeletion: number[] = []
   /** The messages of each deleted stream. */
@@ -103,7 +103,7 @@ class Storm {
     this.#hasStream = hasStream
   }
 
-  /** Kills and pauses the bus and deletes its stream, with a short rest after each. */
+  /** Kills and pauses the bus and deletes its stream, with a short wait after each. */
   async run(): Promise<void> {
     const { rounds, chance, signal, show } = this.#trial
     for (let round = 1; round <= rounds; round++) {
@@ -180,7 +180,7 @@ async function runStorm(trial: Trial, jetstream: boolean) {
   return { nats, listener, sent, total, figures, storm }
 }
 
-/** A sealed stream stores nothing more, so what a deletion takes away is known and is no loss of the platform. */
+/** A stream is sealed and read before its deletion, so the messages of all streams together must be complete. */
 async function withStream(trial: Trial): Promise<Figures> {
   const { nats, listener, sent, total, figures, storm } = await runStorm(trial, true)
   const streams = [...storm.deletedStreams, await readStream(nats.url, STREAM)]
@@ -190,13 +190,13 @@ async function withStream(trial: Trial): Promise<Figures> {
   const stored = withoutRepetitions(streams.flat())
   for (const [subject, count] of Object.entries(sent))
     requireSequence(subject, numbersOn(subject, stored), count)
-  const heard = listener.lives.flat().length
+  const received = listener.connections.flat().length
   return {
     ...figures,
     lost: 0,
     'streams deleted': storm.deletedStreams.length,
     'slowest drain after a deletion ms': slowest(storm.drainsAfterDeletion),
-    'heard by a listener': `${heard} of ${total}`,
+    'received by a subscriber': `${received} of ${total}`,
   }
 }
 
@@ -207,29 +207,33 @@ function requireSequence(subject: string, numbers: readonly number[], count: num
 }
 
 /**
- * A bus without a stream forgets at its end what its receivers have not read, confirmed or not. The promise holds for
- * one run of the server and one connection of a listener: no message is skipped. A number is followed by the next one,
- * or by an earlier one, since unconfirmed messages are sent again together.
+ * A killed bus without a stream loses the messages that its subscribers have not read, even confirmed ones. The promise
+ * holds for each connection of a subscriber: no message is skipped. A number is followed by the next one, or by an
+ * earlier one, since unconfirmed messages are sent again in a batch.
  */
 async function withoutStream(trial: Trial): Promise<Figures> {
   const { listener, sent, total, figures } = await runStorm(trial, false)
-  let heardInAll = 0
+  let totalReceived = 0
   for (const [subject, count] of Object.entries(sent)) {
-    const heard = new Set<number>()
-    for (const life of listener.lives) noteNumbers(subject, numbersOn(subject, life), heard)
-    heardInAll += heard.size
-    assert.ok(heard.size > count / 2, `only ${heard.size} of ${count} messages on ${subject} were heard`)
+    const received = new Set<number>()
+    for (const connection of listener.connections)
+      recordNumbers(subject, numbersOn(subject, connection), received)
+    totalReceived += received.size
+    assert.ok(
+      received.size > count / 2,
+      `only ${received.size} of ${count} messages on ${subject} were received`,
+    )
   }
-  assert.ok(listener.lives.length > 1, 'the bus was never killed')
-  return { ...figures, skipped: 0, 'heard by a listener': `${heardInAll} of ${total}` }
+  assert.ok(listener.connections.length > 1, 'the bus was never killed')
+  return { ...figures, skipped: 0, 'received by a subscriber': `${totalReceived} of ${total}` }
 }
 
-function noteNumbers(subject: string, numbers: readonly number[], heard: Set<number>): void {
+function recordNumbers(subject: string, numbers: readonly number[], received: Set<number>): void {
   let highest: number | undefined
   for (const number of numbers) {
     assert.ok(highest === undefined || number <= highest + 1, `${subject}: ${number} came after ${highest}`)
     highest = Math.max(number, highest ?? 0)
-    heard.add(number)
+    received.add(number)
   }
 }
 

@@ -14,29 +14,28 @@ const SECOND_MS = 1_000
 const DAY_MS = 86_400_000
 const PATIENCE = { timeoutMs: 60_000 }
 
-/** Where the clock goes, told the time that it shows. */
+/** The jumps of the clock; `now` is the time before the jump. */
 const JUMPS: readonly (readonly [name: string, target: (now: number, chance: Chance) => number])[] = [
-  ['two hours on', (now) => now + 7_200_000],
+  ['two hours forward', (now) => now + 7_200_000],
   ['a day back', (now) => now - DAY_MS],
-  ['before the second that 32 bits cannot hold', () => Date.UTC(2038, 0, 19, 3, 14, 5)],
+  ['before the overflow of 32-bit seconds', () => Date.UTC(2038, 0, 19, 3, 14, 5)],
   ['before a leap second', () => Date.UTC(2016, 11, 31, 23, 59, 58)],
-  ['before the night in which an hour is there twice', () => Date.UTC(2026, 9, 25, 0, 59, 58)],
-  ['before the night in which an hour is missing', () => Date.UTC(2026, 2, 29, 0, 59, 58)],
-  ['anywhere', (now, chance) => now + chance.between(-30, 30) * DAY_MS + chance.between(0, DAY_MS)],
+  ['before the end of daylight saving time', () => Date.UTC(2026, 9, 25, 0, 59, 58)],
+  ['before the start of daylight saving time', () => Date.UTC(2026, 2, 29, 0, 59, 58)],
+  ['to a random time', (now, chance) => now + chance.between(-30, 30) * DAY_MS + chance.between(0, DAY_MS)],
 ]
 
-/** How far ahead of the clock an order's time is. */
+/** The times of expiry, relative to the clock. */
 const LIFETIMES_MS = [-SECOND_MS, 1_500, 10 * 60_000, 60 * 60_000, DAY_MS]
 
 export const clockJumps: Scenario = {
   name: 'clock-jumps',
   row: 'R-8',
-  promise:
-    'wherever the clock jumps, no order expires before its time, each expires once, and delivery goes on',
+  promise: 'when the clock jumps, no order expires early, each expires once, and delivery continues',
   unit: 'jumps',
   rounds: { short: 6, full: 60 },
-  parts: [{ title: 'one process that does everything', run: jump }],
-  hindrance: () => (globSync(LIBRARY).length > 0 ? undefined : 'it needs the Debian package faketime'),
+  parts: [{ title: 'one process with all modules', run: jump }],
+  unsupported: () => (globSync(LIBRARY).length > 0 ? undefined : 'it needs the Debian package faketime'),
 }
 
 interface PlacedOrder {
@@ -48,17 +47,17 @@ async function jump(trial: Trial): Promise<Figures> {
   const { rounds, chance, signal, show } = trial
   const { clock, platform, engine } = await openWorld(trial)
   const placed: PlacedOrder[] = []
-  // The latest time that the clock has shown while an order was there: whoever is due later must be pending.
+  // For each order the latest time that the clock has shown: an order that is due later must be pending.
   const latest = new Map<string, number>()
   for (let round = 1; round <= rounds; round++) {
     signal.throwIfAborted()
     const [name, target] = JUMPS[(round - 1) % JUMPS.length] as (typeof JUMPS)[number]
     show(`jump ${round} of ${rounds}: ${name}`)
     placed.push(...(await placeOrders(platform, clock.now(), `r${round}`)))
-    noteTime(placed, latest, clock.now())
+    recordTime(placed, latest, clock.now())
     clock.set(target(clock.now(), chance))
     await requireExpired(engine, placed, clock.now())
-    noteTime(placed, latest, clock.now())
+    recordTime(placed, latest, clock.now())
     await eventually('everything to be delivered', () => isDelivered(engine), PATIENCE)
   }
   assert.equal(await platform.stop(), 0)
@@ -69,7 +68,7 @@ async function jump(trial: Trial): Promise<Figures> {
   return { jumps: rounds, orders: placed.length, expired, 'expired early': 0, 'expired twice': 0 }
 }
 
-function noteTime(placed: readonly PlacedOrder[], latest: Map<string, number>, now: number): void {
+function recordTime(placed: readonly PlacedOrder[], latest: Map<string, number>, now: number): void {
   for (const { id } of placed) latest.set(id, Math.max(latest.get(id) ?? 0, now))
 }
 
@@ -83,13 +82,13 @@ async function openWorld({ scope }: Trial) {
   return { clock, platform, engine: await openEngine('sqlite', dataDir, scope) }
 }
 
-/** A clock for another process: it goes as ours does, as far away as it was set last. */
+/** The clock of another process, with an offset from the real time. */
 function createJumpingClock(file: string) {
   let offset = 0
   const write = () => {
     const seconds = offset / SECOND_MS
     writeFileSync(`${file}.new`, `${seconds < 0 ? '' : '+'}${seconds}\n`)
-    // At once: half of a number would be another jump.
+    // Atomic, because a partly written number would be another jump.
     renameSync(`${file}.new`, file)
   }
   write()
@@ -123,7 +122,7 @@ async function placeOrders(platform: ServedPlatform, now: number, prefix: string
   return orders
 }
 
-/** Whoever is due by the clock as it is now expires soon. */
+/** Waits until every order that is due has expired. */
 async function requireExpired(engine: Engine, placed: readonly PlacedOrder[], now: number): Promise<void> {
   const due = placed.filter(({ expiresAt }) => expiresAt <= now).map(({ id }) => id)
   await eventually(
@@ -146,7 +145,7 @@ async function expiredEarly(
   const expired = await engine.rows(
     `select order_id, expires_at, expired_at from orders where status = 'expired'`,
   )
-  // The clock went on while a round lasted.
+  // The clock advanced during the round.
   const tolerance = 2 * PATIENCE.timeoutMs
   return expired.filter(({ order_id, expires_at, expired_at }) => {
     const id = String(order_id)

@@ -12,14 +12,14 @@ import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const CLIENTS = 8
 const HALF_SENT = 10
-const LONGEST_LOAD_MS = 300
-// docs/specification.md, Limits: 10 s; and what a busy machine takes to start and to end a process.
+const MAX_LOAD_MS = 300
+// docs/specification.md, Limits: 10 s; the rest is the overhead of a busy machine.
 const STOP_LIMIT_MS = 15_000
 
 export const drain: Scenario = {
   name: 'drain',
   row: 'R-23',
-  promise: 'a program that is asked to stop answers what is under way, loses nothing, and ends with 0',
+  promise: 'after SIGTERM the program finishes the requests in progress, loses nothing, and exits with 0',
   unit: 'stops under load',
   rounds: { short: 4, full: 100 },
   parts: [
@@ -47,7 +47,7 @@ async function stopUnderLoad(trial: Trial, engineName: EngineName): Promise<Figu
     const halves = await Promise.all(
       Array.from({ length: HALF_SENT }, (_, number) => sendHalf(platform.url, `r${round}-half-${number}`)),
     )
-    await pause(chance.between(0, LONGEST_LOAD_MS))
+    await pause(chance.between(0, MAX_LOAD_MS))
 
     const start = performance.now()
     const code = platform.stop()
@@ -59,7 +59,7 @@ async function stopUnderLoad(trial: Trial, engineName: EngineName): Promise<Figu
     assert.equal(await code, 0)
     stops.push(performance.now() - start)
     await clients.stop()
-    assert.deepEqual([...new Set(clients.surprises)], [])
+    assert.deepEqual([...new Set(clients.unexpected)], [])
     for (const [id, status] of clients.acknowledged) acknowledged.set(id, status)
     if (engineName === 'sqlite') requireIntegrity(dataDir, `round ${round}`)
   }
@@ -73,12 +73,12 @@ async function stopUnderLoad(trial: Trial, engineName: EngineName): Promise<Figu
     stops: rounds,
     'orders acknowledged': acknowledged.size,
     lost: 0,
-    'under way at the stop': [...answers].map(([status, count]) => `${count} × ${status}`).join(', '),
+    'in progress at the stop': [...answers].map(([status, count]) => `${count} × ${status}`).join(', '),
     'slowest stop ms': Math.round(Math.max(...stops)),
   }
 }
 
-/** A call that the server has begun to read when this resolves, and that is not complete. */
+/** Starts a request; resolves when the server has read its head, while half of the body is still missing. */
 async function sendHalf(url: string, orderId: string) {
   const body = JSON.stringify({ order_id: orderId, platform: 'drain', amount_cents: 1 })
   const call: ClientRequest = request(`${url}/orders`, {
@@ -89,7 +89,7 @@ async function sendHalf(url: string, orderId: string) {
       'x-user-roles': 'admin',
       'content-type': 'application/json',
       'content-length': body.length,
-      // The server says when it has read the head.
+      // The server sends 100 Continue after it has read the head.
       expect: '100-continue',
     },
   })
@@ -99,7 +99,7 @@ async function sendHalf(url: string, orderId: string) {
     })
     call.on('error', reject)
   })
-  // Whoever finishes it hears of it.
+  // `finish` returns the rejection.
   answer.catch(() => undefined)
   call.flushHeaders()
   await once(call, 'continue')

@@ -12,7 +12,7 @@ import { acknowledgedIn, type Written } from './support/writers.ts'
 
 const CONNECTIONS = 500
 const IDLE_EACH_SECOND = 250
-const MOST_IDLE = 5_000
+const MAX_IDLE = 5_000
 const LOGINS_AT_ONCE = 50
 const HEALTH_LIMIT_MS = 20_000
 const NORMAL_MS = 1_000
@@ -21,12 +21,12 @@ export const flood: Scenario = {
   name: 'flood',
   row: 'R-28',
   promise:
-    'a flood is answered or turned away, health is told all the while, and afterwards all is as before',
+    'a flood of requests is served or refused, health responds all the time, and the service recovers after it',
   unit: 'seconds of flood',
   rounds: { short: 2, full: 60 },
   parts: [
-    { title: `${CONNECTIONS} connections that call without a pause, beside idle ones`, run: floodOfCalls },
-    { title: `${LOGINS_AT_ONCE} logins at once without a pause`, run: floodOfLogins },
+    { title: `${CONNECTIONS} connections with continuous requests, beside idle ones`, run: floodOfCalls },
+    { title: `${LOGINS_AT_ONCE} continuous concurrent logins`, run: floodOfLogins },
   ],
 }
 
@@ -35,7 +35,7 @@ async function floodOfCalls(trial: Trial): Promise<Figures> {
   const dataDir = scope.use(temporaryDirectory()).path
   const engine = await openEngine('sqlite', dataDir, scope)
   const platform = scope.use(await servePlatform({ dataDir, env: { LOG_LEVEL: 'info' } }))
-  const idle = await openIdle(platform, Math.min(MOST_IDLE, rounds * IDLE_EACH_SECOND), scope)
+  const idle = await openIdle(platform, Math.min(MAX_IDLE, rounds * IDLE_EACH_SECOND), scope)
   const { answers, health } = await floodFor(trial, platform, CONNECTIONS, (call, number) =>
     number % 2 === 0
       ? call('POST', '/orders', { order_id: `f-${number}`, platform: 'flood', amount_cents: 1 })
@@ -44,8 +44,8 @@ async function floodOfCalls(trial: Trial): Promise<Figures> {
   requireKinds(answers, [200, 201, 404, 429, 503])
   const normalAfter = await timeUntilNormal(platform)
   assert.equal(await platform.stop(), 0)
-  const made = answers.filter(({ status }) => status === 201)
-  await requireOrders(engine, acknowledgedIn(made))
+  const created = answers.filter(({ status }) => status === 201)
+  await requireOrders(engine, acknowledgedIn(created))
   return {
     'idle connections': idle,
     ...figuresOf(answers),
@@ -64,7 +64,7 @@ async function floodOfLogins(trial: Trial): Promise<Figures> {
   requireKinds(answers, [401, 429, 503])
   assert.ok(
     answers.some(({ status }) => status === 429),
-    'nobody was turned away',
+    'no login was refused',
   )
   const normalAfter = await timeUntilNormal(platform)
   assert.equal(await platform.stop(), 0)
@@ -73,7 +73,7 @@ async function floodOfLogins(trial: Trial): Promise<Figures> {
 
 type Call = (method: string, path: string, body?: object) => Promise<Written>
 
-/** Callers that call again as soon as they have their answer, with somebody beside them who asks for health. */
+/** Runs callers that send the next request right after a response, while another client polls health. */
 async function floodFor(
   { rounds, signal, show, scope }: Trial,
   platform: ServedPlatform,
@@ -97,7 +97,7 @@ async function floodFor(
   await watch.stop()
   assert.ok(
     watch.answers.length > 0 && watch.answers.every(({ status }) => status === 200),
-    'health was not told',
+    'health did not respond with 200',
   )
   assert.ok(slowest(watch.answers) < HEALTH_LIMIT_MS, `health took ${slowest(watch.answers)} ms`)
   return { answers, health: { 'slowest health ms': slowest(watch.answers) } }
@@ -115,12 +115,12 @@ function callOn(agent: Agent, url: string, method: string, path: string, body?: 
     const orderId = body && 'order_id' in body ? String(body.order_id) : ''
     const answer = (status: number, code = '') =>
       resolve({ orderId, status, code, milliseconds: performance.now() - start })
-    const asked = request(`${url}${path}`, { method, headers, agent }, (response) => {
+    const outgoing = request(`${url}${path}`, { method, headers, agent }, (response) => {
       response.resume().on('end', () => answer(response.statusCode ?? 0))
       response.on('error', () => answer(0))
     })
-    asked.on('error', (error) => answer(0, error.message))
-    asked.end(text)
+    outgoing.on('error', (error) => answer(0, error.message))
+    outgoing.end(text)
   })
 }
 
@@ -142,8 +142,8 @@ async function openIdle(
 }
 
 function requireKinds(answers: readonly Written[], expected: readonly number[]): void {
-  const surprises = answers.filter(({ status }) => !expected.includes(status))
-  assert.deepEqual([...new Set(surprises.map(({ status, code }) => `${status} ${code}`))], [])
+  const unexpected = answers.filter(({ status }) => !expected.includes(status))
+  assert.deepEqual([...new Set(unexpected.map(({ status, code }) => `${status} ${code}`))], [])
 }
 
 function figuresOf(answers: readonly Written[]): Figures {
@@ -155,10 +155,10 @@ function figuresOf(answers: readonly Written[]): Figures {
   }
 }
 
-/** How long after the flood the first quick answer came. */
+/** Milliseconds from the end of the flood to the first quick response. */
 async function timeUntilNormal(platform: ServedPlatform): Promise<number> {
   const start = performance.now()
-  await eventually('a quick answer', async () => (await askHealth(platform.url)).milliseconds < NORMAL_MS, {
+  await eventually('a quick response', async () => (await askHealth(platform.url)).milliseconds < NORMAL_MS, {
     timeoutMs: 30_000,
   })
   return Math.round(performance.now() - start)

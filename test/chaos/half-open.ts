@@ -10,10 +10,10 @@ import { openEngine, type Engine } from './support/engine.ts'
 import { requireOrders } from './support/order-invariants.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 import { askHealth, slowest, watchHealth } from './support/watch.ts'
-import { acknowledgedIn, DONE, REFUSED, surprisesIn, writeOrder, type Written } from './support/writers.ts'
+import { acknowledgedIn, DONE, REFUSED, unexpectedIn, writeOrder, type Written } from './support/writers.ts'
 
 const PATIENCE = { timeoutMs: 60_000 }
-// The bus has one connection; another one may be opened before the last one is gone.
+// One connection to the bus; a new one may be opened before the last one is closed.
 const BUS_SOCKETS = 3
 // The pool of the store.
 const DATABASE_SOCKETS = 10
@@ -22,14 +22,14 @@ const CLIENTS = 6
 export const halfOpen: Scenario = {
   name: 'half-open',
   row: 'R-7',
-  promise: 'a network that swallows, slows or cuts is noticed, blocks nobody, and is recovered from',
+  promise: 'a silent, slow or broken network is detected, blocks no request, and is recovered from',
   unit: 'faults',
   rounds: { short: 1, full: 10 },
   parts: [
-    { title: 'the bus falls silent', run: silentBus },
-    { title: 'the way to the bus is slow and breaks', run: brokenWayToBus },
-    { title: 'PostgreSQL falls silent', run: silentDatabase },
-    { title: 'the way to PostgreSQL is slow and breaks', run: brokenWayToDatabase },
+    { title: 'the bus stops responding', run: silentBus },
+    { title: 'the connection to the bus is slow and breaks', run: brokenBusConnection },
+    { title: 'PostgreSQL stops responding', run: silentDatabase },
+    { title: 'the connection to PostgreSQL is slow and breaks', run: brokenDatabaseConnection },
   ],
 }
 
@@ -74,9 +74,9 @@ async function silentBus(trial: Trial): Promise<Figures> {
     recovered.push(await timeUntil('everything to be delivered', async () => (await pendingIn(engine)) === 0))
   }
   await watch.stop()
-  assert.deepEqual(surprisesIn(written, [DONE]), [], 'the bus is nobody’s business')
+  assert.deepEqual(unexpectedIn(written, [DONE]), [], 'the bus must not affect a request')
   assert.ok(watch.answers.every(({ status }) => status === 200))
-  assert.ok(proxy.mostOpen <= BUS_SOCKETS, `${proxy.mostOpen} connections to the bus at once`)
+  assert.ok(proxy.mostOpen <= BUS_SOCKETS, `${proxy.mostOpen} concurrent connections to the bus`)
   await requireOrders(engine, acknowledgedIn(written))
   await requireStored(engine, nats.url)
   return {
@@ -90,7 +90,7 @@ async function silentBus(trial: Trial): Promise<Figures> {
   }
 }
 
-async function brokenWayToBus(trial: Trial): Promise<Figures> {
+async function brokenBusConnection(trial: Trial): Promise<Figures> {
   const { nats, proxy, platform, engine } = await behindBus(trial)
   const acknowledged = await underFaults(trial, platform, proxy)
   await eventually('everything to be delivered', async () => (await pendingIn(engine)) === 0, PATIENCE)
@@ -125,19 +125,19 @@ async function silentDatabase(trial: Trial): Promise<Figures> {
     proxy.disturb({ hold: true })
     const during = write(`r${round}-silent`)
     noticed.push(
-      await timeUntil('health to be bad', async () => (await askHealth(platform.url)).status === 503),
+      await timeUntil('health to be 503', async () => (await askHealth(platform.url)).status === 503),
     )
-    assert.deepEqual(surprisesIn(await during, [REFUSED]), [])
+    assert.deepEqual(unexpectedIn(await during, [REFUSED]), [])
     proxy.disturb()
     let attempt = 0
     recovered.push(
-      await timeUntil('all orders to be taken', async () =>
+      await timeUntil('all orders to be accepted', async () =>
         (await write(`r${round}-after-${attempt++}`)).every(({ status }) => status === 201),
       ),
     )
   }
   await watch.stop()
-  assert.deepEqual(surprisesIn(written, [DONE, REFUSED]), [])
+  assert.deepEqual(unexpectedIn(written, [DONE, REFUSED]), [])
   assert.ok(proxy.mostOpen <= DATABASE_SOCKETS * 2, `${proxy.mostOpen} connections at once`)
   assert.equal(await platform.stop(), 0)
   await requireOrders(engine, acknowledgedIn(written))
@@ -152,10 +152,10 @@ async function silentDatabase(trial: Trial): Promise<Figures> {
   }
 }
 
-async function brokenWayToDatabase(trial: Trial): Promise<Figures> {
+async function brokenDatabaseConnection(trial: Trial): Promise<Figures> {
   const { proxy, platform, engine } = await behindDatabase(trial)
   const acknowledged = await underFaults(trial, platform, proxy)
-  assert.equal(await platform.stop(), 0, 'the program has lived through it')
+  assert.equal(await platform.stop(), 0, 'the program still runs and stops in order')
   await requireOrders(engine, acknowledged)
   return {
     faults: trial.rounds * FAULTS.length,
@@ -165,7 +165,7 @@ async function brokenWayToDatabase(trial: Trial): Promise<Figures> {
   }
 }
 
-/** In the order in which they come, each for a while; the numbers are chosen anew each time. */
+/** The faults in their order; each time with new random numbers. */
 const FAULTS: readonly ((chance: Trial['chance']) => Fault)[] = [
   (chance) => ({ delayMs: chance.between(5, 100) }),
   (chance) => ({ resetAfter: chance.between(100, 20_000) }),
@@ -173,7 +173,7 @@ const FAULTS: readonly ((chance: Trial['chance']) => Fault)[] = [
   (chance) => ({ endAfter: chance.between(100, 20_000) }),
 ]
 
-/** Clients that write under one fault after the other, and are well served in the end. */
+/** Runs writing clients under one fault after the other, and requires that they are served after the last one. */
 async function underFaults(
   { chance, rounds, scope, signal, show }: Trial,
   platform: ServedPlatform,
@@ -192,7 +192,7 @@ async function underFaults(
   const goal = clients.acknowledged.size + 2 * CLIENTS
   await eventually('the clients to be served again', () => clients.acknowledged.size > goal, PATIENCE)
   await clients.stop()
-  assert.deepEqual([...new Set(clients.surprises)], [], failuresIn(platform))
+  assert.deepEqual([...new Set(clients.unexpected)], [], failuresIn(platform))
   return clients.acknowledged
 }
 
@@ -200,20 +200,20 @@ function pendingIn(engine: Engine): Promise<number> {
   return engine.count(`select count(*) from messages where status = 'pending'`)
 }
 
-/** The stream has every message once. */
+/** Requires that the stream contains every message once. */
 async function requireStored(engine: Engine, busUrl: string): Promise<void> {
   const stored = await readStream(busUrl, 'PLATFORM')
   const written = await engine.rows('select id from messages')
   assert.deepEqual(stored.map(({ id }) => id).sort(), written.map(({ id }) => String(id)).sort())
 }
 
-async function timeUntil(what: string, isSo: () => Promise<boolean>): Promise<number> {
+async function timeUntil(what: string, isReached: () => Promise<boolean>): Promise<number> {
   const start = performance.now()
-  await eventually(what, isSo, PATIENCE)
+  await eventually(what, isReached, PATIENCE)
   return performance.now() - start
 }
 
-/** What the program itself had to say of it. */
+/** The errors in the program's log. */
 function failuresIn(platform: ServedPlatform): string {
   const lines = platform.logs().filter(({ level }) => level === 'error')
   return [...new Set(lines.map((line) => JSON.stringify(line['error'] ?? line.message)))]

@@ -11,7 +11,7 @@ import { requireOrders } from './support/order-invariants.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const CLIENTS = 8
-const LONGEST_LOAD_MS = 300
+const MAX_LOAD_MS = 300
 const DRAIN_MS = 60_000
 
 export const killStorm: Scenario = {
@@ -23,7 +23,7 @@ export const killStorm: Scenario = {
   parts: [
     { title: 'everything in one process', share: 0.55, run: (trial) => storm(trial, 'sqlite', ['all']) },
     {
-      title: 'api and worker apart, killed one by one',
+      title: 'api and worker in separate processes, killed one by one',
       share: 0.35,
       run: (trial) => storm(trial, 'sqlite', ['api', 'worker']),
     },
@@ -54,8 +54,8 @@ async function storm(trial: Trial, engineName: EngineName, modules: readonly str
     signal.throwIfAborted()
     show(`round ${round} of ${rounds}, ${acknowledged.size} orders acknowledged`)
     const processes = await Promise.all(modules.map(serve))
-    const told = await loadAndKill(processes, `r${round}`, chance)
-    for (const [id, status] of told) acknowledged.set(id, status)
+    const acknowledgedNow = await loadAndKill(processes, `r${round}`, chance)
+    for (const [id, status] of acknowledgedNow) acknowledged.set(id, status)
     if (engineName === 'sqlite') requireIntegrity(dataDir, `round ${round}`)
   }
 
@@ -64,26 +64,26 @@ async function storm(trial: Trial, engineName: EngineName, modules: readonly str
   await eventually('everything to be delivered', async () => (await pending()) === 0, { timeoutMs: DRAIN_MS })
   assert.equal(await last.stop(), 0)
 
-  assert.ok(acknowledged.size > round, 'the load was too small to show anything')
+  assert.ok(acknowledged.size > round, 'the load was too small for a meaningful test')
   await requireOrders(engine, acknowledged)
   const messages = await engine.rows('select id, subject, status from messages order by seq')
   assert.deepEqual(new Set(messages.map(({ status }) => status)), new Set(['delivered']))
-  const heard = listener.lives.flat()
-  // Where writers work side by side, the order of messages is that of their commits, which no column tells.
+  const received = listener.connections.flat()
+  // With concurrent writers the order of messages is that of their commits, which no column records.
   const requireReceived = engineName === 'sqlite' ? requireSequence : requireCompleteness
   requireReceived(messages, await readStream(nats.url, 'PLATFORM'), 'the stream')
-  requireReceived(messages, withoutRepetitions(heard), 'a subscriber')
+  requireReceived(messages, withoutRepetitions(received), 'a subscriber')
   return {
     kills: round * modules.length,
     'orders acknowledged': acknowledged.size,
     lost: 0,
     messages: messages.length,
-    'sent again': heard.length - messages.length,
+    'sent again': received.length - messages.length,
     'slowest start ms': Math.round(slowestStartMs),
   }
 }
 
-/** Answers what the clients were told before the kill. */
+/** Kills the processes under load; returns what the clients had acknowledged before. */
 async function loadAndKill(
   processes: readonly ServedPlatform[],
   prefix: string,
@@ -91,17 +91,17 @@ async function loadAndKill(
 ): Promise<ReadonlyMap<string, OrderStep>> {
   const [api] = processes as readonly [ServedPlatform]
   const clients = startOrderClients({ url: api.url, clients: CLIENTS, prefix, chance })
-  // In most rounds the load is on when the kill comes; in some the kill meets the very first calls.
+  // Most kills happen under load, some during the first calls.
   if (chance.number() < 0.8) await eventually('some load', () => clients.acknowledged.size > 0)
-  await pause(chance.between(0, LONGEST_LOAD_MS))
-  await killInDisorder(processes, chance)
+  await pause(chance.between(0, MAX_LOAD_MS))
+  await killInRandomOrder(processes, chance)
   await clients.stop()
-  assert.deepEqual(clients.surprises, [], prefix)
+  assert.deepEqual(clients.unexpected, [], prefix)
   return clients.acknowledged
 }
 
-/** All of them, or one of two first and the other a moment later. */
-async function killInDisorder(processes: readonly ServedPlatform[], chance: Chance): Promise<void> {
+/** Kills the processes in random order, with a short wait in between. */
+async function killInRandomOrder(processes: readonly ServedPlatform[], chance: Chance): Promise<void> {
   const order = chance.number() < 0.5 ? processes : processes.toReversed()
   for (const each of order) {
     await each.kill()
@@ -109,13 +109,13 @@ async function killInDisorder(processes: readonly ServedPlatform[], chance: Chan
   }
 }
 
-/** A receiver has all that was written, once. */
+/** Requires that a receiver has every written message once. */
 function requireCompleteness(messages: readonly Row[], received: readonly Arrival[], receiver: string): void {
   const ids = (list: readonly { id?: unknown }[]) => list.map(({ id }) => String(id)).sort()
   assert.deepEqual(ids(received), ids(messages), receiver)
 }
 
-/** What a receiver has is all that was written, each subject in the order of the commits. */
+/** Requires that a receiver has every written message, each subject in the order of the commits. */
 function requireSequence(messages: readonly Row[], received: readonly Arrival[], receiver: string): void {
   const idsBySubject = (list: readonly { subject?: unknown; id?: unknown }[]) => {
     const groups = Map.groupBy(list, ({ subject }) => String(subject))
@@ -126,6 +126,6 @@ function requireSequence(messages: readonly Row[], received: readonly Arrival[],
   for (const [subject, ids] of Object.entries(written)) {
     assert.equal(arrived[subject]?.length, ids.length, `${receiver}, ${subject}`)
     const wrong = ids.findIndex((id, index) => arrived[subject]?.[index] !== id)
-    assert.equal(wrong, -1, `${receiver}: message ${wrong} of ${subject} is out of its order`)
+    assert.equal(wrong, -1, `${receiver}: message ${wrong} of ${subject} is out of order`)
   }
 }

@@ -1,5 +1,5 @@
-// `npm run chaos` lists the scenarios, `npm run chaos -- NAME` tries one, `all` every one: exit code 0 when every promise
-// was kept, 1 when one was broken, 2 for wrong usage. What they show, and the figures reached: docs/reliability.md.
+// `npm run chaos` lists the scenarios, `npm run chaos -- NAME` runs one, `all` runs every one. Exit code: 0 when every
+// promise was kept, 1 when one was broken, 2 for wrong usage. Measured figures: docs/reliability.md.
 import { setMaxListeners } from 'node:events'
 import { createProgress } from '../../bench/support/progress.ts'
 import { alignColumns } from '../../src/kernel/table.ts'
@@ -30,11 +30,11 @@ function list(): number {
 }
 
 async function run({ scenarios, rounds, seed, json }: Extract<Request, { kind: 'run' }>): Promise<number> {
-  // Every process that is started listens for the end of this one.
+  // Each started process adds a listener for the exit of this one.
   setMaxListeners(0, process)
   const progress = createProgress(process.stderr)
   const interrupted = new AbortController()
-  // What was started is stopped before this process ends.
+  // The started processes are stopped before this one ends.
   process.once('SIGINT', () => interrupted.abort(new Error('interrupted')))
   const options = { rounds, seed, signal: interrupted.signal, show: progress.show }
   const outcomes: Outcome[] = []
@@ -42,7 +42,7 @@ async function run({ scenarios, rounds, seed, json }: Extract<Request, { kind: '
     for (const scenario of scenarios) outcomes.push(...(await tryScenario(scenario, options)))
   } catch (error) {
     progress.clear()
-    // What was found out before the one that could not be tried took long.
+    // Print the earlier outcomes too, since they may have taken hours.
     if (outcomes.length > 0) process.stdout.write(textOf(outcomes, seed))
     process.stderr.write(`chaos: ${error instanceof Error ? error.message : String(error)}\n`)
     return 1
@@ -65,7 +65,7 @@ function textOf(outcomes: readonly Outcome[], seed: number): string {
   const reasons = outcomes.flatMap(({ scenario, part, reason }) =>
     reason ? [`\n${scenario}, ${part}:\n${reason}\n`] : [],
   )
-  return `${table}${reasons.join('')}\nto repeat: --seed ${seed}\n`
+  return `${table}${reasons.join('')}\nto repeat this run: --seed ${seed}\n`
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -14,7 +14,7 @@ import { supervision } from './supervision.ts'
 import type { Scenario } from './support/scenario.ts'
 import { workers } from './workers.ts'
 
-/** In the order of the reliability plan. */
+/** Every scenario, grouped by the kind of its fault. */
 export const SCENARIOS: readonly Scenario[] = [
   killStorm,
   powerLoss,

@@ -15,17 +15,17 @@ export const supervision: Scenario = {
   name: 'supervision',
   row: 'R-24',
   promise:
-    'a program that is broken inside says so and ends, for its supervisor to start anew, and loses nothing',
+    'a program with an internal error logs it and exits, so that its supervisor restarts it, and loses nothing',
   unit: 'faults',
   rounds: { short: 1, full: 10 },
   parts: [
     {
-      title: 'an error that is thrown in a timer',
+      title: 'an uncaught exception in a timer',
       run: (trial) => fatal(trial, 'timer.mjs', requireLastLine),
     },
-    { title: 'a promise that nobody awaits', run: (trial) => fatal(trial, 'rejection.mjs', requireLastLine) },
-    { title: 'no memory is left', run: (trial) => fatal(trial, 'memory.mjs', requireOutOfMemory) },
-    { title: 'a reading thread that dies fails its own read only', run: readerDies },
+    { title: 'an unhandled rejection', run: (trial) => fatal(trial, 'rejection.mjs', requireLastLine) },
+    { title: 'out of memory', run: (trial) => fatal(trial, 'memory.mjs', requireOutOfMemory) },
+    { title: 'a failed reader thread fails only its own read', run: readerFails },
   ],
 }
 
@@ -34,7 +34,7 @@ const preloading = (fault: string) => `--import=${join(import.meta.dirname, 'fau
 async function fatal(
   trial: Trial,
   fault: string,
-  requireFarewell: (platform: ServedPlatform) => void,
+  requireLastOutput: (platform: ServedPlatform) => void,
 ): Promise<Figures> {
   const { rounds, chance, scope, signal, show } = trial
   const dataDir = scope.use(temporaryDirectory()).path
@@ -54,7 +54,7 @@ async function fatal(
     slowestEndMs = Math.max(slowestEndMs, performance.now() - start)
     await clients.stop()
     assert.notEqual(code, 0)
-    requireFarewell(platform)
+    requireLastOutput(platform)
     requireIntegrity(dataDir, `round ${round}`)
     await requireOrders(engine, clients.acknowledged)
     acknowledged += clients.acknowledged.size
@@ -73,12 +73,12 @@ function requireLastLine(platform: ServedPlatform): void {
   assert.match(platform.stderr(), /platform: Error: /)
 }
 
-/** The engine ends the process by itself, so these are its words. */
+/** V8 ends the process itself, with its own message. */
 function requireOutOfMemory(platform: ServedPlatform): void {
   assert.match(platform.stderr(), /FATAL ERROR: .*heap out of memory/)
 }
 
-async function readerDies({ rounds, scope, signal, show }: Trial): Promise<Figures> {
+async function readerFails({ rounds, scope, signal, show }: Trial): Promise<Figures> {
   const dataDir = scope.use(temporaryDirectory()).path
   for (let round = 1; round <= rounds; round++) {
     signal.throwIfAborted()
@@ -86,7 +86,7 @@ async function readerDies({ rounds, scope, signal, show }: Trial): Promise<Figur
     await using platform = await servePlatform({ dataDir, env: { NODE_OPTIONS: preloading('reader.mjs') } })
     // The orders are counted in a thread as soon as the program runs.
     await eventually('the count to fail', () =>
-      platform.logs().find(({ message, job }) => message.includes('a job failed') && job === 'order-count'),
+      platform.logs().find(({ message, job }) => message.includes('job failed') && job === 'order-count'),
     )
     const body = { order_id: `r${round}`, platform: 'reader', amount_cents: 1 }
     assert.equal((await platform.call('POST', '/orders', { body })).status, 201)

@@ -10,7 +10,7 @@ import { requireOrders } from './support/order-invariants.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const SUBJECTS = ['telemetry.agent.a', 'telemetry.agent.b', 'telemetry.agent.c']
-// Longer than a lease, so that another process takes over from one that is suspended.
+// Longer than a lease, so that another process takes over from a suspended one.
 const SUSPENSION_MS = 11_000
 const PATIENCE = { timeoutMs: 60_000 }
 const WORKERS = 4
@@ -19,13 +19,15 @@ const DUE_EACH_ROUND = 400
 export const workers: Scenario = {
   name: 'workers',
   row: 'R-10',
-  promise:
-    'several processes on one database do everything once and in order, while any of them is suspended or killed',
+  promise: 'several processes on one database deliver in order and expire once, whichever of them fails',
   unit: 'suspensions and kills of the process that delivers, or kills of a worker',
   rounds: { short: 1, full: 8 },
   parts: [
-    { title: 'the order of a client, on SQLite', run: (trial) => keepOrder(trial, 'sqlite') },
-    { title: 'the order of a client, on PostgreSQL', run: (trial) => keepOrder(trial, 'postgres') },
+    { title: 'messages of a client stay in order, on SQLite', run: (trial) => keepOrder(trial, 'sqlite') },
+    {
+      title: 'messages of a client stay in order, on PostgreSQL',
+      run: (trial) => keepOrder(trial, 'postgres'),
+    },
     { title: 'four workers expire each order once, on SQLite', run: (trial) => expireOnce(trial, 'sqlite') },
     {
       title: 'four workers expire each order once, on PostgreSQL',
@@ -41,7 +43,7 @@ interface World {
   readonly workers: ServedPlatform[]
   readonly scope: AsyncDisposableStack
   serve(modules: string): Promise<ServedPlatform>
-  /** The process that delivers now. */
+  /** The process that holds the delivery lease. */
   deliverer(): Promise<ServedPlatform>
 }
 
@@ -66,7 +68,7 @@ async function openWorld(
   const workerProcesses = await served('worker', counts.workers)
   const deliverer = () =>
     eventually(
-      'a process delivers',
+      'a process to hold the delivery lease',
       async () => {
         const [row] = await engine.rows(`select holder from leases where name = 'delivery'`)
         const processId = Number(String(row?.['holder']).split('/')[1])
@@ -78,8 +80,8 @@ async function openWorld(
 }
 
 /**
- * One client that sends numbered messages to one api after the other. Without an answer, or after a 503, it repeats the
- * request at the next api with the same Idempotency-Key, so that each number is accepted once.
+ * One client that sends numbered messages to the apis in turn. After a failure or a 503 it sends the same message to the
+ * next api with the same idempotency key, so that each number is accepted once.
  */
 function startClient({ apis, scope }: World, chance: Chance) {
   const absent = new Set<ServedPlatform>()
@@ -116,7 +118,7 @@ function startClient({ apis, scope }: World, chance: Chance) {
     }
   }
   const running = run()
-  // stop() rejects with its error.
+  // `stop` returns the rejection.
   running.catch(() => undefined)
   scope.defer(() => {
     stopping = true
@@ -130,7 +132,7 @@ function startClient({ apis, scope }: World, chance: Chance) {
       const goal = total() + count
       await eventually('more messages', () => total() >= goal, PATIENCE)
     },
-    /** Sends nothing to this process until `welcome`; a pending request goes on. */
+    /** Sends no new requests to this process until `welcome`. */
     avoid: (api: ServedPlatform) => void absent.add(api),
     welcome: (api: ServedPlatform) => void absent.delete(api),
     async stop() {
@@ -170,7 +172,7 @@ async function keepOrder(trial: Trial, engineName: EngineName): Promise<Figures>
     messages: client.total(),
     lost: 0,
     'out of order': 0,
-    'slowest takeover ms': Math.round(Math.max(...takeovers)),
+    'takeover within ms': Math.round(Math.max(...takeovers)),
   }
 }
 
@@ -181,10 +183,10 @@ async function suspendDeliverer({ engine, deliverer }: World, client: Client): P
   client.avoid(suspended)
   suspended.signal('SIGSTOP')
   await pause(SUSPENSION_MS)
-  // On SQLite the suspended process may hold the write lock, and then no other one can write.
+  // On SQLite the suspended process may hold the write lock, and then no other process can take over.
   if (engine.name === 'postgres') {
     await eventually(
-      'another process takes over',
+      'another one to take over',
       async () => (await deliverer()).pid !== suspended.pid,
       PATIENCE,
     )
@@ -194,7 +196,7 @@ async function suspendDeliverer({ engine, deliverer }: World, client: Client): P
   await client.moreThan(100)
 }
 
-/** Returns the time until another process delivered. */
+/** Returns the milliseconds until another process delivered. */
 async function killDeliverer(world: World, client: Client): Promise<number> {
   const killed = await world.deliverer()
   client.avoid(killed)
@@ -218,11 +220,11 @@ async function expireOnce(trial: Trial, engineName: EngineName): Promise<Figures
     trial.signal.throwIfAborted()
     trial.show(`round ${round} of ${trial.rounds}`)
     const killed = trial.chance.pick(workerProcesses)
-    const making = makeDue(api, `r${round}`)
+    const creating = createDue(api, `r${round}`)
     await pause(trial.chance.between(0, 300))
     await killed.kill()
     workerProcesses.splice(workerProcesses.indexOf(killed), 1, await world.serve('worker'))
-    due += await making
+    due += await creating
   }
   const left = () => engine.count(`select count(*) from orders where status = 'pending'`)
   await eventually('every order has expired', async () => (await left()) === 0, PATIENCE)
@@ -232,7 +234,7 @@ async function expireOnce(trial: Trial, engineName: EngineName): Promise<Figures
   return { kills: trial.rounds, workers: WORKERS, due, 'expired twice': 0 }
 }
 
-async function makeDue(api: ServedPlatform, prefix: string): Promise<number> {
+async function createDue(api: ServedPlatform, prefix: string): Promise<number> {
   const lanes = 4
   const make = async (lane: number) => {
     for (let number = lane; number < DUE_EACH_ROUND; number += lanes) {

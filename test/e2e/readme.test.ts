@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { eventually } from '../support/eventually.ts'
-import { freePort, startNats } from '../support/nats.ts'
+import { freePort } from '../support/loopback.ts'
+import { startNats } from '../support/nats.ts'
 import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -4,8 +4,9 @@ import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { eventually } from '../support/eventually.ts'
-import { freePort, startNats } from '../support/nats.ts'
-import { ORDER_WAY, startOrderClients } from '../support/order-clients.ts'
+import { freePort } from '../support/loopback.ts'
+import { startNats } from '../support/nats.ts'
+import { canHaveBecome, startOrderClients, type OrderStep } from '../support/order-clients.ts'
 import { callPlatform, servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { chanceOf } from '../support/random.ts'
@@ -20,7 +21,7 @@ interface OrderAnswer {
   readonly status: string
 }
 
-/** A data directory and a database for as many processes as a test starts. */
+/** A data directory and a database that all processes of a test share. */
 async function world(t: TestContext, engine: (typeof ENGINES)[number] = 'sqlite') {
   const scope = scopeOf(t)
   const directory = scope.use(temporaryDirectory())
@@ -56,17 +57,17 @@ async function items<T>(platform: ServedPlatform, path: string): Promise<T[]> {
 const orderStatus = async (platform: ServedPlatform, id: string) =>
   (await json<OrderAnswer>(platform.call('GET', `/orders/${id}`))).status
 
-/** All orders there are. */
+/** The status of every order, by id. */
 async function allOrders(platform: ServedPlatform): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
+  const statuses = new Map<string, string>()
   for (let cursor: string | null = ''; cursor !== null;) {
     const page: { items: OrderAnswer[]; next_cursor: string | null } = await json(
       platform.call('GET', `/orders?limit=1000${cursor && `&cursor=${cursor}`}`),
     )
-    for (const { order_id, status } of page.items) found.set(order_id, status)
+    for (const { order_id, status } of page.items) statuses.set(order_id, status)
     cursor = page.next_cursor
   }
-  return found
+  return statuses
 }
 
 async function connected(platform: ServedPlatform): Promise<void> {
@@ -77,7 +78,7 @@ async function connected(platform: ServedPlatform): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`modules on ${engine}`, { concurrency: 2 }, () => {
-    test('an order made at an api process expires through a worker process', async (t) => {
+    test('a worker process expires an order that was created in an api process', async (t) => {
       const { serve } = await world(t, engine)
       const api = await serve('api', QUICK_SCAN)
       assert.equal((await api.call('POST', '/orders', { body: DUE })).status, 201)
@@ -88,7 +89,7 @@ for (const engine of ENGINES) {
         api,
         '/messages?subject=order.timeout',
       )
-      assert.deepEqual([event?.payload.source, event?.payload.subject], ['/platform/worker', 'due'])
+      assert.deepEqual([event?.payload.source, event?.payload.subject], ['/platform/orders', 'due'])
       const [alert] = await items<{ alarm_id: string; severity: string }>(api, '/alerts')
       assert.deepEqual([alert?.alarm_id, alert?.severity], ['order.timeout:due', 'WARNING'])
       assert.deepEqual([await worker.stop(), await api.stop()], [0, 0])
@@ -107,11 +108,11 @@ for (const engine of ENGINES) {
       })
     }
 
-    test('processes that start at once on nothing agree on schema, secret and first admin', async (t) => {
+    test('processes that start concurrently on an empty database share schema, secret and first admin', async (t) => {
       const { serve } = await world(t, engine)
       const started = await Promise.all([serve('api'), serve('api'), serve('worker')])
       const passwords = started.flatMap(({ stderr }) => /password (\S+)/.exec(stderr())?.[1] ?? [])
-      assert.equal(passwords.length, 1, 'one of them made the admin')
+      assert.equal(passwords.length, 1, 'one of them created the admin')
       const [first, second] = started
       const body = { username: 'admin', password: passwords[0] }
       const { access_token: token } = await json<{ access_token: string }>(
@@ -122,10 +123,10 @@ for (const engine of ENGINES) {
       assert.equal((await items(second, '/users')).length, 1)
     })
 
-    test('nothing that was acknowledged is lost when a signal ends it under load', async (t) => {
+    test('a stop under load loses no acknowledged change', async (t) => {
       const chance = chanceOf(t)
       const { serve } = await world(t, engine)
-      const acknowledged = new Map<string, (typeof ORDER_WAY)[number]>()
+      const acknowledged = new Map<string, OrderStep>()
       for (const signal of ['SIGTERM', 'SIGINT'] as const) {
         const platform = await serve('all')
         const clients = startOrderClients({ url: platform.url, clients: 8, prefix: signal, chance })
@@ -135,25 +136,19 @@ for (const engine of ENGINES) {
         assert.equal(await platform.ended, 0)
         assert.ok(performance.now() - start < 10_000, 'docs/specification.md, Limits: closed within 10 s')
         await clients.stop()
-        assert.deepEqual(clients.surprises, [])
+        assert.deepEqual(clients.unexpected, [])
         for (const [id, status] of clients.acknowledged) acknowledged.set(id, status)
         assert.equal(platform.logs().at(-1)?.message, 'stopped')
       }
       const orders = await allOrders(await serve('api'))
-      const lost = [...acknowledged].filter(([id, status]) => !hasCome(orders.get(id), status))
+      const lost = [...acknowledged].filter(([id, status]) => !canHaveBecome(orders.get(id), status))
       assert.deepEqual(lost, [])
     })
   })
 }
 
-/** Whether an order that was acknowledged in `status` can be in `found` now: nobody but the worker moves it. */
-function hasCome(found: string | undefined, status: (typeof ORDER_WAY)[number]): boolean {
-  if (found === 'expired') return status === 'pending'
-  return ORDER_WAY.findIndex((each) => each === found) >= ORDER_WAY.indexOf(status)
-}
-
-describe('a process that serves', { concurrency: 2 }, () => {
-  test('shows the password of the first admin once, and keeps it out of the log', async (t) => {
+describe('platform serve', { concurrency: 2 }, () => {
+  test('prints the password of the first admin once, and does not log it', async (t) => {
     const { serve, dataDir } = await world(t)
     const first = await serve('all')
     const password = /created the user "admin" with the password (\S+)/.exec(first.stderr())?.[1]
@@ -162,8 +157,8 @@ describe('a process that serves', { concurrency: 2 }, () => {
     assert.equal(login.status, 200)
     assert.doesNotMatch(JSON.stringify(first.logs()), new RegExp(password))
     for (const name of readdirSync(dataDir)) {
-      assert.equal(statSync(join(dataDir, name)).mode & 0o077, 0, `${name} is for its owner alone`)
-      assert.ok(!readFileSync(join(dataDir, name)).includes(password), `${name} keeps the password`)
+      assert.equal(statSync(join(dataDir, name)).mode & 0o077, 0, `${name} is accessible only to its owner`)
+      assert.ok(!readFileSync(join(dataDir, name)).includes(password), `${name} contains the password`)
     }
     assert.equal(await first.stop(), 0)
     assert.deepEqual(readdirSync(dataDir).sort(), ['jwt-secret', 'platform.db'])
@@ -179,7 +174,7 @@ describe('a process that serves', { concurrency: 2 }, () => {
     )
   })
 
-  test('a worker with an address of its own answers there for its health and its metrics alone', async (t) => {
+  test('serves only health and metrics on the address of a worker', async (t) => {
     const { serve } = await world(t)
     const worker = await serve('worker', { WORKER_LISTEN_ADDR: '127.0.0.1:0' })
     assert.equal(worker.url, '', 'there is no api')
@@ -193,7 +188,7 @@ describe('a process that serves', { concurrency: 2 }, () => {
     assert.equal(await worker.stop(), 0)
   })
 
-  test('is degraded while the bus is away, and delivers as soon as it comes', async (t) => {
+  test('is degraded without the bus, and delivers as soon as it is connected', async (t) => {
     const { serve } = await world(t)
     const port = await freePort()
     const platform = await serve('all', { BUS_SERVER: `nats://127.0.0.1:${port}` })
@@ -207,7 +202,7 @@ describe('a process that serves', { concurrency: 2 }, () => {
     assert.equal(waiting.status, 'pending')
 
     const server = await nats(t, { port })
-    await eventually('the bus to be there', async () => (await health()).status === 'ok')
+    await eventually('the bus to be connected', async () => (await health()).status === 'ok')
     await eventually('the message to be delivered', async () => {
       const { status } = await json<{ status: string }>(platform.call('GET', `/messages/${waiting.id}`))
       return status === 'delivered'
@@ -215,13 +210,13 @@ describe('a process that serves', { concurrency: 2 }, () => {
     assert.equal((await json<{ status: string }>(publish())).status, 'delivered')
 
     await server.kill()
-    await eventually('the bus to be missed', async () => (await health()).status === 'degraded')
+    await eventually('the bus to be disconnected', async () => (await health()).status === 'degraded')
     assert.equal((await platform.call('GET', '/health')).status, 200)
     await server.restart()
-    await eventually('the bus to be back', async () => (await health()).status === 'ok')
+    await eventually('the bus to be connected again', async () => (await health()).status === 'ok')
   })
 
-  test('a worker delivers at once after its start what an api without a bus has written', async (t) => {
+  test('delivers right after the start of a worker the events of an api without a bus', async (t) => {
     const { serve } = await world(t)
     const api = await serve('api')
     await api.call('POST', '/orders', { body: { order_id: 'o-1', platform: 'live', amount_cents: 1 } })
@@ -235,7 +230,7 @@ describe('a process that serves', { concurrency: 2 }, () => {
     )
   })
 
-  test('finishes a request under way when it is told to stop, even twice', async (t) => {
+  test('finishes a request in progress after SIGTERM, even after a second signal', async (t) => {
     const { serve } = await world(t)
     const server = await nats(t)
     const platform = await serve('all', { BUS_SERVER: server.url })
@@ -246,24 +241,24 @@ describe('a process that serves', { concurrency: 2 }, () => {
       'the first delivery',
       async () => (await json<{ status: string }>(publish())).status === 'delivered',
     )
-    // The bus says nothing now, so a call waits a second for its confirmation.
+    // The bus does not respond now, so a call waits a second for its confirmation.
     server.pause()
-    const underWay = publish()
-    await eventually('the message to be there', async () => {
+    const inProgress = publish()
+    await eventually('the message to be stored', async () => {
       return (await items<{ status: string }>(platform, '/messages?status=pending')).length > 0
     })
     platform.signal('SIGTERM')
     await eventually('the stop to begin', () => platform.logs().some(({ message }) => message === 'stopping'))
     platform.signal('SIGTERM')
     platform.signal('SIGINT')
-    const answer = await underWay
+    const answer = await inProgress
     assert.equal(answer.status, 202)
     assert.equal((await json<{ status: string }>(Promise.resolve(answer))).status, 'pending')
     assert.equal(await platform.ended, 0)
     server.resume()
   })
 
-  test('does not wait for ever for a client that never finishes its request', async (t) => {
+  test('stops in time although a client never finishes its request', async (t) => {
     const { serve } = await world(t)
     const platform = await serve('api')
     const { hostname, port } = new URL(platform.url)
@@ -273,14 +268,14 @@ describe('a process that serves', { concurrency: 2 }, () => {
     socket.write(
       'POST /orders HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
     )
-    // A call of its own on another connection: what was sent before it has been read by then.
+    // The response to a later request on another connection shows that the server has read the first one.
     assert.equal((await platform.call('GET', '/health')).status, 200)
     const start = performance.now()
     assert.equal(await platform.stop(), 0)
     assert.ok(performance.now() - start < 10_000, 'docs/specification.md, Limits: closed within 10 s')
   })
 
-  test('shows the measurements that a dashboard needs', async (t) => {
+  test('exposes the metrics that a dashboard needs', async (t) => {
     const { serve } = await world(t)
     const server = await nats(t)
     const platform = await serve('all', { BUS_SERVER: server.url })
@@ -305,7 +300,7 @@ describe('a process that serves', { concurrency: 2 }, () => {
       'platform_job_last_success_timestamp_seconds{name="order-count"} ',
     ]
     let text = ''
-    const missing = await eventually('all measurements', async () => {
+    const missing = await eventually('all metrics', async () => {
       text = await (await platform.call('GET', '/metrics')).text()
       const lines = text.split('\n')
       const absent = SAMPLES.filter((sample) => !lines.some((line) => line.startsWith(sample)))

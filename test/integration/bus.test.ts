@@ -7,7 +7,7 @@ import { describeBusContract, message, outcomes } from '../contract/bus.contract
 import { eventually } from '../support/eventually.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { MemoryBus } from '../support/memory-bus.ts'
-import { freePort } from '../support/nats.ts'
+import { freePort } from '../support/loopback.ts'
 import {
   bySubject,
   waitForConnection,

@@ -168,42 +168,42 @@ onEveryDialect('the dispatcher', (dialect) => {
       return (await statuses(first))['delivered'] === 160
     })
     for (const subject of subjects) assert.deepEqual(numbersOn(subject, bus.arrived), upTo(40), subject)
-    assert.ok(bus.arrived.length > 160, 'nothing was ever sent twice, so nothing was tested')
+    assert.ok(bus.arrived.length > 160, 'no message was sent twice, so the test proves nothing')
   })
 
-  test('a failing subject delays no other, and waits longer after each failure', async () => {
+  test('a failing subject does not delay others, and its backoff doubles after each failure', async () => {
     const clock = fakeClock()
     await using world = await openWorld(dialect, { clock })
     const { bus, first } = world
     const isBad = ({ subject }: { subject: string }) => subject === 'bad'
-    let tries = 0
+    let attempts = 0
     bus.rule = (message) => {
       if (!isBad(message)) return undefined
-      tries += 1
+      attempts += 1
       return FAILED
     }
     first.dispatcher.start()
     await write(first, ['bad'], 2)
-    await eventually('the first try', () => tries > 0)
-    /** A delivered message shows that the dispatcher has polled and left out the bad subject. */
-    let marks = 0
-    const look = async () => {
-      marks += 1
+    await eventually('the first attempt', () => attempts > 0)
+    let polls = 0
+    /** Waits until the dispatcher has polled without the bad subject; a delivered message shows it. */
+    const waitForPoll = async () => {
+      polls += 1
       await write(first, ['good'], 1)
-      await allDelivered(first, marks)
+      await allDelivered(first, polls)
     }
-    await look()
-    // 100 ms, doubled each time up to 30 s; half of it is chance.
+    await waitForPoll()
+    // 100 ms, doubled each time up to 30 s, with jitter over the upper half.
     for (const [retry, pause] of [
       100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000,
     ].entries()) {
-      const before = tries
+      const before = attempts
       clock.advance(pause / 2 - 1)
-      await look()
-      assert.equal(tries, before, `retry ${retry + 1} took place within ${pause / 2} ms`)
+      await waitForPoll()
+      assert.equal(attempts, before, `retry ${retry + 1} took place within ${pause / 2} ms`)
       clock.advance(pause / 2 + 1)
-      await eventually(`retry ${retry + 1} within ${pause} ms`, () => tries > before)
-      await look()
+      await eventually(`retry ${retry + 1} within ${pause} ms`, () => attempts > before)
+      await waitForPoll()
     }
     const { items } = await first.messages.list({ subject: 'bad' }, FIRST_PAGE)
     assert.deepEqual(
@@ -216,19 +216,19 @@ onEveryDialect('the dispatcher', (dialect) => {
     )
     bus.rule = () => undefined
     clock.advance(30_000)
-    await allDelivered(first, marks + 2)
+    await allDelivered(first, polls + 2)
     assert.deepEqual(numbersOn('bad', bus.arrived), [1, 2])
   })
 
-  test('a stream that fails for hundreds of subjects delays no other, and they stay in order', async () => {
-    const asked: (readonly string[])[] = []
+  test('a stream that fails for hundreds of subjects does not delay others, and stays in order', async () => {
+    const exclusions: (readonly string[])[] = []
     const clock = fakeClock()
     await using world = await openWorld(dialect, {
       clock,
       faulty: (outbox) => ({
         settle: (settlement) => outbox.settle(settlement),
         pending: (limit, without) => {
-          asked.push(without)
+          exclusions.push(without)
           return outbox.pending(limit, without)
         },
       }),
@@ -240,7 +240,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     bus.rule = ({ subject }) => (subject.startsWith('telemetry.') ? FAILED : undefined)
     first.dispatcher.start()
     await allDelivered(first, 6)
-    assert.ok(Math.max(...asked.map((without) => without.length)) <= 101)
+    assert.ok(Math.max(...exclusions.map((without) => without.length)) <= 101)
     bus.rule = () => undefined
     clock.advance(30_000)
     first.dispatcher.wake()
@@ -254,14 +254,14 @@ onEveryDialect('the dispatcher', (dialect) => {
   test('a reconnected bus ends the backoff of subjects that failed before', async () => {
     await using world = await openWorld(dialect, { clock: fakeClock() })
     const { bus, first } = world
-    let tries = 0
+    let attempts = 0
     bus.rule = () => {
-      tries += 1
+      attempts += 1
       return FAILED
     }
     first.dispatcher.start()
     await write(first, ['order.created'], 1)
-    await eventually('a failure', () => tries > 0)
+    await eventually('a failure', () => attempts > 0)
     bus.rule = () => undefined
     bus.disconnect()
     bus.connect()
@@ -303,7 +303,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     assert.equal((await first.alerts.list({}, FIRST_PAGE)).items.length, 2)
   })
 
-  test('a refusal that two processes settle raises its alert once', async () => {
+  test('a refused message that two processes settle raises one alert', async () => {
     await using world = await openWorld(dialect)
     const { first } = world
     await write(first, ['order.created'], 1)
@@ -356,7 +356,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     await eventually('the lease to be free', () => second.hold())
   })
 
-  test('a failing store delays messages, and none is lost or out of order', async () => {
+  test('a failing store delays messages, but loses and reorders none', async () => {
     let faults = 0
     const failing = async () => {
       faults -= 1
@@ -364,7 +364,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     }
     await using world = await openWorld(dialect, {
       faulty: (outbox) => ({
-        pending: (...asked) => (faults > 2 ? failing() : outbox.pending(...asked)),
+        pending: (...query) => (faults > 2 ? failing() : outbox.pending(...query)),
         settle: (settlement) => (faults > 0 ? failing() : outbox.settle(settlement)),
       }),
     })
@@ -431,40 +431,46 @@ onEveryDialect('the dispatcher', (dialect) => {
   })
 })
 
-test('a message that another transaction has locked on postgres delays no other subject', async () => {
+test('a message that another transaction has locked on postgres does not delay other subjects', async () => {
   await using world = await openWorld('postgres')
   const { bus, first } = world
-  await write(first, ['held'], 2)
+  await write(first, ['locked'], 2)
   await write(first, ['free'], 3)
-  const { promise: letGo, resolve: release } = Promise.withResolvers<void>()
-  const { promise: taken, resolve: take } = Promise.withResolvers<void>()
-  const holding = first.store.write(async ({ db }) => {
-    await db.selectFrom('messages').select('seq').where('subject', '=', 'held').limit(1).forUpdate().execute()
-    take()
-    await letGo
+  const released = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const transaction = first.store.write(async ({ db }) => {
+    await db
+      .selectFrom('messages')
+      .select('seq')
+      .where('subject', '=', 'locked')
+      .limit(1)
+      .forUpdate()
+      .execute()
+    locked.resolve()
+    await released.promise
   })
-  await taken
+  await locked.promise
   first.dispatcher.start()
   try {
     await eventually('the others to be delivered', async () => (await statuses(first))['delivered'] === 4)
     assert.ok(bus.arrived.length < 50, 'the locked message is not sent in a loop')
   } finally {
-    release()
-    await holding
+    released.resolve()
+    await transaction
   }
   await allDelivered(first, 5)
-  assert.deepEqual(numbersOn('held', bus.arrived), [1, 2])
+  assert.deepEqual(numbersOn('locked', bus.arrived), [1, 2])
 })
 
-onEveryDialect('the lease', (dialect) => {
+onEveryDialect('a lease', (dialect) => {
   const leaseOn = (store: Store, clock: Clock) =>
     createLease({ store, clock, name: 'delivery', ttlMs: LEASE_MS })
-  const putHolder = (store: Store, holder: string, expires_at: number) =>
+  const insertLease = (store: Store, holder: string, expires_at: number) =>
     store.write(({ db }) =>
       db.insertInto('leases').values({ name: 'delivery', holder, expires_at }).execute(),
     )
 
-  test('one of many takes it, prolongs it, and releases it', async () => {
+  test('is acquired, renewed and released by one of several processes', async () => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
     const [a, b] = [leaseOn(world.store, clock), leaseOn(world.store, clock)]
@@ -479,7 +485,7 @@ onEveryDialect('the lease', (dialect) => {
     assert.deepEqual([await b.hold(), await a.hold()], [true, false])
   })
 
-  test('a holder that did not prolong it in time has lost it', async () => {
+  test('is lost by a holder that does not renew it in time', async () => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
     const [a, b] = [leaseOn(world.store, clock), leaseOn(world.store, clock)]
@@ -488,10 +494,10 @@ onEveryDialect('the lease', (dialect) => {
     assert.deepEqual([await b.hold(), await a.hold()], [true, false])
   })
 
-  test('a lease of a process on another host is free after its expiry', async () => {
+  test('of a process on another host is free after its expiry', async () => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
-    await putHolder(world.store, 'elsewhere/1/x', clock.now() + LEASE_MS)
+    await insertLease(world.store, 'elsewhere/1/x', clock.now() + LEASE_MS)
     const lease = leaseOn(world.store, clock)
     clock.advance(LEASE_MS - 1)
     assert.equal(await lease.hold(), false)
@@ -499,17 +505,17 @@ onEveryDialect('the lease', (dialect) => {
     assert.equal(await lease.hold(), true)
   })
 
-  test('a process with the same pid on another machine of the same name does not count as dead', async () => {
+  test('of a process on another machine with the same host name is not free, whatever its pid', async () => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
-    await putHolder(world.store, `${hostname()}/2147483646/x`, clock.now() + LEASE_MS)
+    await insertLease(world.store, `${hostname()}/2147483646/x`, clock.now() + LEASE_MS)
     assert.equal(await leaseOn(world.store, clock).hold(), false)
   })
 
-  test('an expiry in the far future, by a clock that was ahead, does not outlast the silence of its holder', async () => {
+  test('expires when its holder does not renew it, even if the expiry is in the far future', async () => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
-    await putHolder(world.store, 'elsewhere/1/x', clock.now() + 365 * 86_400_000)
+    await insertLease(world.store, 'elsewhere/1/x', clock.now() + 365 * 86_400_000)
     const lease = leaseOn(world.store, clock)
     assert.equal(await lease.hold(), false)
     clock.advance(LEASE_MS - 1)
@@ -518,7 +524,7 @@ onEveryDialect('the lease', (dialect) => {
     assert.equal(await lease.hold(), true)
   })
 
-  test('a holder whose clock is ahead keeps the lease as long as it prolongs it', async () => {
+  test('is kept by a holder whose clock is ahead as long as it renews it', async () => {
     const [ahead, here] = [fakeClock(Date.UTC(2038, 0, 19)), fakeClock(Date.UTC(2026, 0, 31))]
     await using world = await testStore(dialect, here)
     const [holder, other] = [leaseOn(world.store, ahead), leaseOn(world.store, here)]
@@ -529,7 +535,7 @@ onEveryDialect('the lease', (dialect) => {
     }
   })
 
-  test('a lease of a process that was killed on this host is free at once', async () => {
+  test('of a killed process on this host is free immediately', async () => {
     // The clock does not advance: nothing expires.
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
@@ -546,14 +552,14 @@ onEveryDialect('the lease', (dialect) => {
     assert.equal(output.toString(), 'held')
     const lease = leaseOn(world.store, clock)
     assert.equal(await lease.hold(), false, 'its holder is alive')
-    const gone = once(holder, 'exit')
+    const exited = once(holder, 'exit')
     holder.kill('SIGKILL')
-    await gone
+    await exited
     assert.equal(await lease.hold(), true)
   })
 })
 
-/** A process that takes the lease and then waits. */
+/** The code of a process that acquires the lease and then waits. */
 const HOLDER = `
   import { Secret } from '../../src/kernel/secret.ts'
   import { silentLogger } from '../../src/kernel/logger.ts'

@@ -192,12 +192,12 @@ test('no secret shows in what the platform says, keeps or sends, used well or ba
   const second = recorder(connected)
   await eventually(
     'the events to arrive',
-    () => listener.lives.flat().some(({ subject }) => subject === 'order.created'),
+    () => listener.connections.flat().some(({ subject }) => subject === 'order.created'),
     DEADLINE,
   )
   await readEverything(second.call)
   assertNoTraces(canaries, connected, second.answers)
-  canaries.assertNone(JSON.stringify(listener.lives), 'a message on the bus')
+  canaries.assertNone(JSON.stringify(listener.connections), 'a message on the bus')
   assert.equal(await connected.stop(), 0)
   canaries.assertNone(connected.stderr(), 'standard error at the end')
 })

@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager, type StreamConfig } from '@nats-io/jetstre
 import { connect, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
 import { eventually } from './eventually.ts'
 
-/** A message as a receiver sees it. */
+/** A message as a subscriber receives it. */
 export interface Arrival {
   readonly id: string
   readonly subject: string
@@ -20,19 +20,19 @@ const toArrival = (message: {
   payload: message.string(),
 })
 
-/** A subscriber without a stream, which reconnects whenever the server is back. */
+/** A core NATS subscriber that reconnects when the server is available again. */
 export interface Listener extends AsyncDisposable {
-  /** The messages of each of its connections, in order, with duplicates. */
-  readonly lives: readonly (readonly Arrival[])[]
+  /** The messages of each connection, in order, with duplicates. */
+  readonly connections: readonly (readonly Arrival[])[]
   readonly isConnected: boolean
 }
 
 export async function listenTo(url: string, subjects: readonly string[]): Promise<Listener> {
-  const lives: Arrival[][] = []
+  const connections: Arrival[][] = []
   let connection: NatsConnection | undefined
   let closing = false
 
-  const live = async () => {
+  const receive = async () => {
     const opened = await connect({ servers: url, reconnect: false, timeout: 1_000 })
     const arrived: Arrival[] = []
     for (const subject of subjects) {
@@ -41,7 +41,7 @@ export async function listenTo(url: string, subjects: readonly string[]): Promis
       })
     }
     await opened.flush()
-    lives.push(arrived)
+    connections.push(arrived)
     connection = opened
     await opened.closed()
     connection = undefined
@@ -49,7 +49,7 @@ export async function listenTo(url: string, subjects: readonly string[]): Promis
 
   const run = async () => {
     while (!closing) {
-      await live().catch(() => undefined)
+      await receive().catch(() => undefined)
       await pause(10)
     }
   }
@@ -57,7 +57,7 @@ export async function listenTo(url: string, subjects: readonly string[]): Promis
   const running = run()
   while (!connection) await pause(10)
   return {
-    lives,
+    connections,
     get isConnected() {
       return connection !== undefined
     },
@@ -69,14 +69,14 @@ export async function listenTo(url: string, subjects: readonly string[]): Promis
   }
 }
 
-/** All messages of a stream, in its order. */
+/** All messages of a stream, in order. */
 export function readStream(url: string, stream: string): Promise<Arrival[]> {
   return withConnection(url, (connection) => readAll(connection, stream))
 }
 
 const SEALED: Partial<StreamConfig> = { sealed: true }
 
-/** Deletes a stream and returns its messages; it takes no message between the reading and the deletion. */
+/** Deletes a stream and returns its messages. The stream is sealed first, so that no message is lost in between. */
 export function sealAndDelete(url: string, stream: string): Promise<Arrival[]> {
   return withConnection(url, async (connection) => {
     const { streams } = await jetstreamManager(connection)

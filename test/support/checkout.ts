@@ -27,7 +27,7 @@ export function copyCheckout({ installed = true } = {}): Checkout {
   }
 }
 
-/** Links all packages; the caches stay apart. */
+/** Links all packages, without the caches. */
 function linkPackages(from: string, to: string): void {
   mkdirSync(to)
   for (const name of readdirSync(from).filter((each) => each !== '.cache' && each !== '.package-lock.json'))
@@ -35,14 +35,14 @@ function linkPackages(from: string, to: string): void {
   cpSync(join(from, '.package-lock.json'), join(to, '.package-lock.json'))
 }
 
-/** The environment of a shell in which nobody has put the pinned Node.js first. */
+/** The environment of a shell whose PATH does not contain the pinned Node.js. */
 export function hostEnvironment(home: string): NodeJS.ProcessEnv {
   const directories = (process.env['PATH'] ?? '').split(delimiter)
   const path = directories.filter((each) => !each.includes('node_modules')).join(delimiter)
   return testEnvironment(home, { PATH: path, LISTEN_ADDR: '127.0.0.1:0', LOG_FORMAT: 'json' })
 }
 
-/** Starts a command whose output is read by the caller. */
+/** Starts a command; the caller reads its output. */
 export function startCommand(command: readonly string[], cwd: string, env: NodeJS.ProcessEnv): ChildProcess {
   const [program = '', ...args] = command
   return spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -64,7 +64,7 @@ function outputOf(stream: ChildProcess['stdout']): Promise<string> {
   return stream ? text(stream) : Promise.resolve('')
 }
 
-/** Starts the mock provider of a program and stops it; `home` is its directory, also for temporary files. */
+/** Starts and stops the mock provider of a program; `home` is its working directory and its TMPDIR. */
 export async function runMockProvider(program: string, home: string): Promise<void> {
   const env = testEnvironment(home, { TMPDIR: home, MOCK_PORT: '0' })
   const mock = startCommand([process.execPath, program, 'mock-oidc'], home, env)

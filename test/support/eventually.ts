@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 
 const POLL_MS = 20
 
-/** Reads until the answer is truthy, and returns it; fails with what was read last once the time is over. */
+/** Polls until `read` returns a truthy value, and returns it. On a timeout the error contains the last value or error. */
 export async function eventually<T>(
   what: string,
   read: () => T | Promise<T>,

@@ -6,7 +6,7 @@ import { eventually } from './eventually.ts'
 import { startFaultProxy, type Fault } from './fault-proxy.ts'
 import { scopeOf } from './scope.ts'
 
-/** A client of a server that sends back what it gets, with the proxy between them. */
+/** A client of an echo server, with the proxy between them. */
 async function world(t: TestContext, fault: Fault = {}) {
   const scope = scopeOf(t)
   const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0)
@@ -16,51 +16,51 @@ async function world(t: TestContext, fault: Fault = {}) {
   proxy.disturb(fault)
   const client: Socket = connect(proxy.port, '127.0.0.1')
   scope.defer(() => void client.destroy())
-  let heard = ''
+  let received = ''
   let end = ''
-  client.on('data', (chunk) => (heard += String(chunk)))
+  client.on('data', (chunk) => (received += String(chunk)))
   client.on('end', () => (end ||= 'ended'))
   client.on('error', () => (end ||= 'broken'))
-  return { proxy, client, heard: () => heard, end: () => end }
+  return { proxy, client, received: () => received, end: () => end }
 }
 
-test('an undisturbed connection carries everything', async (t) => {
-  const { client, heard, proxy } = await world(t)
+test('a connection without a fault transmits everything', async (t) => {
+  const { client, received, proxy } = await world(t)
   client.write('hello')
-  await eventually('the echo', () => heard() === 'hello')
+  await eventually('the echo', () => received() === 'hello')
   assert.deepEqual([proxy.taken, proxy.mostOpen, proxy.requests], [1, 1, 1])
 })
 
-test('what is held arrives when the fault is over', async (t) => {
-  const { client, heard, proxy } = await world(t)
+test('held data arrives when the fault ends', async (t) => {
+  const { client, received, proxy } = await world(t)
   client.write('a')
-  await eventually('the echo', () => heard() === 'a')
+  await eventually('the echo', () => received() === 'a')
   proxy.disturb({ hold: true })
   client.write('b')
   const other = connect(proxy.port, '127.0.0.1')
   t.after(() => other.destroy())
   await eventually('the other one', () => proxy.taken === 2)
-  assert.equal(heard(), 'a')
+  assert.equal(received(), 'a')
   proxy.disturb()
-  await eventually('the rest', () => heard() === 'ab')
+  await eventually('the rest', () => received() === 'ab')
 })
 
-for (const [fault, heardFirst, ending] of [
+for (const [fault, expected, ending] of [
   [{ resetAfter: 8 }, 'hello', 'broken'],
   [{ endAfter: 8 }, 'hel', 'ended'],
   [{ resetAtRequest: 1 }, '', 'broken'],
 ] as const satisfies readonly (readonly [Fault, string, string])[]) {
   test(`${JSON.stringify(fault)} leaves a connection ${ending}`, async (t) => {
-    const { client, heard, end } = await world(t, fault)
+    const { client, received, end } = await world(t, fault)
     client.write('hello')
     await eventually('the end', end)
     assert.equal(end(), ending)
-    assert.ok(heardFirst.startsWith(heard()), heard())
+    assert.ok(expected.startsWith(received()), received())
   })
 }
 
-test('a slow connection carries everything in the end', async (t) => {
-  const { client, heard } = await world(t, { delayMs: 5, bytesPerSecond: 1_000 })
+test('a slow connection transmits everything eventually', async (t) => {
+  const { client, received } = await world(t, { delayMs: 5, bytesPerSecond: 1_000 })
   client.write('x'.repeat(100))
-  await eventually('all of it', () => heard().length === 100)
+  await eventually('all of it', () => received().length === 100)
 })

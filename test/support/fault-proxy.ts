@@ -2,37 +2,37 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What a network can do to a connection. Counts begin with each connection anew. */
+/** A network fault. Bytes and requests are counted for each connection separately. */
 export interface Fault {
-  /** Nothing gets through, and nobody is told; what was sent arrives when the fault is over. */
+  /** Holds all data without closing the connection, and delivers it when the fault ends. */
   readonly hold?: boolean
   readonly delayMs?: number
   readonly bytesPerSecond?: number
-  /** After so many bytes in both directions together the connection is broken. */
+  /** Resets the connection after this number of bytes, both directions together. */
   readonly resetAfter?: number
-  /** After so many bytes in both directions together the connection ends, as if everything had been said. */
+  /** Ends the connection in an orderly link after this number of bytes, both directions together. */
   readonly endAfter?: number
-  /** Breaks the connection instead of passing on what the client sends for that time, the first being 1. */
+  /** Resets the connection instead of forwarding the client's n-th chunk; the first is 1. */
   readonly resetAtRequest?: number
 }
 
-/** A way to a local port that can be disturbed while the server behind it goes on. */
+/** A TCP proxy to a local port that injects network faults. */
 export interface FaultProxy extends AsyncDisposable {
   readonly port: number
-  /** How many connections were taken so far. */
+  /** The number of connections accepted so far. */
   readonly taken: number
-  /** The most that were open at the same time. */
+  /** The maximum number of connections that were open at the same time. */
   readonly mostOpen: number
-  /** How many times any client has sent something. */
+  /** The number of chunks that clients have sent. */
   readonly requests: number
-  /** From now on; without an argument everything is well again. */
+  /** Applies a fault to all connections, present and new; without an argument it ends the fault. */
   disturb(fault?: Fault): void
-  /** Breaks every open connection; new ones are taken. */
+  /** Resets every open connection; new ones are accepted. */
   cut(): void
   close(): Promise<void>
 }
 
-interface Way {
+interface Link {
   readonly near: Socket
   readonly far: Socket
   bytes: number
@@ -40,58 +40,58 @@ interface Way {
 }
 
 export async function startFaultProxy(target: number): Promise<FaultProxy> {
-  const ways = new Set<Way>()
+  const links = new Set<Link>()
   const counts = { taken: 0, mostOpen: 0, requests: 0 }
   let fault: Fault = {}
   let over = Promise.withResolvers<void>()
   over.resolve()
 
   const server = createServer((near) => {
-    const way: Way = { near, far: connect(target, '127.0.0.1'), bytes: 0, requests: 0 }
-    ways.add(way)
+    const link: Link = { near, far: connect(target, '127.0.0.1'), bytes: 0, requests: 0 }
+    links.add(link)
     counts.taken += 1
-    counts.mostOpen = Math.max(counts.mostOpen, ways.size)
-    pump(way, near, way.far)
-    pump(way, way.far, near)
+    counts.mostOpen = Math.max(counts.mostOpen, links.size)
+    pump(link, near, link.far)
+    pump(link, link.far, near)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
 
-  function pump(way: Way, from: Socket, to: Socket): void {
+  function pump(link: Link, from: Socket, to: Socket): void {
     from.setNoDelay(true)
     from.on('data', (chunk) => {
       from.pause()
-      void carry(way, Buffer.from(chunk), from, to).then(() => from.resume())
+      void carry(link, Buffer.from(chunk), from, to).then(() => from.resume())
     })
     from.on('end', () => void over.promise.then(() => to.end()))
     from.on('error', () => to.destroy())
     from.on('close', () => {
-      ways.delete(way)
+      links.delete(link)
       to.destroy()
     })
   }
 
-  async function carry(way: Way, chunk: Buffer, from: Socket, to: Socket): Promise<void> {
+  async function carry(link: Link, chunk: Buffer, from: Socket, to: Socket): Promise<void> {
     await over.promise
-    if (from === way.near) {
+    if (from === link.near) {
       counts.requests += 1
-      if (++way.requests === fault.resetAtRequest) return breakOff(way)
+      if (++link.requests === fault.resetAtRequest) return breakOff(link)
     }
     if (fault.delayMs) await pause(fault.delayMs)
     if (fault.bytesPerSecond) await pause((chunk.length / fault.bytesPerSecond) * 1_000)
-    await deliver(way, chunk, to)
+    await deliver(link, chunk, to)
   }
 
-  async function deliver(way: Way, chunk: Buffer, to: Socket): Promise<void> {
+  async function deliver(link: Link, chunk: Buffer, to: Socket): Promise<void> {
     const limit = fault.resetAfter ?? fault.endAfter ?? Number.POSITIVE_INFINITY
-    const part = chunk.subarray(0, Math.max(0, limit - way.bytes))
-    way.bytes += chunk.length
+    const part = chunk.subarray(0, Math.max(0, limit - link.bytes))
+    link.bytes += chunk.length
     await new Promise<void>((resolve) => to.write(part, () => resolve()))
-    if (way.bytes < limit) return
-    if (fault.resetAfter !== undefined) breakOff(way)
-    else for (const socket of [way.near, way.far]) socket.end()
+    if (link.bytes < limit) return
+    if (fault.resetAfter !== undefined) breakOff(link)
+    else for (const socket of [link.near, link.far]) socket.end()
   }
 
-  const cut = () => ways.forEach(breakOff)
+  const cut = () => links.forEach(breakOff)
   const close = async () => {
     over.resolve()
     server.close()
@@ -120,6 +120,6 @@ export async function startFaultProxy(target: number): Promise<FaultProxy> {
   }
 }
 
-function breakOff({ near, far }: Way): void {
+function breakOff({ near, far }: Link): void {
   for (const socket of [near, far]) socket.resetAndDestroy()
 }

@@ -5,50 +5,51 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { ownLoopback } from './loopback.ts'
 
-/** A gateway whose behaviour is scripted by a test. */
+/** A gateway whose behaviour, correct or faulty, a test scripts. */
 export interface GatewayDouble extends AsyncDisposable {
   /** `http://127.….….…:port` */
   readonly url: string
-  /** Every request for a session, refused or not. */
+  /** Every upgrade request, including refused ones. */
   readonly attempts: readonly Pick<IncomingMessage, 'url' | 'headers'>[]
-  /** Every session, oldest first, those that are over included. */
+  /** Every session, oldest first, including ended ones. */
   readonly sessions: readonly DoubleSession[]
-  /** How often its health was asked for. */
+  /** The number of requests for its health. */
   readonly probes: number
-  /** What it does from now on; each has a good default. */
+  /** Its behaviour from now on; the defaults are those of a correct gateway. */
   script: GatewayScript
-  /** Goes away with all its connections, as a killed process does, and comes back on the same port. */
+  /** Closes the listener and all connections, like a killed process. */
   vanish(): Promise<void>
+  /** Listens on the same port again. */
   comeBack(): Promise<void>
 }
 
 export interface GatewayScript {
-  /** Of `/health`. */
+  /** The status of `/health`. */
   readonly health?: number
-  /** Instead of a session: an answer before the upgrade. */
+  /** Refuses the upgrade with this response. */
   readonly refuse?: { readonly status: number; readonly body?: string; readonly location?: string }
-  /** Takes the connection and never says anything. */
+  /** Accepts the connection and never responds. */
   readonly mute?: boolean
-  /** What a session begins with; default: {@link sessionFrame}. */
+  /** Called for each new session; by default it sends {@link sessionFrame}. */
   readonly greeting?: (session: DoubleSession) => void
 }
 
 export interface DoubleSession {
-  /** What the client has sent. */
+  /** The frames from the client. */
   readonly frames: readonly Record<string, unknown>[]
-  /** How it ended; undefined while it is there. */
+  /** The close code; undefined while the session is open. */
   readonly closed: { readonly code: number } | undefined
   send(frame: object | string | Buffer): void
   close(code: number, reason?: string): void
-  /** Breaks the connection without a word. */
+  /** Ends the connection without a close frame. */
   drop(): void
-  /** Takes in nothing any more, not even a close frame. */
+  /** Stops reading, even close frames. */
   freeze(): void
-  /** Bytes of its own making, where a frame should stand. */
+  /** Sends bytes that need not be a valid frame. */
   sendRaw(bytes: Buffer): void
 }
 
-/** The first frame of a session; an hour between heartbeats, unless the test is about them. */
+/** The first frame of a session; the default heartbeat is an hour, so that it does not disturb other tests. */
 export function sessionFrame(fields: object = {}): object {
   return {
     type: 'session',

@@ -1,6 +1,6 @@
 import { type PostgresCluster, startPostgres } from './postgres.ts'
 
-// One PostgreSQL server for the whole run: the test processes inherit its address and make their own databases in it.
+// One PostgreSQL server for the whole run: the test processes inherit its address and create their own databases in it.
 let cluster: PostgresCluster | undefined
 
 export async function globalSetup(): Promise<void> {

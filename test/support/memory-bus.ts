@@ -4,7 +4,7 @@ import { subjectProblem } from '../../src/infra/bus/subjects.ts'
 
 const MAX_PAYLOAD_BYTES = 1_048_576
 
-/** The result of a message; undefined leaves it to the bus. */
+/** Overrides the result of a message; undefined keeps the result of the bus. */
 export type Rule = (message: BusMessage) => PublishResult | undefined
 
 /**

@@ -2,19 +2,19 @@ import { DigestRecord } from '../../programs/ticket-notify/digest-record.ts'
 import { Snapshot, type SnapshotOptions } from '../../programs/ticket-notify/snapshot.ts'
 import type { OpenedState, StateStore } from '../../programs/ticket-notify/state-store.ts'
 
-/** The files of a notifier, each complete. */
+/** The contents of a notifier's files. */
 export interface NotifierDisk {
   state: string | undefined
   digestRecord: string | undefined
-  /** Unreadable states that were kept. */
+  /** Copies of unreadable state files. */
   readonly kept: string[]
 }
 
-/** The process ends here. */
+/** Thrown by a hook to simulate a killed process. */
 export class Killed extends Error {}
 
 export interface WriteHooks {
-  /** Both may throw: these are the moments at which a kill leaves different files. */
+  /** Both may throw {@link Killed}: a kill before and a kill after the write leave different files. */
   beforeWrite?(file: keyof NotifierDisk): void
   afterWrite?(): void
 }

@@ -102,8 +102,8 @@ export async function readStored(t: TestContext, url: string, stream: string): P
 }
 
 /**
- * Sends as the dispatcher does: in order, and failed messages again until all are delivered. Calls `disturb` while a
- * batch is being published. Returns how many times a message failed.
+ * Publishes like the dispatcher: in order, and failed messages again until all are delivered. Calls `disturb` while a
+ * batch is being published. Returns the number of failures.
  */
 export async function sendAll(
   bus: Bus,

@@ -3,14 +3,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './eventually.ts'
 
 export interface NatsOptions {
   readonly jetstream: boolean
-  /** Default: one that the system chooses. */
+  /** Default: a free port. */
   readonly port?: number
   /** Default: a temporary directory, removed by `stop`. */
   readonly storeDir?: string
@@ -22,12 +21,12 @@ export interface NatsOptions {
 export interface NatsServer {
   readonly url: string
   readonly port: number
-  /** Stops the process (SIGSTOP): connections stay open, nothing answers. */
+  /** Suspends the process (SIGSTOP): connections stay open and get no response. */
   pause(): void
   resume(): void
-  /** Kills it (SIGKILL). */
+  /** Kills the process (SIGKILL). */
   kill(): Promise<void>
-  /** Starts it again after `kill`, on the same port and store. */
+  /** Starts it again after `kill`, with the same port and store. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -52,7 +51,7 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
     port,
     pause() {
       running.child.kill('SIGSTOP')
-      // The signal reaches a thread that runs on another core a moment later.
+      // A thread that runs on another core is suspended a moment later.
       while (!isStopped(running.child.pid ?? 0));
     },
     resume: () => void running.child.kill('SIGCONT'),
@@ -65,16 +64,6 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
       await rm(directory, { recursive: true, force: true })
     },
   }
-}
-
-/** A port that nothing listens on, for a server that starts later. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address ? address.port : 0
 }
 
 interface Running {

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { eventually } from './eventually.ts'
 
 export const PROGRAM = join(import.meta.dirname, '../../bin/platform.mjs')
-// Nothing listens there: a program that is not given a bus must not find one that runs on this machine.
+// Nothing listens there: a test without a bus must not use one that runs on this machine.
 const NO_BUS = 'nats://127.0.0.1:1'
-// A command that should have refused and serves instead must not run for ever.
+// A command that should fail but serves must not run for ever.
 const COMMAND_LIMIT_MS = 60_000
 const START_LIMIT_MS = 60_000
 
-/** Whose listeners are waited for, where it is not the api's. */
+/** The listeners to wait for; the default is the api's. */
 const EXPECTED_LISTENERS: Readonly<Record<string, readonly string[]>> = {
   worker: ['worker'],
   gateway: ['gateway'],
@@ -30,13 +30,13 @@ export interface CommandResult {
   readonly stderr: string
 }
 
-/** A directory of its own, removed at the end of the scope. */
+/** A new directory, removed at the end of the scope. */
 export function temporaryDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'platform-e2e-'))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Only what a program needs to start: nothing of the tester's own settings reaches it. */
+/** The environment of a program: only what it needs to start, without the settings of the tester. */
 export function testEnvironment(dataDir: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],
@@ -55,7 +55,7 @@ export async function runPlatform(
     dataDir: string
     env?: Readonly<Record<string, string>>
     input?: string
-    /** As of {@link ServeOptions}. */
+    /** See {@link ServeOptions}. */
     wrapper?: readonly string[]
   },
 ): Promise<CommandResult> {
@@ -66,7 +66,7 @@ export async function runPlatform(
     stdio: 'pipe',
   })
   const output = collect(child)
-  killWithUs(child)
+  killAtExit(child)
   const limit = setTimeout(() => child.kill('SIGKILL'), COMMAND_LIMIT_MS)
   child.stdin.end(options.input ?? '')
   const [code] = (await once(child, 'close')) as [number | null]
@@ -75,22 +75,22 @@ export async function runPlatform(
 }
 
 export interface ServedPlatform extends AsyncDisposable {
-  /** Of the api: `http://127.0.0.1:port`; of the worker's own listener when it has one. */
+  /** The URL of the api: `http://127.0.0.1:port`; empty without one. */
   readonly url: string
   readonly workerUrl: string
-  /** Of the gateway when it runs. */
+  /** The URL of the gateway; empty without one. */
   readonly gatewayUrl: string
   readonly pid: number
   logs(): LogLine[]
   stderr(): string
   /** Calls the api as a local tool with these roles. */
   call(method: string, path: string, options?: CallOptions): Promise<Response>
-  /** SIGTERM; answers the exit code. */
+  /** Sends SIGTERM; returns the exit code. */
   stop(): Promise<number | null>
-  /** SIGKILL. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>
   signal(signal: NodeJS.Signals): void
-  /** Resolves with the exit code when it has ended. */
+  /** Resolves with the exit code. */
   readonly ended: Promise<number | null>
 }
 
@@ -106,13 +106,13 @@ export interface ServeOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Default: `all`. */
   readonly modules?: string
-  /** What runs the program, before its own command: `['strace', '-D', …]`. It must leave the process its number. */
+  /** A command that runs the program, such as `['strace', '-D', …]`. It must not change the process id. */
   readonly wrapper?: readonly string[]
-  /** The program's file; from source when left out. */
+  /** The program's file; the default is the source. */
   readonly program?: string
 }
 
-/** Starts the program on free ports and waits until it serves. */
+/** Starts the program on free ports and waits until it listens. */
 export async function servePlatform({
   dataDir,
   env = {},
@@ -132,7 +132,7 @@ export async function servePlatform({
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const { stdout, stderr } = collect(child)
-  killWithUs(child)
+  killAtExit(child)
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const logs = () => parseLines(stdout())
   const addressOf = (module: string) => {
@@ -153,7 +153,7 @@ export async function servePlatform({
     }),
   ]).catch((cause: unknown) => {
     child.kill('SIGKILL')
-    throw new Error(`the platform does not serve; it said:\n${stdout()}\n${stderr()}`, { cause })
+    throw new Error(`the platform does not serve; its output:\n${stdout()}\n${stderr()}`, { cause })
   })
   const url = addressOf('api')
   const signal = (name: NodeJS.Signals) => void child.kill(name)
@@ -200,7 +200,7 @@ export function callPlatform(
   })
 }
 
-/** The program, and what runs it. */
+/** The command line of the program with its wrapper. */
 function commandOf(
   wrapper: readonly string[] = [],
   args: readonly string[],
@@ -210,8 +210,8 @@ function commandOf(
   return [command, rest]
 }
 
-/** No program outlives a test that crashed. */
-function killWithUs(child: ChildProcess): void {
+/** Kills the program when the test process ends. */
+function killAtExit(child: ChildProcess): void {
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   child.once('exit', () => process.off('exit', kill))

@@ -1,17 +1,17 @@
 import { createHash, randomInt } from 'node:crypto'
 import type { TestContext } from 'node:test'
 
-/** Chance that a seed repeats. */
+/** A random number generator that is repeatable by its seed. */
 export interface Chance {
   readonly seed: number
-  /** From 0 up to 1, without 1. */
+  /** At least 0 and less than 1. */
   number(): number
-  /** A whole number from `least` to `most`, both included. */
+  /** An integer from `least` to `most`, inclusive. */
   between(least: number, most: number): number
   pick<T>(items: readonly T[]): T
 }
 
-/** The chance of one test; its seed is printed with the test's result, and `SEED=…` in the environment repeats it. */
+/** The generator of a test. Its seed is printed with the result; `SEED=…` in the environment repeats the run. */
 export function chanceOf(t: TestContext): Chance {
   const seed = Number(process.env['SEED'] ?? newSeed())
   t.diagnostic(`SEED=${seed}`)
@@ -28,7 +28,7 @@ export function chanceFrom(seed: number): Chance {
   return { seed, number, between, pick: (items) => items[between(0, items.length - 1)] as (typeof items)[0] }
 }
 
-/** Numbers that only the seed decides: far slower than a generator for simulations, and fast enough for tests. */
+/** Numbers that depend only on the seed: slower than a generator for simulations, and fast enough for tests. */
 function numbersFrom(seed: number): () => number {
   let count = 0
   return () => createHash('sha256').update(`${seed}/${count++}`).digest().readUInt32BE(0) / 2 ** 32

@@ -10,11 +10,11 @@ export interface RobotDoubles extends AsyncDisposable {
   /** A webhook address; its token must not appear in any output. */
   url(kind: RobotKind): string
   readonly secrets: Readonly<Record<RobotKind, string>>
-  /** All requests, also refused ones. */
+  /** All requests, including refused ones. */
   readonly requests: readonly Arrival[]
   /** The texts that the robots posted to their groups. */
   readonly shown: readonly string[]
-  /** All robots do this from now on; undefined: they follow their rules. */
+  /** Overrides the behaviour of all robots; undefined restores their rules. */
   behave(behaviour: Behaviour | undefined): void
 }
 
@@ -263,7 +263,7 @@ export const ROBOT_FAULTS: Readonly<Record<string, Behaviour>> = {
     void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>busy</html>'),
   'answers with nothing': (response) => void response.writeHead(200).end(),
   'redirects elsewhere': (response) =>
-    // To a place that would be counted.
+    // To this server, which would record a request.
     void response.writeHead(302, { location: response.req.url ?? '' }).end(),
   'answers 500': (response) => void response.writeHead(500).end('oops'),
   'asks for a day': (response) => void response.writeHead(429, { 'retry-after': '86400' }).end('slow down'),

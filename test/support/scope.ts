@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 
-/** What a test opens: closed after it in reverse order, which `t.after` alone does not do. */
+/** The resources of a test, disposed after it in reverse order; the hooks of `t.after` run in the order of their calls. */
 export function scopeOf(t: TestContext): AsyncDisposableStack {
   const scope = new AsyncDisposableStack()
   t.after(() => scope.disposeAsync())

@@ -11,14 +11,14 @@ export const SMTP_PASSWORD = 'canary-mail-password'
 
 /** A mail server with STARTTLS, a self-signed certificate and a password. */
 export interface SmtpServer extends AsyncDisposable {
-  /** With user and password. The certificate is not trusted. */
+  /** The URL with user and password. The certificate is self-signed. */
   url(parameters?: string): string
   /** The certificate, for NODE_EXTRA_CA_CERTS. */
   readonly certificateFile: string
   readonly mails: readonly ReceivedMail[]
   /** All received passwords, right or wrong. */
   readonly passwords: readonly string[]
-  /** This step fails from now on; undefined: none does. */
+  /** Makes this step fail from now on; undefined: no step fails. */
   fail(step: SmtpStep | undefined, code?: number, message?: string): void
 }
 
@@ -40,7 +40,7 @@ interface Fault {
 
 export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpServer> {
   const directory = mkdtempSync(join(tmpdir(), 'platform-smtp-'))
-  const certificate = await makeCertificate(directory)
+  const certificate = await createCertificate(directory)
   const mails: ReceivedMail[] = []
   const passwords: string[] = []
   let fault: Fault | undefined
@@ -101,7 +101,7 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpSe
   }
 }
 
-async function makeCertificate(directory: string): Promise<{ key: string; cert: string; file: string }> {
+async function createCertificate(directory: string): Promise<{ key: string; cert: string; file: string }> {
   const [key, file] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']

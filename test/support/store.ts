@@ -16,7 +16,7 @@ import { createTestDatabase } from './postgres.ts'
 
 const DIALECTS: readonly DialectName[] = ['sqlite', 'postgres']
 
-/** An empty database of that engine; `drop` removes it. */
+/** Creates an empty database; `drop` removes it. */
 export async function emptyDatabase(
   dialect: DialectName,
 ): Promise<{ address: DatabaseAddress; drop(): Promise<void> }> {
@@ -70,7 +70,7 @@ type InTransactions<T, M extends keyof T> = Omit<T, M> & {
   [Name in M]: T[Name] extends (tx: Tx, ...args: infer A) => infer R ? (...args: A) => R : never
 }
 
-/** The same object, each of the named methods in a transaction of its own. */
+/** Wraps an object: each call of the named methods runs in its own transaction. */
 export function inTransactions<T extends object, M extends keyof T & string>(
   store: Store,
   target: T,

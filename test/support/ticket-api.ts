@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** A platform that lists tickets and takes alerts. */
+/** A double of the platform that lists tickets and accepts alerts. */
 export interface TicketApi extends AsyncDisposable {
   readonly url: string
   readonly requests: readonly TicketApiRequest[]
-  /** The alerts that were reported to it. */
+  /** The reported alerts. */
   readonly alerts: readonly Readonly<Record<string, unknown>>[]
-  /** The tickets that it lists. */
+  /** The listed tickets. */
   tickets: readonly unknown[]
-  /** It does this from now on; undefined: it lists its tickets. */
+  /** Overrides the responses; undefined restores the list of tickets. */
   behave(behaviour: ((response: ServerResponse) => void) | undefined): void
 }
 
@@ -64,7 +64,7 @@ export function ticket(id: string, fields: object = {}): object {
   return { id, ...common, created_at: now, updated_at: now, ...fields }
 }
 
-/** Faulty answers of a platform. */
+/** Faulty responses of a platform. */
 export const TICKET_API_FAULTS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   'resets the connection': (response) => void response.socket?.resetAndDestroy(),
   'answers with a page': (response) => void response.writeHead(200).end('<html>welcome</html>'),

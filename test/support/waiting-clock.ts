@@ -2,15 +2,15 @@ import type { WaitingClock } from '../../programs/vpn-client/index.ts'
 import { fakeClock } from './clock.ts'
 import { eventually } from './eventually.ts'
 
-/** A clock that moves only when a test advances it, and then ends the waits that are due. */
+/** A clock whose time and timers advance only when the test advances it. */
 export interface FakeWaitingClock extends WaitingClock {
-  /** The durations of all pending waits, in milliseconds. */
+  /** The durations of the pending timers. */
   waits(): number[]
-  /** Advances the time and ends the waits that are due. */
+  /** Advances the time and resolves the timers that are due. */
   advance(milliseconds: number): void
-  /** Resolves when there is a wait of exactly that duration. */
+  /** Resolves when there is a timer with exactly this duration. */
   pending(milliseconds: number): Promise<void>
-  /** Advances by that duration as soon as there is a wait of exactly that duration. */
+  /** Waits for a timer with exactly this duration, then advances by it. */
   pass(milliseconds: number): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export function fakeWaitingClock(): FakeWaitingClock {
     for (const waiter of waiters) if (waiter.dueAt <= clock.monotonic()) waiter.resolve()
   }
   const pending = async (milliseconds: number) => {
-    await eventually(`a wait of ${milliseconds} ms`, () => waits().includes(milliseconds), {
+    await eventually(`a timer of ${milliseconds} ms`, () => waits().includes(milliseconds), {
       timeoutMs: 30_000,
     })
   }

@@ -1,4 +1,4 @@
-// Loaded into the program before its own code: at SIGUSR2 it takes more memory than there is.
+// Preloaded into the program: SIGUSR2 makes it allocate memory without end.
 import { isMainThread } from 'node:worker_threads'
 
 if (isMainThread) {

@@ -1,4 +1,4 @@
-// Loaded into the program before its own code: every thread but the first one dies at once.
+// Preloaded into the program: every worker thread fails at its start.
 import { isMainThread } from 'node:worker_threads'
 
 if (!isMainThread) throw new Error('the reading thread is broken')

@@ -1,4 +1,4 @@
-// Loaded into the program before its own code: at SIGUSR2 something throws where nobody catches.
+// Preloaded into the program: SIGUSR2 causes an uncaught exception in a timer.
 import { isMainThread } from 'node:worker_threads'
 
 if (isMainThread) {

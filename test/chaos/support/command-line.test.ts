@@ -10,13 +10,13 @@ import { tryScenario } from './trials.ts'
 
 const OPTIONS = { rounds: 10, seed: 7, signal: new AbortController().signal, show: () => undefined }
 
-function scenario(parts: Scenario['parts'], hindrance?: () => string): Scenario {
+function scenario(parts: Scenario['parts'], unsupported?: () => string): Scenario {
   const rounds = { short: 1, full: 100 }
   const about = { name: 'made-up', row: 'R-0', promise: 'it holds', unit: 'rounds', rounds, parts }
-  return hindrance ? { ...about, hindrance } : about
+  return unsupported ? { ...about, unsupported } : about
 }
 
-test('a scenario, its rounds and its seed are asked for by the command line', () => {
+test('the arguments select a scenario, its rounds and its seed', () => {
   const request = parseRequest(['kill-storm', '--rounds', '3', '--seed', '9', '--json'], SCENARIOS)
   assert.ok(request.kind === 'run')
   assert.deepEqual(
@@ -25,7 +25,7 @@ test('a scenario, its rounds and its seed are asked for by the command line', ()
   )
 })
 
-test('all are asked for at once, and none lists them', () => {
+test('`all` selects every scenario, and no argument lists them', () => {
   const request = parseRequest(['all'], SCENARIOS)
   assert.ok(request.kind === 'run' && request.scenarios.length === SCENARIOS.length)
   assert.equal(parseRequest([], SCENARIOS).kind, 'list')
@@ -38,19 +38,19 @@ for (const args of [
   ['drain', '--seed', 'x'],
   ['drain', '--fast'],
 ]) {
-  test(`${JSON.stringify(args)} is refused, with what is wrong`, () => {
+  test(`${JSON.stringify(args)} is refused with a reason`, () => {
     const request = parseRequest(args, SCENARIOS)
     assert.ok(request.kind === 'wrong')
     assert.match(request.message, /all|--rounds|--seed|--fast/)
   })
 }
 
-test('every scenario has its short form among the tests', () => {
+test('every scenario has a test with its short form', () => {
   const tests = readdirSync(join(import.meta.dirname, '..')).filter((name) => name.endsWith('.test.ts'))
   assert.deepEqual(tests.sort(), SCENARIOS.map(({ name }) => `${name}.test.ts`).sort())
 })
 
-test('a part that rejects has broken its promise, and the others are tried all the same', async () => {
+test('a part that rejects is reported as broken, and the other parts still run', async () => {
   const closed: string[] = []
   const outcomes = await tryScenario(
     scenario([
@@ -77,15 +77,15 @@ test('a part that rejects has broken its promise, and the others are tried all t
   assert.deepEqual(closed, ['breaks'])
 })
 
-test('what cannot be shown here says why', async () => {
+test('an unsupported scenario is reported with its reason', async () => {
   const [outcome] = await tryScenario(
     scenario([{ title: 'a', run: async () => ({}) }], () => 'it needs root'),
     OPTIONS,
   )
-  assert.deepEqual([outcome?.result, outcome?.reason], ['not possible here', 'it needs root'])
+  assert.deepEqual([outcome?.result, outcome?.reason], ['unsupported', 'it needs root'])
 })
 
-test('a seed repeats what chance gives', () => {
+test('the same seed gives the same random numbers', () => {
   const numbers = () =>
     Array.from(
       { length: 5 },

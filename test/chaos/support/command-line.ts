@@ -2,14 +2,14 @@ import { parseArgs } from 'node:util'
 import { newSeed } from '../../support/random.ts'
 import type { Scenario } from './scenario.ts'
 
-/** What the caller asked for, in the words of `npm run chaos`. */
+/** The parsed arguments of `npm run chaos`. */
 export type Request =
   | { readonly kind: 'list' }
   | { readonly kind: 'wrong'; readonly message: string }
   | {
       readonly kind: 'run'
       readonly scenarios: readonly Scenario[]
-      /** Those of each scenario's full form, if not given. */
+      /** Default: the full number of each scenario. */
       readonly rounds: number | undefined
       readonly seed: number
       readonly json: boolean
@@ -39,8 +39,8 @@ export function parseRequest(args: readonly string[], scenarios: readonly Scenar
 function scenariosNamed(names: readonly string[], scenarios: readonly Scenario[]): readonly Scenario[] {
   if (names.length === 1 && names[0] === 'all') return scenarios
   return names.map((name) => {
-    const found = scenarios.find((each) => each.name === name)
-    if (found) return found
+    const scenario = scenarios.find((each) => each.name === name)
+    if (scenario) return scenario
     const known = scenarios.map((each) => each.name).join(', ')
     throw new Error(`there is no scenario ${JSON.stringify(name)}; known: ${known}, all`)
   })
@@ -49,5 +49,5 @@ function scenariosNamed(names: readonly string[], scenarios: readonly Scenario[]
 function numberIn(option: string, text: string, least: number): number {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (number >= least) return number
-  throw new Error(`${option} must be a whole number from ${least} on, not ${JSON.stringify(text)}`)
+  throw new Error(`${option} must be an integer of at least ${least}, not ${JSON.stringify(text)}`)
 }

@@ -12,17 +12,17 @@ export interface Row {
   readonly [column: string]: unknown
 }
 
-/** The database of a platform, looked at from beside it. */
+/** Direct access to the database of a platform. */
 export interface Engine {
   readonly name: EngineName
-  /** What tells the platform of it. */
+  /** The environment variables with which the platform uses it. */
   readonly env: Readonly<Record<string, string>>
   rows(sql: string): Promise<Row[]>
   /** The number in the first column of the first row. */
   count(sql: string): Promise<number>
 }
 
-/** An empty database of that engine; SQLite's is in the data directory of the platform. */
+/** Opens an empty database; SQLite's is in the data directory of the platform. */
 export async function openEngine(
   name: EngineName,
   dataDir: string,
@@ -51,8 +51,8 @@ function onSqlite(dataDir: string) {
 }
 
 /**
- * A SQLite database as the next start would find it. Looking at a copy leaves it to that start to bring the database
- * back from where it was left.
+ * A copy of a SQLite database with its log. Reading the copy leaves the recovery of the original to the next start of
+ * the platform.
  */
 export function copyOf(dataDir: string): ReturnType<typeof temporaryDirectory> {
   const copy = temporaryDirectory()

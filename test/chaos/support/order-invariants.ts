@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ORDER_WAY, type OrderStep } from '../../support/order-clients.ts'
+import { canHaveBecome, type OrderStep } from '../../support/order-clients.ts'
 import type { Engine } from './engine.ts'
 
 const EVENT_OF: Readonly<Record<string, string>> = {
@@ -10,7 +10,7 @@ const EVENT_OF: Readonly<Record<string, string>> = {
   expired: 'order.timeout',
 }
 
-/** Whatever happened: nothing that a client was told of is missing, and the story of each order is whole. */
+/** The invariants after every fault: no acknowledged change is lost, and each order has its history, events and alerts. */
 export async function requireOrders(
   engine: Engine,
   acknowledged: ReadonlyMap<string, OrderStep>,
@@ -26,29 +26,23 @@ async function requireAcknowledged(
 ): Promise<void> {
   const orders = await rows('select order_id, status from orders')
   const statuses = new Map(orders.map(({ order_id, status }) => [order_id, String(status)]))
-  const lost = [...acknowledged].filter(([id, status]) => !hasCome(statuses.get(id), status))
-  assert.deepEqual(lost, [], 'acknowledged, and not there')
+  const lost = [...acknowledged].filter(([id, status]) => !canHaveBecome(statuses.get(id), status))
+  assert.deepEqual(lost, [], 'acknowledged orders that are lost')
 }
 
-/** Nobody moves an order but its client, which may not have heard of its last move, and the worker. */
-function hasCome(found: string | undefined, status: OrderStep): boolean {
-  if (found === 'expired') return status === 'pending'
-  return ORDER_WAY.findIndex((each) => each === found) >= ORDER_WAY.indexOf(status)
-}
-
-/** Every arrival of an order in a status has its event, and every event its arrival. */
+/** Every status change has one event, and every event one status change. */
 async function requireEvents({ rows }: Engine): Promise<void> {
-  const arrivals = await rows(
+  const changes = await rows(
     `select order_id, 'pending' as status from orders union all select order_id, to_status from order_history`,
   )
   const events = await rows(`select subject, payload from messages where subject like 'order.%'`)
   assert.deepEqual(
     sorted(events.map(({ subject, payload }) => `${String(subject)} ${subjectIn(payload)}`)),
-    sorted(arrivals.map(({ order_id, status }) => `${EVENT_OF[String(status)]} ${String(order_id)}`)),
+    sorted(changes.map(({ order_id, status }) => `${EVENT_OF[String(status)]} ${String(order_id)}`)),
   )
 }
 
-/** Every expiry has its alert, once. */
+/** Every expiry has one alert. */
 async function requireAlerts({ rows }: Engine): Promise<void> {
   const alerts = await rows(`select alarm_id from alerts where source = 'platform.orders'`)
   const expired = await rows(`select order_id from orders where status = 'expired'`)

@@ -1,43 +1,43 @@
 import type { Chance } from '../../support/random.ts'
 
-/** A kind of trouble, and what the platform promises to whoever is in it. */
+/** A kind of fault, and what the platform guarantees under it. */
 export interface Scenario {
-  /** What `npm run chaos -- NAME` calls it; kebab-case. */
+  /** The argument of `npm run chaos -- NAME`; kebab-case. */
   readonly name: string
-  /** The row of the reliability plan. */
+  /** Its section in docs/reliability.md. */
   readonly row: string
   readonly promise: string
-  /** What is counted as one round, in the plural. */
+  /** The unit of the rounds, in the plural. */
   readonly unit: string
-  /** Rounds of all parts together: in `npm test`, and in `npm run chaos` when nothing else is asked for. */
+  /** Rounds of all parts together: `short` in `npm test`, `full` the default of `npm run chaos`. */
   readonly rounds: { readonly short: number; readonly full: number }
   readonly parts: readonly Part[]
-  /** Why this system cannot show it, when it cannot. */
-  readonly hindrance?: () => string | undefined
+  /** The reason why the scenario cannot run on this system; undefined when it can. */
+  readonly unsupported?: () => string | undefined
 }
 
 export interface Part {
   readonly title: string
-  /** How much of the scenario's rounds it gets; all, if not given. */
+  /** Its share of the scenario's rounds; all by default. */
   readonly share?: number
-  /** Rejects when a promise is broken; answers what was measured on the way. */
+  /** Returns the measurements; rejects when the promise is broken. */
   run(trial: Trial): Promise<Figures>
 }
 
 export interface Trial {
   readonly rounds: number
-  /** Whether another round is wanted after that many: a slow machine shows less rather than failing for its slowness. */
+  /** Whether to run another round; a slow machine runs fewer of them instead of exceeding the time limit. */
   wantsMore(roundsDone: number): boolean
   readonly chance: Chance
-  /** Closed when the part has ended, however it ended. */
+  /** Disposed at the end of the part. */
   readonly scope: AsyncDisposableStack
-  /** Aborted when nobody waits for the outcome any more. */
+  /** Aborted when the part was cancelled. */
   readonly signal: AbortSignal
-  /** Tells whoever watches how far it is. */
+  /** Shows the progress. */
   show(text: string): void
 }
 
-/** What was measured, under names for people: `{ kills: 40, lost: 0 }`. */
+/** Measurements with readable names: `{ kills: 40, lost: 0 }`. */
 export type Figures = Readonly<Record<string, number | string>>
 
 export function roundsOf({ share = 1 }: Part, rounds: number): number {

@@ -4,14 +4,14 @@ import { chanceOf } from '../../support/random.ts'
 import { scopeOf } from '../../support/scope.ts'
 import { figuresText, roundsOf, type Scenario } from './scenario.ts'
 
-const FEWEST = 3
-const ENOUGH_MS = 60_000
+const MIN_ROUNDS = 3
+const TIME_BUDGET_MS = 60_000
 
-/** The scenario as tests, as short as it can be and still show something. */
-export function shortForm({ name, promise, rounds, parts, hindrance }: Scenario): void {
-  // Every process that is started listens for the end of this one.
+/** Defines the scenario as tests with its short number of rounds. */
+export function shortForm({ name, promise, rounds, parts, unsupported }: Scenario): void {
+  // Each started process adds a listener for the exit of this one.
   setMaxListeners(0, process)
-  const skip = hindrance?.() ?? false
+  const skip = unsupported?.() ?? false
   describe(`${name}: ${promise}`, { concurrency: 2, skip }, () => {
     for (const part of parts) {
       test(part.title, async (t) => {
@@ -19,7 +19,8 @@ export function shortForm({ name, promise, rounds, parts, hindrance }: Scenario)
         const startedAt = performance.now()
         const figures = await part.run({
           rounds: wanted,
-          wantsMore: (done) => done < wanted && (done < FEWEST || performance.now() - startedAt < ENOUGH_MS),
+          wantsMore: (done) =>
+            done < wanted && (done < MIN_ROUNDS || performance.now() - startedAt < TIME_BUDGET_MS),
           chance: chanceOf(t),
           scope: scopeOf(t),
           signal: t.signal,

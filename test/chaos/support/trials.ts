@@ -5,11 +5,11 @@ export interface Outcome {
   readonly scenario: string
   readonly row: string
   readonly part: string
-  readonly result: 'kept' | 'broken' | 'not possible here'
+  readonly result: 'kept' | 'broken' | 'unsupported'
   readonly rounds: number
   readonly seconds: number
   readonly figures: Figures
-  /** What broke, or what is missing here. */
+  /** The error of a broken promise, or why the scenario is unsupported. */
   readonly reason?: string
 }
 
@@ -22,14 +22,14 @@ export interface TrialOptions {
 
 /** Runs the parts of a scenario one after the other. */
 export async function tryScenario(scenario: Scenario, options: TrialOptions): Promise<Outcome[]> {
-  const hindrance = scenario.hindrance?.()
+  const unsupported = scenario.unsupported?.()
   const outcomes: Outcome[] = []
   for (const part of scenario.parts) {
     options.signal.throwIfAborted()
     const rounds = roundsOf(part, options.rounds ?? scenario.rounds.full)
     const about = { scenario: scenario.name, row: scenario.row, part: part.title, rounds }
-    if (hindrance)
-      outcomes.push({ ...about, result: 'not possible here', seconds: 0, figures: {}, reason: hindrance })
+    if (unsupported)
+      outcomes.push({ ...about, result: 'unsupported', seconds: 0, figures: {}, reason: unsupported })
     else outcomes.push({ ...about, ...(await tryPart(part, rounds, about.scenario, options)) })
   }
   return outcomes

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'node:http'
 
-/** What `/health` said, again and again, each time on a connection of its own. */
+/** Polls `/health`, each time on a new connection. */
 export interface Watch {
   readonly answers: readonly HealthAnswer[]
   stop(): Promise<void>
 }
 
 export interface HealthAnswer {
-  /** 0 when there was none. */
+  /** 0 when there was no response. */
   readonly status: number
   readonly bus: string
   readonly milliseconds: number
@@ -41,15 +41,15 @@ export function askHealth(url: string): Promise<HealthAnswer> {
   return new Promise((resolve) => {
     const answer = (status: number, bus = '') =>
       resolve({ status, bus, milliseconds: performance.now() - start })
-    const asked = request(`${url}/health`, { agent: false, timeout: PATIENCE_MS }, (response) => {
+    const outgoing = request(`${url}/health`, { agent: false, timeout: PATIENCE_MS }, (response) => {
       let body = ''
       response.setEncoding('utf8').on('data', (text: string) => (body += text))
       response.on('end', () => answer(response.statusCode ?? 0, busIn(body)))
       response.on('error', () => answer(0))
     })
-    asked.on('timeout', () => asked.destroy())
-    asked.on('error', () => answer(0))
-    asked.end()
+    outgoing.on('timeout', () => outgoing.destroy())
+    outgoing.on('error', () => answer(0))
+    outgoing.end()
   })
 }
 
@@ -57,7 +57,7 @@ function busIn(body: string): string {
   return (JSON.parse(body) as { checks: { bus: string } }).checks.bus
 }
 
-/** The value that so many hundredths are not above. */
+/** The given percentile of the values. */
 export function percentile(values: readonly number[], hundredths: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * hundredths) / 100))] ?? 0

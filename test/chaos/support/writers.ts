@@ -1,7 +1,7 @@
 import type { OrderStep } from '../../support/order-clients.ts'
 import type { ServedPlatform } from '../../support/platform.ts'
 
-/** An answer to a call that makes an order. */
+/** The response to the creation of an order. */
 export interface Written {
   readonly orderId: string
   readonly status: number
@@ -9,7 +9,7 @@ export interface Written {
   readonly milliseconds: number
 }
 
-/** Makes an order; a connection that breaks is an answer with status 0. */
+/** Creates an order; a broken connection has status 0. */
 export async function writeOrder(platform: ServedPlatform, orderId: string): Promise<Written> {
   const start = performance.now()
   const answer = (status: number, code: string): Written => ({
@@ -29,7 +29,7 @@ export async function writeOrder(platform: ServedPlatform, orderId: string): Pro
   }
 }
 
-/** One order after the other until `enough` says so. */
+/** Creates one order after the other until `enough` returns true. */
 export async function writeOrders(
   platform: ServedPlatform,
   prefix: string,
@@ -44,8 +44,8 @@ export function acknowledgedIn(written: readonly Written[]): Map<string, OrderSt
   return new Map(written.filter(({ status }) => status === 201).map(({ orderId }) => [orderId, 'pending']))
 }
 
-/** The kinds of answers that are other than these: `201`, `503 store_unavailable`. */
-export function surprisesIn(written: readonly Written[], expected: readonly string[]): string[] {
+/** The kinds of responses that are not expected: `201`, `503 store_unavailable`. */
+export function unexpectedIn(written: readonly Written[], expected: readonly string[]): string[] {
   const kinds = new Set(written.map(({ status, code }) => `${status} ${code}`.trim()))
   return [...kinds].filter((kind) => !expected.includes(kind))
 }
