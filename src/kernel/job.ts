@@ -1,10 +1,12 @@
-/** A periodic background task. */
+import type { Gauge } from './metrics.ts'
+
+/** Something that the worker does again and again (docs/specification.md, Configuration). */
 export interface Job {
   /** Also the label of its metrics; kebab-case. */
   readonly name: string
   /** From the end of one run to the start of the next, in milliseconds. */
   readonly everyMs: number
-  /** One run. It returns soon after `signal` is aborted, and leaves no partial changes. */
+  /** One run. It stops soon after `signal` is aborted, and leaves nothing half done. */
   run(signal: AbortSignal): Promise<void>
   /** The gauges that a run sets; they are cleared when it fails, so that no alarm rests on an old value. */
   readonly gauges?: readonly Gauge[]

@@ -19,19 +19,19 @@ import {
 } from './support/writers.ts'
 
 const REFUSALS = 20
-// The log of the database has free space of its own for some time.
-const MAX_CALLS = 20_000
+// The log of the database has free space in itself for some time.
+const MOST_CALLS = 20_000
 const READS = 50
 
 export const diskFull: Scenario = {
   name: 'disk-full',
   row: 'R-4',
-  promise: 'on a full disk reads succeed and changes are refused, and freed space restores the service',
+  promise: 'on a full disk everything can be read, changes are refused, and space is all it takes to go on',
   unit: 'fillings of the disk',
   rounds: { short: 1, full: 20 },
   parts: [{ title: 'a tmpfs of 64 MiB', run: fullDisk }],
   unsupported() {
-    if (process.getuid?.() !== 0) return 'it mounts a tmpfs, which only root can do'
+    if (process.getuid?.() !== 0) return 'it mounts a tmpfs, which only root may do'
     using directory = temporaryDirectory()
     const { status, stderr } = mount(directory.path)
     if (status !== 0) return `no tmpfs can be mounted here: ${stderr.trim()}`
@@ -62,8 +62,8 @@ async function fullDisk({ rounds, scope, signal, show }: Trial): Promise<Figures
       during.some(({ status }) => status === 503),
       'the disk was not full',
     )
-    // A checkpoint may have freed space in the log again.
-    await eventually('health to be 503', async () => {
+    // A checkpoint may have freed space in the log.
+    await eventually('health is bad', async () => {
       all.push(await writeOrder(platform, `r${round}-more-${all.length}`))
       return (await askHealth(platform.url)).status === 503
     })
@@ -71,10 +71,10 @@ async function fullDisk({ rounds, scope, signal, show }: Trial): Promise<Figures
 
     rmSync(ballast)
     const freedAt = performance.now()
-    await eventually('health to be 200 again', async () => (await askHealth(platform.url)).status === 200, {
+    await eventually('health is good again', async () => (await askHealth(platform.url)).status === 200, {
       timeoutMs: 30_000,
     })
-    const after = await eventually('an order to be accepted', async () => {
+    const after = await eventually('an order is accepted', async () => {
       const written = await writeOrder(platform, `r${round}-after-${all.length}`)
       all.push(written)
       return written.status === 201
@@ -96,7 +96,7 @@ async function fullDisk({ rounds, scope, signal, show }: Trial): Promise<Figures
 
 function hasEnoughRefusals(written: readonly Written[]): boolean {
   const refusals = written.filter(({ status }) => status === 503).length
-  return refusals >= REFUSALS || written.length >= MAX_CALLS
+  return refusals >= REFUSALS || written.length >= MOST_CALLS
 }
 
 async function readAll(platform: ServedPlatform, written: readonly Written[]): Promise<number> {
@@ -107,7 +107,7 @@ async function readAll(platform: ServedPlatform, written: readonly Written[]): P
   return written.length
 }
 
-/** Writes a file that fills the disk. */
+/** Fills the free space with a file. */
 function fill(directory: string): string {
   const path = join(directory, 'ballast')
   const file = openSync(path, 'w')
@@ -128,7 +128,7 @@ function writeUntilFull(file: number, piece: Buffer): void {
 }
 
 function mount(directory: string) {
-  // All rounds together write some 20 MiB.
+  // All rounds together make some 20 MiB of orders.
   const args = ['-t', 'tmpfs', '-o', 'size=64m,mode=700', 'tmpfs', directory]
   return spawnSync('mount', args, { encoding: 'utf8' })
 }

@@ -10,15 +10,15 @@ import { askHealth } from './support/watch.ts'
 import { acknowledgedIn, DONE, REFUSED, unexpectedIn, writeOrders, type Written } from './support/writers.ts'
 
 const CLIENTS = 4
-// So many successes in a row mean that the injected errors are over.
-const SUCCESSES_IN_A_ROW = 15
-const MAX_CALLS = 2_000
+// So many successes in a row mean that the errors are over.
+const SUCCESSES = 15
+const MOST_CALLS = 2_000
 
 export const ioErrors: Scenario = {
   name: 'io-errors',
   row: 'R-3',
-  promise: 'a change that fails on a disk error is refused with 503, and no acknowledged one is lost',
-  unit: 'series of failing calls',
+  promise: 'a call that the disk fails is answered with 503, and nothing that was acknowledged is lost',
+  unit: 'runs of failing calls',
   rounds: { short: 2, full: 40 },
   parts: [
     { title: 'fsync fails with EIO', share: 0.5, run: (trial) => failingDisk(trial, 'fsync', 'EIO') },
@@ -34,7 +34,7 @@ async function failingDisk(trial: Trial, call: string, error: string): Promise<F
   const { rounds, scope, signal, chance, show } = trial
   const dataDir = scope.use(temporaryDirectory()).path
   const engine = await openEngine('sqlite', dataDir, scope)
-  // The schema is created without faults; power-loss and migration test it with faults.
+  // The schema is created without errors; the scenario power-loss covers its creation.
   await (await servePlatform({ dataDir, modules: 'api' })).stop()
   const all: Written[] = []
   for (let round = 1; round <= rounds; round++) {
@@ -50,9 +50,9 @@ async function failingDisk(trial: Trial, call: string, error: string): Promise<F
     assert.deepEqual(unexpectedIn(written, [DONE, REFUSED]), [], `round ${round}`)
     assert.ok(
       written.some(({ status }) => status === 503),
-      `round ${round}: no call failed`,
+      `round ${round}: no call has met an error`,
     )
-    await eventually('health to be 200 again', async () => (await askHealth(platform.url)).status === 200)
+    await eventually('health is good again', async () => (await askHealth(platform.url)).status === 200)
     requireIntegrity(dataDir, `round ${round}`)
     assert.equal(await platform.stop(), 0)
   }
@@ -61,8 +61,8 @@ async function failingDisk(trial: Trial, call: string, error: string): Promise<F
   return { runs: rounds, acknowledged: all.length - refused, refused, lost: 0, corrupt: 0 }
 }
 
-/** The strace command that injects errors into some calls on the files of the database. */
-function failing(dataDir: string, call: string, error: string, chance: Chance): string[] {
+/** Makes some system calls on the files of the database fail, after some that succeed. */
+function strace(dataDir: string, call: string, error: string, chance: Chance): string[] {
   const first = chance.between(10, 40)
   const when = `${first}..${first + chance.between(4, 12)}`
   const files = ['platform.db', 'platform.db-wal'].flatMap((name) => ['-P', join(dataDir, name)])
@@ -70,11 +70,10 @@ function failing(dataDir: string, call: string, error: string, chance: Chance): 
   return ['strace', '-f', '-D', '-qqq', '-o', '/dev/null', ...files, ...inject]
 }
 
-function isCalmAgain(written: readonly Written[]): boolean {
-  if (written.length >= MAX_CALLS) return true
+function isStableAgain(written: readonly Written[]): boolean {
+  if (written.length >= MOST_CALLS) return true
   const hasFailed = written.some(({ status }) => status === 503)
-  const isCalm =
-    written.length >= SUCCESSES_IN_A_ROW &&
-    written.slice(-SUCCESSES_IN_A_ROW).every(({ status }) => status === 201)
-  return isCalm && (hasFailed || written.length > 20 * SUCCESSES_IN_A_ROW)
+  const isStable =
+    written.length >= SUCCESSES && written.slice(-SUCCESSES).every(({ status }) => status === 201)
+  return isStable && (hasFailed || written.length > 20 * SUCCESSES)
 }

@@ -12,15 +12,16 @@ import { percentile, slowest, watchHealth } from './support/watch.ts'
 import { acknowledgedIn, DONE, REFUSED, unexpectedIn, writeOrder, type Written } from './support/writers.ts'
 
 const WRITERS = 4
-// docs/reliability.md, R-25: requests wait up to 5 s; the limit includes the overhead of a busy machine.
-const PATIENCE_MS = 5_000
+// docs/reliability.md, R-25: requests wait up to 5 s; a busy machine adds to that.
+const LOCK_TIMEOUT_MS = 5_000
 const ANSWER_LIMIT_MS = 20_000
 const LONG_MS = 8_000
 
 export const lockContention: Scenario = {
   name: 'lock-contention',
   row: 'R-25',
-  promise: 'while another program holds the write lock, reads succeed, and changes wait at most five seconds',
+  promise:
+    'while another program holds the write lock, reads go on, and changes wait five seconds and no longer',
   unit: 'locks of 0.1 to 10 s',
   rounds: { short: 2, full: 20 },
   parts: [
@@ -40,7 +41,7 @@ async function contend(trial: Trial, engineName: EngineName): Promise<Figures> {
   const written: Written[] = [await writeOrder(platform, 'first')]
   for (let round = 1; round <= rounds; round++) {
     signal.throwIfAborted()
-    // Every other lock is longer than any change waits.
+    // Changes time out under a long lock.
     const lengthMs = round % 2 === 0 ? chance.between(LONG_MS, 10_000) : chance.between(100, 3_000)
     show(`lock ${round} of ${rounds}, for ${lengthMs} ms`)
     written.push(...(await writeUnderLock(platform, `r${round}`, hold, lengthMs)))
@@ -61,7 +62,7 @@ async function contend(trial: Trial, engineName: EngineName): Promise<Figures> {
 
 type Hold = () => Promise<() => Promise<void>>
 
-/** Writes and reads while the lock is held for `lengthMs`; returns the responses to the writes. */
+/** Writes and reads while the lock is held for that time; returns the outcomes of the writes. */
 async function writeUnderLock(
   platform: ServedPlatform,
   prefix: string,
@@ -82,10 +83,9 @@ async function writeUnderLock(
   const written = await waiting
   assert.deepEqual(unexpectedIn(written, [DONE, REFUSED]), [])
   assert.ok(slowest(written) < ANSWER_LIMIT_MS, `an answer took ${slowest(written)} ms`)
-  if (lengthMs >= LONG_MS)
-    assert.deepEqual(unexpectedIn(written, [REFUSED]), [], 'the lock was held too long')
-  else if (slowest(written) < PATIENCE_MS) assert.deepEqual(unexpectedIn(written, [DONE]), [])
-  const after = await eventually<Written | undefined>('an order to be accepted', async () => {
+  if (lengthMs >= LONG_MS) assert.deepEqual(unexpectedIn(written, [REFUSED]), [], 'the lock was held too long')
+  else if (slowest(written) < LOCK_TIMEOUT_MS) assert.deepEqual(unexpectedIn(written, [DONE]), [])
+  const after = await eventually<Written | undefined>('an order to be taken', async () => {
     const next = await writeOrder(platform, `${prefix}-after-${performance.now()}`)
     return next.status === 201 ? next : undefined
   })

@@ -16,22 +16,22 @@ export const migration: Scenario = {
   name: 'migration',
   row: 'R-26',
   promise:
-    'a migration that is killed at any step has happened completely or not at all, and the next start continues it',
+    'a migration that is killed at any step is applied as a whole or not at all, and the next start completes it',
   unit: 'kills, at most one for each step',
   rounds: { short: 8, full: 600 },
   parts: [
     { title: 'killed at a write to the SQLite file', share: 0.5, run: killedAtWrites },
-    { title: 'disconnected at a statement to PostgreSQL', share: 0.5, run: disconnectedAtStatements },
+    { title: 'cut off at a statement to PostgreSQL', share: 0.5, run: cutOffAtStatements },
     { title: 'a database of a later release is refused', run: refuseSuccessor },
   ],
 }
 
 async function killedAtWrites({ rounds, chance, signal, show }: Trial): Promise<Figures> {
-  const moments = sample(await writesOfMigration(), rounds, chance)
+  const moments = pickSome(await writesOfMigration(), rounds, chance)
   let undone = 0
   for (const [index, { call, number }] of moments.entries()) {
     signal.throwIfAborted()
-    show(`kill ${index + 1} of ${moments.length}`)
+    show(`death ${index + 1} of ${moments.length}`)
     await using scope = new AsyncDisposableStack()
     const dataDir = scope.use(temporaryDirectory()).path
     const engine = await openEngine('sqlite', dataDir, scope)
@@ -40,18 +40,18 @@ async function killedAtWrites({ rounds, chance, signal, show }: Trial): Promise<
     const { code } = await runPlatform(['db', 'migrate'], { dataDir, wrapper })
     assert.notEqual(code, 0, `it was not killed at ${call} ${number}`)
     requireIntegrity(dataDir, `${call} ${number}`)
-    if (!isFileComplete(dataDir)) undone++
-    await requireNextMigration(engine, dataDir)
+    if (!isWholeFile(dataDir)) undone++
+    await requireForward(engine, dataDir)
   }
   return {
-    kills: moments.length,
-    complete: moments.length - undone,
-    absent: undone,
-    partial: 0,
+    deaths: moments.length,
+    applied: moments.length - undone,
+    'not applied': undone,
+    'partly applied': 0,
   }
 }
 
-/** Every write of a migration; their number depends on the engine. */
+/** Every write of a migration, as recorded: their number depends on the engine. */
 async function writesOfMigration(): Promise<{ call: string; number: number }[]> {
   using directory = temporaryDirectory()
   const recording = join(directory.path, 'recording')
@@ -71,9 +71,9 @@ function straceOf(dataDir: string): string[] {
   return ['strace', '-f', '-D', '-qqq', ...files.flatMap((name) => ['-P', join(dataDir, name)])]
 }
 
-async function disconnectedAtStatements({ rounds, chance, signal, show }: Trial): Promise<Figures> {
+async function cutOffAtStatements({ rounds, chance, signal, show }: Trial): Promise<Figures> {
   const requests = await requestsOfMigration()
-  const moments = sample(
+  const moments = pickSome(
     Array.from({ length: requests }, (_, index) => index + 1),
     rounds,
     chance,
@@ -81,20 +81,20 @@ async function disconnectedAtStatements({ rounds, chance, signal, show }: Trial)
   let undone = 0
   for (const [index, moment] of moments.entries()) {
     signal.throwIfAborted()
-    show(`kill ${index + 1} of ${moments.length}`)
+    show(`death ${index + 1} of ${moments.length}`)
     await using scope = new AsyncDisposableStack()
     const { engine, dataDir, proxy, env } = await behindProxy(scope)
     proxy.disturb({ resetAtRequest: moment })
     await runPlatform(['db', 'migrate'], { dataDir, env })
-    if (!(await isComplete(engine))) undone++
-    await requireNextMigration(engine, dataDir)
+    if (!(await isWhole(engine))) undone++
+    await requireForward(engine, dataDir)
   }
   return {
     statements: requests,
-    kills: moments.length,
-    complete: moments.length - undone,
-    absent: undone,
-    partial: 0,
+    deaths: moments.length,
+    applied: moments.length - undone,
+    'not applied': undone,
+    'partly applied': 0,
   }
 }
 
@@ -115,7 +115,7 @@ async function behindProxy(scope: AsyncDisposableStack) {
   return { dataDir, engine, proxy, env: { DATABASE_URL: url.href } }
 }
 
-function sample<T>(all: readonly T[], count: number, chance: Chance): T[] {
+function pickSome<T>(all: readonly T[], count: number, chance: Chance): T[] {
   const left = [...all]
   while (left.length > count) left.splice(chance.between(0, left.length - 1), 1)
   return left
@@ -126,32 +126,29 @@ const TABLES: Readonly<Record<EngineName, string>> = {
   postgres: `select tablename as name from pg_tables where schemaname = 'public'`,
 }
 
-/** Whether the schema is complete; fails when only a part of it exists. */
-async function isComplete(engine: Engine): Promise<boolean> {
+/** Whether the whole schema exists; fails when only a part of it does. */
+async function isWhole(engine: Engine): Promise<boolean> {
   const tables = await engine.rows(TABLES[engine.name])
   if (tables.length === 0) return false
-  assert.ok(
-    (await engine.count('select count(*) from schema_migrations')) > 0,
-    'tables without a recorded migration',
-  )
+  assert.ok((await engine.count('select count(*) from schema_migrations')) > 0, 'tables without their step')
   return true
 }
 
-/** The same for a SQLite file, which may need a recovery first. */
-function isFileComplete(dataDir: string): boolean {
+/** The same for a file that may need recovery first, on a copy. */
+function isWholeFile(dataDir: string): boolean {
   using copy = copyOf(dataDir)
   using database = new DatabaseSync(join(copy.path, 'platform.db'))
   if (database.prepare(TABLES.sqlite).all().length === 0) return false
-  assert.ok(database.prepare('select 1 from schema_migrations').get(), 'tables without a recorded migration')
+  assert.ok(database.prepare('select 1 from schema_migrations').get(), 'tables without their step')
   return true
 }
 
-async function requireNextMigration(engine: Engine, dataDir: string): Promise<void> {
+async function requireForward(engine: Engine, dataDir: string): Promise<void> {
   const options = { dataDir, env: engine.env }
   const { code, stderr } = await runPlatform(['db', 'migrate'], options)
   assert.equal(code, 0, stderr)
   assert.doesNotMatch((await runPlatform(['db', 'status'], options)).stdout, /pending/)
-  assert.ok(await isComplete(engine))
+  assert.ok(await isWhole(engine))
 }
 
 async function refuseSuccessor({ scope }: Trial): Promise<Figures> {
@@ -161,7 +158,7 @@ async function refuseSuccessor({ scope }: Trial): Promise<Figures> {
     const engine = await openEngine(name, dataDir, scope)
     const options = { dataDir, env: engine.env }
     assert.equal((await runPlatform(['db', 'migrate'], options)).code, 0)
-    await insertLaterMigration(engine, dataDir)
+    await recordSuccessor(engine, dataDir)
     for (const command of [['serve'], ['db', 'migrate']]) {
       const { code, stderr } = await runPlatform(command, options)
       assert.equal(code, 1)
@@ -171,8 +168,8 @@ async function refuseSuccessor({ scope }: Trial): Promise<Figures> {
   return { engines: engines.length, refused: engines.length }
 }
 
-/** Records a breaking migration of a later release. */
-async function insertLaterMigration(engine: Engine, dataDir: string): Promise<void> {
+/** Records a breaking step of a later release. */
+async function recordSuccessor(engine: Engine, dataDir: string): Promise<void> {
   const statement = `insert into schema_migrations (name, breaking, applied_at) values ('${SUCCESSOR}', 1, 1)`
   if (engine.name === 'postgres') return void (await engine.rows(statement))
   using database = new DatabaseSync(join(dataDir, 'platform.db'))

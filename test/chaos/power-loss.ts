@@ -10,7 +10,7 @@ import { ticket } from '../support/ticket-api.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const CLIENTS = 8
-// Enough to fill the log, so that some cuts happen during a checkpoint and a restart of the log.
+// Enough to fill the log, so that checkpoints and restarts of the log are among the moments of the cut.
 const ORDERS_EACH = 90
 const NOTIFIER_ROUNDS = 6
 const NOTIFIER_SOURCE = join(import.meta.dirname, '../../programs/ticket-notify/ticket-notify.ts')
@@ -18,17 +18,17 @@ const NOTIFIER_SOURCE = join(import.meta.dirname, '../../programs/ticket-notify/
 export const powerLoss: Scenario = {
   name: 'power-loss',
   row: 'R-2',
-  promise: 'a power loss at any moment loses no acknowledged change',
-  unit: 'states after a power loss',
+  promise: 'a power cut at any moment loses nothing that was acknowledged',
+  unit: 'states after a cut',
   rounds: { short: 280, full: 6_000 },
   parts: [
     { title: 'orders and their events', share: 0.72, run: ordersAndEvents },
-    { title: 'the secret of the tokens, and a database during its creation', share: 0.14, run: firstStart },
+    { title: 'the token secret and the creation of the database', share: 0.14, run: firstStart },
     { title: 'the state of the notifier', share: 0.14, run: stateOfNotifier },
   ],
 }
 
-/** Simulates power losses at random steps of the recording; `inspect` gets the files that remain. */
+/** Cuts the power at random moments of the recording; `inspect` gets the files that the next start would find. */
 async function cutThePower(
   steps: readonly DiskStep[],
   disk: Disk,
@@ -36,11 +36,11 @@ async function cutThePower(
   look: { step(step: DiskStep): void; inspect(directory: string): void },
 ): Promise<void> {
   const cuts = Array.from({ length: rounds - 1 }, () => chance.between(1, steps.length)).sort((a, b) => a - b)
-  // The last one is after all steps, so that the last acknowledgement is checked too.
+  // The last cut comes after every step, so that the last answers are checked, too.
   cuts.push(steps.length)
   let done = 0
   for (const [index, cut] of cuts.entries()) {
-    // Concurrent tests have servers in this process.
+    // Test servers run in this process, too.
     await nextTurn()
     signal.throwIfAborted()
     if (index % 50 === 0) show(`state ${index} of ${rounds}`)
@@ -64,17 +64,17 @@ async function ordersAndEvents(trial: Trial): Promise<Figures> {
   const steps = await recordOrders(directory)
 
   const acknowledged = new Map<string, string>()
-  for (const step of steps) recordAcknowledged(step, acknowledged)
-  assert.equal(acknowledged.size, CLIENTS * ORDERS_EACH, 'the recording contains every response')
+  for (const step of steps) noteAcknowledged(step, acknowledged)
+  assert.equal(acknowledged.size, CLIENTS * ORDERS_EACH, 'the recording holds every answer')
   const isCheckpoint = (step: DiskStep) => step.kind === 'sync' && step.path.endsWith('platform.db')
-  assert.ok(steps.some(isCheckpoint), 'the recording contains a checkpoint')
+  assert.ok(steps.some(isCheckpoint), 'the recording holds a checkpoint')
   const cut = (recorded: readonly DiskStep[], rounds: number) =>
     findingsAfterCuts(recorded, new Disk(directory, initial), { ...trial, rounds })
   assert.deepEqual(await cut(steps, trial.rounds), NOTHING_LOST)
 
-  // Proof that a loss would be detected: the same recording without any sync.
-  const withoutSync = steps.filter(({ kind }) => kind !== 'sync')
-  await assert.rejects(async () => assert.deepEqual(await cut(withoutSync, 20), NOTHING_LOST))
+  // Proof that a loss is noticed: the same recording without its syncs.
+  const careless = steps.filter(({ kind }) => kind !== 'sync')
+  await assert.rejects(async () => assert.deepEqual(await cut(careless, 20), NOTHING_LOST))
   return {
     states: trial.rounds,
     'of steps': steps.length,
@@ -83,18 +83,18 @@ async function ordersAndEvents(trial: Trial): Promise<Figures> {
   }
 }
 
-/** Records the program with clients that create orders and pay some of them. */
+/** Runs the program with clients that create orders and pay them. */
 async function recordOrders(dataDir: string): Promise<DiskStep[]> {
   const recording = join(dataDir, 'recording')
   await using platform = await servePlatform({ dataDir, modules: 'api', wrapper: recorder(recording) })
-  await Promise.all(Array.from({ length: CLIENTS }, (_, client) => createOrders(platform, client)))
-  // One more response, so that the write of the last one is complete in the recording.
+  await Promise.all(Array.from({ length: CLIENTS }, (_, client) => makeOrders(platform, client)))
+  // One more answer, so that the recording has the whole write of the last order's answer.
   await (await platform.call('GET', '/health')).text()
   await platform.kill()
   return readRecording(recording)
 }
 
-async function createOrders(platform: ServedPlatform, client: number, orders = ORDERS_EACH): Promise<void> {
+async function makeOrders(platform: ServedPlatform, client: number, orders = ORDERS_EACH): Promise<void> {
   for (let number = 0; number < orders; number++) {
     const order_id = `c${client}-${number}`
     const body = { order_id, platform: 'live', amount_cents: number }
@@ -106,8 +106,8 @@ async function createOrders(platform: ServedPlatform, client: number, orders = O
   }
 }
 
-/** Records the orders in a response, with the acknowledged status. */
-function recordAcknowledged(step: DiskStep, acknowledged: Map<string, string>): void {
+/** The orders that a client has got in an answer, with the status of the last one. */
+function noteAcknowledged(step: DiskStep, acknowledged: Map<string, string>): void {
   if (step.kind !== 'sent') return
   for (const [, id = '', status = ''] of step.text.matchAll(
     /"order_id":"([^"]+)".{0,80}?"status":"(\w+)"/g,
@@ -117,10 +117,10 @@ function recordAcknowledged(step: DiskStep, acknowledged: Map<string, string>): 
 }
 
 interface Findings {
-  /** Acknowledged orders that are missing, or in another status. */
+  /** Acknowledged orders that are missing, or have another status. */
   lost: number
   corrupt: number
-  /** Changes without an event. */
+  /** Changes without a message in the outbox. */
   'without event': number
 }
 
@@ -134,7 +134,7 @@ async function findingsAfterCuts(
   const acknowledged = new Map<string, string>()
   const findings: Findings = { ...NOTHING_LOST }
   await cutThePower(steps, disk, trial, {
-    step: (step) => recordAcknowledged(step, acknowledged),
+    step: (step) => noteAcknowledged(step, acknowledged),
     inspect: (directory) => inspectOrders(join(directory, 'platform.db'), acknowledged, findings),
   })
   return findings
@@ -157,7 +157,7 @@ function inspectOrders(path: string, acknowledged: ReadonlyMap<string, string>, 
       .map((row) => row['event']),
   )
   for (const [id, status] of acknowledged) {
-    // A committed move may not be acknowledged yet.
+    // A status change may be committed before the client has got its answer.
     if (orders.get(id) !== status && !(status === 'pending' && orders.get(id) === 'paid')) findings.lost++
   }
   for (const [id, status] of orders) {
@@ -166,40 +166,34 @@ function inspectOrders(path: string, acknowledged: ReadonlyMap<string, string>, 
   }
 }
 
-/** A start on an empty directory: tokens that were issued must stay valid, so the secret must survive. */
+/** A start on an empty directory: tokens that were issued before the cut are valid after it. */
 async function firstStart(trial: Trial): Promise<Figures> {
   const dataDir = trial.scope.use(temporaryDirectory()).path
   const recording = join(dataDir, 'recording')
   trial.show('recording')
   {
     await using platform = await servePlatform({ dataDir, modules: 'api', wrapper: recorder(recording) })
-    // Some load, so that many of the power losses happen after the start.
-    await createOrders(platform, 0, 8)
+    // Some load, so that many of the cuts come after the start.
+    await makeOrders(platform, 0, 8)
   }
   const steps = readRecording(recording)
   const secret = readFileSync(join(dataDir, 'jwt-secret'), 'utf8')
   let listening = false
-  let afterStart = 0
+  let lasting = 0
   await cutThePower(steps, new Disk(dataDir), trial, {
     step: (step) => (listening ||= step.kind === 'sent' && step.text.includes('"message":"listening"')),
     inspect(directory) {
       const path = join(directory, 'jwt-secret')
       if (listening || existsSync(path)) assert.equal(readFileSync(path, 'utf8'), secret)
       requireWholeSchema(join(directory, 'platform.db'), listening)
-      if (listening) afterStart++
+      if (listening) lasting++
     },
   })
-  assert.ok(afterStart > 0, 'no power loss happened after the start')
-  return {
-    states: trial.rounds,
-    'of steps': steps.length,
-    'after the start': afterStart,
-    lost: 0,
-    corrupt: 0,
-  }
+  assert.ok(lasting > 0, 'no cut came after the start')
+  return { states: trial.rounds, 'of steps': steps.length, 'after the start': lasting, lost: 0, corrupt: 0 }
 }
 
-/** Requires all tables or none; without tables the next start creates them. */
+/** All tables or none; with none the next start creates them. */
 function requireWholeSchema(path: string, isExpected: boolean): void {
   if (!isExpected && !existsSync(path)) return
   using database = new DatabaseSync(path)
@@ -209,7 +203,7 @@ function requireWholeSchema(path: string, isExpected: boolean): void {
   const { steps } = database.prepare('select count(*) as steps from schema_migrations').get() as {
     steps: number
   }
-  assert.ok(steps > 0, `${tables.length} tables without a recorded migration`)
+  assert.ok(steps > 0, `${tables.length} tables without a migration`)
 }
 
 async function stateOfNotifier(trial: Trial): Promise<Figures> {
@@ -217,7 +211,7 @@ async function stateOfNotifier(trial: Trial): Promise<Figures> {
   world.configure(['mail'])
   trial.show('recording')
   const steps: DiskStep[] = []
-  const acknowledged = new Map<DiskStep, string[]>()
+  const completed = new Map<DiskStep, string[]>()
   for (let round = 1; round <= NOTIFIER_ROUNDS; round++) {
     world.api.tickets = [...world.api.tickets, ticket(`t-${round}-a`), ticket(`t-${round}-b`)]
     const recording = join(world.directory, `recording-${round}`)
@@ -228,20 +222,20 @@ async function stateOfNotifier(trial: Trial): Promise<Figures> {
     for (const step of readRecording(recording)) {
       steps.push(step)
       if (step.kind === 'sent' && step.text.includes('"message":"round done"'))
-        acknowledged.set(step, Object.keys(world.state()))
+        completed.set(step, Object.keys(world.state()))
     }
   }
-  assert.equal(acknowledged.size, NOTIFIER_ROUNDS, 'the recording contains every round')
+  assert.equal(completed.size, NOTIFIER_ROUNDS, 'the recording has every round')
   let known: string[] = []
   const directory = join(world.directory, 'state')
   await cutThePower(steps, new Disk(directory), trial, {
-    step: (step) => (known = acknowledged.get(step) ?? known),
+    step: (step) => (known = completed.get(step) ?? known),
     inspect(after) {
       const path = join(after, 'ticket-notify-state.json')
       if (known.length === 0 && !existsSync(path)) return
       const state = JSON.parse(readFileSync(path, 'utf8')) as object
       const lost = known.filter((id) => !(id in state))
-      assert.deepEqual(lost, [], 'tickets of a finished round that are not in the state')
+      assert.deepEqual(lost, [], 'tickets of a completed round that are not in the state')
     },
   })
   return {

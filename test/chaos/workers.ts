@@ -10,7 +10,7 @@ import { requireOrders } from './support/order-invariants.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const SUBJECTS = ['telemetry.agent.a', 'telemetry.agent.b', 'telemetry.agent.c']
-// Longer than a lease, so that another process takes over from a suspended one.
+// Longer than a lease, so that another process takes over from one that is suspended.
 const SUSPENSION_MS = 11_000
 const PATIENCE = { timeoutMs: 60_000 }
 const WORKERS = 4
@@ -19,15 +19,13 @@ const DUE_EACH_ROUND = 400
 export const workers: Scenario = {
   name: 'workers',
   row: 'R-10',
-  promise: 'several processes on one database deliver in order and expire once, whichever of them fails',
+  promise:
+    'several processes on one database do everything once and in order, while any of them is suspended or killed',
   unit: 'suspensions and kills of the process that delivers, or kills of a worker',
   rounds: { short: 1, full: 8 },
   parts: [
-    { title: 'messages of a client stay in order, on SQLite', run: (trial) => keepOrder(trial, 'sqlite') },
-    {
-      title: 'messages of a client stay in order, on PostgreSQL',
-      run: (trial) => keepOrder(trial, 'postgres'),
-    },
+    { title: 'the order of a client, on SQLite', run: (trial) => keepOrder(trial, 'sqlite') },
+    { title: 'the order of a client, on PostgreSQL', run: (trial) => keepOrder(trial, 'postgres') },
     { title: 'four workers expire each order once, on SQLite', run: (trial) => expireOnce(trial, 'sqlite') },
     {
       title: 'four workers expire each order once, on PostgreSQL',
@@ -43,7 +41,7 @@ interface World {
   readonly workers: ServedPlatform[]
   readonly scope: AsyncDisposableStack
   serve(modules: string): Promise<ServedPlatform>
-  /** The process that holds the delivery lease. */
+  /** The process that delivers now. */
   deliverer(): Promise<ServedPlatform>
 }
 
@@ -68,7 +66,7 @@ async function openWorld(
   const workerProcesses = await served('worker', counts.workers)
   const deliverer = () =>
     eventually(
-      'a process to hold the delivery lease',
+      'a process delivers',
       async () => {
         const [row] = await engine.rows(`select holder from leases where name = 'delivery'`)
         const processId = Number(String(row?.['holder']).split('/')[1])
@@ -80,8 +78,8 @@ async function openWorld(
 }
 
 /**
- * One client that sends numbered messages to the apis in turn. After a failure or a 503 it sends the same message to the
- * next api with the same idempotency key, so that each number is accepted once.
+ * One client that sends numbered messages to one api after the other. Without an answer, or after a 503, it repeats the
+ * request at the next api with the same Idempotency-Key, so that each number is accepted once.
  */
 function startClient({ apis, scope }: World, chance: Chance) {
   const absent = new Set<ServedPlatform>()
@@ -118,7 +116,7 @@ function startClient({ apis, scope }: World, chance: Chance) {
     }
   }
   const running = run()
-  // `stop` returns the rejection.
+  // stop() rejects with its error.
   running.catch(() => undefined)
   scope.defer(() => {
     stopping = true
@@ -132,7 +130,7 @@ function startClient({ apis, scope }: World, chance: Chance) {
       const goal = total() + count
       await eventually('more messages', () => total() >= goal, PATIENCE)
     },
-    /** Sends no new requests to this process until `welcome`. */
+    /** Sends nothing to this process until `welcome`; a pending request goes on. */
     avoid: (api: ServedPlatform) => void absent.add(api),
     welcome: (api: ServedPlatform) => void absent.delete(api),
     async stop() {
@@ -172,7 +170,7 @@ async function keepOrder(trial: Trial, engineName: EngineName): Promise<Figures>
     messages: client.total(),
     lost: 0,
     'out of order': 0,
-    'takeover within ms': Math.round(Math.max(...takeovers)),
+    'slowest takeover ms': Math.round(Math.max(...takeovers)),
   }
 }
 
@@ -183,10 +181,10 @@ async function suspendDeliverer({ engine, deliverer }: World, client: Client): P
   client.avoid(suspended)
   suspended.signal('SIGSTOP')
   await pause(SUSPENSION_MS)
-  // On SQLite the suspended process may hold the write lock, and then no other process can take over.
+  // On SQLite the suspended process may hold the write lock, and then no other one can write.
   if (engine.name === 'postgres') {
     await eventually(
-      'another one to take over',
+      'another process takes over',
       async () => (await deliverer()).pid !== suspended.pid,
       PATIENCE,
     )
@@ -196,7 +194,7 @@ async function suspendDeliverer({ engine, deliverer }: World, client: Client): P
   await client.moreThan(100)
 }
 
-/** Returns the milliseconds until another process delivered. */
+/** Returns the time until another process delivered. */
 async function killDeliverer(world: World, client: Client): Promise<number> {
   const killed = await world.deliverer()
   client.avoid(killed)
@@ -220,11 +218,11 @@ async function expireOnce(trial: Trial, engineName: EngineName): Promise<Figures
     trial.signal.throwIfAborted()
     trial.show(`round ${round} of ${trial.rounds}`)
     const killed = trial.chance.pick(workerProcesses)
-    const creating = createDue(api, `r${round}`)
+    const making = makeDue(api, `r${round}`)
     await pause(trial.chance.between(0, 300))
     await killed.kill()
     workerProcesses.splice(workerProcesses.indexOf(killed), 1, await world.serve('worker'))
-    due += await creating
+    due += await making
   }
   const left = () => engine.count(`select count(*) from orders where status = 'pending'`)
   await eventually('every order has expired', async () => (await left()) === 0, PATIENCE)
@@ -234,7 +232,7 @@ async function expireOnce(trial: Trial, engineName: EngineName): Promise<Figures
   return { kills: trial.rounds, workers: WORKERS, due, 'expired twice': 0 }
 }
 
-async function createDue(api: ServedPlatform, prefix: string): Promise<number> {
+async function makeDue(api: ServedPlatform, prefix: string): Promise<number> {
   const lanes = 4
   const make = async (lane: number) => {
     for (let number = lane; number < DUE_EACH_ROUND; number += lanes) {

@@ -5,51 +5,50 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { ownLoopback } from './loopback.ts'
 
-/** A gateway whose behaviour, correct or faulty, a test scripts. */
+/** A gateway whose behaviour is scripted by a test. */
 export interface GatewayDouble extends AsyncDisposable {
   /** `http://127.….….…:port` */
   readonly url: string
-  /** Every upgrade request, including refused ones. */
+  /** Every request for a session, refused or not. */
   readonly attempts: readonly Pick<IncomingMessage, 'url' | 'headers'>[]
-  /** Every session, oldest first, including ended ones. */
+  /** Every session, oldest first, those that are over included. */
   readonly sessions: readonly DoubleSession[]
-  /** The number of requests for its health. */
+  /** How often its health was asked for. */
   readonly probes: number
-  /** Its behaviour from now on; the defaults are those of a correct gateway. */
+  /** What it does from now on; each has a good default. */
   script: GatewayScript
-  /** Closes the listener and all connections, like a killed process. */
+  /** Goes away with all its connections, as a killed process does, and comes back on the same port. */
   vanish(): Promise<void>
-  /** Listens on the same port again. */
   comeBack(): Promise<void>
 }
 
 export interface GatewayScript {
-  /** The status of `/health`. */
+  /** Of `/health`. */
   readonly health?: number
-  /** Refuses the upgrade with this response. */
+  /** Instead of a session: an answer before the upgrade. */
   readonly refuse?: { readonly status: number; readonly body?: string; readonly location?: string }
-  /** Accepts the connection and never responds. */
+  /** Takes the connection and never says anything. */
   readonly mute?: boolean
-  /** Called for each new session; by default it sends {@link sessionFrame}. */
+  /** What a session begins with; default: {@link sessionFrame}. */
   readonly greeting?: (session: DoubleSession) => void
 }
 
 export interface DoubleSession {
-  /** The frames from the client. */
+  /** What the client has sent. */
   readonly frames: readonly Record<string, unknown>[]
-  /** The close code; undefined while the session is open. */
+  /** How it ended; undefined while it is there. */
   readonly closed: { readonly code: number } | undefined
   send(frame: object | string | Buffer): void
   close(code: number, reason?: string): void
-  /** Ends the connection without a close frame. */
+  /** Breaks the connection without a word. */
   drop(): void
-  /** Stops reading, even close frames. */
+  /** Takes in nothing any more, not even a close frame. */
   freeze(): void
-  /** Sends bytes that need not be a valid frame. */
+  /** Bytes of its own making, where a frame should stand. */
   sendRaw(bytes: Buffer): void
 }
 
-/** The first frame of a session; the default heartbeat is an hour, so that it does not disturb other tests. */
+/** The first frame of a session; an hour between heartbeats, unless the test is about them. */
 export function sessionFrame(fields: object = {}): object {
   return {
     type: 'session',

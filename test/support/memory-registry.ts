@@ -10,25 +10,27 @@ import type {
 } from '../../src/ports/session-registry.ts'
 
 export interface MemoryRegistry extends SessionRegistry {
-  /** The sessions that are open. */
+  /** Sessions that hold an address now. */
   readonly live: ReadonlyMap<string, RegisteredSession & SessionRequest>
-  /** Every end, in order; each session is listed once. */
+  /** Every end, in order; one for each session. */
   readonly ends: readonly SessionEnd[]
   readonly refusals: readonly Refusal[]
   readonly heard: ReadonlyMap<string, SessionNews>
-  /** The number of heartbeats of the gateway. */
+  /** How often the gateway has called `beat`. */
   readonly beats: number
   readonly isJoined: boolean
-  /** Ends a session as another process would. */
+  /** Ends a session as an operator or another gateway does. */
   endElsewhere(id: string, code: number, reason: string): void
-  /** Revokes the user's earlier tokens. */
+  /** Revokes the tokens of the user that were issued before. */
   endTokens(userId: string): void
-  /** While it is away, every call rejects. */
+  /** From now on every call rejects with `store_unavailable`, or works again. */
   setAway(isAway: boolean): void
 }
 
 export interface MemoryRegistryOptions {
   readonly capacity?: number
+  /** How many sessions one user may have at a time; any number when left out. */
+  readonly sessionsPerUser?: number
   /** `leave` waits for it. */
   readonly beforeLeave?: () => Promise<void>
 }
@@ -36,7 +38,7 @@ export interface MemoryRegistryOptions {
 const PREFIX_LENGTH = 16
 const FIRST_OCTETS = '100.64'
 
-/** A registry in memory, for one gateway, without a cool-down. */
+/** A registry in memory: no cool-down, one gateway, and nothing lasts. */
 export function createMemoryRegistry({
   capacity = 65_533,
   sessionsPerUser = Infinity,
@@ -53,9 +55,9 @@ export function createMemoryRegistry({
   let isJoined = false
   let beats = 0
 
-  const respond = async <T>(work: () => T): Promise<T> => {
+  const answering = async <T>(work: () => T): Promise<T> => {
     await new Promise((resolve) => setImmediate(resolve))
-    if (isAway) throw new AppError('unavailable', 'store_unavailable', 'The registry is not available.')
+    if (isAway) throw new AppError('unavailable', 'store_unavailable', 'The registry is away.')
     return work()
   }
 
@@ -116,20 +118,20 @@ export function createMemoryRegistry({
     endElsewhere,
     endTokens: (userId) => void tokensEndedAt.set(userId, Date.now() + 1),
     setAway: (next) => void (isAway = next),
-    join: () => respond(() => void (isJoined = true)),
-    register: (request) => respond(() => register(request)),
-    close: (each) => respond(() => each.forEach(end)),
+    join: () => answering(() => void (isJoined = true)),
+    register: (request) => answering(() => register(request)),
+    close: (each) => answering(() => each.forEach(end)),
     beat: (news) =>
-      respond(() => {
+      answering(() => {
         beats++
         for (const each of news) if (live.has(each.id)) heard.set(each.id, each)
       }),
-    ended: () => respond(() => [...unacknowledged.values()]),
-    acknowledge: (ids) => respond(() => ids.forEach((id) => unacknowledged.delete(id))),
-    refused: (refusal) => respond(() => void refusals.push(refusal)),
+    ended: () => answering(() => [...unacknowledged.values()]),
+    acknowledge: (ids) => answering(() => ids.forEach((id) => unacknowledged.delete(id))),
+    refused: (refusal) => answering(() => void refusals.push(refusal)),
     async leave() {
       await beforeLeave()
-      await respond(() => {
+      await answering(() => {
         isJoined = false
         for (const id of live.keys()) end({ id, code: 1001, reason: 'the gateway left' })
       })

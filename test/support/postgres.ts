@@ -2,15 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
-import { freePort } from './loopback.ts'
 
-/** A PostgreSQL server for tests, in a temporary directory. */
+/** A PostgreSQL server for the tests, in a temporary directory. */
 export interface PostgresCluster {
-  /** The URL of its database `postgres`; local connections need no password. */
+  /** Of its database `postgres`; any local connection is trusted. */
   readonly url: string
   stop(): Promise<void>
 }
@@ -18,22 +18,22 @@ export interface PostgresCluster {
 /** An empty database for one test. */
 export interface TestDatabase {
   readonly url: string
-  /** Drops the database and its connections. */
+  /** Removes it, and closes its connections. */
   drop(): Promise<void>
 }
 
 const START_DEADLINE_MS = 30_000
 const POLL_MS = 25
-// /tmp is often a memory file system; /var/tmp survives a reboot (FHS), so it is on a disk.
+// Kept over restarts (Filesystem Hierarchy Standard), so it is on a disk; /tmp is often in memory.
 const DISK = '/var/tmp'
 
 const SETTINGS = ['listen_addresses=127.0.0.1', 'max_connections=200', 'timezone=UTC']
-// The data need not survive a power loss.
-const NOT_DURABLE = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
+// The data needs not survive a power loss.
+const QUICK = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
-// `read` returns when the test process ends for any reason (finished, failed, interrupted, killed), because that closes
-// standard input. The script then stops the server and removes its files.
-const SUPERVISOR = `
+// `read` returns when the test process closes standard input, or ends in any way; then the server is stopped and its
+// files are removed.
+const KEEPER = `
   set -eu
   bin=$1 directory=$2 port=$3
   shift 3
@@ -47,7 +47,7 @@ const SUPERVISOR = `
   wait $server || true
 `
 
-/** Creates a database on the server of the test run, or on one of this process if a test file is run by itself. */
+/** A new database: on the server of the test run; for a file that is run by itself, on one of this process. */
 export async function createTestDatabase({ encoding = 'UTF8' } = {}): Promise<TestDatabase> {
   const server = await serverUrl()
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
@@ -67,53 +67,49 @@ async function serverUrl(): Promise<string> {
 }
 
 /**
- * Starts a server that ends with this process, and does not keep the process running. With `durable` it has its default
- * settings and its files are on a disk.
+ * Starts a server that ends with this process at the latest, and doesn't keep it running. `durable`: a commit is on
+ * a real disk, as the server's own settings have it.
  */
 export async function startPostgres({ durable = false } = {}): Promise<PostgresCluster> {
   const directory = mkdtempSync(join(durable ? DISK : tmpdir(), 'platform-postgres-'))
   const port = await freePort()
-  const supervisor = startSupervisor(directory, port, durable ? SETTINGS : [...SETTINGS, ...NOT_DURABLE])
+  const keeper = startKeeper(directory, port, durable ? SETTINGS : [...SETTINGS, ...QUICK])
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   try {
-    await untilReady(url, supervisor)
+    await untilReady(url, keeper)
   } catch (cause) {
     const log = readLog(directory)
-    await stopSupervisor(supervisor)
+    await stopKeeper(keeper)
     rmSync(directory, { recursive: true, force: true })
     throw new Error(`PostgreSQL did not start in ${directory}; its log:\n${log}`, { cause })
   }
-  return { url, stop: () => stopSupervisor(supervisor) }
+  return { url, stop: () => stopKeeper(keeper) }
 }
 
-function startSupervisor(directory: string, port: number, list: readonly string[]): ChildProcess {
+function startKeeper(directory: string, port: number, list: readonly string[]): ChildProcess {
   const owner = serverOwner()
   if (owner) chownSync(directory, owner.uid, owner.gid)
   const settings = list.flatMap((setting) => ['-c', setting])
-  const supervisor = spawn(
-    'sh',
-    ['-c', SUPERVISOR, 'sh', programDirectory(), directory, String(port), ...settings],
-    {
-      ...owner,
-      cwd: directory,
-      // Outside the process group, so that Ctrl-C does not reach it directly.
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-    },
-  )
-  supervisor.unref()
-  return supervisor
+  const keeper = spawn('sh', ['-c', KEEPER, 'sh', programs(), directory, String(port), ...settings], {
+    ...owner,
+    cwd: directory,
+    // Outside the process group: Ctrl-C stops it through its standard input only.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  keeper.unref()
+  return keeper
 }
 
-async function stopSupervisor(supervisor: ChildProcess): Promise<void> {
-  if (supervisor.exitCode !== null || supervisor.signalCode !== null) return
-  supervisor.ref()
-  const exited = once(supervisor, 'exit')
-  supervisor.stdin?.end()
+async function stopKeeper(keeper: ChildProcess): Promise<void> {
+  if (keeper.exitCode !== null || keeper.signalCode !== null) return
+  keeper.ref()
+  const exited = once(keeper, 'exit')
+  keeper.stdin?.end()
   await exited
 }
 
-/** PostgreSQL refuses to run as root; Debian's package creates the account `postgres`. */
+/** PostgreSQL refuses to run as root; Debian's package creates an account for it. */
 function serverOwner(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const account = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
@@ -121,21 +117,31 @@ function serverOwner(): { uid: number; gid: number } | undefined {
   return { uid: Number(account[1]), gid: Number(account[2]) }
 }
 
-/** The newest version of the directories in which Debian installs PostgreSQL. */
-function programDirectory(): string {
+/** Debian has a directory for each version; the newest is used. */
+function programs(): string {
   const directories = globSync('/usr/lib/postgresql/*/bin')
   const newest = directories.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
   if (!newest) throw new Error('There is no /usr/lib/postgresql/*/bin; install the package postgresql.')
   return newest
 }
 
-async function untilReady(url: string, supervisor: ChildProcess): Promise<void> {
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('The system gave no port.')
+  return address.port
+}
+
+async function untilReady(url: string, keeper: ChildProcess): Promise<void> {
   const deadline = performance.now() + START_DEADLINE_MS
   for (;;) {
     try {
       return await administer(url, 'SELECT 1')
     } catch (error) {
-      if (supervisor.exitCode !== null || performance.now() > deadline) throw error
+      if (keeper.exitCode !== null || performance.now() > deadline) throw error
     }
     await wait(POLL_MS)
   }

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Chance } from './random.ts'
 
-// A disk writes a sector atomically; a larger write may be torn by a power loss.
+// A disk writes a sector as a whole; a power loss may tear anything larger.
 const SECTOR = 512
 
-/** The system calls of a recording: those that change files, sync them, and send to clients. */
+/** The system calls of a recording: changes of files, syncs, and answers to clients. */
 const TRACED_CALLS = [
   'pwrite64',
   'write',
@@ -19,16 +19,16 @@ const TRACED_CALLS = [
   'link',
 ] as const
 
-/** The wrapper command that records the system calls of a program. */
+/** The command that records a program; it goes before the program's own command. */
 export function recorder(recording: string): readonly [program: string, ...options: string[]] {
   const format = ['-f', '-D', '-qq', '-xx', '-y', '-s', '1000000']
   return ['strace', ...format, '-o', recording, '-e', `trace=${TRACED_CALLS.join(',')}`]
 }
 
-/** One operation of a program on files and sockets. */
+/** What a program has done to files and sockets, in order. */
 export type DiskStep =
   | { readonly kind: 'write'; readonly path: string; readonly offset: number; readonly data: Buffer }
-  /** A write at the end of the file. */
+  /** At the end of the file. */
   | { readonly kind: 'append'; readonly path: string; readonly data: Buffer }
   | { readonly kind: 'copy'; readonly from: string; readonly path: string; readonly length: number }
   | { readonly kind: 'truncate'; readonly path: string; readonly size: number }
@@ -39,8 +39,8 @@ export type DiskStep =
   | { readonly kind: 'sent'; readonly text: string }
 
 /**
- * Reads the recording of {@link recorder}. A call that strace has split is placed at its end: only from there on its
- * effect is guaranteed.
+ * Reads the output of {@link recorder}. A call during which another thread was recorded counts from its end: only then
+ * has the system confirmed it.
  */
 export function readRecording(path: string): DiskStep[] {
   const steps: DiskStep[] = []
@@ -64,7 +64,7 @@ export function readRecording(path: string): DiskStep[] {
 const HEX = '(?:\\\\x[0-9a-f]{2})*'
 const FD = `\\d+<(${HEX})>`
 
-/** One expression for each call, with its path and its other parameters as groups. Only successful calls match. */
+/** One expression for each call; its groups are the path and the arguments in use. Only successful calls match. */
 const CALLS: readonly (readonly [RegExp, (groups: string[]) => DiskStep | undefined])[] = [
   [
     new RegExp(`^pwrite64\\(${FD}, "(${HEX})", \\d+, (\\d+)\\) = \\d+$`),
@@ -77,12 +77,12 @@ const CALLS: readonly (readonly [RegExp, (groups: string[]) => DiskStep | undefi
   ],
   [
     new RegExp(`^write\\(${FD}, "(${HEX})", \\d+\\) = \\d+$`),
-    ([path = '', data = '']) => writeStep(text(path), decode(data)),
+    ([path = '', data = '']) => appended(text(path), decode(data)),
   ],
   [
     new RegExp(`^writev\\(${FD}, (\\[.*\\]), \\d+\\) = \\d+$`),
     ([path = '', parts = '']) =>
-      writeStep(
+      appended(
         text(path),
         Buffer.concat(
           [...parts.matchAll(new RegExp(`iov_base="(${HEX})"`, 'g'))].map(([, data = '']) => decode(data)),
@@ -123,7 +123,7 @@ function parseCall(call: string): DiskStep | undefined {
   return undefined
 }
 
-function writeStep(path: string, data: Buffer): DiskStep {
+function appended(path: string, data: Buffer): DiskStep {
   return path.startsWith('socket:')
     ? { kind: 'sent', text: data.toString('latin1') }
     : { kind: 'append', path, data }
@@ -141,22 +141,23 @@ type Change =
   | { readonly kind: 'write'; readonly offset: number; readonly data: Buffer }
   | { readonly kind: 'truncate'; readonly size: number }
 
-/** A file: its durable content on the disk, and the changes that are not yet synced. */
+/** A file as it is on the disk, with the changes that the program sees and no sync has covered yet. */
 interface File {
   durable: Buffer
   unsynced: Change[]
-  /** The size including the unsynced changes. */
+  /** Of the program's view. */
   size: number
 }
 
 type AppendStep = Extract<DiskStep, { kind: 'append' }>
 type Names = ReadonlyMap<string, File>
-/** The effect of one call on the names; it is atomic. */
+/** The change of the names by one call; it is on the disk as a whole or not at all. */
 type NameChange = (names: Map<string, File>) => void
 
 /**
- * Simulates the files of one directory while the steps of a program are replayed. A power loss keeps, loses or tears
- * each unsynced write at random; of the unsynced changes of names it keeps a random prefix.
+ * The files of one directory while the steps of a program are replayed. After a power loss each write that was not
+ * synced is kept, lost or torn, by chance; of the changes of names since the last sync of the directory, the first ones
+ * are kept.
  */
 export class Disk {
   readonly #directory: string
@@ -182,14 +183,14 @@ export class Disk {
     // SQLite rebuilds the shared memory from the log after a crash.
     if (dirname(step.path) !== this.#directory || step.path.endsWith('-shm')) return
     const name = basename(step.path)
-    // A removal changes the names: without it an obsolete log would reappear.
+    // Without this a removed log would be back after the power loss.
     if (step.kind === 'unlink') this.#changeNames((names) => void names.delete(name))
     else if (step.kind === 'sync') sync(this.#file(name))
     else if (step.kind === 'copy') change(this.#file(name), this.#copied(step))
     else change(this.#file(name), step)
   }
 
-  /** Writes the files that remain after a power loss. */
+  /** Writes the files as the next start finds them. */
   writeAfterPowerLoss(directory: string, chance: Chance): void {
     mkdirSync(directory, { recursive: true })
     const names = new Map(this.#lastingNames)
@@ -246,27 +247,27 @@ function change(file: File, step: Extract<DiskStep, { kind: 'write' | 'append' |
 }
 
 function sync(file: File): void {
-  file.durable = file.unsynced.reduce(applyToContent, file.durable)
+  file.durable = file.unsynced.reduce(applied, file.durable)
   file.unsynced = []
 }
 
-function applyToContent(content: Buffer, step: Change): Buffer {
+function applied(content: Buffer, step: Change): Buffer {
   if (step.kind === 'truncate') return resized(content, step.size)
   const result = resized(content, Math.max(content.length, step.offset + step.data.length), true)
   step.data.copy(result, step.offset)
   return result
 }
 
-/** 40 % of the writes are kept, 40 % lost, and of 20 % some sectors are kept (docs/reliability.md, R-2). */
+/** Of the writes 40 % are kept, 40 % are lost, and 20 % keep some sectors (docs/reliability.md, R-2). */
 function afterLoss(content: Buffer, step: Change, chance: Chance): Buffer {
   const fate = chance.number()
-  if (fate < 0.4) return applyToContent(content, step)
+  if (fate < 0.4) return applied(content, step)
   if (fate < 0.8 || step.kind === 'truncate') return content
   let torn = content
   for (let start = 0; start < step.data.length; start += SECTOR) {
     if (chance.number() < 0.5) continue
     const data = step.data.subarray(start, start + SECTOR)
-    torn = applyToContent(torn, { ...step, offset: step.offset + start, data })
+    torn = applied(torn, { ...step, offset: step.offset + start, data })
   }
   return torn
 }

@@ -2,15 +2,15 @@ import type { WaitingClock } from '../../programs/vpn-client/index.ts'
 import { fakeClock } from './clock.ts'
 import { eventually } from './eventually.ts'
 
-/** A clock whose time and timers advance only when the test advances it. */
+/** A clock that moves only when a test advances it, and then ends the waits that are due. */
 export interface FakeWaitingClock extends WaitingClock {
-  /** The durations of the pending timers. */
+  /** The durations of all pending waits, in milliseconds. */
   waits(): number[]
-  /** Advances the time and resolves the timers that are due. */
+  /** Advances the time and ends the waits that are due. */
   advance(milliseconds: number): void
-  /** Resolves when there is a timer with exactly this duration. */
+  /** Resolves when there is a wait of exactly that duration. */
   pending(milliseconds: number): Promise<void>
-  /** Waits for a timer with exactly this duration, then advances by it. */
+  /** Advances by that duration as soon as there is a wait of exactly that duration. */
   pass(milliseconds: number): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export function fakeWaitingClock(): FakeWaitingClock {
     for (const waiter of waiters) if (waiter.dueAt <= clock.monotonic()) waiter.resolve()
   }
   const pending = async (milliseconds: number) => {
-    await eventually(`a timer of ${milliseconds} ms`, () => waits().includes(milliseconds), {
+    await eventually(`a wait of ${milliseconds} ms`, () => waits().includes(milliseconds), {
       timeoutMs: 30_000,
     })
   }

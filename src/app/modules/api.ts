@@ -9,7 +9,7 @@ import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { jobsOf, jwtSecret, routesOf } from '../domains.ts'
 import { httpOptions, listen, type ModuleContext } from './module.ts'
 
-// Small batches let other writes run in between.
+// Deleting in batches lets other writes in between.
 const PRUNE_BATCH = 1_000
 
 /** The HTTP API. */
@@ -26,13 +26,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
     clientAddress: createClientAddress(trustedProxies),
   })
   await listen(context, 'api', server, config.api.listen)
-  if (!config.readOnly) await createFirstAdmin(users, context.onFirstAdmin)
   return [...jobsOf(domains, 'api'), idempotencyPruneJob(keys)]
-}
-
-async function createFirstAdmin(users: Users, announce: ModuleContext['onFirstAdmin']): Promise<void> {
-  const admin = await users.ensureFirstAdmin()
-  if (admin) announce(admin)
 }
 
 function idempotencyPruneJob(keys: DatabaseIdempotencyKeys): Job {

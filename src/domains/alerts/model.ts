@@ -72,8 +72,8 @@ export interface Report {
   readonly title: string
   readonly body: string
   readonly serverAddr: string | null
-  /** A standard level, or an internal one. */
-  readonly level: Severity | AlertLevel
+  /** A standard level, or an internal one; a report has a level, a weight or both. */
+  readonly level?: Severity | AlertLevel
   /** The default is the weight of the level. */
   readonly weight?: AlertWeight
 }
@@ -101,6 +101,7 @@ export function weightsOf(severity: Severity): AlertWeight[] {
  * the text of a recovery may quote the weight of the alert that has ended.
  */
 function weightOf({ level, weight }: Pick<Report, 'level' | 'weight'>): AlertWeight {
+  if (level === undefined) return weight ?? 0
   const weightOfLevel = typeof level === 'number' ? WEIGHT_OF_LEVEL[level] : GRADES[level].weight
   return weightOfLevel === 0 ? 0 : (weight ?? weightOfLevel)
 }
@@ -138,7 +139,7 @@ export function applyReport(alert: Alert, report: Report, at: number): Alert {
     title,
     body,
     serverAddr,
-    level: isFiring ? levelOf(report, weight === alert.weight) : GRADES.CLOSE.level,
+    level: isFiring ? levelOf(report.level ?? severityOf(weight), weight === alert.weight) : GRADES.CLOSE.level,
     weight,
     status: statusAfter(alert, weight),
     count: alert.count + (isFiring ? 1 : 0),
