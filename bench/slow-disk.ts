@@ -1,6 +1,5 @@
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Bench } from './support/bench.ts'
+import { startDurableOrders } from './support/durable-servers.ts'
 import { answered, p99Of, rateOf } from './support/load-contestants.ts'
 import { startLoadGenerator, type LoadGenerator } from './support/load-generator.ts'
 import type { Slice } from './support/load.ts'
@@ -9,9 +8,8 @@ import { postOrders } from './support/order-load.ts'
 import { startPlatform } from './support/platform-server.ts'
 import { createLoopProbe, type LoopDelay, type LoopProbe } from './support/probe.ts'
 import { interleave, type Contestant, type Round } from './support/rounds.ts'
-import { diskDirectory, freePort, startServer } from './support/servers.ts'
+import { diskDirectory, freePort } from './support/servers.ts'
 
-const LOOP_COMMIT = fileURLToPath(new URL('./servers/loop-commit.ts', import.meta.url))
 const SLOW_MS = 10
 const LESS_SLOW_MS = 2
 
@@ -39,11 +37,10 @@ interface Sample {
 }
 
 async function onTheLoop(stack: AsyncDisposableStack, generator: LoadGenerator): Promise<Contestant<Sample>> {
-  const { path: cwd } = stack.use(diskDirectory())
+  const { path: dataDir } = stack.use(diskDirectory())
   const port = await freePort()
   const probe = await createLoopProbe()
-  const command = [...slowed(SLOW_MS), process.execPath, LOOP_COMMIT, String(port), join(cwd, 'orders.db')]
-  stack.use(await startServer({ command, port, cwd, env: probe.env }))
+  stack.use(await startDurableOrders({ dataDir, port, env: probe.env, under: slowed(SLOW_MS) }))
   return contestant('on the loop', port, generator, probe)
 }
 
