@@ -2,7 +2,7 @@
 // what it gets, and looks after dead connections as the manual of `ws` shows it. `verify` checks a token first.
 import type { IncomingMessage } from 'node:http'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { bearerOf, isGoodToken } from '../support/tokens.ts'
+import { bearerOf, verifyToken } from '../support/tokens.ts'
 
 const [, , port, heartbeatMs, mode] = process.argv
 
@@ -16,7 +16,8 @@ const GREETING = JSON.stringify({
   user: { id: 'bench-00000', name: 'bench-00000', roles: ['service'] },
 })
 
-const verifyClient = ({ req }: { req: IncomingMessage }) => isGoodToken(bearerOf(req.headers.authorization))
+const verifyClient = ({ req }: { req: IncomingMessage }) =>
+  verifyToken(bearerOf(req.headers.authorization)) !== undefined
 
 const server = new WebSocketServer({
   port: Number(port),

@@ -2,7 +2,7 @@
 // token before the upgrade.
 import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
-import { bearerOf, isGoodToken } from '../support/tokens.ts'
+import { bearerOf, verifyToken } from '../support/tokens.ts'
 
 interface Options {
   readonly transports: readonly string[]
@@ -23,5 +23,6 @@ const { Server }: Peer = load('socket.io')
 
 new Server({
   transports: ['websocket'],
-  allowRequest: ({ headers }, decide) => decide(null, isGoodToken(bearerOf(headers.authorization))),
+  allowRequest: ({ headers }, decide) =>
+    decide(null, verifyToken(bearerOf(headers.authorization)) !== undefined),
 }).listen(Number(port))

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { migrateDatabase, sqliteIn } from './database.ts'
 import { startServer, type RunningServer } from './servers.ts'
 
+const ACCEPT = fileURLToPath(new URL('../servers/durable-accept.ts', import.meta.url))
 const ORDERS = fileURLToPath(new URL('../servers/durable-orders.ts', import.meta.url))
 
 export interface DurableServerOptions {
@@ -16,6 +17,11 @@ export interface DurableServerOptions {
 /** The bare durable server for orders. */
 export function startDurableOrders(options: DurableServerOptions): Promise<RunningServer> {
   return startDurable(ORDERS, options)
+}
+
+/** The bare durable server for sessions. */
+export function startDurableAccept(options: DurableServerOptions): Promise<RunningServer> {
+  return startDurable(ACCEPT, options)
 }
 
 async function startDurable(

@@ -1,4 +1,4 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 
 /** A migrated database, opened for writes that are on disk when their commit returns. */
 export function openDurable(file: string): DatabaseSync {
@@ -7,25 +7,17 @@ export function openDurable(file: string): DatabaseSync {
   return database
 }
 
-/** Prepares an insert of these columns; its values are named after them. */
-export function prepareInsert(
-  database: DatabaseSync,
-  table: string,
-  columns: readonly string[],
-): StatementSync {
-  const values = columns.map((column) => `:${column}`)
-  return database.prepare(`insert into ${table} (${columns.join(', ')}) values (${values.join(', ')})`)
-}
-
 export interface GroupCommitOptions<T> {
   readonly database: DatabaseSync
   /** Writes the rows of one item; `at` is the time of its group, in epoch milliseconds. */
   readonly insert: (item: T, at: number) => void
   /** Called once the rows of the item are on disk. */
   readonly answer: (item: T) => void
+  /** How long an item waits for others, in milliseconds; when left out, until the end of its turn. */
+  readonly gatherMs?: number
 }
 
-/** Writes all items of one turn of the event loop in one transaction, with one fsync, and answers them after it. */
+/** Writes all items that arrive together in one transaction, with one fsync, and answers them after it. */
 export class GroupCommit<T> {
   readonly #options: GroupCommitOptions<T>
   #waiting: T[] = []
@@ -35,8 +27,14 @@ export class GroupCommit<T> {
   }
 
   add(item: T): void {
-    if (this.#waiting.length === 0) setImmediate(this.#commit)
+    if (this.#waiting.length === 0) this.#schedule()
     this.#waiting.push(item)
+  }
+
+  #schedule(): void {
+    const { gatherMs } = this.#options
+    if (gatherMs === undefined) setImmediate(this.#commit)
+    else setTimeout(this.#commit, gatherMs)
   }
 
   readonly #commit = () => {

@@ -16,15 +16,16 @@ export function signToken(userId: string): string {
   return `${input}.${signatureOf(input).toString('base64url')}`
 }
 
-/** The least that makes a token believable: its algorithm, signature, issuer and time. */
-export function isGoodToken(token: string): boolean {
+/** The id of the user that a token names; undefined unless its algorithm, signature, issuer and time are right. */
+export function verifyToken(token: string): string | undefined {
   const [header = '', payload = '', signature = ''] = token.split('.')
   const { alg } = decode(header)
   const given = Buffer.from(signature, 'base64url')
   const expected = signatureOf(`${header}.${payload}`)
-  if (alg !== 'HS256' || given.length !== expected.length || !timingSafeEqual(given, expected)) return false
-  const { iss, exp } = decode(payload)
-  return iss === ISSUER && Number(exp) > Date.now() / 1_000
+  if (alg !== 'HS256' || given.length !== expected.length || !timingSafeEqual(given, expected))
+    return undefined
+  const { iss, exp, sub } = decode(payload)
+  return iss === ISSUER && Number(exp) > Date.now() / 1_000 ? String(sub) : undefined
 }
 
 /** The token of an `Authorization` header; empty when there is none. */

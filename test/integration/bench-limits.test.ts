@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { get } from 'node:http'
 import { test } from 'node:test'
+import { ClientSocket, type SocketTarget } from '../../bench/support/client-socket.ts'
 import { openDatabase } from '../../bench/support/database.ts'
-import { startDurableOrders } from '../../bench/support/durable-servers.ts'
+import { startDurableAccept, startDurableOrders } from '../../bench/support/durable-servers.ts'
+import { startGateway, startGatewayApi } from '../../bench/support/gateway-server.ts'
 import { LOCAL_TOOL } from '../../bench/support/order-load.ts'
 import { startPlatform } from '../../bench/support/platform-server.ts'
 import { diskDirectory, freePort } from '../../bench/support/servers.ts'
+import { signToken } from '../../bench/support/tokens.ts'
 
 // A limit that wrote less than the platform would be a limit of something else.
 
@@ -26,6 +30,45 @@ test('the bare durable server answers an order as the platform does, and writes 
   assert.equal(withoutChance(bare), withoutChance(ours))
 })
 
+test('the bare durable accept opens a session as the gateway does, and writes the same rows', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { path: dataDir } = stack.use(diskDirectory())
+  const port = await freePort()
+  stack.use(await startDurableAccept({ dataDir, port }))
+  const api = await startGatewayApi(stack)
+  const { target } = stack.use(await startGateway(api, 'bare'))
+  const open = async (at: SocketTarget, directory: string) => {
+    const socket = new ClientSocket(at)
+    await socket.opened
+    const rows = rowsOf(directory, ['vpn_sessions', 'vpn_leases', 'vpn_audit', 'messages'])
+    socket.drop()
+    return rows
+  }
+  const bare = await open({ port, path: '/', openedBy: '{"type":"session"' }, dataDir)
+  const ours = await open(target, api.dataDir)
+  assert.equal(withoutChance(bare), withoutChance(ours))
+})
+
+test('the bare durable accept refuses a token that is not signed', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { path: dataDir } = stack.use(diskDirectory())
+  const port = await freePort()
+  stack.use(await startDurableAccept({ dataDir, port }))
+  const answer = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+      authorization: `Bearer ${signToken('bench-00000').slice(0, -4)}AAAA`,
+    }
+    get({ port, host: '127.0.0.1', headers, agent: false }, ({ statusCode }) => resolve(statusCode))
+      .once('upgrade', () => reject(new Error('a session was opened')))
+      .once('error', reject)
+  })
+  assert.equal(answer, 401)
+})
+
 function rowsOf(dataDir: string, tables: readonly string[]): object {
   using database = openDatabase(dataDir)
   return tables.map((table) => database.prepare(`select * from ${table} order by 1`).all())
@@ -36,5 +79,6 @@ function withoutChance(value: object): string {
   return JSON.stringify(value, null, 1)
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME')
+    .replaceAll(/bench-\d{5}/g, 'USER')
     .replaceAll(/\b1\d{12}\b/g, 'MILLISECONDS')
 }
