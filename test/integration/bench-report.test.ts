@@ -140,7 +140,17 @@ test('a document without marks for a benchmark, or with half of them, takes no f
 
 test('docs/performance.md has a place for the figures of each benchmark', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/performance.md'), 'utf8')
-  for (const name of ['orders', 'list', 'slow-disk', 'scan', 'outbox', 'start', 'postgres', 'metrics']) {
+  for (const name of [
+    'orders',
+    'list',
+    'slow-disk',
+    'scan',
+    'outbox',
+    'start',
+    'gateway',
+    'postgres',
+    'metrics',
+  ]) {
     assert.ok(withFigures(page, name, 'new'), name)
   }
 })
