@@ -31,7 +31,7 @@ const SIZES: Readonly<Record<'full' | 'small', IdleSizes>> = {
   small: { few: 5, many: 10, watchMs: 100 },
 }
 
-/** Sessions over WebSocket: to open them, to keep them, and what is asked through them, against `ws` and SQLite alone. */
+/** Sessions over WebSocket: opening them, keeping them, and requests through them, against `ws` and SQLite alone. */
 export const gateway: Bench = {
   name: 'gateway',
   title: 'P7: sessions at the gateway',
@@ -65,7 +65,7 @@ async function idleRounds(measure: () => Promise<IdleRound>, options: RoundOptio
   return done
 }
 
-/** Undefined where it cannot be had. */
+/** Undefined where it cannot be installed. */
 async function startPeer(
   stack: AsyncDisposableStack,
   { onSlice, note }: RoundOptions,

@@ -56,7 +56,7 @@ async function requests(stack: AsyncDisposableStack): Promise<Contestant<Sample>
   }
 }
 
-// What the program records; what it tells of its process is measured by the scrape itself.
+// Metrics that the program records. Those of its process are read by the scrape itself.
 const COUNTERS = /^platform_(?!process_|nodejs_).*_total$/
 const HISTOGRAMS = /^platform_(?!process_|nodejs_).*_count$/
 
@@ -96,7 +96,7 @@ function nanosecondsOf(record: () => void, forMs: number): number {
   return ((performance.now() - begin) / count) * 1e6
 }
 
-/** The milliseconds of one page with that many series, those of the process included. */
+/** The milliseconds of one page with that many series, including the series of the process. */
 function scrapes(stack: AsyncDisposableStack, series: number): Contestant<Sample> {
   const registry = openRegistry(stack)
   const counter = registry.metrics.counter({ name: 'bench_total', help: 'Filler.', labels: ['status'] })

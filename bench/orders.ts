@@ -85,7 +85,7 @@ async function startSeeded(
   return port
 }
 
-/** How each peer is started, and how an order is made there. */
+/** Starts each peer, and returns the request that creates an order there. */
 const PEERS: Readonly<Record<string, (stack: AsyncDisposableStack) => Promise<LoadTarget>>> = {
   'Feathers + knex': async (stack) => postOrders(await startFeathers(stack), {}),
   Directus: async (stack) => postOrders((await startDirectus(stack)).port, DIRECTUS_HEADERS, '/items/orders'),

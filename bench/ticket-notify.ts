@@ -12,7 +12,7 @@ const TICKETS = 500
 const NOTIFICATIONS = 20
 const SIZES = { large: 100_000, small: 10_000 } as const
 
-// The peak of the process itself; what getrusage tells begins with that of its parent.
+// The peak of the process itself; getrusage starts with the peak of its parent.
 const PEAK_REPORTER = `data:text/javascript,${encodeURIComponent(`
   import { readFileSync } from 'node:fs'
   process.on('exit', () => {
@@ -44,7 +44,7 @@ interface Sample {
   readonly peakMegabytes: number
 }
 
-/** The released notifier: a round of 500 tickets, 20 of which are told by mail and robot, over a large memory. */
+/** The released notifier: a round of 500 tickets, 20 of which are sent by mail and robot, with a large state file. */
 export const ticketNotify: Bench = {
   name: 'ticket-notify',
   title: 'P10: a round of the ticket notifier',

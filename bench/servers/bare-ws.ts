@@ -1,5 +1,5 @@
 // The limit of any gateway on this machine: `ws` alone. It greets with a frame as long as that of a session, sends back
-// what it gets, and looks after dead connections as the manual of `ws` shows it. `verify` checks a token first.
+// what it gets, and ends dead connections as the manual of `ws` shows. `verify` checks a token first.
 import type { IncomingMessage } from 'node:http'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { bearerOf, verifyToken } from '../support/tokens.ts'

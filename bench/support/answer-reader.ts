@@ -3,7 +3,7 @@ const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i
 const BODILESS = new Set([204, 304])
 
 /**
- * Cuts what a connection receives into HTTP/1.1 answers and tells the status of each. It reads what the servers under
+ * Cuts what a connection receives into HTTP/1.1 answers and reports the status of each. It reads what the servers under
  * load send, and no more: a length in the head, no chunks.
  */
 export class AnswerReader {

@@ -5,13 +5,13 @@ import { signToken } from './tokens.ts'
 export interface SocketTarget {
   readonly port: number
   readonly path: string
-  /** How the frame begins that says that the connection is open. */
+  /** The beginning of the frame that says that the connection is open. */
   readonly openedBy: string
-  /** What frames that begin so are answered with. */
+  /** The answers to frames with these beginnings. */
   readonly replies?: readonly { readonly to: string; readonly text: string }[]
 }
 
-/** Users that take turns, one for each connection; a token is of its connection alone. */
+/** Connections take these users in turn; each connection has a token of its own. */
 export const USERS = 10_000
 
 export function userId(number: number): string {
@@ -21,11 +21,11 @@ export function userId(number: number): string {
 let connections = 0
 
 /**
- * The least that is a client of WebSockets: what it sends is prepared and masked with zeros, so that it takes little
- * from the server that it measures. Heartbeats are answered, whether they are pings or frames of the gateway.
+ * A minimal client of WebSockets: its frames are prepared and masked with zeros, so that it takes little processor time
+ * from the server that it measures. It answers heartbeats, both pings and frames of the gateway.
  */
 export class ClientSocket {
-  /** Told of every text but heartbeats, once the connection is open. */
+  /** Called with every text but heartbeats, once the connection is open. */
   onText: (text: string) => void = () => {}
   readonly #socket: Socket
   readonly #target: SocketTarget
@@ -36,7 +36,7 @@ export class ClientSocket {
 
   constructor(target: SocketTarget) {
     this.#target = target
-    // Nobody waits for those that are under way when another one has failed.
+    // When one connection fails, nothing waits for the other ones any more.
     this.#opened.promise.catch(() => {})
     this.#socket = connect({ port: target.port, host: '127.0.0.1', noDelay: true })
     this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
@@ -62,7 +62,7 @@ export class ClientSocket {
     this.#socket.once('close', listener)
   }
 
-  /** Without a farewell, and without leaving the port in use for a minute. */
+  /** Resets the connection, without a closing handshake; the port is free at once. */
   drop(): void {
     this.#socket.resetAndDestroy()
   }

@@ -4,7 +4,7 @@ import { freePort } from './servers.ts'
 
 const PROGRAM = fileURLToPath(new URL('./memory-probe.ts', import.meta.url))
 
-/** Tells the memory of one server without what waits to be collected. */
+/** Reads the memory of one server after a garbage collection. */
 export interface MemoryProbe {
   /** What the server is started with. */
   readonly env: Readonly<Record<string, string>>

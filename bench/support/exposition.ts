@@ -26,7 +26,7 @@ export async function readMetrics(port: number): Promise<MetricSample[]> {
   return parseExposition(await answer.text())
 }
 
-/** The sum of all samples with such a name, whatever their labels. */
+/** The sum of all samples with a matching name and any labels. */
 export function sumOf(samples: readonly MetricSample[], pattern: RegExp): number {
   return samples.filter(({ name }) => pattern.test(name)).reduce((sum, { value }) => sum + value, 0)
 }

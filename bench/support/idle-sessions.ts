@@ -45,7 +45,7 @@ export interface IdleCost {
   readonly percent: number
 }
 
-/** A gateway without sessions tells what of the processor time is not theirs; it has no memory for each. */
+/** `none`, a gateway without sessions, shows the processor time that sessions do not cause. */
 export type IdleRound = Readonly<Record<'bare' | 'few' | 'many', IdleCost>> & {
   readonly none: Pick<IdleCost, 'percent'>
 }

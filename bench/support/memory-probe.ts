@@ -1,4 +1,4 @@
-// Loaded into a server by `--import`: answers on a port of its own once the engine has collected all that nobody holds.
+// Loaded into a server by `--import`: answers on a port of its own after a garbage collection.
 import { createServer } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

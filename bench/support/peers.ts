@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/bench-peers')
 
-/** What we are compared with: `name@version`, the first one naming the peer. */
+/** Packages as `name@version`; the first one names the peer. */
 export type PeerPackages = readonly [string, ...string[]]
 
 /**
- * Installs what we are compared with, once, outside the project's own dependencies; answers the directory.
+ * Installs a peer, once, outside the project's own dependencies; answers the directory.
  * Rejects where there is no network.
  */
 export async function installPeer(packages: PeerPackages): Promise<string> {

@@ -10,7 +10,7 @@ import {
   type Measure,
 } from './measure.ts'
 
-/** What a benchmark has told, and under which conditions. */
+/** The figures of a benchmark, and the conditions under which they were taken. */
 export interface Report {
   readonly bench: Pick<Bench, 'name' | 'title'>
   readonly rounds: number

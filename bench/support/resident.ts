@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** How much memory of that process is resident now. */
 export function residentMegabytes(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  if (kibibytes === undefined) throw new Error(`process ${pid} tells nothing of its memory`)
+  if (kibibytes === undefined) throw new Error(`/proc/${pid}/status has no VmRSS`)
   return Number(kibibytes) / 1_024
 }
 

@@ -1,6 +1,6 @@
 import type { Slice } from './load.ts'
 
-/** One of those that are compared; a sample is what one slice of time told of it. */
+/** One of the servers that are compared; a sample has the figures of one slice of time. */
 export interface Contestant<S = Slice> {
   readonly name: string
   /** Runs for about that time, in milliseconds. */
@@ -10,25 +10,24 @@ export interface Contestant<S = Slice> {
 export interface RoundOptions {
   readonly rounds: number
   readonly sliceMs: number
-  /** Sizes that show that a benchmark works, and say nothing about the program; without peers. */
+  /** Sizes that only show that a benchmark works, without peers. */
   readonly small: boolean
   readonly signal: AbortSignal
-  /** Told before each slice, and of whatever else takes its time. */
+  /** Called before each slice, and before other long steps. */
   readonly onSlice: (text: string) => void
-  /** What a reader of the figures must know: something could not be measured here. */
+  /** Adds a note for the reader of the figures, such as a peer that could not be measured. */
   readonly note: (text: string) => void
 }
 
 /** The samples of one round, by the names of the contestants. */
 export type Round<S = Slice> = ReadonlyMap<string, S>
 
-// What is compiled while it runs takes a few seconds to reach its speed.
+// Code that is compiled at run time takes a few seconds to reach its speed.
 const WARM_UP_ROUNDS = 2
 
 /**
- * Runs the contestants in turns, so that whatever the machine does to one of them it does to the others too; figures
- * are compared only within a round. Their order changes from round to round, so that none always follows the same
- * neighbour.
+ * Runs the contestants in turns, so that a slow phase of the machine slows all of them; figures are compared only within a
+ * round. Their order changes from round to round, so that none always follows the same neighbour.
  */
 export async function interleave<S>(
   contestants: readonly Contestant<S>[],

@@ -31,14 +31,14 @@ export interface RunningServer extends AsyncDisposable {
   readonly pid: number
 }
 
-// Rarely enough to take nothing from what starts, often enough to tell its time.
+// Seldom enough not to slow the start down, often enough to measure its time.
 const LOOK_EVERY_MS = 2
 const START_LIMIT_MS = 60_000
 
 /** A server in a process of its own that accepts connections; stopped with SIGTERM at the end of the scope. */
 export async function startServer({ command, port, cwd, env = {} }: ServerOptions): Promise<RunningServer> {
   const [program = '', ...args] = command
-  // Where nobody reads standard output, reading it takes nothing from those who are measured.
+  // Standard output goes to /dev/null: reading it would take processor time from the servers.
   const child = spawn(program, args, {
     cwd,
     env: { PATH: process.env['PATH'], HOME: cwd, ...env },
@@ -84,7 +84,7 @@ function accepts(port: number): Promise<boolean> {
   })
 }
 
-/** A port that nobody uses now. */
+/** A port that is not in use. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

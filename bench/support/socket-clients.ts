@@ -16,7 +16,7 @@ export interface SocketClients extends AsyncDisposable {
   ask(target: SocketTarget, question: Question, forMs: number): Promise<Slice>
   /** Opens so many connections and keeps them. */
   hold(target: SocketTarget, count: number): Promise<void>
-  /** Drops those that were kept; rejects unless so many are still open. */
+  /** Drops the connections that were kept; rejects unless so many are still open. */
   drop(count: number): Promise<void>
 }
 

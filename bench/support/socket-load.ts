@@ -2,10 +2,10 @@ import { ClientSocket, textFrame, type SocketTarget } from './client-socket.ts'
 import type { Slice } from './load.ts'
 import { quantile } from './statistics.ts'
 
-/** What is asked over each connection, again and again. */
+/** A request that each connection sends again and again. */
 export interface Question {
   readonly text: string
-  /** What stands in every answer. */
+  /** A text that every answer contains. */
   readonly answeredBy: string
 }
 

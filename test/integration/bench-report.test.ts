@@ -86,7 +86,7 @@ test('a picture serves light pages and dark ones, and says in words what it show
   assert.match(svg, /<desc id="description">rate ÷ echo: 0\.80 {2}met.*quartiles 0\.72 – 0\.88/)
 })
 
-test('names are text, whatever characters they have', () => {
+test('names with any characters are shown as text', () => {
   const svg = chartSvg('a < b & "c"', [{ ...RATE, what: '<script>' }])
   assert.match(svg, />a &lt; b &amp; &quot;c&quot;</)
   assert.doesNotMatch(svg, /<script>/)

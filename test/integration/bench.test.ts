@@ -31,7 +31,7 @@ test('the middle and the quartiles do not depend on the order of the values, whi
   assert.deepEqual(values, [9, 1, 5, 3, 7])
 })
 
-test('answers are told apart however the bytes arrive', () => {
+test('answers are separated, in whatever pieces the bytes arrive', () => {
   const answers =
     'HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nhello' +
     'HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\n' +
@@ -45,8 +45,8 @@ test('answers are told apart however the bytes arrive', () => {
   }
 })
 
-test('an answer that does not tell its length is an error, not a guess', () => {
-  const reader = new AnswerReader(() => assert.fail('told of an answer'))
+test('an answer without its length is an error', () => {
+  const reader = new AnswerReader(() => assert.fail('reported an answer'))
   const chunked = Buffer.from('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
   assert.throws(() => reader.read(chunked), /without Content-Length.*HTTP\/1\.1 200 OK/)
 })
@@ -147,7 +147,7 @@ test('a measure is judged by its median, on the side that its bound names', () =
   assert.ok(isMet({ what: 'rate', values: at(0.55), must: { atLeast: 0.55 } }))
   assert.ok(!isMet({ what: 'rate', values: at(0.54), must: { atLeast: 0.55 } }))
   assert.ok(!isMet({ what: 'p99', values: at(3.1), must: { atMost: 3 } }))
-  assert.ok(isMet({ what: 'only told', values: at(7) }))
+  assert.ok(isMet({ what: 'without a bound', values: at(7) }))
   const table = measureTable([
     { what: 'rate', values: at(0.71), must: { atLeast: 0.55 }, better: { atLeast: 0.7 } },
     { what: 'p99', values: at(3.1), must: { atMost: 3 } },
