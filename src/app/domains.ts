@@ -6,7 +6,7 @@ import { ordersDomain } from '../domains/orders/index.ts'
 import { usersDomain } from '../domains/users/index.ts'
 import { vpnDomain } from '../domains/vpn/index.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
-import { createTokens } from '../infra/tokens/jwt.ts'
+import { createTokens, type Tokens } from '../infra/tokens/jwt.ts'
 import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -68,7 +68,9 @@ export function createDomains({ config, ...platform }: DomainsOptions) {
     expiryMs: config.orders.expiryMs,
     scanEveryMs: config.worker.orderScanMs,
   })
-  const tokens = createTokens({ secret: jwtSecret(config), clock, ttlMs: config.auth.tokenTtlMs })
+  const tokens = lazyTokens(() =>
+    createTokens({ secret: jwtSecret(config), clock, ttlMs: config.auth.tokenTtlMs }),
+  )
   const users = usersDomain.create({
     ...platform,
     tokens,
@@ -105,4 +107,14 @@ export function eventSubjects(): string[] {
 /** The configured signing secret of the tokens, or the one in the data directory. */
 export function jwtSecret({ auth, dataDir }: Config): Secret {
   return auth.jwtSecret ?? readOrCreateJwtSecret(dataDir)
+}
+
+/** Created by their first use: a command without tokens must not create a signing key. */
+function lazyTokens(create: () => Tokens): Tokens {
+  let tokens: Tokens | undefined
+  const get = () => (tokens ??= create())
+  return {
+    sign: (...args) => get().sign(...args),
+    verify: (token) => get().verify(token),
+  }
 }

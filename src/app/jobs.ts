@@ -5,6 +5,8 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 
 export interface JobRunner {
+  /** Asks the current runs to stop; no other one starts. */
+  abort(): void
   /** Aborts the current runs and waits for them; may be called twice. */
   stop(): Promise<void>
 }
@@ -28,6 +30,7 @@ export function startJobs(jobs: readonly Job[], deps: JobRunnerDeps): JobRunner 
   const record = createRecord(deps)
   const loops = jobs.map((job) => loop(job, record, abort.signal))
   return {
+    abort: () => abort.abort(),
     async stop() {
       abort.abort()
       await Promise.all(loops)

@@ -5,7 +5,7 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { openBase } from './base.ts'
-import { startJobs } from './jobs.ts'
+import { startJobs, type JobRunner } from './jobs.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
 
 export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
@@ -34,6 +34,9 @@ export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOp
   const base = await openBase({ config, logger }, resources)
   const context: ModuleContext = { ...base, resources, onFirstAdmin, addresses: {} }
   const jobs: Job[] = []
+  let runner: JobRunner | undefined = undefined
+  // Deferred before the listeners are, so that they close first.
+  resources.defer(() => runner?.stop())
   for (const module of config.modules) {
     const open = await MODULES[module]()
     jobs.push(...(await open(context)))
@@ -41,14 +44,16 @@ export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOp
   if (!config.readOnly) {
     // Only now: a start that fails must not show a password.
     if (config.modules.includes('api')) await createFirstAdmin(context)
-    const runner = startJobs(jobs, { clock: systemClock, logger, metrics: base.metrics })
-    resources.defer(() => runner.stop())
+    runner = startJobs(jobs, { clock: systemClock, logger, metrics: base.metrics })
   }
   const started = resources.move()
   return {
     addresses: context.addresses,
     busState: () => base.bus.state,
-    stop: () => started.disposeAsync(),
+    stop() {
+      runner?.abort()
+      return started.disposeAsync()
+    },
   }
 }
 

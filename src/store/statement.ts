@@ -10,8 +10,6 @@ export type Database = Kysely<any>
 export interface BoundStatement {
   readonly text: string
   readonly values: readonly unknown[]
-  /** The query builder's form of it, for drivers that go through the builder. */
-  readonly query: CompiledQuery
 }
 
 /**
@@ -44,7 +42,7 @@ export function statement<P extends object, R = never>(build: Build<P, R>): Stat
       const values = query.parameters.map((value) =>
         value instanceof Parameter ? value.valueIn(parameters) : value,
       )
-      return { text: query.sql, values, query: { ...query, parameters: values } }
+      return { text: query.sql, values }
     },
   }
 }

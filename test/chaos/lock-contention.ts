@@ -83,7 +83,8 @@ async function writeUnderLock(
   const written = await waiting
   assert.deepEqual(unexpectedIn(written, [DONE, REFUSED]), [])
   assert.ok(slowest(written) < ANSWER_LIMIT_MS, `an answer took ${slowest(written)} ms`)
-  if (lengthMs >= LONG_MS) assert.deepEqual(unexpectedIn(written, [REFUSED]), [], 'the lock was held too long')
+  if (lengthMs >= LONG_MS)
+    assert.deepEqual(unexpectedIn(written, [REFUSED]), [], 'the lock was held too long')
   else if (slowest(written) < LOCK_TIMEOUT_MS) assert.deepEqual(unexpectedIn(written, [DONE]), [])
   const after = await eventually<Written | undefined>('an order to be taken', async () => {
     const next = await writeOrder(platform, `${prefix}-after-${performance.now()}`)

@@ -139,7 +139,9 @@ export function applyReport(alert: Alert, report: Report, at: number): Alert {
     title,
     body,
     serverAddr,
-    level: isFiring ? levelOf(report.level ?? severityOf(weight), weight === alert.weight) : GRADES.CLOSE.level,
+    level: isFiring
+      ? levelOf(report.level ?? severityOf(weight), weight === alert.weight)
+      : GRADES.CLOSE.level,
     weight,
     status: statusAfter(alert, weight),
     count: alert.count + (isFiring ? 1 : 0),

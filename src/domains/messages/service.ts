@@ -95,7 +95,7 @@ export class Messages implements Outbox {
   async redrive(tx: Tx, id: string): Promise<Message> {
     const redriven = await redriveMessage(tx, id)
     if (!redriven) throw notDead(requireMessage(await findMessage(tx, id), id))
-    tx.afterCommit(this.#deps.delivery.wake)
+    tx.afterCommit(() => this.#deps.delivery.wake())
     return redriven
   }
 
@@ -133,7 +133,7 @@ export class Messages implements Outbox {
 
   async #insert(tx: Tx, message: Message): Promise<void> {
     await insertMessage(tx, message)
-    tx.afterCommit(this.#deps.delivery.wake)
+    tx.afterCommit(() => this.#deps.delivery.wake())
   }
 
   async #markDead(tx: Tx, { seq, id, subject, reason }: Settlement['refused'][number]): Promise<void> {

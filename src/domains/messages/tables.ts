@@ -1,6 +1,16 @@
-import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
+import { defineColumns, encoded, generated, integer, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
-import type { MessageStatus } from './model.ts'
+import { EVENT_HEADERS, type MessageStatus } from './model.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+const EVENT_HEADERS_TEXT = JSON.stringify(EVENT_HEADERS)
+
+/** As JSON; all events have the same headers, which are encoded once. */
+const headers = encoded<Headers, string>({
+  encode: (value) => (value === EVENT_HEADERS ? EVENT_HEADERS_TEXT : JSON.stringify(value)),
+  decode: (stored) => JSON.parse(stored) as Headers,
+})
 
 export const messages = defineColumns({
   /** The order in which messages of one subject are sent. */
@@ -9,7 +19,7 @@ export const messages = defineColumns({
   subject: text(),
   /** JSON text, as it is sent on the bus. */
   payload: text(),
-  headers: json<Readonly<Record<string, string>>>(),
+  headers,
   status: text<MessageStatus>(),
   attempts: integer(),
   lastError: text().nullable(),

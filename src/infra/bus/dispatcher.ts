@@ -42,7 +42,8 @@ export class Dispatcher implements Delivery {
   readonly #logger: Logger
   readonly #results: Counter
   readonly #backoff: SubjectBackoff
-  readonly #waiters = new Map<string, () => void>()
+  /** By the id of a message; several callers may wait for the same one. */
+  readonly #waiters = new Map<string, Set<() => void>>()
   readonly #pause = new InterruptibleSleep()
   readonly #stopListening: () => void
   #holdsLease = false
@@ -76,13 +77,15 @@ export class Dispatcher implements Delivery {
   settled(id: string, withinMs: number): Promise<void> {
     if (this.#bus.state !== 'connected' || !this.#holdsLease) return Promise.resolve()
     return new Promise((resolve) => {
+      const waiters = this.#waiters.getOrInsertComputed(id, () => new Set())
       const done = () => {
         clearTimeout(timer)
-        this.#waiters.delete(id)
+        waiters.delete(done)
+        if (waiters.size === 0) this.#waiters.delete(id)
         resolve()
       }
       const timer = setTimeout(done, withinMs)
-      this.#waiters.set(id, done)
+      waiters.add(done)
     })
   }
 
@@ -158,7 +161,7 @@ export class Dispatcher implements Delivery {
     // Failures of an earlier connection must not delay messages on this one.
     const failures = connection === this.#connectionCount ? unsettled : []
     this.#backoff.update({ succeeded: settled.map(subjectOf), failed: failures.map(subjectOf) })
-    for (const { id } of settled) this.#waiters.get(id)?.()
+    for (const { id } of settled) for (const done of this.#waiters.get(id) ?? []) done()
     return settled.length
   }
 

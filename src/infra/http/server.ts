@@ -168,7 +168,7 @@ function withCommonHeaders(reply: FastifyReply, { id }: FastifyRequest): Fastify
 
 interface RouteOptions extends Pick<
   HttpServerOptions,
-  'identify' | 'readOnly' | 'clientAddress' | 'changes'
+  'identify' | 'readOnly' | 'clientAddress' | 'changes' | 'logger'
 > {
   readonly countRefusal: CountRefusal
 }
@@ -210,7 +210,7 @@ function admission(route: Route, { identify, readOnly, countRefusal }: RouteOpti
 }
 
 function answerer(route: Route, options: RouteOptions): (request: FastifyRequest) => Promise<Answer> {
-  const { clientAddress = peerAddress, changes } = options
+  const { clientAddress = peerAddress, changes, logger } = options
   if (!isChange(route)) return async (request) => route.read(routeRequest(request, clientAddress))
   if (!changes) throw new Error(`${route.operation} changes something, and the server has no database.`)
   return async (request) => {
@@ -222,7 +222,12 @@ function answerer(route: Route, options: RouteOptions): (request: FastifyRequest
       },
       route.method === 'POST' ? keyOf(request) : undefined,
     )
-    return route.afterCommit && answer.status < 400 ? route.afterCommit(answer) : answer
+    if (!route.afterCommit || answer.status >= 400) return answer
+    // The change is committed: the client must hear that, also when its outcome cannot be read again.
+    return route.afterCommit(answer).catch((error: unknown) => {
+      logger.warn({ request_id: request.id, error }, 'a committed change could not be read again')
+      return answer
+    })
   }
 }
 
