@@ -127,6 +127,32 @@ onEveryDialect('the store', (dialect) => {
     assert.deepEqual(await names(store.read), ['behind'])
   })
 
+  const LATE_STATEMENTS: Record<string, (tx: Tx) => Promise<unknown>> = {
+    'a prepared statement': putting('late'),
+    'a query of the builder': ({ db }) =>
+      db.insertInto('leases').values({ name: 'late', holder: 'me', expires_at: 1 }).execute(),
+  }
+  for (const [kind, run] of Object.entries(LATE_STATEMENTS)) {
+    test(`${kind} after the end of its transaction is rejected`, async () => {
+      await using world = await testStore(dialect)
+      const { store } = world
+      const ended = await store.write(async (tx) => (await putting('a')(tx), tx))
+      await assert.rejects(run(ended), /The transaction has ended/)
+      assert.deepEqual(await names(store.read), ['a'])
+    })
+
+    test(`${kind} of an ended transaction is rejected during another one`, async () => {
+      await using world = await testStore(dialect)
+      const { store } = world
+      const ended = await store.write(async (tx) => tx)
+      await store.write(async (tx) => {
+        await assert.rejects(run(ended), /The transaction has ended/)
+        await putting('b')(tx)
+      })
+      assert.deepEqual(await names(store.read), ['b'])
+    })
+  }
+
   test('a long-running transaction has no time limit', async () => {
     await using world = await testStore(dialect, systemClock, { transactionMs: 50, idleMs: 50 })
     const slowly = (tx: Tx) => pause(150).then(() => putting('a')(tx))

@@ -53,8 +53,7 @@ function recorder(
       steps.push('commit')
     },
     rollback: () => void steps.push('rollback'),
-    transaction: () => ({}) as Tx,
-    revoke: () => void steps.push('revoke'),
+    transaction: () => ({ tx: {} as Tx, end: () => undefined }),
   }
   const unavailable = (cause: unknown) => new Error('unavailable', { cause })
   const surroundings = { clock, metrics: noMetrics, unavailable, transactionMs: 5_000 }

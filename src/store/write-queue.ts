@@ -20,9 +20,14 @@ export interface GroupConnection {
   undo(): boolean
   commit(): void
   rollback(): void
-  transaction(onCommit: (listener: () => void) => void): Tx
-  /** Makes every `Tx` that was created so far reject its statements. */
-  revoke(): void
+  /** A `Tx` for the callback of one write. */
+  transaction(onCommit: (listener: () => void) => void): OpenTransaction
+}
+
+export interface OpenTransaction {
+  readonly tx: Tx
+  /** Makes the `Tx` reject its statements from now on. */
+  end(): void
 }
 
 interface Job {
@@ -221,16 +226,20 @@ export class WriteQueue {
     return () => succeed(job)
   }
 
-  /** Every write waits for the running one: when it times out, its `Tx` is revoked. */
-  #run(job: Job): Promise<void> {
-    const { connection, transactionMs } = this.#options
-    job.listeners = []
-    const run = job.run(connection.transaction((listener) => job.listeners.push(listener)))
-    if (job.longRunning) return run
-    return this.#timeout.race(run, () => {
-      connection.revoke()
-      return transactionTimeout(transactionMs)
-    })
+  async #run(job: Job): Promise<void> {
+    const listeners: (() => void)[] = []
+    job.listeners = listeners
+    const { tx, end } = this.#options.connection.transaction((listener) => listeners.push(listener))
+    try {
+      await (job.longRunning ? job.run(tx) : this.#limit(job.run(tx)))
+    } finally {
+      end()
+    }
+  }
+
+  /** Every other write waits for the running one. */
+  #limit(run: Promise<void>): Promise<void> {
+    return this.#timeout.race(run, () => transactionTimeout(this.#options.transactionMs))
   }
 }
 

@@ -84,14 +84,6 @@ test('one statement may take longer than a transaction may be idle', async () =>
   assert.deepEqual(await names(world.store.read), ['a'])
 })
 
-test('a statement after the end of its transaction is rejected', async () => {
-  await using world = await testStore('postgres')
-  const { store } = world
-  const ended = await store.write(async (tx) => tx)
-  await assert.rejects(ended.change(put, { name: 'late' }), /The transaction has ended/)
-  assert.deepEqual(await names(store.read), [])
-})
-
 test('a transaction whose statement has failed is not reported as committed', async () => {
   await using world = await testStore('postgres')
   const { store } = world

@@ -5,6 +5,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
+import { SqliteStatements } from './sqlite-statements.ts'
+
+const connectionTo = (database: DatabaseSync) => new SqliteConnection(new SqliteStatements(database))
 
 test('a read waits for a lock of another process without stopping the event loop', async () => {
   using directory = temporaryDirectory()
@@ -13,7 +16,7 @@ test('a read waits for a lock of another process without stopping the event loop
   using other = new DatabaseSync(path)
   other.exec("create table things (name text); insert into things values ('a'); begin exclusive")
   using database = new DatabaseSync(path, { timeout: 0 })
-  const connection = new SqliteConnection(database)
+  const connection = connectionTo(database)
   const read = connection.run('select name from things', [])
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
   other.exec('commit')
@@ -28,7 +31,7 @@ test('a file that is no database makes the store unavailable', async () => {
   const path = join(directory.path, 'broken.db')
   writeFileSync(path, 'this is no database, but it is long enough to be looked at as one'.repeat(20))
   using broken = new DatabaseSync(path)
-  await assert.rejects(new SqliteConnection(broken).run('select * from sqlite_schema', []), {
+  await assert.rejects(connectionTo(broken).run('select * from sqlite_schema', []), {
     code: 'store_unavailable',
   })
 })

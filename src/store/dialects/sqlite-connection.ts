@@ -1,5 +1,5 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import {
+  DummyDriver,
   Kysely,
   SqliteAdapter,
   SqliteIntrospector,
@@ -11,58 +11,33 @@ import {
   type QueryResult,
 } from 'kysely'
 import { backoffMs } from '../../kernel/retry.ts'
+import type { Database } from '../statement.ts'
 import type { Queries } from '../store.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import type { ReadGate } from './read-gate.ts'
 import { isBusy, toStoreError } from './sqlite-errors.ts'
+import type { SqliteStatements, StatementResult } from './sqlite-statements.ts'
 
-// The program has few texts; the limit is for queries with lists of many lengths.
-const STATEMENT_LIMIT = 500
 // Some seconds in all.
 const LOCK_RETRIES = 100
 const LOCK_BACKOFF = { initialMs: 1, maximumMs: 50 }
-const NO_ROWS: unknown[] = []
 
-interface StatementResult {
-  readonly rows: unknown[]
-  readonly changes: number
-}
-
-interface Prepared {
-  readonly statement: StatementSync
-  /** Empty for a statement that returns no rows. */
-  readonly columns: readonly string[]
-  readonly onlyReads: boolean
-}
-
-const READS = /^\s*select\b/i
-
-/** A connection with its prepared statements. */
+/** Runs the statements of all readers, or of one transaction. */
 export class SqliteConnection implements DatabaseConnection {
-  readonly #database: DatabaseSync
+  readonly #statements: SqliteStatements
   readonly #gate: ReadGate | undefined
-  readonly #prepared = new Map<string, Prepared>()
-  #changes = 0
-  #isRevoked = false
+  #hasEnded = false
 
-  /** `gate` for a connection of readers; a transaction runs its statements at once. */
-  constructor(database: DatabaseSync, gate?: ReadGate) {
-    this.#database = database
+  /** `gate` for the readers; a transaction runs its statements at once. */
+  constructor(statements: SqliteStatements, gate?: ReadGate) {
+    this.#statements = statements
     this.#gate = gate
   }
 
-  /** A connection to the same database; this one rejects every statement from now on. */
-  replace(): SqliteConnection {
-    this.#isRevoked = true
-    const replacement = new SqliteConnection(this.#database, this.#gate)
-    replacement.#changes = this.#changes
-    return replacement
-  }
-
-  /** Grows with each row that a statement has changed. */
-  get changes(): number {
-    return this.#changes
+  /** Rejects every statement from now on. */
+  end(): void {
+    this.#hasEnded = true
   }
 
   /** Waits for a short lock of another process, as when it recovers or closes, without stopping the event loop. */
@@ -91,61 +66,42 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   #runNow(text: string, values: readonly unknown[]): StatementResult {
-    if (this.#isRevoked) throw new Error('The transaction has ended.')
-    const { statement, columns, onlyReads } = this.#prepare(text)
-    if (columns.length > 0) {
-      const rows = statement.all(...(values as SQLInputValue[])).map((row) => toRecord(columns, row))
-      if (!onlyReads) this.#changes += rows.length
-      return { rows, changes: 0 }
-    }
-    const changes = Number(statement.run(...(values as SQLInputValue[])).changes)
-    this.#changes += changes
-    return { rows: NO_ROWS, changes }
-  }
-
-  #prepare(text: string): Prepared {
-    const known = this.#prepared.get(text)
-    if (known) return known
-    const statement = this.#database.prepare(text)
-    statement.setReturnArrays(true)
-    const columns = statement.columns().map(({ name }) => name)
-    const entry = { statement, columns, onlyReads: READS.test(text) }
-    if (this.#prepared.size < STATEMENT_LIMIT) this.#prepared.set(text, entry)
-    return entry
+    if (this.#hasEnded) throw new Error('The transaction has ended.')
+    return this.#statements.run(text, values)
   }
 }
 
-/**
- * The engine's own row objects are dictionaries: twice as slow to make as arrays, and several times slower to read than
- * objects with a shape.
- */
-function toRecord(columns: readonly string[], row: unknown): Record<string, unknown> {
-  const values = row as readonly unknown[]
-  const record: Record<string, unknown> = {}
-  for (let index = 0; index < columns.length; index++) record[columns[index] as string] = values[index]
-  return record
-}
+/** Compiles the prepared statements; it has no connection to run them on. */
+const COMPILER: Database = new Kysely({
+  dialect: { ...compilerDialect(), createDriver: () => new DummyDriver() },
+})
 
 export function sqliteQueries(connection: SqliteConnection): Queries {
-  const db = new Kysely({ dialect: dialectOn(connection) })
+  let db: Database | undefined
   return {
-    db,
+    // Most transactions run prepared statements only, which cost less than a builder.
+    get db() {
+      return (db ??= new Kysely({ dialect: dialectOn(connection) }))
+    },
     capabilities: CAPABILITIES.sqlite,
     async run(statement, parameters) {
-      const { text, values } = statement.bind('sqlite', db, parameters)
+      const { text, values } = statement.bind('sqlite', COMPILER, parameters)
       return (await connection.run(text, values)).rows as never[]
     },
     async change(statement, parameters) {
-      const { text, values } = statement.bind('sqlite', db, parameters)
+      const { text, values } = statement.bind('sqlite', COMPILER, parameters)
       return (await connection.run(text, values)).changes
     },
   }
 }
 
 function dialectOn(connection: SqliteConnection): Dialect {
+  return { ...compilerDialect(), createDriver: () => driverOn(connection) }
+}
+
+function compilerDialect(): Omit<Dialect, 'createDriver'> {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => driverOn(connection),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }

@@ -16,6 +16,7 @@ import { createCheckpointer, type Checkpointer } from './sqlite-checkpointer.ts'
 import { sqliteQueries, SqliteConnection } from './sqlite-connection.ts'
 import { isBusy } from './sqlite-errors.ts'
 import { SqliteFile } from './sqlite-file.ts'
+import { SqliteStatements } from './sqlite-statements.ts'
 import { ReadGate } from './read-gate.ts'
 
 const PRAGMAS = ['foreign_keys = on', 'trusted_schema = off', 'temp_store = memory']
@@ -50,7 +51,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path } = options
   const { file, writer, reader } = await openFile(options)
   const capabilities = CAPABILITIES.sqlite
-  const read = sqliteQueries(new SqliteConnection(reader, new ReadGate()))
+  const read = sqliteQueries(new SqliteConnection(new SqliteStatements(reader), new ReadGate()))
   const checkpointer = createCheckpointer(path)
   const queue = new WriteQueue({
     clock: options.clock,
@@ -153,8 +154,7 @@ interface GroupConnectionOptions {
 }
 
 function groupConnection({ database, file, checkpointer }: GroupConnectionOptions): GroupConnection {
-  let connection = new SqliteConnection(database)
-  let queries = sqliteQueries(connection)
+  const statements = new SqliteStatements(database)
   const [begin, savepoint, release, undo, commit, rollback] = [
     'begin immediate',
     'savepoint job',
@@ -182,7 +182,7 @@ function groupConnection({ database, file, checkpointer }: GroupConnectionOption
       }
     },
     get changes() {
-      return connection.changes
+      return statements.changes
     },
     get isOpen() {
       return database.isTransaction
@@ -203,10 +203,10 @@ function groupConnection({ database, file, checkpointer }: GroupConnectionOption
     rollback() {
       if (database.isTransaction) rollback.run()
     },
-    transaction: (onCommit): Tx => ({ ...queries, afterCommit: onCommit }),
-    revoke() {
-      connection = connection.replace()
-      queries = sqliteQueries(connection)
+    transaction(onCommit) {
+      const connection = new SqliteConnection(statements)
+      const tx: Tx = Object.assign(sqliteQueries(connection), { afterCommit: onCommit })
+      return { tx, end: () => connection.end() }
     },
   }
 }
