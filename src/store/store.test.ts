@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
+import { silentLogger, type LogFields } from '../kernel/logger.ts'
 import { readOnly } from './open.ts'
 import { statement } from './statement.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -73,6 +74,26 @@ onEveryDialect('the store', (dialect) => {
       }),
     )
     assert.deepEqual(calls, ['kept'])
+  })
+
+  test('a listener that throws is logged, and neither its write nor others are affected', async () => {
+    const errors: unknown[] = []
+    const logger = { ...silentLogger, error: ({ error }: LogFields) => void errors.push(error) }
+    await using world = await testStore(dialect, systemClock, {}, logger)
+    const { store } = world
+    const failure = new Error('a mistake in the listener')
+    const calls: string[] = []
+    const first = store.write(async (tx) => {
+      tx.afterCommit(() => {
+        throw failure
+      })
+      tx.afterCommit(() => calls.push('next listener'))
+      await putting('a')(tx)
+    })
+    await Promise.all([first, store.write(putting('b'))])
+    await store.write(putting('c'))
+    assert.deepEqual(await names(store.read), ['a', 'b', 'c'])
+    assert.deepEqual([errors, calls], [[failure], ['next listener']])
   })
 
   test('no increment of many concurrent writers is lost', async () => {

@@ -16,7 +16,7 @@ export interface Queries {
 
 /** An open transaction. Valid until its callback has settled. */
 export interface Tx extends Queries {
-  /** Calls the listener once after the commit is durable, never after a rollback. It must not throw. */
+  /** Calls the listener once after the commit is durable, never after a rollback. What it throws is logged. */
   afterCommit(listener: () => void): void
 }
 

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { fakeClock } from '../../test/support/clock.ts'
 import { testStore } from '../../test/support/store.ts'
 import { systemClock, type Clock } from '../kernel/clock.ts'
+import { silentLogger } from '../kernel/logger.ts'
 import { noMetrics } from '../kernel/metrics.ts'
 import { WriteQueue, type GroupConnection } from './write-queue.ts'
 import { openSqlite } from './dialects/sqlite.ts'
@@ -18,6 +19,7 @@ const SURROUNDINGS = {
   readOnly: false,
   clock: systemClock,
   metrics: noMetrics,
+  logger: silentLogger,
   limits: STORE_LIMITS.sqlite,
 }
 
@@ -27,7 +29,7 @@ const put = statement<{ name: string }>((db, value) =>
 
 /** Records the calls of the queue to its connection; `refuse` makes a step fail. */
 function recorder(
-  refuse: { begin?: number; commit?: boolean; rolledBack?: boolean } = {},
+  refuse: { begin?: number; commit?: boolean; rollback?: boolean; rolledBack?: boolean } = {},
   clock: Clock = systemClock,
 ) {
   const steps: string[] = []
@@ -52,11 +54,14 @@ function recorder(
       if (refuse.commit) throw new Error('the disk is gone')
       steps.push('commit')
     },
-    rollback: () => void steps.push('rollback'),
+    rollback() {
+      if (refuse.rollback) throw new Error('the connection is broken')
+      steps.push('rollback')
+    },
     transaction: () => ({ tx: {} as Tx, end: () => undefined }),
   }
   const unavailable = (cause: unknown) => new Error('unavailable', { cause })
-  const surroundings = { clock, metrics: noMetrics, unavailable, transactionMs: 5_000 }
+  const surroundings = { clock, metrics: noMetrics, logger: silentLogger, unavailable, transactionMs: 5_000 }
   return { steps, queue: new WriteQueue({ connection, ...surroundings }) }
 }
 
@@ -172,6 +177,14 @@ test('a commit that fails rejects every write of its group', async () => {
     ['Error: unavailable', 'Error: unavailable'],
   )
   assert.equal(steps.at(-1), 'rollback')
+})
+
+test('a rollback that fails rejects every write of its group, and the queue goes on', async () => {
+  const { queue } = recorder({ commit: true, rollback: true })
+  const writes = () => outcomesOf([queue.write(async () => 1), queue.write(async () => 2)])
+  assert.deepEqual(await writes(), ['unavailable', 'unavailable'])
+  assert.deepEqual(await writes(), ['unavailable', 'unavailable'])
+  await queue.idle()
 })
 
 test('when the engine has rolled back by itself, every write of the group is rejected', async () => {

@@ -1,7 +1,9 @@
 import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { Histogram, Metrics } from '../kernel/metrics.ts'
 import { backoffMs } from '../kernel/retry.ts'
+import { callListeners } from './listeners.ts'
 import type { Tx, Work, WriteOptions } from './store.ts'
 import { ReusableTimeout } from './timeout.ts'
 import { transactionTimeout } from './unavailable.ts'
@@ -44,6 +46,7 @@ export interface WriteQueueOptions {
   readonly connection: GroupConnection
   readonly clock: Clock
   readonly metrics: Metrics
+  readonly logger: Logger
   readonly unavailable: (cause: unknown) => unknown
   /** The time limit for the callback of one write, in milliseconds. */
   readonly transactionMs: number
@@ -143,8 +146,14 @@ export class WriteQueue {
   }
 
   async #runGroup(group: readonly Job[]): Promise<void> {
-    const outcome = await this.#transaction(group, this.#runBare)
-    for (const settle of outcome) settle()
+    try {
+      const outcome = await this.#transaction(group, this.#runBare)
+      for (const settle of outcome) settle()
+    } catch (error) {
+      // Of the engine's rollback, for example. No write may be left pending, and the queue goes on.
+      const failure = toFailure(error, this.#options.unavailable)
+      for (const job of group) job.fail(failure)
+    }
   }
 
   /** Runs the jobs and commits; returns the calls that settle them, for when the outcome is final. */
@@ -209,7 +218,7 @@ export class WriteQueue {
       if (!connection.isOpen || connection.changes !== before) throw new PartialWriteError()
       return () => job.fail(error)
     }
-    return () => succeed(job)
+    return () => this.#succeed(job)
   }
 
   readonly #runInSavepoint = async (job: Job): Promise<() => void> => {
@@ -223,7 +232,7 @@ export class WriteQueue {
       if (!connection.undo()) throw error
       return () => job.fail(error)
     }
-    return () => succeed(job)
+    return () => this.#succeed(job)
   }
 
   async #run(job: Job): Promise<void> {
@@ -237,6 +246,11 @@ export class WriteQueue {
     }
   }
 
+  #succeed(job: Job): void {
+    job.succeed()
+    callListeners(job.listeners, this.#options.logger)
+  }
+
   /** Every other write waits for the running one. */
   #limit(run: Promise<void>): Promise<void> {
     return this.#timeout.race(run, () => transactionTimeout(this.#options.transactionMs))
@@ -245,11 +259,6 @@ export class WriteQueue {
 
 function toFailure(error: unknown, unavailable: (cause: unknown) => unknown): unknown {
   return error instanceof AppError ? error : unavailable(error)
-}
-
-function succeed(job: Job): void {
-  job.succeed()
-  for (const listener of job.listeners) listener()
 }
 
 function nextTurn(): Promise<void> {

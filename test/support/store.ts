@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe } from 'node:test'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { silentLogger } from '../../src/kernel/logger.ts'
+import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
@@ -41,13 +41,14 @@ export async function testStore(
   dialect: DialectName,
   clock: Clock = systemClock,
   limits: Partial<StoreLimits> = {},
+  logger: Logger = silentLogger,
 ): Promise<TestStore> {
   const { address, drop } = await emptyDatabase(dialect)
   const store = await openStore({
     database: address,
     clock,
     metrics: noMetrics,
-    logger: silentLogger,
+    logger,
     limits,
   })
   await migrate(store, clock)

@@ -1,3 +1,5 @@
+import type { Logger } from '../../kernel/logger.ts'
+import { callListeners } from '../listeners.ts'
 import type { Tx, Work } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
 import { transactionTimeout } from '../unavailable.ts'
@@ -9,6 +11,7 @@ export type TransactionLimits = Pick<StoreLimits, 'transactionMs' | 'idleMs'>
 export interface TransactionOptions<T> {
   readonly connection: PooledConnection
   readonly names: StatementNames
+  readonly logger: Logger
   readonly work: Work<T>
   /** Undefined for a transaction that may take any time. */
   readonly limits: TransactionLimits | undefined
@@ -20,7 +23,7 @@ export async function runTransaction<T>(options: TransactionOptions<T>): Promise
   const listeners: (() => void)[] = []
   try {
     const result = await beginAndCommit(options, listeners)
-    for (const listener of listeners) listener()
+    callListeners(listeners, options.logger)
     return result
   } finally {
     connection.release()

@@ -54,6 +54,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     runTransaction({
       connection: await pool.connect(longRunning ? LONG_QUERY_MS : limits.queryMs),
       names,
+      logger: options.logger,
       work,
       limits: longRunning ? undefined : limits,
     })

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { CompiledQuery } from 'kysely'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { writeSnapshot } from '../snapshot.ts'
 import type { Store, Tx } from '../store.ts'
@@ -40,6 +41,7 @@ export interface SqliteOptions {
   readonly readOnly: boolean
   readonly clock: Clock
   readonly metrics: Metrics
+  readonly logger: Logger
   readonly limits: Pick<StoreLimits, 'transactionMs'>
 }
 
@@ -56,6 +58,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const queue = new WriteQueue({
     clock: options.clock,
     metrics: options.metrics,
+    logger: options.logger,
     unavailable: storeUnavailable,
     connection: groupConnection({ database: writer, file, checkpointer }),
     transactionMs: options.limits.transactionMs,
