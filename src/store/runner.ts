@@ -26,6 +26,11 @@ export interface Lease {
 export interface Claim extends Lease {
   readonly now: number
   readonly limit: number
+  /**
+   * Ids of the items that the holder works on. After a suspension their leases may have expired; the holder goes on with
+   * them when no other one has claimed them.
+   */
+  readonly except: readonly string[]
 }
 
 export type WorkOutcome<Result> =
@@ -49,16 +54,16 @@ export interface RunnerOptions<Item extends WorkItem, Result> {
   readonly concurrency: number
   /** Pauses between the attempts at an item, and for how long it is tried. */
   readonly retry: Backoff & { readonly giveUpAfterMs: number }
-  /** Claims due rows by compare-and-set: none that another holder has a valid lease on. */
+  /** Claims due rows by compare-and-set: none that has a valid lease, none of `claim.except`. */
   readonly claim: (tx: Tx, claim: Claim) => Promise<readonly Item[]>
-  /** Extends the lease of that holder; `false` when the row is no longer its own. */
+  /** Extends the lease of that holder's attempt (`item.attempts`); `false` when the row was claimed again. */
   readonly renew: (tx: Tx, item: Item, lease: Lease) => Promise<boolean>
   /**
    * Does the work. It may be done twice, when a process dies or loses its lease. It ends soon after `signal` is
    * aborted; an error is retried, so a failure that no retry mends is a result.
    */
   readonly work: (item: Item, signal: AbortSignal) => Promise<Result>
-  /** Records the outcome and ends the lease; `false`, and changes nothing, when the row is no longer the holder's. */
+  /** Records the outcome and ends the lease; `false`, and changes nothing, when the row was claimed again. */
   readonly settle: (tx: Tx, item: Item, holder: string, outcome: WorkOutcome<Result>) => Promise<boolean>
 }
 
@@ -81,7 +86,7 @@ export class Runner<Item extends WorkItem, Result> {
   readonly #options: RunnerOptions<Item, Result>
   readonly #holder = newId()
   readonly #stopping = new AbortController()
-  readonly #running = new Set<Promise<void>>()
+  readonly #running = new Map<string, Promise<void>>()
   readonly #items: Counter
   readonly #outage: Outage
   #pause = new AbortController()
@@ -121,7 +126,7 @@ export class Runner<Item extends WorkItem, Result> {
     this.#stopping.abort()
     this.wake()
     await this.#loop
-    await Promise.all(this.#running)
+    await Promise.all(this.#running.values())
   }
 
   async #run(): Promise<void> {
@@ -141,7 +146,8 @@ export class Runner<Item extends WorkItem, Result> {
     const since = clock.monotonic()
     try {
       const now = clock.now()
-      const request = { holder: this.#holder, now, until: now + leaseMs, limit }
+      const except = [...this.#running.keys()]
+      const request = { holder: this.#holder, now, until: now + leaseMs, limit, except }
       const items = await store.write((tx) => claim(tx, request))
       this.#outage.works()
       for (const item of items) this.#begin(item, since)
@@ -152,10 +158,10 @@ export class Runner<Item extends WorkItem, Result> {
 
   #begin(item: Item, since: number): void {
     const run = this.#process(item, since).finally(() => {
-      this.#running.delete(run)
+      this.#running.delete(item.id)
       this.wake()
     })
-    this.#running.add(run)
+    this.#running.set(item.id, run)
   }
 
   async #process(item: Item, since: number): Promise<void> {

@@ -26,74 +26,75 @@ interface WorkTables {
   work: { id: string; due_at: number | null; lease_holder: string | null; attempts: number }
 }
 
+/** One attempt at an item. A holder that has claimed an item again does not change it by its earlier attempt. */
+type Attempt = Pick<WorkItem, 'id' | 'attempts'>
+
 interface Change {
   readonly id: string
+  readonly attempts: number
   readonly holder: string
   readonly dueAt: number | null
 }
 
 /**
  * The statements of a `Runner` for one table. Each is a compare-and-set, so two runners never hold the same row: a
- * claim takes due rows, which excludes the ones with a valid lease; a renewal and the end of a lease compare its holder.
+ * claim takes due rows, which excludes the ones with a valid lease; a renewal and the end of a lease compare its holder and
+ * the number of the attempt.
  * The table needs an index on `due_at` of the rows where it is not null.
  */
 export class WorkQueue<D extends WorkDeclaration> {
   readonly #columns: Columns<D>
-  readonly #claim: Statement<Claim, RowOf<Columns<D>>>
+  readonly #table: 'work'
   readonly #setDue: Statement<Change, never>
   readonly #endLease: Statement<Change, never>
 
   constructor(table: string, columns: Columns<D>) {
     this.#columns = columns
-    this.#claim = claimStatement(table as 'work', columns.all) as Statement<Claim, RowOf<Columns<D>>>
-    this.#setDue = changeStatement(table as 'work', {})
-    this.#endLease = changeStatement(table as 'work', { lease_holder: null })
+    this.#table = table as 'work'
+    this.#setDue = changeStatement(this.#table, {})
+    this.#endLease = changeStatement(this.#table, { lease_holder: null })
   }
 
   /** The longest due first, in any order. */
   async claim(tx: Tx, claim: Claim): Promise<RowOf<Columns<D>>[]> {
-    const rows = await tx.run(this.#claim, claim)
+    const rows = await claimQuery(tx, this.#table, claim)
+      .returning(this.#columns.all as 'id'[])
+      .execute()
     return rows.map((row) => this.#columns.decode(row as never) as RowOf<Columns<D>>)
   }
 
-  /** `false` when another holder has the row, or it is finished. */
-  async renew(tx: Tx, { id }: Pick<WorkItem, 'id'>, { holder, until }: Lease): Promise<boolean> {
-    return (await tx.change(this.#setDue, { id, holder, dueAt: until })) === 1
+  /** `false` when the row was claimed again, or is finished. */
+  async renew(tx: Tx, { id, attempts }: Attempt, { holder, until }: Lease): Promise<boolean> {
+    return (await tx.change(this.#setDue, { id, attempts, holder, dueAt: until })) === 1
   }
 
   /** Ends the lease; the row is due again at that time, or, with null, finished. `false` as for {@link renew}. */
   async release(
     tx: Tx,
-    { id }: Pick<WorkItem, 'id'>,
+    { id, attempts }: Attempt,
     { holder, dueAt }: Pick<Change, 'holder' | 'dueAt'>,
   ): Promise<boolean> {
-    return (await tx.change(this.#endLease, { id, holder, dueAt })) === 1
+    return (await tx.change(this.#endLease, { id, attempts, holder, dueAt })) === 1
   }
 }
 
 const tablesOf = (db: Database): Kysely<WorkTables> => db
 
-function claimStatement(table: 'work', selected: readonly string[]): Statement<Claim, object> {
-  return statement<Claim, object>((db, value, capabilities) =>
-    tablesOf(db)
-      .with('claimable', (query) =>
-        query
-          .selectFrom(table)
-          .select('id')
-          .where('due_at', '<=', value('now'))
-          .orderBy('due_at')
-          .limit(value('limit'))
-          .$call(lockRows(capabilities, { skipLocked: true })),
-      )
-      .updateTable(table)
-      .set((row) => ({
-        due_at: value('until'),
-        lease_holder: value('holder'),
-        attempts: row('attempts', '+', 1),
-      }))
-      .where('id', 'in', (query) => query.selectFrom('claimable').select('id'))
-      .returning(selected as 'id'[]),
-  )
+function claimQuery(tx: Tx, table: 'work', { holder, now, until, limit, except }: Claim) {
+  return tablesOf(tx.db)
+    .with('claimable', (query) =>
+      query
+        .selectFrom(table)
+        .select('id')
+        .where('due_at', '<=', now)
+        .$if(except.length > 0, (due) => due.where('id', 'not in', except))
+        .orderBy('due_at')
+        .limit(limit)
+        .$call(lockRows(tx.capabilities, { skipLocked: true })),
+    )
+    .updateTable(table)
+    .set((row) => ({ due_at: until, lease_holder: holder, attempts: row('attempts', '+', 1) }))
+    .where('id', 'in', (query) => query.selectFrom('claimable').select('id'))
 }
 
 function changeStatement(table: 'work', fixed: { readonly lease_holder?: null }): Statement<Change, never> {
@@ -102,6 +103,7 @@ function changeStatement(table: 'work', fixed: { readonly lease_holder?: null })
       .updateTable(table)
       .set({ due_at: value('dueAt'), ...fixed })
       .where('id', '=', value('id'))
-      .where('lease_holder', '=', value('holder')),
+      .where('lease_holder', '=', value('holder'))
+      .where('attempts', '=', value('attempts')),
   )
 }

@@ -100,7 +100,7 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
       await haveResult('done', 'a')
       const { dueAt, leaseHolder } = await item('a')
       assert.deepEqual({ dueAt, leaseHolder }, { dueAt: null, leaseHolder: null })
-      const claim = { holder: 'x', now: clock.now() + 1e12, until: clock.now() + 2e12, limit: 10 }
+      const claim = { holder: 'x', now: clock.now() + 1e12, until: clock.now() + 2e12, limit: 10, except: [] }
       assert.deepEqual(await store.write((tx) => queue.claim(tx, claim)), [])
     }),
   )
@@ -110,7 +110,7 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
     inWorld(async ({ add, clock, runner, store, haveResult, item }) => {
       await add(['a'])
       const now = clock.now()
-      const claim = { holder: 'dead', now, until: now + LEASE_MS, limit: 1 }
+      const claim = { holder: 'dead', now, until: now + LEASE_MS, limit: 1, except: [] }
       assert.equal((await store.write((tx) => queue.claim(tx, claim))).length, 1)
       const one = runner(async () => 'done')
       await clock.pending(EVERY_MS)
@@ -141,6 +141,50 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
       end.resolve('done')
       await haveResult('done', 'a')
       assert.equal(begun, 1)
+    }),
+  )
+
+  test(
+    'a runner that was suspended for longer than its lease goes on with its item, and does not begin it again',
+    inWorld(async ({ add, clock, runner, haveResult, item }) => {
+      let begun = 0
+      const end = Promise.withResolvers<string>()
+      const one = runner(() => (begun++, end.promise))
+      await add(['a'], one)
+      await eventually('the work has begun', () => begun === 1)
+      await clock.pending(EVERY_MS)
+      // The runner looks for work before it extends the lease.
+      one.wake()
+      clock.advance(LEASE_MS + 1)
+      await clock.pending(LEASE_MS / 3)
+      await add(['b'], one)
+      await eventually('the other item has begun', () => begun === 2)
+      end.resolve('done')
+      await haveResult('done', 'a', 'b')
+      assert.deepEqual([(await item('a')).attempts, begun], [1, 2])
+    }),
+  )
+
+  test(
+    'an item that its holder has claimed again is not changed by the earlier attempt',
+    inWorld(async ({ add, clock, item, store }) => {
+      await add(['a'])
+      const claim = async () => {
+        const now = clock.now()
+        const request = { holder: 'same', now, until: now + LEASE_MS, limit: 1, except: [] }
+        const [claimed] = await store.write((tx) => queue.claim(tx, request))
+        return claimed ?? assert.fail('nothing was claimed')
+      }
+      const earlier = await claim()
+      clock.advance(LEASE_MS)
+      const later = await claim()
+      const renew = (attempt: Item) =>
+        store.write((tx) => queue.renew(tx, attempt, { holder: 'same', until: clock.now() + 2 * LEASE_MS }))
+      const release = (attempt: Item) =>
+        store.write((tx) => queue.release(tx, attempt, { holder: 'same', dueAt: null }))
+      assert.deepEqual([await renew(earlier), await release(earlier)], [false, false])
+      assert.deepEqual(await item('a'), later)
+      assert.deepEqual([await renew(later), await release(later)], [true, true])
     }),
   )
 
@@ -254,7 +298,9 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
     inWorld(async ({ add, clock, runner, store, haveResult }) => {
       await add(['a'])
       const now = clock.now()
-      await store.write((tx) => queue.claim(tx, { holder: 'dead', now, until: now + 1, limit: 1 }))
+      await store.write((tx) =>
+        queue.claim(tx, { holder: 'dead', now, until: now + 1, limit: 1, except: [] }),
+      )
       clock.advance(RETRY.giveUpAfterMs)
       let begun = 0
       runner(async () => `${++begun}`)
