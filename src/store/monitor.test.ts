@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { fakeClock } from '../../test/support/clock.ts'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import { systemClock, type Clock } from '../kernel/clock.ts'
@@ -7,7 +8,7 @@ import { AppError } from '../kernel/errors.ts'
 import { silentLogger, type Logger } from '../kernel/logger.ts'
 import { noMetrics, type Metrics } from '../kernel/metrics.ts'
 import { monitorStore } from './monitor.ts'
-import type { Store } from './store.ts'
+import type { Store, Tx } from './store.ts'
 
 const REFUSAL = new AppError('unavailable', 'store_unavailable', 'The disk is full.')
 
@@ -102,15 +103,31 @@ onEveryDialect('the monitor of a store', (dialect) => {
     assert.deepEqual(lines, [])
   })
 
+  test('a transaction that takes too long is no outage', async () => {
+    await using world = await testStore(dialect, systemClock, { transactionMs: 100, idleMs: 100 })
+    const { checked, lines, values } = breakable(world.store)
+    await assert.rejects(
+      checked.write(() => new Promise(() => {})),
+      { code: 'store_unavailable' },
+    )
+    assert.deepEqual([lines, values], [[], { committed: 0, rolled_back: 0, timed_out: 1, unavailable: 0 }])
+  })
+
   test('the outcomes of transactions are counted, each from 0', async () => {
     await using world = await testStore(dialect)
     const { checked, state, values, change } = breakable(world.store)
-    assert.deepEqual(values, { committed: 0, rolled_back: 0, unavailable: 0 })
+    assert.deepEqual(values, { committed: 0, rolled_back: 0, timed_out: 0, unavailable: 0 })
     await change()
     await assert.rejects(checked.write(() => Promise.reject(new Error('no'))))
     state.refuses = true
     await assert.rejects(change())
-    assert.deepEqual(values, { store_up: 0, committed: 1, rolled_back: 1, unavailable: 1 })
+    assert.deepEqual(values, {
+      store_up: 0,
+      committed: 1,
+      rolled_back: 1,
+      timed_out: 0,
+      unavailable: 1,
+    })
   })
 
   test('a scrape shows whether the database works, without asking it each time', async () => {
@@ -128,4 +145,19 @@ onEveryDialect('the monitor of a store', (dialect) => {
     await scrape()
     assert.equal(values['store_up'], 1)
   })
+})
+
+test('a transaction of postgres that waits too long for a row is no outage', async () => {
+  await using world = await testStore('postgres')
+  const { checked, lines, values } = breakable(world.store)
+  const lock = ({ db }: Tx) => sql`lock table leases`.execute(db)
+  await world.store.write(async (tx) => {
+    await lock(tx)
+    const waiting = checked.write(async (other) => {
+      await sql`set local lock_timeout = 50`.execute(other.db)
+      await lock(other)
+    })
+    await assert.rejects(waiting, { code: 'store_unavailable' })
+  })
+  assert.deepEqual([lines, values], [[], { committed: 0, rolled_back: 0, timed_out: 1, unavailable: 0 }])
 })

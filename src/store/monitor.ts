@@ -7,7 +7,7 @@ import { SECOND } from '../kernel/time.ts'
 import { statement } from './tables.ts'
 import type { Store, Work, WriteOptions } from './store.ts'
 import { withTimeout } from './timeout.ts'
-import { storeUnavailable } from './unavailable.ts'
+import { storeUnavailable, TransactionTimedOut } from './unavailable.ts'
 
 export interface MonitorOptions {
   readonly clock: Clock
@@ -17,7 +17,7 @@ export interface MonitorOptions {
   readonly checkMs: number
 }
 
-const OUTCOMES = ['committed', 'rolled_back', 'unavailable'] as const
+const OUTCOMES = ['committed', 'rolled_back', 'timed_out', 'unavailable'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
 // A scrape shows the outcome of the last write or check, if it is not older than this.
@@ -85,10 +85,12 @@ class StoreMonitor {
       this.#count('committed')
       return result
     } catch (error) {
-      const isRefused = error instanceof AppError && error.code === 'store_unavailable'
-      this.#count(isRefused ? 'unavailable' : 'rolled_back')
-      if (isRefused) this.#refusesWrites = true
-      if (isRefused) this.#observe(error)
+      const outcome = outcomeOf(error)
+      this.#count(outcome)
+      if (outcome === 'unavailable') {
+        this.#refusesWrites = true
+        this.#observe(error)
+      }
       throw error
     }
   }
@@ -126,6 +128,11 @@ class StoreMonitor {
   #count(outcome: Outcome, by = 1): void {
     this.#commits.increment({ outcome }, by)
   }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof TransactionTimedOut) return 'timed_out'
+  return error instanceof AppError && error.code === 'store_unavailable' ? 'unavailable' : 'rolled_back'
 }
 
 function noAnswer(limitMs: number): AppError {

@@ -8,9 +8,15 @@ export function storeUnavailable(
   return new AppError('unavailable', 'store_unavailable', message, { cause, retryAfterSeconds: 1 })
 }
 
-export function transactionTimeout(limitMs: number): AppError {
-  return storeUnavailable(
-    undefined,
+/** A transaction or its wait for a lock has taken too long. The caller may repeat it; the database itself works. */
+export class TransactionTimedOut extends AppError {
+  constructor(message: string, cause?: unknown) {
+    super('unavailable', 'store_unavailable', message, { cause, retryAfterSeconds: 1 })
+  }
+}
+
+export function transactionTimeout(limitMs: number): TransactionTimedOut {
+  return new TransactionTimedOut(
     `The change was undone, because it did not end within ${limitMs} ms; try again.`,
   )
 }

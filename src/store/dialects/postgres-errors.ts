@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { storeUnavailable } from '../unavailable.ts'
+import { storeUnavailable, TransactionTimedOut } from '../unavailable.ts'
 
 // https://www.postgresql.org/docs/15/errcodes-appendix.html
 const SERIALIZATION_FAILURE = '40001'
@@ -10,7 +10,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 
 const RETRYABLE = new Set([SERIALIZATION_FAILURE, DEADLOCK_DETECTED])
 // A standby answers 25006 to a change.
-const UNAVAILABLE = new Set([READ_ONLY_TRANSACTION, IDLE_IN_TRANSACTION_TIMEOUT, LOCK_NOT_AVAILABLE])
+const UNAVAILABLE = new Set([READ_ONLY_TRANSACTION])
+const TIMED_OUT = new Set([IDLE_IN_TRANSACTION_TIMEOUT, LOCK_NOT_AVAILABLE])
 // Connection exception, invalid authorization, no such database, insufficient resources, operator intervention,
 // system error.
 const UNAVAILABLE_CLASSES = new Set(['08', '28', '3D', '53', '57', '58'])
@@ -24,8 +25,13 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof DatabaseError && RETRYABLE.has(error.code ?? '')
 }
 
-/** The error of a query as callers get it: `store_unavailable` when the server cannot be used, else as it is. */
+/** The error of a query as callers get it: `store_unavailable` when the server cannot be used or a wait took too long, else as it is. */
 export function toStoreError(error: unknown): unknown {
+  if (error instanceof DatabaseError && TIMED_OUT.has(error.code ?? ''))
+    return new TransactionTimedOut(
+      'The change was undone, because it waited too long for another one; try again.',
+      error,
+    )
   return isUnavailable(error) ? storeUnavailable(error) : error
 }
 
