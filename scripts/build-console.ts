@@ -6,7 +6,10 @@ import { consoleDirectory, fingerprint, STAMP } from './console-build.mjs'
 import { root } from './runtime.mjs'
 
 /** Each page, and the path under which a server serves it. */
-const PAGES = [{ name: 'tunnels', base: '/tunnels/' }] as const
+const PAGES = [
+  { name: 'tunnels', base: '/tunnels/' },
+  { name: 'docs', base: '/docs/' },
+] as const
 
 /** What every browser of the last two years runs. */
 const TARGET = 'es2023'

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'rolldown'
-import { copyApiPage, NOT_BUNDLED } from './bundling.ts'
+import { NOT_BUNDLED } from './bundling.ts'
 import { bundleDirectory, cacheDirectory, SPECIFIERS } from './dependency-bundle.mjs'
 
 async function buildDependencies(directory: string): Promise<void> {
@@ -23,7 +23,6 @@ async function buildDependencies(directory: string): Promise<void> {
       comments: false,
     },
   })
-  copyApiPage(join(bundle, '@fastify'))
   publish(bundle)
 }
 

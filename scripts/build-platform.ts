@@ -2,7 +2,7 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
-import { copyApiPage, NOT_BUNDLED } from './bundling.ts'
+import { NOT_BUNDLED } from './bundling.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -27,7 +27,6 @@ export async function buildPlatform(directory: string): Promise<void> {
   const lib = join(directory, 'lib')
   rmSync(directory, { recursive: true, force: true })
   for (const [name, file] of Object.entries(ENTRIES)) await bundle(name, file, lib)
-  copyApiPage(lib)
   cpSync(join(ROOT, 'dist/console'), join(lib, 'console'), { recursive: true })
   writeFileSync(join(directory, 'platform.cjs'), PROGRAM, { mode: 0o755 })
 }

@@ -21,6 +21,10 @@ const CHECKS: readonly Check[] = [
   { name: 'unused code', command: ['node_modules/.bin/knip', '--no-progress', '--no-config-hints'] },
   { name: 'layers', command: [process.execPath, 'scripts/check-layers.ts'] },
   { name: 'formatter', command: ['node_modules/.bin/oxfmt', '--check'] },
+  {
+    name: 'OpenAPI document',
+    command: [process.execPath, 'node_modules/.bin/redocly', 'lint', 'docs/reference/openapi.json'],
+  },
   { name: 'generated docs', command: [process.execPath, 'scripts/docs.ts', '--check'] },
 ]
 

@@ -7,8 +7,6 @@ import { installedPackages, root } from './runtime.mjs'
 /** The npm packages and their parts that the program imports. */
 export const SPECIFIERS = [
   '@fastify/rate-limit',
-  '@fastify/swagger',
-  '@fastify/swagger-ui',
   '@nats-io/jetstream',
   '@nats-io/transport-node',
   '@nats-io/transport-node/lib/node_transport.js',

@@ -5,22 +5,43 @@ import { JsonText } from '../kernel/json-text.ts'
 import type { Tx } from '../store/store.ts'
 import type { ErrorCodes } from './error-codes.ts'
 
-/** Who may call: everybody, whoever is known, or who has one of the roles. */
-export type Access = 'public' | 'authenticated' | readonly Role[]
+/** Who may call: everyone, every authenticated caller, callers with one of the roles, or callers that a policy allows. */
+export type Access = 'public' | 'authenticated' | readonly Role[] | AccessPolicy
 
-/** A request whose parts have passed their schemas. */
+/** Decides at run time whether an authenticated caller may call: for rights that are data. */
+export interface AccessPolicy {
+  /** One sentence for the OpenAPI document. */
+  readonly description: string
+  /** Runs for each call, before its body is read. May read the database; what it throws is the response. */
+  readonly allows: (call: PolicyCall) => Promise<boolean> | boolean
+}
+
+/** What a policy decides on. */
+export interface PolicyCall {
+  readonly identity: Identity
+  /** Of the path, as text; not validated yet. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+export function isPolicy(access: Access): access is AccessPolicy {
+  return typeof access === 'object' && 'allows' in access
+}
+
+/** A request whose parts match their schemas. */
 export interface RouteRequest<P, Q, B> {
   readonly params: P
   readonly query: Q
   readonly body: B
-  /** Of the caller; on a public route it may be {@link ANONYMOUS}. */
+  /** Of the caller; {@link ANONYMOUS} on a public route. */
   readonly identity: Identity
   readonly headers: IncomingHttpHeaders
-  /** Where it comes from: the TCP peer, or the client that a trusted peer names. */
+  /** Address of the client: the TCP peer, or the client that a trusted peer names. */
   readonly remoteAddress: string
+  /** The `X-Request-Id` of the response. */
+  readonly requestId: string
 }
 
-/** What goes back: `body` is JSON that the schema of that status describes. */
+/** A response; the route's schema of that status describes its `body`. */
 export interface Answer {
   readonly status: number
   readonly body?: unknown
@@ -49,7 +70,7 @@ interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly query?: Q
   readonly body?: B
   readonly answers: Readonly<Record<number, AnswerSchema>>
-  /** Errors of its own, beside those that every operation may answer with. */
+  /** Errors of this operation, in addition to the common ones. */
   readonly errors?: ErrorCodes
 }
 
@@ -72,7 +93,7 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
   Q,
   B
 > {
-  /** Runs before the transaction: for what takes time and touches no row, such as hashing a password. */
+  /** Runs before the transaction: for slow work without a row, such as hashing a password. */
   readonly prepare?: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => Promise<T> | T
   /** Runs in the transaction, which may be repeated as a whole. */
   readonly change: (
@@ -81,20 +102,20 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
     prepared: T,
   ) => Promise<Answer>
   /**
-   * Runs after the commit, also for an answer that is replayed: brings a successful answer up to date with what
-   * happens outside the database. It must end within a bounded time.
+   * Runs after the commit, also for a replayed answer: updates a successful answer with what happens outside the
+   * database. It must end within a bounded time.
    */
   readonly afterCommit?: (answer: Answer) => Promise<Answer>
 }
 
-/** An operation of the API as data: the server, the OpenAPI document and the tests all read the same. */
+/** An operation of the API as data, for the server, the OpenAPI document and the tests. */
 export type Route = ReadRoute<TSchema, TSchema, TSchema> | ChangeRoute<TSchema, TSchema, TSchema, unknown>
 
 /** Types the functions of a route by the schemas beside them. */
 export function route<P extends TSchema, Q extends TSchema, B extends TSchema, T = undefined>(
   definition: ReadRoute<P, Q, B> | ChangeRoute<P, Q, B, T>,
 ): Route {
-  // The server calls them with exactly what these schemas and `prepare` have returned.
+  // The server validates requests by these schemas and passes on the result of `prepare`.
   return definition as Route
 }
 
@@ -103,7 +124,7 @@ export function isChange(route: Route): route is ChangeRoute<TSchema, TSchema, T
   return 'change' in route
 }
 
-/** The caller of a public route who has not said who they are. */
+/** The caller of a public route. */
 export const ANONYMOUS: Identity = { id: 'anonymous', name: 'anonymous', roles: [], via: 'headers' }
 
 export function ok(body: unknown, headers?: Answer['headers']): Answer {
@@ -114,7 +135,7 @@ export function created(body: unknown, headers?: Answer['headers']): Answer {
   return headers ? { status: 201, body, headers } : { status: 201, body }
 }
 
-/** The body of an answer as data, also when it is JSON text or was stored. */
+/** The body of an answer as data, even if it is JSON text or was stored. */
 export function bodyOf(answer: Answer): unknown {
   return answer.body instanceof JsonText ? answer.body.toJSON() : answer.body
 }

@@ -28,7 +28,7 @@ export function GivenTime(description = 'RFC 3339 with any offset.') {
     format: 'date-time',
     maxLength: 64,
     description,
-    examples: ['2026-01-31T03:00:00+01:00'],
+    examples: ['2099-01-31T03:00:00+01:00'],
   })
 }
 

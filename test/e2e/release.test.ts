@@ -42,12 +42,15 @@ test('the release runs from its own directory as the program runs from source', 
   })
 
   await t.test('it serves its pages with their scripts and styles', async () => {
-    const docs = await fetch(`${platform.url}/docs/static/swagger-ui.css`)
-    assert.match(docs.headers.get('content-type') ?? '', /css/)
-    const page = await text('/tunnels', platform.gatewayUrl)
-    const script = /src="(\/tunnels\/[^"]+\.js)"/.exec(page)?.[1]
-    assert.ok(script, page)
-    assert.equal((await fetch(`${platform.gatewayUrl}${script}`)).status, 200)
+    for (const [url, path] of [
+      [platform.url, '/docs'],
+      [platform.gatewayUrl, '/tunnels'],
+    ] as const) {
+      const page = await text(path, url)
+      const files = [...page.matchAll(/(?:src|href)="([^"]+\.(?:js|css))"/g)].map(([, file = '']) => file)
+      assert.equal(files.length, 2, page)
+      for (const file of files) assert.equal((await fetch(`${url}${file}`)).status, 200, file)
+    }
   })
 
   await t.test('its threads run their own code only', () => {

@@ -56,14 +56,14 @@ for (const place of api.places.filter(({ path }) => path.includes('{'))) {
   })
 }
 
-test('the documentation shows no file but its own', async () => {
-  // Its pages are no operations, so nothing but the status and the text is judged.
+test('the API page serves no file but its own', async () => {
+  // The document does not describe its pages, so only status and text are checked.
   using client = openClient(api.platform.url)
-  for (const prefix of ['/docs/', '/docs/static/', '/']) {
+  for (const prefix of ['/docs/', '/docs/assets/', '/']) {
     for (const segment of PATH_PAYLOADS.flatMap(writings)) {
       const answer = await client.send({ method: 'GET', path: prefix + segment, headers: {} })
       // `/docs/%2e` and the like are the page itself.
-      if (answer.status === 200) assert.match(answer.text, /swagger-ui|"openapi"/, segment)
+      if (answer.status === 200) assert.match(answer.text, /<div id="page">|"openapi"/, segment)
       else assertNothing(answer, segment)
     }
   }
@@ -80,8 +80,8 @@ test('nothing was made, changed or removed, and nobody is missing', async () => 
 
 // Modules and pages of the program itself are loaded when they are first needed.
 const OWN_PLACES = [directory.path, join(import.meta.dirname, '../..')]
-// What Node.js reads of the machine when it starts a thread.
-const OF_THE_MACHINE = /^\/(?:sys|proc\/(?:meminfo|self\/(?:cgroup|maps)$))/
+// What Node.js and the C library read about the machine when threads start and end.
+const OF_THE_MACHINE = /^\/(?:sys|proc\/(?:meminfo|sys\/vm\/overcommit_memory$|self\/(?:cgroup|maps)$))/
 
 test('no file was opened but those of the platform, and no program was started', () => {
   const calls = readFileSync(trace, 'utf8').slice(tracedBefore).split('\n').filter(Boolean)

@@ -1,39 +1,40 @@
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
-import { openApiInfo } from './openapi.ts'
+import { Type } from 'typebox'
+import { JsonText } from '../../kernel/json-text.ts'
+import { ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { BuiltPage } from './built-page.ts'
+import { createOpenApiDocument } from './openapi.ts'
 
-/** The page loads nothing from elsewhere and sends nothing elsewhere; its icons are part of its style sheet. */
-const PAGE_POLICY = {
-  'default-src': "'none'",
-  'base-uri': "'none'",
-  'connect-src': "'self'",
-  'form-action': "'none'",
-  'frame-ancestors': "'none'",
-  'img-src': "'self' data:",
-  'script-src': "'self'",
-  'style-src': "'self'",
+/** The OpenAPI document of `routes` at `/openapi.json`, and a page that shows it at `/docs`, where `/` redirects to. */
+export function docsRoutes(routes: readonly Route[], version: string): Route[] {
+  const docs = new BuiltPage('docs')
+  let document: JsonText | undefined
+  // Created by the first call, because most processes are never asked for it.
+  const readDocument = () =>
+    (document ??= new JsonText(JSON.stringify(createOpenApiDocument(routes, version))))
+  return [
+    publicPage('/', () => ({ status: 302, headers: { location: '/docs' } })),
+    publicPage('/openapi.json', () => ok(readDocument())),
+    publicPage('/docs', () => docs.page()),
+    publicPage('/docs/', () => docs.page()),
+    publicPage('/docs/assets/:file', ({ file }) => docs.asset(file), FileParams),
+  ]
 }
 
-// The page shows this document alone, and follows the reader's choice of light or dark by itself.
-const PAGE_STYLE = `
-  .swagger-ui .topbar .link, .swagger-ui .topbar .download-url-wrapper { display: none }
-  .swagger-ui .topbar-wrapper { justify-content: flex-end }
-`
+const FileParams = Type.Object({ file: Type.String({ maxLength: 255 }) })
 
-export const OPENAPI_DOCUMENT = { method: 'GET', path: '/openapi.json' } as const
+type Params = { readonly file: string }
 
-/** The OpenAPI document of the routes added after this at `/openapi.json`, and a page to browse it at `/docs`. */
-export async function describeRoutes(app: FastifyInstance, version: string): Promise<void> {
-  await app.register(swagger, {
-    openapi: openApiInfo(version),
-    refResolver: { buildLocalReference: ({ $id }) => $id as string },
+/** The pages are no operations of the API, so the document does not describe them. */
+function publicPage(path: string, read: (params: Params) => Answer, params?: typeof FileParams): Route {
+  return route({
+    method: 'GET',
+    path,
+    operation: 'getPage',
+    tag: 'Pages',
+    summary: 'A page of the documentation',
+    access: 'public',
+    ...(params && { params }),
+    answers: {},
+    read: (request) => read(request.params as Params),
   })
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: PAGE_POLICY,
-    theme: { title: 'Backend platform', css: [{ filename: 'page.css', content: PAGE_STYLE }] },
-    uiConfig: { docExpansion: 'list', tryItOutEnabled: true },
-  })
-  app.get(OPENAPI_DOCUMENT.path, { schema: { hide: true } }, () => app.swagger())
 }

@@ -35,11 +35,10 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, readonly [ErrorKind, code: strin
     'unsupported_media_type',
     'The body must be sent as application/json.',
   ],
-  FST_STATIC_FORBIDDEN_PATH: ['not_found', 'route_not_found', 'There is no such path.'],
   FST_ERR_BAD_URL: ['invalid', 'validation_failed', 'The path is not a well-formed URL path.'],
 }
 
-/** Any error as the one that a caller is told of. What is not known is `internal`, and says nothing of its cause. */
+/** The error that the caller gets. An unknown one becomes `internal`, without its cause. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const known = FRAMEWORK_ERRORS[codeOf(error)]
@@ -48,9 +47,7 @@ export function toAppError(error: unknown): AppError {
     'internal',
     'internal',
     'The platform failed to answer; its log has the cause under the request id.',
-    {
-      cause: error,
-    },
+    { cause: error },
   )
 }
 

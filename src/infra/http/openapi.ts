@@ -1,10 +1,12 @@
-import { Type, type TSchema } from 'typebox'
+import { Type, type TObject, type TSchema } from 'typebox'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCode, type ErrorCodes } from '../../wire/error-codes.ts'
-import { isChange, type AnswerSchema, type Route } from '../../wire/route.ts'
+import { isChange, isPolicy, type Access, type AnswerSchema, type Route } from '../../wire/route.ts'
 import { ErrorBody } from '../../wire/schemas.ts'
 
-/** What the OpenAPI document says before its operations. */
-export function openApiInfo(version: string) {
+const REFERENCE = '#/components/schemas/'
+
+/** The OpenAPI 3.1 document of these routes, as data that is ready to be written as JSON. */
+export function createOpenApiDocument(routes: readonly Route[], version: string) {
   return {
     openapi: '3.1.0',
     info: {
@@ -12,72 +14,117 @@ export function openApiInfo(version: string) {
       version,
       description:
         'Orders, messages, alerts and users of the platform. Times are RFC 3339 UTC. Errors are `{code, message}`; ' +
-        'any POST may carry an `Idempotency-Key`, and every answer carries an `X-Request-Id`.',
+        'any POST may carry an `Idempotency-Key`, and every response carries an `X-Request-Id`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    servers: [{ url: '/', description: 'The server of this document.' }],
     components: {
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } as const,
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         localTool: {
           type: 'apiKey',
           in: 'header',
           name: 'X-User-ID',
           description: 'With X-User-Roles; only from a trusted peer on the same host.',
-        } as const,
+        },
       },
+      schemas: namedSchemas(routes),
     },
+    paths: pathsOf(routes),
   }
 }
 
-/** The framework's schema of a route, which is also its entry in the OpenAPI document. */
-export function routeSchema(route: Route): Record<string, unknown> {
-  const { access, params, query, body } = route
+type Operations = Record<string, Record<string, unknown>>
+
+/** The routes by their paths, in which OpenAPI writes a parameter as `{name}`. */
+function pathsOf(routes: readonly Route[]): Record<string, Operations> {
+  const paths: Record<string, Operations> = {}
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) }
+  }
+  return paths
+}
+
+function operationOf(route: Route): Record<string, unknown> {
+  const { body } = route
+  const parameters = parametersOf(route)
   return {
     operationId: route.operation,
-    tags: [route.tag],
     summary: route.summary,
-    description: [route.description, accessSentence(route)].filter(Boolean).join('\n\n'),
-    security: access === 'public' ? [] : [{ token: [] }, { localTool: [] }],
-    'x-roles': access === 'public' || access === 'authenticated' ? access : [...access],
-    ...(params && { params }),
-    ...(query && { querystring: query }),
-    ...(body && { body }),
-    ...headers(route),
-    response: responses(route),
+    tags: [route.tag],
+    description: [route.description, accessSentence(route.access)].filter(Boolean).join('\n\n'),
+    ...(body && { requestBody: { required: true, content: contentOf(body) } }),
+    ...(parameters.length > 0 && { parameters }),
+    security: route.access === 'public' ? [] : [{ token: [] }, { localTool: [] }],
+    'x-roles': documentedRoles(route.access),
+    responses: responsesOf(route),
   }
+}
+
+function parametersOf(route: Route): object[] {
+  return [
+    ...parametersIn('path', route.params),
+    ...parametersIn('query', route.query),
+    ...parametersIn('header', headersOf(route)),
+  ]
+}
+
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, object>>
+  readonly required?: readonly string[]
+}
+
+function parametersIn(place: 'path' | 'query' | 'header', schema: TSchema | undefined): object[] {
+  if (!schema) return []
+  const { properties, required = [] } = schema as ObjectSchema
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...rest } = membersReferring(property)
+    return {
+      schema: rest,
+      in: place,
+      name,
+      required: required.includes(name),
+      ...(description !== undefined && { description }),
+    }
+  })
 }
 
 const IDEMPOTENCY_KEY = Type.String({
   pattern: '^[\\x20-\\x7e]{1,128}$',
   description:
-    'For 24 hours the same key with the same request gets the first answer again. Printable ASCII.',
+    'For 24 hours the same key with the same request gets the first response again. Printable ASCII.',
 })
 const IF_MATCH = Type.String({
   maxLength: 16_384,
   examples: ['"1"', '*'],
-  description: 'The `ETag` of the version that is meant, several of them, or `*`; another version is 412.',
+  description: 'The expected `ETag`, several of them, or `*`; any other version is rejected with 412.',
 })
 
-/** The headers that mean something to an operation, by what it does and how it may fail. */
-function headers(route: Route): { headers?: TSchema } {
-  const known = {
+/** The headers that affect an operation. */
+function headersOf(route: Route): TObject {
+  return Type.Object({
     ...(takesIdempotencyKey(route) && { 'Idempotency-Key': Type.Optional(IDEMPOTENCY_KEY) }),
     ...(route.errors?.['precondition_failed'] && { 'If-Match': Type.Optional(IF_MATCH) }),
-  }
-  return Object.keys(known).length > 0 ? { headers: Type.Object(known) } : {}
+  })
 }
 
-/** The schemas of answers that have a name, each once; others refer to them. */
-export function namedSchemas(routes: readonly Route[]): NamedSchema[] {
-  const byName = new Map<string, NamedSchema>()
+/** The schemas of responses that have a name, each once; other schemas refer to them. */
+function namedSchemas(routes: readonly Route[]): Record<string, object> {
+  const byName: Record<string, object> = {}
   const collect = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return
-    if (isNamed(schema)) byName.set(schema.$id, { ...membersReferring(schema), $id: schema.$id })
+    if (isNamed(schema)) byName[schema.$id] = withoutName(schema)
     Object.values(schema).forEach(collect)
   }
   for (const { answers } of routes) for (const { schema } of Object.values(answers)) collect(schema)
   collect(ErrorBody)
-  return [...byName.values()]
+  return byName
+}
+
+function withoutName(schema: NamedSchema): object {
+  const { $id: _, ...rest } = membersReferring(schema)
+  return rest
 }
 
 interface NamedSchema {
@@ -88,49 +135,50 @@ function isNamed(schema: object): schema is NamedSchema {
   return '$id' in schema && typeof schema.$id === 'string'
 }
 
-/** The schema with a reference in the place of each one that has a name. */
+/** The schema with each named schema in it replaced by a reference. */
 function referring(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(referring)
   if (typeof schema !== 'object' || schema === null) return schema
-  return isNamed(schema) ? { $ref: `${schema.$id}#` } : membersReferring(schema)
+  return isNamed(schema) ? { $ref: `${REFERENCE}${schema.$id}` } : membersReferring(schema)
 }
 
 function membersReferring(schema: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(schema).map(([name, member]) => [name, referring(member)]))
 }
 
-function accessSentence({ access }: Route): string {
+function accessSentence(access: Access): string {
   if (access === 'public') return 'Public.'
-  if (access === 'authenticated') return 'For every caller who is known.'
-  return `For the roles ${access.join(', ')}.`
+  if (access === 'authenticated') return 'For every authenticated caller.'
+  return isPolicy(access) ? access.description : `For the roles ${access.join(', ')}.`
 }
 
-interface DescribedAnswer {
+function documentedRoles(access: Access): string | readonly string[] {
+  return isPolicy(access) ? 'policy' : access
+}
+
+interface DescribedResponse {
   readonly description: string
-  readonly content?: Readonly<Record<string, { readonly schema: unknown }>>
-  /** To the framework an answer without content is of this type. */
-  readonly type?: 'null'
+  readonly content?: object
 }
 
-function responses(route: Route): Record<number, DescribedAnswer> {
-  const answers: Record<number, DescribedAnswer> = {}
+function responsesOf(route: Route): Record<number, DescribedResponse> {
+  const responses: Record<number, DescribedResponse> = {}
   for (const [status, codes] of errorsByStatus(route)) {
     const description = codes.map(([code, { meaning }]) => `\`${code}\`: ${meaning}`).join('\n\n')
-    answers[status] = describedAnswer({ description, schema: ErrorBody })
+    responses[status] = describedResponse({ description, schema: ErrorBody })
   }
   for (const [status, answer] of Object.entries(route.answers)) {
-    answers[Number(status)] = describedAnswer(answer)
+    responses[Number(status)] = describedResponse(answer)
   }
-  return answers
+  return responses
 }
 
-function describedAnswer({
-  description,
-  schema,
-  contentType = 'application/json',
-}: AnswerSchema): DescribedAnswer {
-  if (!schema) return { description, type: 'null' }
-  return { description, content: { [contentType]: { schema: referring(schema) } } }
+function describedResponse({ description, schema, contentType }: AnswerSchema): DescribedResponse {
+  return schema ? { description, content: contentOf(schema, contentType) } : { description }
+}
+
+function contentOf(schema: TSchema, contentType = 'application/json'): object {
+  return { [contentType]: { schema: referring(schema) } }
 }
 
 function errorsByStatus(route: Route): Map<number, [code: string, error: ErrorCode][]> {
@@ -138,7 +186,7 @@ function errorsByStatus(route: Route): Map<number, [code: string, error: ErrorCo
   return Map.groupBy(Object.entries(errors), ([, { status }]) => status)
 }
 
-/** The errors that any operation may answer with, without those that this one cannot. */
+/** The common errors that apply to this operation. */
 function commonErrors(route: Route): ErrorCodes {
   const takesBody = route.method !== 'GET'
   const applies: Partial<Record<string, boolean>> = {
@@ -146,7 +194,7 @@ function commonErrors(route: Route): ErrorCodes {
     payload_too_large: takesBody,
     unsupported_media_type: takesBody,
     unauthenticated: route.access !== 'public',
-    forbidden: Array.isArray(route.access),
+    forbidden: Array.isArray(route.access) || isPolicy(route.access),
     read_only: isChange(route),
     route_not_found: false,
     method_not_allowed: false,

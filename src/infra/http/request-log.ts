@@ -1,36 +1,66 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import { peerAddress, type ClientAddress } from './client-address.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Writes a line and a measurement for each answer: route, status, duration, caller. Never the query: it may tell. */
-export function recordRequests(
-  app: FastifyInstance,
-  { logger, metrics }: { logger: Logger; metrics: Metrics },
-): void {
-  const seconds = metrics.histogram({
-    name: 'http_request_seconds',
-    help: 'Time from a request to the end of its answer, by route and status.',
-    labels: ['method', 'route', 'status'],
-    buckets: SECONDS,
-  })
+// An attacker chooses the path of a request that no route matches.
+const PATH_LIMIT = 256
+const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx']
+
+export interface RecordOptions {
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly clientAddress?: ClientAddress
+}
+
+/** Writes a log line and metrics for each response. Never logs the query, which may contain secrets. */
+export function recordRequests(app: FastifyInstance, options: RecordOptions): void {
+  const { logger, clientAddress = peerAddress } = options
+  const measure = createMeasure(options.metrics)
   app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none'
-    const duration = reply.elapsedTime
-    const status = reply.statusCode
-    seconds.observe(duration / 1_000, { method: request.method, route, status: String(status) })
+    const { elapsedTime: duration, statusCode: status } = reply
+    const route = request.routeOptions.url
+    measure(request.method, route ?? 'none', status, duration / 1_000)
     logger.info(
       {
         request_id: request.id,
         method: request.method,
-        route,
+        route: route ?? 'none',
+        ...(route === undefined && { path: pathOf(request).slice(0, PATH_LIMIT) }),
         status,
         duration_ms: Math.round(duration * 100) / 100,
         caller: request.identity?.id ?? null,
+        remote_address: clientAddress(request.raw),
       },
       'request',
     )
     done()
   })
+}
+
+/** The path of a request as the client has written it, without the query. */
+export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
+  return url.split('?', 1)[0] as string
+}
+
+function createMeasure(metrics: Metrics) {
+  const seconds = metrics.histogram({
+    name: 'http_request_seconds',
+    help: 'Time from a request to the end of its response, by route and status.',
+    labels: ['method', 'route', 'status'],
+    buckets: SECONDS,
+  })
+  const responses = metrics.counter({
+    name: 'http_responses_total',
+    help: 'Responses by the class of their status: 2xx, 3xx, 4xx, 5xx.',
+    labels: ['class'],
+  })
+  // Alarms compare with an earlier value, so each series exists from the start.
+  for (const name of STATUS_CLASSES) responses.increment({ class: name }, 0)
+  return (method: string, route: string, status: number, duration: number): void => {
+    seconds.observe(duration, { method, route, status: String(status) })
+    responses.increment({ class: `${Math.trunc(status / 100)}xx` })
+  }
 }

@@ -3,10 +3,10 @@ import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
 import { AppError, type ErrorDetail } from '../../kernel/errors.ts'
 
-/** Checks one part of a request; answers the value as the handler gets it. Throws `validation_failed`. */
+/** Checks one part of a request; returns the value for the handler. Throws `validation_failed`. */
 export type Validate = (value: unknown) => unknown
 
-/** A body must have the types it should have; a query or a path is text and is converted first. */
+/** The members of a query or a path are text, so they are converted first. */
 function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): Validate {
   const check = Compile(schema)
   const types = memberTypes(schema)
@@ -17,12 +17,10 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
   }
 }
 
-/** {@link compileValidation} as the framework asks for it: what it throws comes back as `error`. */
+/** {@link compileValidation} in the form of the framework: what it throws is returned as `error`. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  // The schema of a header is for the document: whoever reads a header judges it.
-  if (httpPart === 'headers') return (value: unknown) => ({ value })
   const part = httpPart === 'body' || httpPart === 'params' ? httpPart : 'query'
-  // With the first call that needs it: a process that starts would compile all of them.
+  // Compiled by the first call; compiling all schemas would delay the start.
   let validate: Validate | undefined
   return (value: unknown) => {
     try {
@@ -34,7 +32,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   }
 }
 
-/** An operation that takes no body may get an empty object, but nothing that it would silently ignore. */
+/** An operation without a body accepts an empty object, but no fields, which it would ignore. */
 export function refuseFields(body: unknown): void {
   if (body === undefined) return
   const names =
@@ -49,12 +47,12 @@ function memberTypes(schema: TSchema): ReadonlyMap<string, string> {
   return new Map(Object.entries(properties).map(([name, { type }]) => [name, type ?? '']))
 }
 
-/** Text that reads as a member's type exactly; anything else stays as it is and fails the check. */
+/** Converts text that is a valid value of the member's type; other text stays as it is and fails the check. */
 function converted(
   given: Record<string, unknown>,
   types: ReadonlyMap<string, string>,
 ): Record<string, unknown> {
-  // By entries: assigning a member that is named __proto__ would lose it.
+  // From entries: assigning a member named __proto__ would lose it.
   return Object.fromEntries(
     Object.entries(given).map(([name, text]) => [name, convertedText(text, types.get(name))]),
   )
@@ -73,7 +71,7 @@ interface SchemaError {
   readonly params?: object
 }
 
-// More than this tells nobody anything.
+// More details do not help the caller.
 const DETAIL_LIMIT = 20
 
 function validationFailed(part: string, faults: readonly ErrorDetail[]): AppError {
@@ -96,7 +94,7 @@ function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError)
   switch (keyword) {
     case 'required':
       return members('requiredProperties' in params ? params.requiredProperties : [], 'is required')
-    // The checker gives no more than a few errors, and names each unknown field before it sums them up.
+    // One error for each unknown field, before the one that summarizes them.
     case 'boolean':
       return [{ path, message: 'is not a known field' }]
     case 'additionalProperties':
@@ -126,7 +124,7 @@ function memberPath(pointer: string): string {
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }
 
-// A name that a client invented may be as long as a body; an answer must not be.
+// A client may send a member name as long as a body; the response must stay short.
 const PATH_LIMIT = 256
 
 function shortened({ path, message }: ErrorDetail): ErrorDetail {

@@ -9,15 +9,15 @@ const client = openClient(api.platform.url)
 after(() => client[Symbol.dispose]())
 
 const get = (path: string) => client.send({ method: 'GET', path, headers: {} })
-const ORIGIN = 'http://platform.test'
 
-/** What the page makes a browser load, as the browser finds it. */
-function assetsOf(page: string, path: string): URL[] {
-  const found = [...page.matchAll(/<(?:link|script|img|iframe)\b[^>]*?\b(?:href|src)="([^"]*)"/g)]
-  return found.map(([, address = '']) => new URL(address, ORIGIN + path))
+/** The files that a browser loads for the page. */
+function assetsOf(page: string): string[] {
+  return [...page.matchAll(/<(?:link|script|img|iframe)\b[^>]*?\b(?:href|src)="([^"]*)"/g)].map(
+    ([, path = '']) => path,
+  )
 }
 
-/** The policy of an answer: directive → sources. */
+/** The content security policy of a response: directive → sources. */
 function policyOf({ headers }: Answer): Record<string, string[]> {
   const directives = String(headers['content-security-policy']).split(';')
   return Object.fromEntries(
@@ -28,70 +28,64 @@ function policyOf({ headers }: Answer): Record<string, string[]> {
   )
 }
 
+test('/ redirects to the API page', async () => {
+  const answer = await get('/')
+  assert.deepEqual([answer.status, answer.headers['location']], [302, '/docs'])
+})
+
 for (const path of ['/docs', '/docs/']) {
-  describe(`the page at ${path}`, () => {
-    test('is public HTML with the name of the platform', async () => {
+  describe(`the API page at ${path}`, () => {
+    test('is public HTML for screens of any size', async () => {
       const answer = await get(path)
       assert.equal(answer.status, 200)
       assert.match(String(answer.headers['content-type']), /^text\/html/)
       assert.match(answer.text, /<title>Backend platform<\/title>/)
+      assert.match(answer.text, /<meta name="viewport" content="width=device-width/)
     })
 
-    test('loads only what is here', async () => {
-      const { text } = await get(path)
-      const assets = assetsOf(text, path)
-      assert.ok(assets.length >= 5, text)
-      for (const { origin, pathname } of assets) {
-        assert.equal(origin, ORIGIN, pathname)
-        const answer = await get(pathname)
-        assert.equal(answer.status, 200, pathname)
-        assert.match(
-          String(answer.headers['content-type']),
-          /^(text\/css|application\/javascript|text\/javascript|image\/png)/,
-        )
+    test('loads files of this server only', async () => {
+      const assets = assetsOf((await get(path)).text)
+      assert.ok(assets.length >= 3)
+      for (const asset of assets) {
+        assert.match(asset, /^\/docs\/assets\//)
+        const answer = await get(asset)
+        assert.equal(answer.status, 200, asset)
+        assert.match(String(answer.headers['content-type']), /^(text\/css|text\/javascript|image\/svg)/)
         assert.equal(answer.headers['x-content-type-options'], 'nosniff')
+        assert.match(String(answer.headers['cache-control']), /immutable/)
       }
     })
 
-    test('runs no script that stands in it', async () => {
+    test('has no inline scripts and styles', async () => {
       const { text } = await get(path)
       assert.doesNotMatch(text, /<script(?![^>]*\bsrc=)[^>]*>|\son[a-z]+=|javascript:|<style|\sstyle=/i)
     })
   })
 }
 
-test('the style sheets load nothing from elsewhere', async () => {
-  for (const { pathname } of assetsOf((await get('/docs')).text, '/docs').filter((each) =>
-    each.pathname.endsWith('.css'),
-  )) {
-    const { text } = await get(pathname)
-    assert.doesNotMatch(text, /@import/)
-    for (const [, address = ''] of text.matchAll(/url\(\s*["']?([^"')]*)/g))
-      assert.match(address, /^(data:|#|%23)/, pathname)
-  }
+test('page, scripts and styles have less than 60 KB together', async () => {
+  const { text } = await get('/docs')
+  let length = text.length
+  for (const asset of assetsOf(text)) length += (await get(asset)).text.length
+  assert.ok(length < 60_000, String(length))
 })
 
-test('the page starts with the document of this platform, and asks nobody to judge it', async () => {
-  const { text } = await get('/docs/static/swagger-initializer.js')
-  assert.match(text, /resolveUrl\('\.\/json'\)/)
-  assert.match(text, /validatorUrl: null/)
-  assert.doesNotMatch(text.replaceAll(/\/\/ If you get .*$/gm, ''), /https?:\/\//)
-  assert.deepEqual((await get('/docs/json')).json(), api.document)
+test('the style sheets load no other files', async () => {
+  const sheets = assetsOf((await get('/docs')).text).filter((path) => path.endsWith('.css'))
+  assert.notEqual(sheets.length, 0)
+  for (const path of sheets) assert.doesNotMatch((await get(path)).text, /@import|url\(/)
 })
 
-describe('the policy of the page', () => {
-  test('lets it load and send to this host alone', async () => {
-    for (const path of ['/docs', '/docs/static/swagger-ui-bundle.js', '/docs/json']) {
-      const policy = policyOf(await get(path))
-      assert.deepEqual(policy['default-src'], ["'none'"])
-      for (const [directive, sources] of Object.entries(policy)) {
-        const allowed = directive === 'img-src' ? ["'self'", 'data:'] : ["'self'", "'none'"]
-        for (const source of sources) assert.ok(allowed.includes(source), `${directive} ${source}`)
-      }
+describe('the content security policy of the API page', () => {
+  test('allows this server only', async () => {
+    const policy = policyOf(await get('/docs'))
+    assert.deepEqual(policy['default-src'], ["'none'"])
+    for (const [directive, sources] of Object.entries(policy)) {
+      for (const source of sources) assert.ok(["'self'", "'none'"].includes(source), `${directive} ${source}`)
     }
   })
 
-  test('keeps it out of frames, and its address where it is', async () => {
+  test('forbids frames, base addresses and forms to other servers', async () => {
     const answer = await get('/docs')
     const policy = policyOf(answer)
     assert.deepEqual(
@@ -101,13 +95,13 @@ describe('the policy of the page', () => {
     assert.equal(answer.headers['referrer-policy'], 'no-referrer')
   })
 
-  test('does not send a browser to HTTPS, which the platform leaves to whoever stands before it', async () => {
+  test('does not upgrade to HTTPS, which is the task of a proxy', async () => {
     assert.ok(!Object.hasOwn(policyOf(await get('/docs')), 'upgrade-insecure-requests'))
   })
 })
 
-test('nothing but the page is found below it', async () => {
-  const outside = [
+test('no other file is found below the API page', async () => {
+  const paths = [
     '..%2f..%2fpackage.json',
     '%2e%2e/package.json',
     '..%5c..%5cpackage.json',
@@ -116,8 +110,8 @@ test('nothing but the page is found below it', async () => {
     '.',
     '%2e',
   ]
-  for (const path of outside) {
-    const answer = await get(`/docs/static/${path}`)
+  for (const path of paths) {
+    const answer = await get(`/docs/assets/${path}`)
     assert.ok(answer.status >= 400 && answer.status < 500, `${path} → ${answer.status}`)
     assert.match((answer.json() as { code: string }).code, /^(route_not_found|validation_failed)$/, path)
   }

@@ -1,0 +1,188 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import { hasRole, type Identity } from '../../kernel/identity.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import {
+  ANONYMOUS,
+  isChange,
+  isPolicy,
+  type Access,
+  type Answer,
+  type Route,
+  type RouteRequest,
+} from '../../wire/route.ts'
+import { keyedRequest, type Changes } from './changes.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { peerAddress, type ClientAddress } from './client-address.ts'
+import { unauthenticated, type Identify } from './identity.ts'
+import type { CountRefusal } from './rate-limit.ts'
+import { refuseFields } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller; null until the route has identified it, and on public routes. */
+    identity: Identity | null
+  }
+}
+
+export interface RouteOptions {
+  readonly identify: Identify
+  readonly readOnly: boolean
+  readonly clientAddress?: ClientAddress
+  readonly changes?: Changes
+  readonly logger: Logger
+  readonly countRefusal: CountRefusal
+}
+
+/** Adds an operation to the server. */
+export function addRoute(app: FastifyInstance, route: Route, options: RouteOptions): void {
+  const { params, query, body } = route
+  const answer = answerer(route, options)
+  app.route({
+    method: route.method,
+    url: route.path,
+    schema: { ...(params && { params }), ...(query && { querystring: query }), ...(body && { body }) },
+    onRequest: admission(route, options),
+    handler: async (request, reply) => {
+      if (!body) refuseFields(request.body)
+      return sendAnswer(reply, await answer(request))
+    },
+  })
+}
+
+/** Identifies the caller and checks its rights, before the body is read. */
+function admission(route: Route, { identify, readOnly, countRefusal }: RouteOptions) {
+  const { access } = route
+  const refusesChange = readOnly && isChange(route)
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
+    const refuse = async (fault: Error) => done(await countRefusal(request, fault))
+    const finish = (fault: AppError | undefined) => {
+      const refusal = fault ?? (refusesChange ? readOnlyError() : undefined)
+      if (refusal) void refuse(refusal)
+      else done()
+    }
+    const admit = (identity: Identity | undefined) => {
+      request.identity = identity ?? null
+      const fault = accessFault(access, identity, request)
+      if (fault instanceof Promise) fault.then(finish, refuse)
+      else finish(fault)
+    }
+    try {
+      // A public route does not use the identity, so an invalid one is no reason to refuse the call.
+      const identity = access === 'public' ? undefined : identify(request.raw)
+      if (identity instanceof Promise) identity.then(admit, refuse)
+      else admit(identity)
+    } catch (error) {
+      void refuse(error as Error)
+    }
+  }
+}
+
+function accessFault(
+  access: Access,
+  identity: Identity | undefined,
+  request: FastifyRequest,
+): AppError | undefined | Promise<AppError | undefined> {
+  if (access === 'public') return undefined
+  if (!identity) return unauthenticated('The call needs a Bearer token in its Authorization header.')
+  if (access === 'authenticated') return undefined
+  if (isPolicy(access)) {
+    const params = request.params as Record<string, string>
+    return Promise.try(access.allows, { identity, params }).then((isAllowed) =>
+      isAllowed ? undefined : forbidden('The policy of this operation does not allow you this call.'),
+    )
+  }
+  return hasRole(identity, access)
+    ? undefined
+    : forbidden(`The call needs one of the roles ${access.join(', ')}.`)
+}
+
+function forbidden(message: string): AppError {
+  return new AppError('forbidden', 'forbidden', message)
+}
+
+function readOnlyError(): AppError {
+  return new AppError('unavailable', 'read_only', 'The platform is read-only; nothing was changed.')
+}
+
+function answerer(route: Route, options: RouteOptions): (request: FastifyRequest) => Promise<Answer> {
+  const { clientAddress = peerAddress, changes, logger } = options
+  if (!isChange(route)) return async (request) => route.read(routeRequest(request, clientAddress))
+  if (!changes) throw new Error(`${route.operation} changes data, so the server needs the option "changes".`)
+  return async (request) => {
+    const given = routeRequest(request, clientAddress)
+    const answer = await changes.run(
+      {
+        prepare: () => route.prepare?.(given),
+        change: (tx, prepared) => route.change(tx, given, prepared),
+      },
+      route.method === 'POST' ? keyOf(request) : undefined,
+    )
+    if (!route.afterCommit || answer.status >= 400) return answer
+    // The change is committed: the client must hear that, also when its outcome cannot be read again.
+    return route.afterCommit(answer).catch((error: unknown) => {
+      logger.warn({ request_id: request.id, error }, 'a committed change could not be read again')
+      return answer
+    })
+  }
+}
+
+function keyOf(request: FastifyRequest) {
+  return request.identity
+    ? keyedRequest(request.headers['idempotency-key'], request.identity, request)
+    : undefined
+}
+
+function routeRequest(
+  request: FastifyRequest,
+  clientAddress: ClientAddress,
+): RouteRequest<unknown, unknown, unknown> {
+  return {
+    params: request.params,
+    query: request.query,
+    body: request.body,
+    identity: request.identity ?? ANONYMOUS,
+    headers: request.headers,
+    remoteAddress: clientAddress(request.raw),
+    requestId: request.id,
+  }
+}
+
+/** A path that exists answers 405 to the methods that it does not have. */
+export function refuseOtherMethods(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  countRefusal: CountRefusal,
+): void {
+  for (const [path, known] of Map.groupBy(routes, (route) => route.path)) {
+    const methods = known.map(({ method }) => method)
+    // The framework answers HEAD wherever there is GET.
+    const allowed: string[] = methods.includes('GET') ? [...methods, 'HEAD'] : methods
+    app.route({
+      method: app.supportedMethods.filter((method) => !allowed.includes(method)),
+      url: path,
+      onRequest: async (request, reply) => {
+        reply.header('allow', allowed.join(', '))
+        const message = `${request.method} is not allowed for this path.`
+        throw await countRefusal(request, new AppError('method_not_allowed', 'method_not_allowed', message))
+      },
+      handler: () => undefined,
+    })
+  }
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+export function sendAnswer(reply: FastifyReply, { status, body, headers }: Answer): FastifyReply {
+  reply.code(status)
+  if (headers) reply.headers(headers)
+  return body instanceof JsonText ? reply.type(JSON_TYPE).send(toBytes(body)) : reply.send(body)
+}
+
+// Node.js encodes a text of this length on the stack, and writes it together with the headers.
+const SHORT_TEXT = 16_384
+
+/** A socket would encode a long text more slowly. */
+function toBytes({ text }: JsonText): string | Buffer {
+  return text.length < SHORT_TEXT ? text : Buffer.from(text)
+}

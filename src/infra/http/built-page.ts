@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AppError } from '../../kernel/errors.ts'
+import { ok, type Answer } from '../../wire/route.ts'
+
+/** Where `scripts/build-console.ts` writes the pages; a release has them beside the program. */
+const PAGES = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '../../../dist/console/' : './console/', import.meta.url),
+)
+
+/** The page loads from and calls this server only, and no other page may contain it. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "base-uri 'none'",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "img-src 'self'",
+  "script-src 'self'",
+  "style-src 'self'",
+].join('; ')
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+interface Build {
+  readonly page: string
+  /** Content by file name; nothing else is served. */
+  readonly assets: ReadonlyMap<string, string>
+}
+
+/** A page for the browser that `scripts/build-console.ts` has built, and its assets. */
+export class BuiltPage {
+  readonly #name: string
+  readonly #directory: string
+  #build: Build | undefined
+
+  /** `name` is the directory of the page in `console/pages`. */
+  constructor(name: string, directory = join(PAGES, name)) {
+    this.#name = name
+    this.#directory = directory
+  }
+
+  /** 503 if the page is not built. */
+  page(): Answer {
+    const build = this.#read()
+    if (!build) return notBuilt(this.#name)
+    return ok(build.page, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': PAGE_POLICY,
+      // The names of the assets change with their content, the name of the page does not.
+      'cache-control': 'no-cache',
+    })
+  }
+
+  /** Rejects with `route_not_found`. */
+  asset(name: string): Answer {
+    const content = this.#read()?.assets.get(name)
+    const type = CONTENT_TYPES[extname(name)]
+    if (content === undefined || type === undefined) {
+      throw new AppError('not_found', 'route_not_found', 'The page has no such file; reload the page.')
+    }
+    return ok(content, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' })
+  }
+
+  /** Reads the files once: page and assets stay those of one build while another one is written. */
+  #read(): Build | undefined {
+    this.#build ??= readBuild(this.#directory)
+    return this.#build
+  }
+}
+
+function readBuild(directory: string): Build | undefined {
+  try {
+    const page = readFileSync(join(directory, 'index.html'), 'utf8')
+    const assets = join(directory, 'assets')
+    const files = readdirSync(assets).map((name) => [name, readFileSync(join(assets, name), 'utf8')] as const)
+    return { page, assets: new Map(files) }
+  } catch {
+    // Missing, or being replaced: the next request reads again.
+    return undefined
+  }
+}
+
+function notBuilt(name: string): Answer {
+  const body =
+    `The page "${name}" is not built. In the checkout of the platform run \`node scripts/build-console.ts\` ` +
+    '(`npm start` does it too), then reload this page.\n'
+  return { status: 503, body, headers: { 'content-type': 'text/plain; charset=utf-8' } }
+}
