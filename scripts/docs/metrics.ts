@@ -43,5 +43,5 @@ function metricsIn(exposition: string): Metric[] {
 }
 
 function isProcessMetric(name: string): boolean {
-  return /^platform_(process|nodejs)_/.test(name)
+  return /^(process|nodejs)_/.test(name)
 }

@@ -18,7 +18,7 @@ import { openCurrentDatabase } from './database.ts'
 import { createDomains, eventSubjects, type Domains } from './domains.ts'
 import { VERSION } from './version.ts'
 
-/** The parts that all modules share; created once, and closed in reverse order. */
+/** What every module needs; created once, and closed in reverse order. */
 export interface Base {
   readonly config: Config
   readonly logger: Logger
@@ -31,14 +31,17 @@ export interface Base {
 
 // How long other processes wait for a holder that no longer renews its lease.
 const DELIVERY_LEASE_MS = 10 * SECOND
+// How old the numbers of the outbox may be; a scrape that reads them counts up to 100,000 rows.
+const BACKLOG_AGE_MS = 5 * SECOND
 
-/** Opens the shared parts; `resources` closes them. */
+/** Opens what every module needs; `opening` closes it. */
 export async function openBase(
   { config, logger }: Pick<Base, 'config' | 'logger'>,
   resources: AsyncDisposableStack,
 ): Promise<Base> {
   const { metrics, expose, close } = createMetrics({ logger })
-  resources.defer(close)
+  opening.defer(close)
+  exposeProcess(metrics, config)
   const database = await openCurrentDatabase({ config, logger, metrics, readOnly: config.readOnly })
   resources.defer(() => database.close())
   const store = config.readOnly ? readOnly(database) : database
@@ -54,6 +57,7 @@ export async function openBase(
   const operations = operationsRoutes({
     version: VERSION,
     modules: config.modules,
+    readOnly: config.readOnly,
     clock: systemClock,
     checkStore: () => store.check(),
     bus,
@@ -91,15 +95,29 @@ function startDispatcher(
   return dispatcher
 }
 
+function exposeProcess(metrics: Metrics, { readOnly: isReadOnly }: Config): void {
+  metrics
+    .gauge({
+      name: 'build_info',
+      help: 'Always 1; the labels name the versions.',
+      labels: ['version', 'node'],
+    })
+    .set(1, { version: VERSION, node: process.version })
+  metrics
+    .gauge({ name: 'read_only', help: 'Whether this process refuses changes (1) or not (0).' })
+    .set(isReadOnly ? 1 : 0)
+}
+
 function exposeBacklog(outbox: Messages, metrics: Metrics): void {
   const pending = metrics.gauge({
     name: 'outbox_pending',
     help: 'Messages that are not yet delivered, counted up to 100,000.',
   })
-  const age = metrics.gauge({ name: 'outbox_oldest_seconds', help: 'Age of the oldest undelivered message.' })
-  metrics.onScrape(async () => {
+  const age = metrics.gauge({ name: 'outbox_oldest_seconds', help: 'Age of the oldest message that waits.' })
+  const collect = async () => {
     const { pending: waiting, oldest } = await outbox.backlog()
     pending.set(waiting)
     age.set(oldest === null ? 0 : (systemClock.now() - oldest) / 1_000)
-  }, [pending, age])
+  }
+  metrics.onScrape(collect, [pending, age], BACKLOG_AGE_MS)
 }

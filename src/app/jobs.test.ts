@@ -12,18 +12,22 @@ import { startJobs } from './jobs.ts'
 function surroundings() {
   const warnings: string[] = []
   const recorded: (Labels | undefined)[] = []
+  /** Series that exist before the first run. */
+  const zeros: (Labels | undefined)[] = []
   const logger: Logger = { ...silentLogger, warn: (_fields, message) => void warnings.push(message) }
   const metrics: Metrics = {
     ...noMetrics,
-    counter: () => ({ increment: (labels) => void recorded.push(labels) }),
+    counter: () => ({
+      increment: (labels, by) => void (by === 0 ? zeros : recorded).push(labels),
+    }),
     gauge: () => ({ set: (_value, labels) => void recorded.push(labels), clear() {} }),
   }
-  return { clock: systemClock, logger, metrics, warnings, recorded }
+  return { clock: systemClock, logger, metrics, warnings, recorded, zeros }
 }
 
 const job = (run: Job['run'], everyMs = 1): Job => ({ name: 'sweep', everyMs, run })
 
-test('a job runs at once and again and again, never overlapping with itself', async () => {
+test('a job runs at once and then repeatedly, and its runs never overlap', async () => {
   let running = 0
   let overlapped = false
   let runs = 0
@@ -39,7 +43,17 @@ test('a job runs at once and again and again, never overlapping with itself', as
   assert.equal(overlapped, false)
 })
 
-test('a job that fails is told of, counted, and run again', async () => {
+test('both outcomes of each job are counted from 0', async () => {
+  const world = surroundings()
+  const runner = startJobs([job(async () => {})], world)
+  await runner.stop()
+  assert.deepEqual(world.zeros, [
+    { name: 'sweep', outcome: 'done' },
+    { name: 'sweep', outcome: 'failed' },
+  ])
+})
+
+test('a job that fails is logged, counted, and run again', async () => {
   const world = surroundings()
   let runs = 0
   const sweep = job(async () => {
@@ -56,30 +70,16 @@ test('a job that fails is told of, counted, and run again', async () => {
   ])
 })
 
-test('the gauges of a job are cleared when it fails', async () => {
-  let runs = 0
-  const steps: string[] = []
-  const gauge: Gauge = { set: () => void steps.push('set'), clear: () => void steps.push('clear') }
-  const count = async () => {
-    if (++runs === 2) throw new Error('the database is away')
-    gauge.set(1)
-  }
-  const runner = startJobs([{ ...job(count), gauges: [gauge] }], surroundings())
-  await eventually('the job has run three times', () => steps.length >= 3)
-  await runner.stop()
-  assert.deepEqual(steps.slice(0, 3), ['set', 'clear', 'set'])
-})
-
-test('stopping tells the run under way, waits for it, and does not wait for the next one', async () => {
-  let told = false
+test('stopping aborts the running job, waits for it, and does not wait for the next run', async () => {
+  let aborted = false
   let left = false
   const sweep = job(async (signal) => {
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
-    told = true
+    aborted = true
     await new Promise((resolve) => setImmediate(resolve))
     left = true
   }, 3_600_000)
   const runner = startJobs([sweep], surroundings())
   await Promise.all([runner.stop(), runner.stop()])
-  assert.deepEqual([told, left], [true, true])
+  assert.deepEqual([aborted, left], [true, true])
 })

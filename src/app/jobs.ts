@@ -5,9 +5,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 
 export interface JobRunner {
-  /** Asks the current runs to stop; no other one starts. */
-  abort(): void
-  /** Aborts the current runs and waits for them; may be called twice. */
+  /** Aborts the signal of the running jobs and waits for them; may be called twice. */
   stop(): Promise<void>
 }
 
@@ -17,17 +15,18 @@ interface JobRunnerDeps {
   readonly metrics: Metrics
 }
 
+const OUTCOMES = ['done', 'failed'] as const
 const SECONDS = [0.001, 0.01, 0.1, 1, 10, 60]
-// A run starts up to a tenth of its period later, so that many processes do not all scan at the same moment.
+// Up to a tenth later, so that the scans of several processes spread.
 const JITTER = 0.1
 
 /**
- * Runs each job immediately and then periodically, `everyMs` after the end of its last run: a job never overlaps with
- * itself. A failed run is logged and counted, and the next one starts as usual.
+ * Runs each job at once and then repeatedly, `everyMs` after the end of its last run: runs of a job never overlap. A run
+ * that fails is logged and counted, and does not delay the next one.
  */
 export function startJobs(jobs: readonly Job[], deps: JobRunnerDeps): JobRunner {
   const abort = new AbortController()
-  const record = createRecord(deps)
+  const record = createRecord(jobs, surroundings)
   const loops = jobs.map((job) => loop(job, record, abort.signal))
   return {
     abort: () => abort.abort(),
@@ -50,13 +49,14 @@ async function loop(
   }
 }
 
-// The label is not `job`: Prometheus uses that one for its scrape targets.
-function createRecord({ clock, logger, metrics }: JobRunnerDeps) {
+// The label is not `job`: Prometheus uses that name for its targets.
+function createRecord(jobs: readonly Job[], { clock, logger, metrics }: Surroundings) {
   const runs = metrics.counter({
     name: 'job_runs_total',
     help: 'Runs of background jobs.',
     labels: ['name', 'outcome'],
   })
+  for (const { name } of jobs) for (const outcome of OUTCOMES) runs.increment({ name, outcome }, 0)
   const seconds = metrics.histogram({
     name: 'job_run_seconds',
     help: 'Duration of the runs of background jobs.',

@@ -1,15 +1,20 @@
+/** Values by the name of the label. */
 export type Labels = Readonly<Record<string, string>>
 
+/** A number that only grows. */
 export interface Counter {
+  /** By 1 if `by` is left out; 0 makes the series exist, so that an alarm sees its first increase. */
   increment(labels?: Labels, by?: number): void
 }
 
+/** A number that grows and shrinks. */
 export interface Gauge {
   set(value: number, labels?: Labels): void
   /** Removes all values: the gauge is absent until the next `set`. For a value that is unknown at the moment. */
   clear(): void
 }
 
+/** Counts values by size. */
 export interface Histogram {
   /** `value` in the unit that the metric's name ends with (`_seconds`, `_bytes`). */
   observe(value: number, labels?: Labels): void
@@ -31,13 +36,14 @@ export interface Metrics {
   gauge(options: MetricOptions): Gauge
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram
   /**
-   * `collect` runs at each scrape, before the values are read; it must be quick. When it fails, `gauges` are cleared, so
-   * that no alert is based on a stale value.
+   * `collect` runs at each scrape, before the values are read; it must be quick. When it fails, the gauges that it sets
+   * are cleared: an alarm must not rest on an old value. With `keepMs` it runs once in that time at most, however many
+   * scrapes there are: required if it reads the database, because `/metrics` is public.
    */
-  onScrape(collect: () => void | Promise<void>, gauges?: readonly Gauge[]): void
+  onScrape(collect: () => void | Promise<void>, gauges?: readonly Gauge[], keepMs?: number): void
 }
 
-/** Records nothing. */
+/** Records nothing; for tests and commands. */
 export const noMetrics: Metrics = {
   counter: () => ({ increment() {} }),
   gauge: () => ({ set() {}, clear() {} }),

@@ -275,14 +275,14 @@ describe('platform serve', { concurrency: 2 }, () => {
     assert.ok(performance.now() - start < 10_000, 'docs/specification.md, Limits: closed within 10 s')
   })
 
-  test('exposes the metrics that a dashboard needs', async (t) => {
+  test('shows the metrics that a dashboard needs, also counters that are 0', async (t) => {
     const { serve } = await world(t)
     const server = await nats(t)
     const platform = await serve('all', { BUS_SERVER: server.url })
     await connected(platform)
     await platform.call('POST', '/orders', { body: { order_id: 'o-1', platform: 'live', amount_cents: 1 } })
     const SAMPLES = [
-      'platform_nodejs_eventloop_lag_p99_seconds ',
+      'nodejs_eventloop_lag_p99_seconds ',
       'platform_store_commit_seconds_count ',
       'platform_store_commit_group_size_count ',
       'platform_store_write_queue_length 0',
@@ -293,9 +293,14 @@ describe('platform serve', { concurrency: 2 }, () => {
       'platform_orders{status="pending"} ',
       'platform_orders{status="expired"} 0',
       'platform_order_changes_total{status="pending"} 1',
-      'platform_process_resident_memory_bytes ',
-      'platform_process_open_fds ',
-      'platform_process_cpu_seconds_total ',
+      'process_resident_memory_bytes ',
+      'process_open_fds ',
+      'process_cpu_seconds_total ',
+      'platform_orders_overdue_seconds 0',
+      'platform_read_only 0',
+      'platform_build_info{version="',
+      'platform_http_responses_total{class="5xx"} 0',
+      'platform_job_runs_total{name="order-timeout",outcome="failed"} 0',
       'platform_job_last_success_timestamp_seconds{name="order-timeout"} ',
       'platform_job_last_success_timestamp_seconds{name="order-count"} ',
     ]

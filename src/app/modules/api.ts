@@ -19,7 +19,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
   const { authenticator } = domains.users
   const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secret: jwtSecret(config) })
   const server = await createHttpServer({
-    ...httpOptions(context),
+    ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),
     routes: [...routesOf(domains), ...operations],
     identify: createIdentify({ authenticator, trustedProxies }),

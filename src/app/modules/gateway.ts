@@ -16,7 +16,7 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
   const { vpn, registry } = domains.vpn
   let address = `${wanted.host}:${wanted.port}`
   const server = await createGatewayServer({
-    ...httpOptions(context),
+    ...httpOptions(context, 'gateway'),
     name,
     apiUrl: config.gateway.apiUrl ?? requireApiUrl(addresses.api),
     registry: registry({ name, address: () => address, heartbeatMs }),

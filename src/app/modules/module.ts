@@ -25,10 +25,10 @@ export interface ModuleContext extends Base {
 /** Opens a module; returns its jobs. */
 export type OpenModule = (context: ModuleContext) => Promise<Job[]>
 
-/** The HTTP options that are the same for all modules. */
-export function httpOptions({ config, logger, metrics }: Base) {
+/** Options of the server of any module. */
+export function httpOptions({ config, logger, metrics }: Base, module: ModuleName) {
   return {
-    logger,
+    logger: logger.child({ module }),
     metrics,
     version: VERSION,
     readOnly: config.readOnly,

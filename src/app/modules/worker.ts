@@ -8,7 +8,7 @@ export async function openWorker(context: ModuleContext): Promise<Job[]> {
   const { config, operations, domains } = context
   if (config.worker.listen) {
     const server = await createHttpServer({
-      ...httpOptions(context),
+      ...httpOptions(context, 'worker'),
       routes: operations,
       identify: () => undefined,
     })

@@ -23,22 +23,36 @@ export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
   }
 }
 
-/** Counts the orders of each status for the metrics of the process. */
+/** Updates the gauges of orders. */
 export function orderCountJob(orders: Orders, metrics: Metrics): Job {
   const byStatus = metrics.gauge({
     name: 'orders',
     help: 'Orders by status, counted every 30 s.',
     labels: ['status'],
   })
+  const overdue = metrics.gauge({
+    name: 'orders_overdue_seconds',
+    help: 'How long the longest overdue pending order is overdue; 0 if none is. Read every 30 s.',
+  })
+  // Absent until it is known.
+  overdue.clear()
+  const update = async () => {
+    overdue.set((await orders.longestOverdueMs()) / 1_000)
+    const rows = await orders.countByStatus()
+    const counts = new Map(rows.map(({ status, orders: count }) => [status, count]))
+    for (const status of ORDER_STATUSES) byStatus.set(counts.get(status) ?? 0, { status })
+  }
   return {
     name: 'order-count',
     everyMs: COUNT_EVERY_MS,
     gauges: [byStatus],
     async run() {
-      const counts = new Map(
-        (await orders.countByStatus()).map(({ status, orders: count }) => [status, count]),
-      )
-      for (const status of ORDER_STATUSES) byStatus.set(counts.get(status) ?? 0, { status })
+      try {
+        await update()
+      } catch (error) {
+        for (const gauge of [overdue, byStatus]) gauge.clear()
+        throw error
+      }
     },
   }
 }

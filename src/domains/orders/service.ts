@@ -13,6 +13,7 @@ import {
   isSameOrder,
   newOrder,
   ORDER_MOVES,
+  ORDER_STATUSES,
   type NewOrder,
   type Order,
   type OrderChange,
@@ -56,6 +57,7 @@ export class Orders {
       help: 'Orders that entered a status.',
       labels: ['status'],
     })
+    for (const status of ORDER_STATUSES) this.#changes.increment({ status }, 0)
   }
 
   /** Creates an order, or returns the existing one if it is the same. Rejects with `order_exists` if it differs. */
@@ -126,7 +128,15 @@ export class Orders {
     })
   }
 
-  /** The number of orders of each status. Slow when there are many orders. */
+  /** How long the longest overdue pending order is overdue, in milliseconds; 0 if none is. */
+  async longestOverdueMs(): Promise<number> {
+    const { store, clock } = this.#deps
+    const now = clock.now()
+    const [oldest] = await listDue(store.read, now, 1)
+    return oldest ? now - oldest.expiresAt : 0
+  }
+
+  /** How many orders there are of each status. Takes long where there are many. */
   countByStatus(): Promise<{ status: OrderStatus; orders: number }[]> {
     const { store } = this.#deps
     return store.readAside(countByStatus(store.read))

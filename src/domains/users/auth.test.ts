@@ -18,7 +18,7 @@ import { Users } from './service.ts'
 import { findAccount } from './store.ts'
 
 const PASSWORD = 'a heavy brass telescope'
-const HERE = '192.0.2.1'
+const HERE = { remoteAddress: '192.0.2.1', requestId: 'request-1' }
 
 function recordingLogger() {
   const lines: string[] = []
@@ -160,7 +160,7 @@ describe('a failed login', () => {
       )
     }
     await assert.rejects(w.auth.login({ username: 'ada', password: PASSWORD }, HERE), hasCode('rate_limited'))
-    await w.auth.login({ username: 'ada', password: PASSWORD }, '192.0.2.2')
+    await w.auth.login({ username: 'ada', password: PASSWORD }, { ...HERE, remoteAddress: '192.0.2.2' })
     w.clock.advance(300_000)
     await w.auth.login({ username: 'ada', password: PASSWORD }, HERE)
   })
@@ -177,15 +177,15 @@ describe('a failed login', () => {
     assert.equal(codes.filter((code) => code === 'rate_limited').length, 40)
   })
 
-  test('is logged with its address, and never with the name or the password', async () => {
+  test('is logged with its address and its request, and never with what was typed', async () => {
     await using w = await world('sqlite')
     await w.auth.login({ username: 'typed-secret', password: 'typed-secret' }, HERE).catch(() => undefined)
     await w.auth.login({ username: 'ada', password: 'typed-secret' }, HERE).catch(() => undefined)
     await w.auth.login({ username: 'ada', password: PASSWORD }, HERE)
     assert.deepEqual(w.lines, [
-      `login failed {"user_id":null,"remote_address":"${HERE}"}`,
-      `login failed {"user_id":"${w.user.id}","remote_address":"${HERE}"}`,
-      `login succeeded {"user_id":"${w.user.id}","remote_address":"${HERE}"}`,
+      `login failed {"user_id":null,"remote_address":"${HERE.remoteAddress}","request_id":"request-1"}`,
+      `login failed {"user_id":"${w.user.id}","remote_address":"${HERE.remoteAddress}","request_id":"request-1"}`,
+      `login succeeded {"user_id":"${w.user.id}","remote_address":"${HERE.remoteAddress}","request_id":"request-1"}`,
     ])
   })
 })

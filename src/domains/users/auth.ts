@@ -44,7 +44,14 @@ export interface PasswordChange {
   readonly password: string
 }
 
-type Outcome = 'succeeded' | 'failed' | 'throttled'
+/** The request that carries a password. */
+export interface Origin {
+  readonly remoteAddress: string
+  readonly requestId: string
+}
+
+const OUTCOMES = ['succeeded', 'failed', 'throttled'] as const
+type Outcome = (typeof OUTCOMES)[number]
 
 /** Authentication with passwords, and the issuing of tokens. */
 export class Auth {
@@ -60,6 +67,7 @@ export class Auth {
       help: 'Checks of a password, by outcome.',
       labels: ['outcome'],
     })
+    for (const outcome of OUTCOMES) this.#logins.increment({ outcome }, 0)
   }
 
   /**
@@ -67,8 +75,8 @@ export class Auth {
    * its timing are the same for an unknown name, a wrong password and a disabled user. Works while the platform is
    * read-only; only the time of the login is not recorded then.
    */
-  async login({ username, password }: Credentials, address: string): Promise<IssuedToken> {
-    const { account, outdated } = await this.#verifyCredentials(username, password, address)
+  async login({ username, password }: Credentials, origin: Origin): Promise<IssuedToken> {
+    const { account, outdated } = await this.#prove(username, password, origin)
     const hash = outdated ? new Secret(await this.#deps.passwords.hash(password)) : account.passwordHash
     return this.#issue(await this.#recordLogin(account, hash))
   }
@@ -77,12 +85,12 @@ export class Auth {
   async prepareOwnPassword(
     userId: string,
     { oldPassword, password }: PasswordChange,
-    address: string,
+    origin: Origin,
   ): Promise<PreparedPassword> {
     const { users } = this.#deps
     const { name } = await users.get(userId)
-    const { account } = await this.#verifyCredentials(name, oldPassword, address)
-    return { ...(await users.preparePassword(userId, password)), verifiedHash: account.passwordHash }
+    const { account } = await this.#prove(name, oldPassword, origin)
+    return { ...(await users.preparePassword(userId, password)), proven: account.passwordHash }
   }
 
   /** Issues a token without a password, for the operator. Rejects with `user_not_found` or `user_disabled`. */
@@ -96,28 +104,28 @@ export class Auth {
   async #verifyCredentials(
     name: string,
     password: string,
-    address: string,
+    origin: Origin,
   ): Promise<{ account: Account; outdated: boolean }> {
     const account = await findAccount(this.#deps.store.read, name)
-    const attempt = this.#begin(name, account, address)
+    const attempt = this.#begin(name, account, origin)
     const { matches, outdated } = await this.#check(account, password).catch((error: unknown) => {
       attempt.cancel()
       throw error
     })
     if (!account?.user.enabled || !matches) {
-      this.#record('failed', account, address)
+      this.#record('failed', account, origin)
       throw invalidCredentials()
     }
     attempt.succeed()
-    this.#record('succeeded', account, address)
+    this.#record('succeeded', account, origin)
     return { account, outdated }
   }
 
-  #begin(name: string, account: Account | undefined, address: string): Attempt {
+  #begin(name: string, account: Account | undefined, origin: Origin): Attempt {
     try {
-      return this.#throttle.begin(name, address)
+      return this.#throttle.begin(name, origin.remoteAddress)
     } catch (error) {
-      this.#record('throttled', account, address)
+      this.#record('throttled', account, origin)
       throw error
     }
   }
@@ -149,10 +157,14 @@ export class Auth {
     }
   }
 
-  #record(outcome: Outcome, account: Account | undefined, address: string): void {
+  #record(outcome: Outcome, account: Account | undefined, origin: Origin): void {
     this.#logins.increment({ outcome })
     // An unknown name is not logged: it may be a password that was typed into the wrong field.
-    const fields = { user_id: account?.user.id ?? null, remote_address: address }
+    const fields = {
+      user_id: account?.user.id ?? null,
+      remote_address: origin.remoteAddress,
+      request_id: origin.requestId,
+    }
     if (outcome === 'succeeded') this.#deps.logger.info(fields, 'login succeeded')
     else this.#deps.logger.warn(fields, `login ${outcome}`)
   }

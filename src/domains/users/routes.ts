@@ -55,9 +55,8 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       body: LoginBody,
       answers: { 200: { description: 'The token and its user.', schema: LoginSchema } },
       errors: { invalid_credentials },
-      // Not a change route, because a login works while the platform is read-only.
-      read: async ({ body, remoteAddress }) =>
-        ok(new JsonText(encodeLogin(await auth.login(body, remoteAddress)))),
+      // No change route: a login works while the platform is read-only.
+      read: async (request) => ok(new JsonText(encodeLogin(await auth.login(request.body, request)))),
     }),
     route({
       method: 'GET',
@@ -160,11 +159,12 @@ function passwordRoute(users: Users, auth: Auth): Route {
       403: { description: '`forbidden`: Only an admin sets another user’s password.', schema: ErrorBody },
     },
     errors: { user_not_found, invalid_credentials },
-    prepare: ({ params, body, identity, remoteAddress }) => {
+    prepare: (request) => {
+      const { params, body, identity } = request
       const { password, old_password: oldPassword } = body
       if (identity.id !== params.id) return prepareByAdmin(users, identity, params.id, password)
       const change = { oldPassword: requireOld(oldPassword), password }
-      return auth.prepareOwnPassword(params.id, change, remoteAddress)
+      return auth.prepareOwnPassword(params.id, change, request)
     },
     change: async (tx, { params }, password) => {
       await users.setPassword(tx, params.id, password)

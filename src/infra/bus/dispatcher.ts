@@ -62,6 +62,7 @@ export class Dispatcher implements Delivery {
       help: 'Messages that were sent to the bus, by outcome.',
       labels: ['outcome'],
     })
+    this.#count({ delivered: [], failed: [], refused: [] })
     this.#stopListening = bus.onState((state) => this.#onBusState(state))
   }
 

@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import { systemClock } from '../../kernel/clock.ts'
 import { operationsRoutes, type OperationsOptions } from './operations.ts'
 
-async function healthWith(bus: OperationsOptions['bus']) {
+async function healthWith(bus: OperationsOptions['bus'], readOnly = false) {
   const [health] = operationsRoutes({
     version: '0.0.0',
     modules: ['api'],
+    readOnly,
     clock: systemClock,
     checkStore: async () => undefined,
     bus,
@@ -14,7 +15,7 @@ async function healthWith(bus: OperationsOptions['bus']) {
   })
   assert.ok(health && 'read' in health)
   const answer = await health.read({} as never)
-  return answer.body as { status: string; checks: { bus: string } }
+  return answer.body as { status: string; read_only: boolean; checks: { bus: string } }
 }
 
 const CASES = [
@@ -30,3 +31,9 @@ for (const { bus, check, status } of CASES) {
     assert.equal(health.status, status)
   })
 }
+
+test('health shows whether the process is read-only', async () => {
+  const { bus } = CASES[0]
+  assert.equal((await healthWith(bus)).read_only, false)
+  assert.equal((await healthWith(bus, true)).read_only, true)
+})

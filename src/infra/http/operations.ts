@@ -8,8 +8,9 @@ export interface OperationsOptions {
   readonly version: string
   /** The modules that run in this process. */
   readonly modules: readonly string[]
+  readonly readOnly: boolean
   readonly clock: Clock
-  /** Rejects when the store does not answer. */
+  /** Rejects if the database cannot be used. */
   readonly checkStore: () => Promise<void>
   readonly bus: Pick<Bus, 'state' | 'problem'>
   readonly exposeMetrics: () => Promise<{ contentType: string; body: string }>
@@ -20,6 +21,7 @@ const HealthSchema = Fields(
     status: OneOf(['ok', 'degraded', 'failing'], '`degraded`: events wait for the bus.'),
     version: Type.String(),
     modules: Type.Array(Type.String()),
+    read_only: Type.Boolean({ description: 'Whether the process refuses changes.' }),
     uptime_seconds: Type.Number(),
     checks: Fields({
       store: OneOf(['ok', 'failing']),
@@ -29,9 +31,9 @@ const HealthSchema = Fields(
   { $id: 'Health' },
 )
 
-/** What whoever watches over a process asks it (spec: Observability). */
+/** Health and metrics of a process (docs/specification.md, HTTP API). */
 export function operationsRoutes(options: OperationsOptions): Route[] {
-  const { clock, version, modules } = options
+  const { clock, version, modules, readOnly } = options
   const startedAt = clock.monotonic()
   return [
     route({
@@ -39,11 +41,11 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
       path: '/health',
       operation: 'getHealth',
       tag: 'Operations',
-      summary: 'How the process is',
+      summary: 'Health of the process',
       access: 'public',
       answers: {
-        200: { description: 'It serves; `degraded` while events wait for the bus.', schema: HealthSchema },
-        503: { description: 'The store fails.', schema: HealthSchema },
+        200: { description: '`ok`, or `degraded` while events wait for the bus.', schema: HealthSchema },
+        503: { description: 'The database cannot be used.', schema: HealthSchema },
       },
       read: async () => {
         const store = await options.checkStore().then(
@@ -57,6 +59,7 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
           status,
           version,
           modules: [...modules],
+          read_only: readOnly,
           uptime_seconds: uptime,
           checks: { store, bus },
         }
@@ -68,7 +71,7 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
       path: '/metrics',
       operation: 'getMetrics',
       tag: 'Operations',
-      summary: 'Measurements in the Prometheus text format',
+      summary: 'Metrics in the Prometheus text format',
       access: 'public',
       answers: {
         200: { description: 'Text, version 0.0.4.', schema: Type.String(), contentType: 'text/plain' },

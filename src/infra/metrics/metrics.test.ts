@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { silentLogger } from '../../kernel/logger.ts'
+import { fakeClock } from '../../../test/support/clock.ts'
 import { createMetrics } from './metrics.ts'
 
 interface ParsedFamily {
@@ -51,8 +53,8 @@ function addSample(family: ParsedFamily, familyName: string, line: string): void
   family.samples.set(series, Number(value.replace('Inf', 'Infinity')))
 }
 
-function open(t: TestContext, logger: Logger = silentLogger) {
-  const { metrics, expose, close } = createMetrics({ logger })
+function open(t: TestContext, logger: Logger = silentLogger, clock: Clock = systemClock) {
+  const { metrics, expose, close } = createMetrics({ logger, clock })
   t.after(close)
   return {
     metrics,
@@ -87,12 +89,14 @@ test('a counter counts, with and without labels', async (t) => {
   )
 })
 
-test('a metric without labels stands at 0 from the beginning, one with labels has no series yet', async (t) => {
+test('a metric without labels is 0 at first, one with labels has no series until it is incremented, if by 0', async (t) => {
   const { metrics, samples } = open(t)
   metrics.counter({ name: 'starts_total', help: 'h' })
-  metrics.counter({ name: 'requests_total', help: 'h', labels: ['route'] })
+  const requests = metrics.counter({ name: 'requests_total', help: 'h', labels: ['route'] })
   assert.deepEqual(await samples('platform_starts_total'), { platform_starts_total: 0 })
   assert.deepEqual(await samples('platform_requests_total'), {})
+  requests.increment({ route: '/a' }, 0)
+  assert.deepEqual(await samples('platform_requests_total'), { 'platform_requests_total{route="/a"}': 0 })
 })
 
 test('a gauge keeps its last value', async (t) => {
@@ -126,7 +130,7 @@ test('a histogram shows cumulative buckets, sum and count', async (t) => {
   })
 })
 
-test('asking twice for a name gives the same metric', async (t) => {
+test('the same name is the same metric', async (t) => {
   const { metrics, samples } = open(t)
   const options = { name: 'starts_total', help: 'h' }
   assert.equal(metrics.counter(options), metrics.counter({ ...options, help: 'other' }))
@@ -142,7 +146,7 @@ test('two registries share nothing', async (t) => {
   assert.deepEqual(await two.samples('platform_starts_total'), { platform_starts_total: 0 })
 })
 
-test('a name that is another kind of metric already is refused, and so is one that is no name', (t) => {
+test('a name of another kind of metric, and an invalid name, are rejected', (t) => {
   const { metrics } = open(t)
   metrics.gauge({ name: 'depth', help: 'h' })
   assert.throws(
@@ -153,7 +157,7 @@ test('a name that is another kind of metric already is refused, and so is one th
   assert.throws(() => metrics.gauge({ name: 'width', help: 'h', labels: ['a b'] }), /Invalid label name/)
 })
 
-test('what cannot be recorded is counted, thrown at nobody, and changes nothing', async (t) => {
+test('a value that cannot be recorded is counted, throws nothing and changes nothing', async (t) => {
   const { metrics, samples } = open(t)
   const counter = metrics.counter({ name: 'starts_total', help: 'h', labels: ['why'] })
   counter.increment({ why: 'a' }, -1)
@@ -182,7 +186,7 @@ test('label values and help texts are escaped', async (t) => {
   assert.ok((await expose()).body.includes('platform_odd{value="a\\\\b\\"c\\nd{},= é"} 1\n'))
 })
 
-test('the page is Prometheus text unless OpenMetrics is asked for', async (t) => {
+test('the format is Prometheus text unless the client accepts OpenMetrics', async (t) => {
   const { metrics, expose } = open(t)
   metrics.counter({ name: 'starts_total', help: 'h' }).increment()
   metrics.histogram({ name: 'wait_seconds', help: 'h', buckets: [0.5, 1] })
@@ -203,20 +207,18 @@ test('the page is Prometheus text unless OpenMetrics is asked for', async (t) =>
   assert.ok((await expose()).body.includes('# TYPE platform_starts_total counter\nplatform_starts_total 1\n'))
 })
 
-test('the process is measured without noise, and every name has the prefix', async (t) => {
+test('the process has its standard metrics, and every other name has the prefix', async (t) => {
   const { read } = open(t)
   const families = await read()
   for (const [name, { type, help }] of families) {
-    assert.match(name, /^platform_[a-z]/)
+    assert.match(name, /^(platform|process|nodejs)_[a-z]/)
     assert.ok(help)
     assert.ok(['counter', 'gauge', 'histogram'].includes(type ?? ''), `${name} is a ${type}`)
     assert.equal(type === 'counter', name.endsWith('_total'), name)
   }
-  assert.ok(
-    (families.get('platform_process_resident_memory_bytes')?.samples.values().next().value ?? 0) > 1e6,
-  )
+  assert.ok((families.get('process_resident_memory_bytes')?.samples.values().next().value ?? 0) > 1e6)
   for (const quantile of ['p50', 'p99', 'max']) {
-    assert.ok(families.has(`platform_nodejs_eventloop_lag_${quantile}_seconds`))
+    assert.ok(families.has(`nodejs_eventloop_lag_${quantile}_seconds`))
   }
   assert.deepEqual(
     [...families.keys()].filter((name) => name.includes('heap_space')),
@@ -224,7 +226,7 @@ test('the process is measured without noise, and every name has the prefix', asy
   )
 })
 
-test('values brought by hooks are those of this scrape', async (t) => {
+test('a hook without a time to keep runs at each scrape', async (t) => {
   const { metrics, samples } = open(t)
   const depth = metrics.gauge({ name: 'depth', help: 'h' })
   let rows = 1
@@ -237,7 +239,7 @@ test('values brought by hooks are those of this scrape', async (t) => {
   assert.deepEqual(await samples('platform_depth'), { platform_depth: 2 })
 })
 
-test('a hook that fails breaks neither the scrape nor the other hooks, and is told of', async (t) => {
+test('a hook that fails breaks neither the scrape nor the other hooks, and is logged', async (t) => {
   const warnings: unknown[] = []
   const logger: Logger = { ...silentLogger, warn: (fields) => void warnings.push(fields) }
   const { metrics, samples } = open(t, logger)
@@ -271,10 +273,42 @@ test('a gauge is absent after its hook has failed, until it succeeds again', asy
   assert.deepEqual(await all(), present)
 })
 
-test('a hook that never ends does not hold the scrape', async (t) => {
+test('a hook that reads the database runs once in the time that its values are kept, however many scrapes there are', async (t) => {
+  const clock = fakeClock()
+  const { metrics, expose, samples } = open(t, silentLogger, clock)
+  const depth = metrics.gauge({ name: 'depth', help: 'h' })
+  let runs = 0
+  const collect = async () => {
+    runs++
+    await new Promise(setImmediate)
+    depth.set(runs)
+  }
+  metrics.onScrape(collect, [depth], 5_000)
+  await Promise.all(Array.from({ length: 20 }, () => expose()))
+  clock.advance(4_999)
+  assert.deepEqual(await samples('platform_depth'), { platform_depth: 1 })
+  clock.advance(1)
+  assert.deepEqual(await samples('platform_depth'), { platform_depth: 2 })
+})
+
+test('the failure of a hook is kept like its values', async (t) => {
+  const clock = fakeClock()
+  const { metrics, expose } = open(t, silentLogger, clock)
+  let runs = 0
+  const collect = () => {
+    runs++
+    throw new Error('away')
+  }
+  metrics.onScrape(collect, [], 5_000)
+  await expose()
+  await expose()
+  assert.equal(runs, 1)
+})
+
+test('a hook that never ends does not hold up the scrape', async (t) => {
   const warnings: unknown[] = []
   const { metrics, expose } = open(t, { ...silentLogger, warn: (fields) => void warnings.push(fields) })
-  // The hook's patience is a timer that lets a process end.
+  // The timeout of the hook does not keep the process running.
   const alive = setInterval(() => {}, 1_000)
   t.after(() => clearInterval(alive))
   metrics.onScrape(() => new Promise<void>(() => {}))
@@ -282,7 +316,7 @@ test('a hook that never ends does not hold the scrape', async (t) => {
   assert.deepEqual(warnings, [{ error: 'A hook took longer than 2000 ms.' }])
 })
 
-test('after close no hook runs any more, and closing twice is fine', async (t) => {
+test('no hook runs after close, and close may be called twice', async (t) => {
   const { metrics, expose, close } = open(t)
   let runs = 0
   metrics.onScrape(() => void (runs += 1))
@@ -292,7 +326,7 @@ test('after close no hook runs any more, and closing twice is fine', async (t) =
   assert.equal(runs, 0)
 })
 
-test('a label that clients could choose does not fill the memory, and known series go on', async (t) => {
+test('a metric has a bounded number of series, and the existing ones go on', async (t) => {
   const { metrics, samples } = open(t)
   const counter = metrics.counter({ name: 'visits_total', help: 'h', labels: ['page'] })
   for (let round = 0; round < 2; round++) {

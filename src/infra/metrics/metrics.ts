@@ -1,34 +1,39 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Metric, OpenMetricsContentType } from 'prom-client'
-import { errorMessage } from '../../kernel/errors.ts'
+import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Gauge as ScrapeGauge, Labels, MetricOptions, Metrics } from '../../kernel/metrics.ts'
-import { SECOND } from '../../kernel/time.ts'
+import type { Labels, MetricOptions, Metrics } from '../../kernel/metrics.ts'
+import { ScrapeHook } from './scrape-hook.ts'
 
 const PREFIX = 'platform_'
-const HOOK_PATIENCE_MS = 2 * SECOND
 
 export interface MetricsRegistry {
   readonly metrics: Metrics
   /** All metrics of the process, as OpenMetrics when the `Accept` header names it, else as Prometheus text 0.0.4. */
   expose(accept?: string): Promise<{ readonly contentType: string; readonly body: string }>
-  /** Forgets the hooks and the metrics. May be called twice. */
+  /** Removes the hooks and the metrics. May be called twice. */
   close(): void
 }
 
-/** The port `Metrics` on prom-client, with measurements of the process. `logger` is told of hooks that fail. */
-export function createMetrics({ logger }: { readonly logger: Logger }): MetricsRegistry {
+export interface RegistryOptions {
+  /** Logs the hooks that fail. */
+  readonly logger: Logger
+  readonly clock?: Clock
+}
+
+/** Metrics on prom-client, and the standard metrics of the process and of Node.js. */
+export function createMetrics({ logger, clock = systemClock }: RegistryOptions): MetricsRegistry {
   const registry = new Registry()
-  const hooks = new Set<Hook>()
+  const hooks = new Set<ScrapeHook>()
   measureProcess(registry)
   return {
     metrics: {
       ...createRecorders(registry),
-      onScrape: (collect, gauges = []) => void hooks.add({ collect, gauges }),
+      onScrape: (collect, gauges = [], keepMs = 0) =>
+        void hooks.add(new ScrapeHook({ collect, gauges, keepMs, logger, clock })),
     },
     async expose(accept = '') {
-      await Promise.all([...hooks].map((hook) => runHook(hook, logger)))
+      await Promise.all([...hooks].map((hook) => hook.run()))
       const shown = accept.includes('application/openmetrics-text') ? asOpenMetrics(registry) : registry
       return { contentType: shown.contentType, body: await shown.metrics() }
     },
@@ -37,26 +42,6 @@ export function createMetrics({ logger }: { readonly logger: Logger }): MetricsR
       registry.clear()
     },
   }
-}
-
-interface Hook {
-  readonly collect: () => void | Promise<void>
-  readonly gauges: readonly ScrapeGauge[]
-}
-
-async function runHook({ collect, gauges }: Hook, logger: Logger): Promise<void> {
-  try {
-    await Promise.race([Promise.try(collect), refuseLate()])
-  } catch (error) {
-    for (const gauge of gauges) gauge.clear()
-    logger.warn({ error: errorMessage(error) }, 'a metric could not be brought up to date')
-  }
-}
-
-// A store that hangs must not take with it the page that would tell of it.
-async function refuseLate(): Promise<never> {
-  await sleep(HOOK_PATIENCE_MS, undefined, { ref: false })
-  throw new Error(`A hook took longer than ${HOOK_PATIENCE_MS} ms.`)
 }
 
 function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' | 'histogram'> {
@@ -69,16 +54,16 @@ function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' 
   const rejected = new Counter(
     described({
       name: 'metrics_rejected_total',
-      help: 'Values that were no numbers, labels that a metric does not have, and series too many, by metric.',
+      help: 'Values that are not numbers, unknown labels, and series above the limit, by metric.',
       labels: ['metric'],
     }),
   )
-  // Recording never throws into the work that it measures, and a log line for each refusal would flood the log.
+  // Recording never throws into the code that it measures, and a log line for each rejection would flood the log.
   const safely = ({ name }: MetricOptions, record: (labels: Labels, value: number) => void) => {
     const isKnownOrNew = seriesLimit()
     return (value: number, labels: Labels = {}): void => {
       try {
-        // prom-client takes NaN, which would stay in a counter for good.
+        // prom-client accepts NaN, which a counter would keep forever.
         if (Number.isNaN(value) || !isKnownOrNew(labels)) rejected.inc({ metric: name })
         else record(labels, value)
       } catch {
@@ -112,10 +97,10 @@ function clearGauge(gauge: Gauge, { labels = [] }: MetricOptions): void {
   else gauge.remove()
 }
 
-// More than any metric of ours has. What a client sent must not become a label; should it ever, memory stays bounded.
+// More than any metric of the platform has. Bounds the memory if a label ever has values that clients choose.
 const SERIES_LIMIT = 1_000
 
-/** Whether a metric has these labels already, or may still have them as new ones. */
+/** Whether a metric has a series with these labels, or may have one more. */
 function seriesLimit(): (labels: Labels) => boolean {
   const known = new Set<string>()
   return (labels) => {
@@ -127,22 +112,23 @@ function seriesLimit(): (labels: Labels) => boolean {
   }
 }
 
-function onceByName<Options extends MetricOptions, Recorder>(make: (options: Options) => Recorder) {
-  const made = new Map<string, Recorder>()
-  return (options: Options): Recorder => made.getOrInsertComputed(options.name, () => make(options))
+function onceByName<Options extends MetricOptions, Recorder>(create: (options: Options) => Recorder) {
+  const recorders = new Map<string, Recorder>()
+  return (options: Options): Recorder => recorders.getOrInsertComputed(options.name, () => create(options))
 }
 
-// Noise; wrong when two scrapes follow each other closely; or named as counters without being any.
+// Of little use; wrong if two scrapes follow each other closely; or named like counters without being counters.
 const UNWANTED = /heap_space|eventloop_lag_(?:min|mean|stddev)|active_(?:handles|requests|resources_total)/
 
 function measureProcess(registry: Registry): void {
-  collectDefaultMetrics({ register: registry, prefix: PREFIX })
+  // Under their standard names, which dashboards for Node.js expect.
+  collectDefaultMetrics({ register: registry })
   for (const { name } of registry.getMetricsAsArray()) {
     if (UNWANTED.test(name)) registry.removeSingleMetric(name)
   }
 }
 
-// Rendering as OpenMetrics renames prom-client's counters for good: it is given views of them, made anew each time.
+// Rendering as OpenMetrics renames prom-client's counters permanently, so it gets new views of them each time.
 function asOpenMetrics(registry: Registry): Registry<OpenMetricsContentType> {
   const views: Registry<OpenMetricsContentType> = new Registry()
   views.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)

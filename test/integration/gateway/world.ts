@@ -81,6 +81,7 @@ export async function openWorld(t: TestContext, options: WorldOptions = {}): Pro
     routes: operationsRoutes({
       version: '0.0.0',
       modules: ['gateway'],
+      readOnly: false,
       clock,
       checkStore: async () => undefined,
       bus: { state: 'connected', problem: undefined },

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Gauge, Metrics } from '../../kernel/metrics.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { orderCountJob } from './jobs.ts'
+import type { Orders } from './service.ts'
+
+/** Metrics that remember the present values of gauges. */
+function recordedGauges() {
+  const values = new Map<string, number>()
+  const gauge = ({ name }: { readonly name: string }): Gauge => ({
+    set: (value, labels = {}) => void values.set([name, ...Object.values(labels)].join(' '), value),
+    clear: () =>
+      [...values.keys()].filter((key) => key.startsWith(name)).forEach((key) => values.delete(key)),
+  })
+  return { values, metrics: { ...noMetrics, gauge } satisfies Metrics }
+}
+
+function ordersWith(state: { overdueMs: number; fails: boolean }): Orders {
+  return {
+    longestOverdueMs: async () => state.overdueMs,
+    countByStatus: async () => {
+      if (state.fails) throw new Error('the database is away')
+      return [{ status: 'pending', orders: 2 }]
+    },
+  } as Pick<Orders, 'longestOverdueMs' | 'countByStatus'> as Orders
+}
+
+test('the gauges of orders show every status and the longest overdue order', async () => {
+  const { values, metrics } = recordedGauges()
+  const job = orderCountJob(ordersWith({ overdueMs: 61_500, fails: false }), metrics)
+  assert.equal(values.size, 0)
+  await job.run(new AbortController().signal)
+  assert.deepEqual(Object.fromEntries(values), {
+    orders_overdue_seconds: 61.5,
+    'orders pending': 2,
+    'orders paid': 0,
+    'orders shipped': 0,
+    'orders completed': 0,
+    'orders expired': 0,
+  })
+})
+
+test('the gauges of orders are absent after a count has failed', async () => {
+  const { values, metrics } = recordedGauges()
+  const state = { overdueMs: 0, fails: false }
+  const job = orderCountJob(ordersWith(state), metrics)
+  const { signal } = new AbortController()
+  await job.run(signal)
+  state.fails = true
+  await assert.rejects(job.run(signal), /the database is away/)
+  assert.deepEqual([...values.keys()], [])
+})

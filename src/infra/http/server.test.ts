@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { silentLogger, type LogFields, type Logger } from '../../kernel/logger.ts'
+import { ok, route, type AccessPolicy, type Route } from '../../wire/route.ts'
+import { createMetrics } from '../metrics/metrics.ts'
+import { createOpenApiDocument } from './openapi.ts'
+import { createHttpServer } from './server.ts'
+
+function echoRoute(access: Route['access']): Route {
+  return route({
+    method: 'POST',
+    path: '/things/:name',
+    operation: 'useThing',
+    tag: 'Things',
+    summary: 'Use a thing',
+    access,
+    params: Type.Object({ name: Type.String({ maxLength: 64 }) }),
+    answers: { 200: { description: 'It was used.' } },
+    read: ({ params, requestId, remoteAddress }) => ok({ ...params, requestId, remoteAddress }),
+  })
+}
+
+/** A server that knows its callers by the header `X-Caller`. */
+async function serve(t: TestContext, access: Route['access'] = 'public') {
+  const lines: LogFields[] = []
+  const logger: Logger = { ...silentLogger, info: (fields) => void lines.push(fields) }
+  const { metrics, expose, close } = createMetrics({ logger })
+  const server = await createHttpServer({
+    routes: [echoRoute(access)],
+    identify: ({ headers }) =>
+      typeof headers['x-caller'] === 'string'
+        ? { id: headers['x-caller'], name: 'caller', roles: [], via: 'headers' }
+        : undefined,
+    logger,
+    metrics,
+    version: '0.0.0',
+    readOnly: false,
+    rateLimitPerMinute: 0,
+  })
+  t.after(async () => {
+    await server.close()
+    close()
+  })
+  const url = `http://${await server.listen({ host: '127.0.0.1', port: 0 })}`
+  const call = async (path: string, caller?: string) => {
+    const headers = { 'x-request-id': 'request-1', ...(caller && { 'x-caller': caller }) }
+    const response = await fetch(url + path, { method: 'POST', headers })
+    return { status: response.status, body: (await response.json()) as { code?: string } }
+  }
+  return { call, lines, metrics: async () => (await expose()).body }
+}
+
+const OWN_THINGS: AccessPolicy = {
+  description: 'For the owner of the thing.',
+  allows: async ({ identity, params }) => params['name'] === identity.id,
+}
+
+test('a policy decides on each call by the caller and the path', async (t) => {
+  const { call } = await serve(t, OWN_THINGS)
+  assert.equal((await call('/things/ada', 'ada')).status, 200)
+  const refused = await call('/things/bob', 'ada')
+  assert.deepEqual([refused.status, refused.body.code], [403, 'forbidden'])
+  assert.equal((await call('/things/ada')).status, 401)
+})
+
+test('a policy that fails refuses the call with its error', async (t) => {
+  const unavailable = () => {
+    throw new AppError('unavailable', 'store_unavailable', 'The database is away.')
+  }
+  const { call } = await serve(t, { ...OWN_THINGS, allows: unavailable })
+  assert.equal((await call('/things/ada', 'ada')).status, 503)
+})
+
+test('the OpenAPI document describes a policy', () => {
+  const document = createOpenApiDocument([echoRoute(OWN_THINGS)], '0.0.0')
+  const operation = document.paths['/things/{name}']?.['post']
+  assert.deepEqual(
+    [operation?.['x-roles'], operation?.['description']],
+    ['policy', 'For the owner of the thing.'],
+  )
+  assert.ok(403 in (operation?.['responses'] as object))
+})
+
+test('a route gets the id of its request and the address of the client', async (t) => {
+  const { call } = await serve(t)
+  assert.deepEqual((await call('/things/ada')).body, {
+    name: 'ada',
+    requestId: 'request-1',
+    remoteAddress: '127.0.0.1',
+  })
+})
+
+test('the log has the address of the client, and the path of a request that no route matches, without its query', async (t) => {
+  const { call, lines } = await serve(t)
+  await call('/things/ada?token=secret')
+  await call(`/nothing/${'x'.repeat(1_000)}?token=secret`)
+  const [known, unknown] = lines
+  assert.equal(known?.['remote_address'], '127.0.0.1')
+  assert.deepEqual([known?.['route'], known?.['path']], ['/things/:name', undefined])
+  assert.deepEqual([unknown?.['route'], unknown?.['status']], ['none', 404])
+  assert.equal(unknown?.['path'], `/nothing/${'x'.repeat(247)}`)
+})
+
+test('responses are counted by the class of their status, each from 0', async (t) => {
+  const { call, metrics } = await serve(t)
+  assert.match(await metrics(), /^platform_http_responses_total\{class="5xx"\} 0$/m)
+  await call('/things/ada')
+  await call('/nothing')
+  const text = await metrics()
+  for (const [name, count] of Object.entries({ '2xx': 1, '3xx': 0, '4xx': 1, '5xx': 0 }))
+    assert.match(text, new RegExp(`^platform_http_responses_total\\{class="${name}"\\} ${count}$`, 'm'))
+})
