@@ -3,8 +3,8 @@ import { invalidField } from '../kernel/errors.ts'
 import { JsonText } from '../kernel/json-text.ts'
 import { parseRfc3339, toRfc3339 } from '../kernel/time.ts'
 
-// Between a model (camelCase, times in epoch milliseconds) and the wire (snake_case, times in RFC 3339), as the schema
-// says: a field is declared there and nowhere else.
+// Converts between models (camelCase, times in epoch milliseconds) and the wire (snake_case, times in RFC 3339) by the
+// schema, which is the only declaration of a field.
 
 type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name
 
@@ -12,7 +12,7 @@ type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capita
 type Writers = Readonly<Record<string, (model: any) => unknown>>
 type WritersModel<W> = W[keyof W] extends (model: infer T) => unknown ? T : unknown
 
-/** What can be encoded: it has a member for each field of the schema that has no writer. */
+/** A model that can be encoded: it has a member for each field of the schema without a writer. */
 type ModelOf<S extends TObject, W> = WritersModel<W> & {
   readonly [Name in keyof Static<S> as Name extends keyof W ? never : Camel<Name>]: unknown
 }
@@ -23,8 +23,8 @@ export type Encode<T> = (model: T) => string
 type WriteValue = (value: unknown) => string
 
 /**
- * An encoder for the models of a schema made by `Fields`. `writers` has the fields whose value is not the model's member of
- * that name; a {@link JsonText} among the values is written as it stands. A member that is undefined is left out.
+ * An encoder for the models of a schema made by `Fields`. `writers` compute the fields whose value is not the model's member
+ * of that name; a {@link JsonText} is written as it is. A member that is undefined is left out.
  */
 export function encoderOf<S extends TObject, W extends Writers = Record<never, never>>(
   schema: S,
@@ -46,7 +46,7 @@ export function encoderOf<S extends TObject, W extends Writers = Record<never, n
   }
 }
 
-/** A value that is JSON text already stands for itself, whatever the schema says. */
+/** JSON text is written as it is, whatever the schema says. */
 function writeField(value: unknown, write: WriteValue): string {
   return value instanceof JsonText ? value.text : write(value)
 }
@@ -71,7 +71,7 @@ function isObject(schema: unknown): schema is TObject {
   return typeof schema === 'object' && schema !== null && 'properties' in schema
 }
 
-/** A decoder of bodies that have passed their schema; it throws `validation_failed` for a time that does not exist. */
+/** A decoder of valid bodies; it throws `validation_failed` for a time that does not exist. */
 export function decoderOf<T>(schema: TObject): (body: unknown) => T {
   const fields = Object.entries(schema.properties).map(([name, property]) => ({
     name,
@@ -83,15 +83,16 @@ export function decoderOf<T>(schema: TObject): (body: unknown) => T {
     const model: Record<string, unknown> = {}
     for (const { name, member, isTime } of fields) {
       const value = given[name]
-      if (value !== undefined) model[member] = isTime ? parseTime(name, value) : value
+      if (value !== undefined)
+        model[member] = isTime && value !== null ? parseTime(name, value as string) : value
     }
     return model as T
   }
 }
 
-function parseTime(path: string, text: unknown): number | null {
-  if (text === null) return null
-  const at = parseRfc3339(text as string)
+/** Throws `validation_failed` for a text that is not a time; `path` names its field. */
+export function parseTime(path: string, text: string): number {
+  const at = parseRfc3339(text)
   if (at === undefined) throw invalidField(path, 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z')
   return at
 }

@@ -2,8 +2,8 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { invalidField } from '../kernel/errors.ts'
 import type { Page, PageRequest } from '../kernel/page.ts'
 import { JsonText } from '../kernel/json-text.ts'
-import type { Encode } from './codec.ts'
-import { Fields, Nullable } from './schemas.ts'
+import { parseTime, type Encode } from './codec.ts'
+import { Fields, GivenTime, Nullable } from './schemas.ts'
 
 // docs/specification.md, HTTP API
 const DEFAULT_LIMIT = 100
@@ -24,6 +24,17 @@ export const PageQuery = {
   ),
 }
 
+/** The query of a list that can be restricted to a time range. */
+export const TimedPageQuery = {
+  ...PageQuery,
+  created_from: Type.Optional(
+    GivenTime('Only items created at this time or later. RFC 3339 with any offset; write `+` as `%2B`.'),
+  ),
+  created_to: Type.Optional(
+    GivenTime('Only items created before this time. RFC 3339 with any offset; write `+` as `%2B`.'),
+  ),
+}
+
 /** A page of items on the wire, newest first. */
 export function PageOf<T extends TSchema>(item: T) {
   return Fields({
@@ -32,13 +43,15 @@ export function PageOf<T extends TSchema>(item: T) {
   })
 }
 
-const PageQuerySchema = Fields(PageQuery)
+const PageQuerySchema = Fields(TimedPageQuery)
 
-/** Rejects a cursor that this program did not make. */
+/** Throws `validation_failed` for a cursor that this program did not make, and for a time that does not exist. */
 export function parsePage(query: Static<typeof PageQuerySchema>): PageRequest {
   return {
     limit: query.limit ?? DEFAULT_LIMIT,
     before: query.cursor === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(query.cursor),
+    ...(query.created_from !== undefined && { createdFrom: parseTime('created_from', query.created_from) }),
+    ...(query.created_to !== undefined && { createdTo: parseTime('created_to', query.created_to) }),
   }
 }
 

@@ -41,7 +41,18 @@ test('without a query a page is the first one, of 100 items', () => {
   assert.deepEqual(parsePage({}), { limit: 100, before: Number.MAX_SAFE_INTEGER })
 })
 
-test('a cursor that no page gave out is refused', () => {
+test('a page can be restricted to a time range; a time that does not exist is refused', () => {
+  const times = { created_from: '2026-01-31T03:00:00+01:00', created_to: '2026-02-01T00:00:00Z' }
+  assert.deepEqual(parsePage(times), {
+    limit: 100,
+    before: Number.MAX_SAFE_INTEGER,
+    createdFrom: Date.UTC(2026, 0, 31, 2),
+    createdTo: Date.UTC(2026, 1, 1),
+  })
+  assert.throws(() => parsePage({ created_from: '2026-02-30T00:00:00Z' }), { message: /created_from/ })
+})
+
+test('a cursor that no page has returned is refused', () => {
   for (const text of ['x', 'p', 'p-1', 'p1.5', 'p99999999999999999', 'q7', '7']) {
     const cursor = Buffer.from(text).toString('base64url')
     assert.throws(() => parsePage({ cursor }), { code: 'validation_failed', message: /cursor/ }, text)

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
 import { describe, test, type TestContext } from 'node:test'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/loopback.ts'
@@ -258,7 +260,29 @@ describe('platform serve', { concurrency: 2 }, () => {
     server.resume()
   })
 
-  test('stops in time although a client never finishes its request', async (t) => {
+  test('answers the first requests of fifty connections that it has not accepted when SIGTERM comes', async (t) => {
+    const { serve } = await world(t)
+    const platform = await serve('api')
+    const { hostname, port } = new URL(platform.url)
+    // While the process stands still, the kernel completes connections and keeps what they send.
+    platform.signal('SIGSTOP')
+    const sockets = await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const socket = connect(Number(port), hostname)
+        t.after(() => socket.destroy())
+        await once(socket, 'connect')
+        socket.write('GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+        return socket
+      }),
+    )
+    platform.signal('SIGTERM')
+    platform.signal('SIGCONT')
+    for (const answer of await Promise.all(sockets.map((socket) => readText(socket))))
+      assert.match(answer, /^HTTP\/1\.1 200 /)
+    assert.equal(await platform.ended, 0)
+  })
+
+  test('does not wait for ever for a client that never finishes its request', async (t) => {
     const { serve } = await world(t)
     const platform = await serve('api')
     const { hostname, port } = new URL(platform.url)

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { AppError, invalidField } from '../../kernel/errors.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { PageOf, PageQuery } from '../../wire/page.ts'
+import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import {
   ALERT_STATUSES,
@@ -106,7 +106,7 @@ export const AlertQuery = Fields({
     }),
   ),
   source: Type.Optional(Source),
-  ...PageQuery,
+  ...TimedPageQuery,
 })
 
 /** Throws `forbidden_variable`, or `validation_failed` for a rule that the schema cannot express. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
+import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import {
@@ -95,21 +96,22 @@ export interface AlertFilter {
 export async function listAlerts(
   queries: Queries,
   { status, level, severity, source }: AlertFilter,
-  { before, limit }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<Alert>> {
   let query = db(queries)
     .selectFrom('alerts')
     .select([...ALERT, 'seq'])
-    .where('seq', '<', before)
+    .where('seq', '<', page.before)
   if (status) query = query.where('status', '=', status)
   if (level !== undefined) query = query.where('level', '=', level)
   if (severity) query = query.where('weight', 'in', weightsOf(severity))
   if (source) query = query.where('source', '=', source)
+  for (const condition of await createdIn(queries, 'alerts', 'first_at', page)) query = query.where(condition)
   const rows = await query
     .orderBy('seq', 'desc')
-    .limit(limit + 1)
+    .limit(page.limit + 1)
     .execute()
-  return pageOf(rows, limit)
+  return pageOf(rows, page.limit)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { JsonText } from '../../kernel/json-text.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { PageOf, PageQuery } from '../../wire/page.ts'
+import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
 
@@ -46,7 +46,7 @@ export const PublishBody = Fields({ subject: Subject, payload: Payload, headers:
 export const MessageQuery = Fields({
   status: Type.Optional(Status),
   subject: Type.Optional(Text({ minLength: 1, maxLength: 255 })),
-  ...PageQuery,
+  ...TimedPageQuery,
 })
 
 export const encodeMessage = encoderOf(MessageSchema, {

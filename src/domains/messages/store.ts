@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
+import { createdIn } from '../../store/created-in.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Message, MessageStatus } from './model.ts'
 import { db, messages, statement } from './tables.ts'
@@ -79,17 +80,19 @@ export interface MessageFilter {
 export async function listMessages(
   queries: Queries,
   { status, subject }: MessageFilter,
-  { before, limit }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<Message>> {
-  let query = db(queries).selectFrom('messages').select(messages.all).where('seq', '<', before)
-  // A literal, because the partial indexes of the two rare statuses cover only queries that repeat their condition.
+  let query = db(queries).selectFrom('messages').select(messages.all).where('seq', '<', page.before)
+  // Written out, so that the partial indexes of the two rare statuses serve.
   if (status) query = query.where('status', '=', sql.lit(status))
   if (subject) query = query.where('subject', '=', subject)
+  for (const condition of await createdIn(queries, 'messages', 'created_at', page))
+    query = query.where(condition)
   const rows = await query
     .orderBy('seq', 'desc')
-    .limit(limit + 1)
+    .limit(page.limit + 1)
     .execute()
-  return pageOf(rows.map(messages.decode), limit)
+  return pageOf(rows.map(messages.decode), page.limit)
 }
 
 /** The oldest pending messages in the order of their delivery, except those on the subjects or patterns of `without`. */

@@ -251,6 +251,20 @@ onEveryDialect('orders', (dialect) => {
     assert.deepEqual(await ids({ status: 'paid', platform: 'shop' }), [])
   })
 
+  test('a list can be restricted to orders created in a time range, page by page', async () => {
+    await using w = await world(dialect)
+    const start = w.clock.now()
+    for (let hour = 0; hour < 10; hour++) {
+      await w.orderIn('pending', `hour-${hour}`)
+      w.clock.advance(60 * MINUTE)
+    }
+    const range = { createdFrom: start + 3 * 60 * MINUTE, createdTo: start + 6 * 60 * MINUTE }
+    const first = await w.orders.list({}, { ...range, limit: 2, before: Number.MAX_SAFE_INTEGER })
+    const second = await w.orders.list({ status: 'pending' }, { ...range, limit: 2, before: first.next ?? 0 })
+    const ids = [...first.items, ...second.items].map(({ orderId }) => orderId)
+    assert.deepEqual([ids, second.next], [['hour-5', 'hour-4', 'hour-3'], null])
+  })
+
   test('orders are counted by status', async () => {
     await using w = await world(dialect)
     await w.orderIn('paid')

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
-import { PageOf, PageQuery } from '../../wire/page.ts'
+import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, GivenTime, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import { ORDER_STATUSES, type NewOrder, type OrderStatus } from './model.ts'
 
@@ -52,7 +52,7 @@ export const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_
 export const OrderQuery = Fields({
   status: Type.Optional(Status),
   platform: Type.Optional(Platform),
-  ...PageQuery,
+  ...TimedPageQuery,
 })
 
 export const OrderHistory = Fields({

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
+import { createdIn } from '../../store/created-in.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order, OrderChange, OrderStatus } from './model.ts'
 import { db, orderHistory, orders, statement } from './tables.ts'
@@ -67,16 +68,18 @@ export interface OrderFilter {
 export async function listOrders(
   queries: Queries,
   { status, platform }: OrderFilter,
-  { before, limit }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<Order>> {
-  let query = db(queries).selectFrom('orders').select(orders.all).where('seq', '<', before)
+  let query = db(queries).selectFrom('orders').select(orders.all).where('seq', '<', page.before)
   if (status) query = query.where('status', '=', status)
   if (platform) query = query.where('platform', '=', platform)
+  for (const condition of await createdIn(queries, 'orders', 'created_at', page))
+    query = query.where(condition)
   const rows = await query
     .orderBy('seq', 'desc')
-    .limit(limit + 1)
+    .limit(page.limit + 1)
     .execute()
-  return pageOf(rows, limit)
+  return pageOf(rows, page.limit)
 }
 
 /** Overdue pending orders, the longest overdue first. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ROLES } from '../../kernel/identity.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { PageOf, PageQuery } from '../../wire/page.ts'
+import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import type { IssuedToken } from './auth.ts'
 
@@ -82,7 +82,7 @@ export const LoginSchema = Fields(
   { $id: 'Login' },
 )
 
-export const UserQuery = Fields(PageQuery)
+export const UserQuery = Fields(TimedPageQuery)
 
 /** A user in responses; the schema has no field for a hash. */
 export const encodeUser = encoderOf(UserSchema)

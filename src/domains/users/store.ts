@@ -1,6 +1,7 @@
 import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { NewRowOf } from '../../store/columns.ts'
+import { createdIn } from '../../store/created-in.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { nameKey, type Account, type User } from './model.ts'
 import { db, statement, users } from './tables.ts'
@@ -83,15 +84,18 @@ export async function findAccount(queries: Queries, name: string): Promise<Accou
 }
 
 /** Newest first. */
-export async function listUsers(queries: Queries, { before, limit }: PageRequest): Promise<Page<User>> {
-  const rows = await db(queries)
+export async function listUsers(queries: Queries, page: PageRequest): Promise<Page<User>> {
+  let query = db(queries)
     .selectFrom('users')
     .select([...USER, 'seq'])
-    .where('seq', '<', before)
+    .where('seq', '<', page.before)
+  for (const condition of await createdIn(queries, 'users', 'created_at', page))
+    query = query.where(condition)
+  const rows = await query
     .orderBy('seq', 'desc')
-    .limit(limit + 1)
+    .limit(page.limit + 1)
     .execute()
-  return pageOf(rows.map(users.decode), limit)
+  return pageOf(rows.map(users.decode), page.limit)
 }
 
 export async function hasUsers(queries: Queries): Promise<boolean> {

@@ -15,8 +15,8 @@ const MEANINGS: readonly {
   readonly bad: readonly unknown[]
 }[] = [
   {
-    field: /\.expires_at$/,
-    good: ['2026-01-31T02:00:00Z', '1970-01-01T00:00:00.001z', '2096-02-29T23:59:60.123456789+23:59'],
+    field: /\.(expires_at|created_from|created_to)$/,
+    good: ['2026-01-31T02:00:00Z', '1970-01-01T00:00:00.001z', '2096-02-29T23:58:60.123456789+23:59'],
     bad: [
       '',
       'now',

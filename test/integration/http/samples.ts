@@ -14,8 +14,9 @@ export const PASSWORD = 'a heavy brass telescope'
 const unknownId = () => ({ id: randomUUID() })
 const fresh = (word: string) => `${word}-${randomUUID()}`
 const page = { limit: '10' }
+const timedPage = { ...page, created_from: '2026-01-31T02:00:00Z', created_to: '2099-01-31T03:00:00+01:00' }
 
-/** A request of every operation that is well-formed and new: what it names is not there, what it makes is not yet. */
+/** A valid request of every operation, with names that do not exist yet. */
 const SAMPLES: Readonly<Record<string, () => Sample>> = {
   createOrder: () => ({
     body: {
@@ -25,11 +26,11 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       expires_at: '2026-01-31T03:00:00+01:00',
     },
   }),
-  listOrders: () => ({ query: { ...page, status: 'pending', platform: 'live' } }),
+  listOrders: () => ({ query: { ...timedPage, status: 'pending', platform: 'live' } }),
   getOrder: () => ({ params: { order_id: fresh('order') } }),
   getOrderHistory: () => ({ params: { order_id: fresh('order') } }),
   moveOrder: () => ({ params: { order_id: fresh('order') }, body: { status: 'paid' } }),
-  listMessages: () => ({ query: { ...page, status: 'pending', subject: 'shop.opened' } }),
+  listMessages: () => ({ query: { ...timedPage, status: 'pending', subject: 'shop.opened' } }),
   getMessage: () => ({ params: unknownId() }),
   publishMessage: () => ({
     body: { subject: 'shop.opened', payload: { shop: 7 }, headers: { 'x-shop': 'seven' } },
@@ -46,12 +47,12 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       alarm_id: fresh('backup'),
     },
   }),
-  listAlerts: () => ({ query: { ...page, status: 'firing', level: 'HIGH', source: 'platform.backup' } }),
+  listAlerts: () => ({ query: { ...timedPage, status: 'firing', level: 'HIGH', source: 'platform.backup' } }),
   getAlert: () => ({ params: unknownId() }),
   recoverAlert: () => ({ params: unknownId() }),
   login: () => ({ body: { username: fresh('nobody'), password: PASSWORD } }),
   getMe: () => ({}),
-  listUsers: () => ({ query: page }),
+  listUsers: () => ({ query: timedPage }),
   createUser: () => ({ body: { name: fresh('user'), password: PASSWORD, roles: ['devops'] } }),
   getUser: () => ({ params: unknownId() }),
   changeUser: () => ({ params: unknownId(), body: { roles: ['devops'], enabled: true } }),
@@ -65,7 +66,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getMetrics: () => ({}),
 }
 
-/** Fails for an operation that nobody has written a sample for: it would go untested. */
+/** Fails for an operation without a sample, which the tests would leave out. */
 export function sampleOf({ operation }: Place): Sample {
   const sample = SAMPLES[operation.operationId]
   if (!sample) throw new Error(`${operation.operationId} has no sample request: add one to samples.ts`)
