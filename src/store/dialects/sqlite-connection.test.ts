@@ -35,3 +35,17 @@ test('a file that is no database makes the store unavailable', async () => {
     code: 'store_unavailable',
   })
 })
+
+test('a statement in use stays prepared, however many others there are', async () => {
+  using database = new DatabaseSync(':memory:')
+  const prepared: string[] = []
+  const prepare = database.prepare.bind(database)
+  database.prepare = (text) => (prepared.push(text), prepare(text))
+  const connection = connectionTo(database)
+  for (let number = 0; number < 1_000; number++) {
+    await connection.run(`select ${number}`, [])
+    await connection.run('select 0', [])
+  }
+  await connection.run('select 999', [])
+  assert.equal(prepared.length, 1_000)
+})

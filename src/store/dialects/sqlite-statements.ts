@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
 
 // The program has few texts; the limit is for queries with lists of many lengths.
 const STATEMENT_LIMIT = 500
@@ -20,7 +21,7 @@ interface Prepared {
 /** The prepared statements of one database connection. */
 export class SqliteStatements {
   readonly #database: DatabaseSync
-  readonly #prepared = new Map<string, Prepared>()
+  readonly #prepared = new LRUCache<string, Prepared>({ max: STATEMENT_LIMIT })
   #changes = 0
 
   constructor(database: DatabaseSync) {
@@ -51,7 +52,7 @@ export class SqliteStatements {
     statement.setReturnArrays(true)
     const columns = statement.columns().map(({ name }) => name)
     const entry = { statement, columns, onlyReads: READS.test(text) }
-    if (this.#prepared.size < STATEMENT_LIMIT) this.#prepared.set(text, entry)
+    this.#prepared.set(text, entry)
     return entry
   }
 }
