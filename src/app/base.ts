@@ -18,7 +18,7 @@ import { openCurrentDatabase } from './database.ts'
 import { createDomains, eventSubjects, type Domains } from './domains.ts'
 import { VERSION } from './version.ts'
 
-/** What every module needs; created once, and closed in reverse order. */
+/** The parts that all modules share; created once, and closed in reverse order. */
 export interface Base {
   readonly config: Config
   readonly logger: Logger
@@ -34,13 +34,13 @@ const DELIVERY_LEASE_MS = 10 * SECOND
 // How old the numbers of the outbox may be; a scrape that reads them counts up to 100,000 rows.
 const BACKLOG_AGE_MS = 5 * SECOND
 
-/** Opens what every module needs; `opening` closes it. */
+/** Opens the shared parts; `resources` closes them. */
 export async function openBase(
   { config, logger }: Pick<Base, 'config' | 'logger'>,
   resources: AsyncDisposableStack,
 ): Promise<Base> {
   const { metrics, expose, close } = createMetrics({ logger })
-  opening.defer(close)
+  resources.defer(close)
   exposeProcess(metrics, config)
   const database = await openCurrentDatabase({ config, logger, metrics, readOnly: config.readOnly })
   resources.defer(() => database.close())
@@ -113,7 +113,7 @@ function exposeBacklog(outbox: Messages, metrics: Metrics): void {
     name: 'outbox_pending',
     help: 'Messages that are not yet delivered, counted up to 100,000.',
   })
-  const age = metrics.gauge({ name: 'outbox_oldest_seconds', help: 'Age of the oldest message that waits.' })
+  const age = metrics.gauge({ name: 'outbox_oldest_seconds', help: 'Age of the oldest undelivered message.' })
   const collect = async () => {
     const { pending: waiting, oldest } = await outbox.backlog()
     pending.set(waiting)

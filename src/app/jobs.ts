@@ -5,7 +5,9 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 
 export interface JobRunner {
-  /** Aborts the signal of the running jobs and waits for them; may be called twice. */
+  /** Asks the current runs to stop; no other one starts. */
+  abort(): void
+  /** Aborts the current runs and waits for them; may be called twice. */
   stop(): Promise<void>
 }
 
@@ -17,16 +19,16 @@ interface JobRunnerDeps {
 
 const OUTCOMES = ['done', 'failed'] as const
 const SECONDS = [0.001, 0.01, 0.1, 1, 10, 60]
-// Up to a tenth later, so that the scans of several processes spread.
+// A run starts up to a tenth of its period later, so that many processes do not all scan at the same moment.
 const JITTER = 0.1
 
 /**
- * Runs each job at once and then repeatedly, `everyMs` after the end of its last run: runs of a job never overlap. A run
- * that fails is logged and counted, and does not delay the next one.
+ * Runs each job immediately and then periodically, `everyMs` after the end of its last run: a job never overlaps with
+ * itself. A failed run is logged and counted, and the next one starts as usual.
  */
 export function startJobs(jobs: readonly Job[], deps: JobRunnerDeps): JobRunner {
   const abort = new AbortController()
-  const record = createRecord(jobs, surroundings)
+  const record = createRecord(jobs, deps)
   const loops = jobs.map((job) => loop(job, record, abort.signal))
   return {
     abort: () => abort.abort(),
@@ -49,8 +51,8 @@ async function loop(
   }
 }
 
-// The label is not `job`: Prometheus uses that name for its targets.
-function createRecord(jobs: readonly Job[], { clock, logger, metrics }: Surroundings) {
+// The label is not `job`: Prometheus uses that one for its scrape targets.
+function createRecord(jobs: readonly Job[], { clock, logger, metrics }: JobRunnerDeps) {
   const runs = metrics.counter({
     name: 'job_runs_total',
     help: 'Runs of background jobs.',

@@ -17,26 +17,26 @@ export interface Platform {
   /** The URL of each listener by its module. */
   readonly addresses: ModuleContext['addresses']
   busState(): BusState
-  /** Closes the listeners, answers the requests that clients have sent, then closes everything else; may be called twice. */
+  /** Stops accepting requests, finishes those in progress, closes everything; may be called twice. */
   stop(): Promise<void>
 }
 
-/** Only the selected modules are loaded. */
+/** The code of each module; only that of the configured modules is loaded. */
 const MODULES: Readonly<Record<ModuleName, () => Promise<OpenModule>>> = {
   api: async () => (await import('./modules/api.ts')).openApi,
   gateway: async () => (await import('./modules/gateway.ts')).openGateway,
   worker: async () => (await import('./modules/worker.ts')).openWorker,
 }
 
-/** Opens everything that the configured modules need, and starts them. If one fails, it rejects and closes everything. */
+/** Opens what the configured modules need, and starts them. If one fails, closes everything and rejects. */
 export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOptions): Promise<Platform> {
   await using resources = new AsyncDisposableStack()
   const base = await openBase({ config, logger }, resources)
   const context: ModuleContext = { ...base, resources, onFirstAdmin, addresses: {} }
   const jobs: Job[] = []
-  let runner: JobRunner | undefined
-  // Before the modules, so that a stop closes their listeners first.
-  opening.defer(() => runner?.stop())
+  let runner: JobRunner | undefined = undefined
+  // Deferred before the listeners are, so that they close first.
+  resources.defer(() => runner?.stop())
   for (const module of config.modules) {
     const open = await MODULES[module]()
     jobs.push(...(await open(context)))

@@ -25,7 +25,7 @@ export interface ModuleContext extends Base {
 /** Opens a module; returns its jobs. */
 export type OpenModule = (context: ModuleContext) => Promise<Job[]>
 
-/** Options of the server of any module. */
+/** The HTTP options that are the same for all modules. */
 export function httpOptions({ config, logger, metrics }: Base, module: ModuleName) {
   return {
     logger: logger.child({ module }),

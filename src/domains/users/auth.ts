@@ -76,7 +76,7 @@ export class Auth {
    * read-only; only the time of the login is not recorded then.
    */
   async login({ username, password }: Credentials, origin: Origin): Promise<IssuedToken> {
-    const { account, outdated } = await this.#prove(username, password, origin)
+    const { account, outdated } = await this.#verifyCredentials(username, password, origin)
     const hash = outdated ? new Secret(await this.#deps.passwords.hash(password)) : account.passwordHash
     return this.#issue(await this.#recordLogin(account, hash))
   }
@@ -89,8 +89,8 @@ export class Auth {
   ): Promise<PreparedPassword> {
     const { users } = this.#deps
     const { name } = await users.get(userId)
-    const { account } = await this.#prove(name, oldPassword, origin)
-    return { ...(await users.preparePassword(userId, password)), proven: account.passwordHash }
+    const { account } = await this.#verifyCredentials(name, oldPassword, origin)
+    return { ...(await users.preparePassword(userId, password)), verifiedHash: account.passwordHash }
   }
 
   /** Issues a token without a password, for the operator. Rejects with `user_not_found` or `user_disabled`. */
