@@ -3,8 +3,9 @@ import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
+import { poolDomain } from '../domains/pool/index.ts'
+import { sessionsDomain } from '../domains/sessions/index.ts'
 import { usersDomain } from '../domains/users/index.ts'
-import { vpnDomain } from '../domains/vpn/index.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { createTokens, type Tokens } from '../infra/tokens/jwt.ts'
 import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
@@ -23,7 +24,14 @@ import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-cod
  * Every domain. Tables, event subjects, error codes, routes and jobs follow from this list; {@link createDomains} passes
  * to each domain what it needs of the others.
  */
-export const DOMAINS = [messagesDomain, alertsDomain, ordersDomain, usersDomain, vpnDomain] as const
+export const DOMAINS = [
+  messagesDomain,
+  alertsDomain,
+  ordersDomain,
+  usersDomain,
+  poolDomain,
+  sessionsDomain,
+] as const
 
 /** Every code of an error body, with its HTTP status. */
 export const ERROR_CODES: ErrorCodes = Object.assign(
@@ -75,17 +83,21 @@ export function createDomains({ config, ...platform }: DomainsOptions) {
     ...platform,
     tokens,
     passwords: createPasswords(),
-    sessions: { endOf: (tx, id, reason) => vpn.vpn.endOf(tx, id, reason) },
+    sessions: { endOf: (tx, id, reason) => sessions.sessions.endOf(tx, id, reason) },
   })
-  const vpn = vpnDomain.create({
+  const pool = poolDomain.create({
     ...platform,
-    events: eventsOf(vpnDomain),
     alerts: alerts.alerts,
-    pool: config.vpn.ipPool.text,
+    cidr: config.vpn.ipPool.text,
     coolDownMs: config.vpn.coolDownMs,
+  })
+  const sessions = sessionsDomain.create({
+    ...platform,
+    events: eventsOf(sessionsDomain),
+    pool: pool.pool,
     requireTokenHolder: users.requireTokenHolder,
   })
-  return { messages, alerts, orders, users, vpn } satisfies Record<DomainName, DomainParts>
+  return { messages, alerts, orders, users, pool, sessions } satisfies Record<DomainName, DomainParts>
 }
 
 /** The routes of all domains. */

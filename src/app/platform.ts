@@ -33,18 +33,19 @@ export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOp
   await using resources = new AsyncDisposableStack()
   const base = await openBase({ config, logger }, resources)
   const context: ModuleContext = { ...base, resources, onFirstAdmin, addresses: {} }
-  const jobs: Job[] = []
+  // Modules may share a job; it runs once.
+  const jobs = new Set<Job>()
   let runner: JobRunner | undefined = undefined
   // Deferred before the listeners are, so that they close first.
   resources.defer(() => runner?.stop())
   for (const module of config.modules) {
     const open = await MODULES[module]()
-    jobs.push(...(await open(context)))
+    for (const job of await open(context)) jobs.add(job)
   }
   if (!config.readOnly) {
     // Only now: a start that fails must not show a password.
     if (config.modules.includes('api')) await createFirstAdmin(context)
-    runner = startJobs(jobs, { clock: systemClock, logger, metrics: base.metrics })
+    runner = startJobs([...jobs], { clock: systemClock, logger, metrics: base.metrics })
   }
   const started = resources.move()
   return {

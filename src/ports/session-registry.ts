@@ -83,6 +83,8 @@ export interface SessionNews {
 export interface Refusal {
   readonly remoteAddress: string
   /** Undefined when no valid token was presented. */
-  readonly userId: string | undefined
+  readonly user: { readonly id: string; readonly name: string } | undefined
+  /** Undefined when the client named none. */
+  readonly device: string | undefined
   readonly reason: string
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { vpn } from './migrations/0002-vpn.ts'
+import { vpnHolders } from './migrations/0003-vpn-holders.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -21,7 +22,7 @@ export interface SchemaStatus {
 }
 
 /** Every step of the schema, oldest first. */
-export const MIGRATIONS: readonly Migration[] = [foundation, vpn]
+export const MIGRATIONS: readonly Migration[] = [foundation, vpn, vpnHolders]
 
 // Any number that no other program uses for a lock in the same database.
 const ADVISORY_LOCK = 7_205_759_403

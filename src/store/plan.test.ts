@@ -61,9 +61,9 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING INDEX vpn_sessions_of_run \(run_id=\?\)$/,
   ],
   [
-    'the addresses in use',
-    'select count(*) from vpn_sessions where closed_at is null and address >= 1 and address <= 9',
-    /USING (COVERING )?INDEX vpn_sessions_address \(address>\? AND address<\?\)$/,
+    'the held addresses of a pool',
+    'select count(*) from vpn_leases where session_id is not null and address >= 1 and address <= 9',
+    /USING (COVERING )?INDEX vpn_leases_held \(address>\? AND address<\?\)$/,
   ],
   [
     'the addresses that cool down',

@@ -143,12 +143,14 @@ export function describeSessionRegistryContract(
       const { registry, user } = await world(t)
       await registry.refused({
         remoteAddress: '192.0.2.1',
-        userId: undefined,
+        user: undefined,
+        device: undefined,
         reason: 'The token is not valid.',
       })
       await registry.refused({
         remoteAddress: '2001:db8::1',
-        userId: user.id,
+        user: { id: user.id, name: user.name },
+        device: 'laptop',
         reason: 'The token names no role.',
       })
     })

@@ -23,10 +23,14 @@ interface World {
   readonly user: { readonly id: string; readonly token: string }
 }
 
-async function start(t: TestContext, { modules, engine }: (typeof LAYOUTS)[number]): Promise<World> {
+async function start(
+  t: TestContext,
+  { modules, engine }: (typeof LAYOUTS)[number],
+  settings: Record<string, string> = {},
+): Promise<World> {
   const scope = scopeOf(t)
   const dataDir = scope.use(temporaryDirectory()).path
-  const env: Record<string, string> = {}
+  const env = { ...settings }
   if (engine === 'postgres') {
     const { url, drop } = await createTestDatabase()
     scope.defer(drop)
@@ -171,6 +175,20 @@ test('requests on their way when a gateway is told to stop are answered', async 
   )
   assert.deepEqual(new Set(statuses), new Set(['200']))
   assert.equal(await gateway.ended, 0)
+})
+
+test('a second gateway of one name does not start while the first one lives', async (t) => {
+  const scope = scopeOf(t)
+  const dataDir = scope.use(temporaryDirectory()).path
+  const api = scope.use(await servePlatform({ dataDir, modules: 'api' }))
+  const env = { GATEWAY_API_URL: api.url, GATEWAY_NAME: 'primary' }
+  const first = scope.use(await servePlatform({ dataDir, modules: 'gateway', env }))
+  const second = await runPlatform(['serve', '--module', 'gateway'], { dataDir, env })
+  assert.notEqual(second.code, 0)
+  assert.match(second.stderr, /gateway\.name: "primary" is in use by the gateway at 127\.0\.0\.1:\d+ since /)
+  await first.kill()
+  const again = scope.use(await servePlatform({ dataDir, modules: 'gateway', env }))
+  assert.equal(await again.stop(), 0)
 })
 
 test('a gateway that is read-only takes no sessions, and passes requests on', async (t) => {

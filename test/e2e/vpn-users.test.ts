@@ -14,7 +14,7 @@ onEveryDialect('a user with a session', (dialect) => {
     test(`loses it by \`platform ${args.join(' ')}\`, without any other process`, async () => {
       using directory = temporaryDirectory()
       await using world = await testStore(dialect)
-      const { users, vpn, messages, registryOf } = vpnOn(world.store, systemClock)
+      const { users, pool, messages, registryOf } = vpnOn(world.store, systemClock)
       const { id, name } = await users.create({ name: 'ada', password: PASSWORD, roles: ['devops'] })
       const registry = registryOf('primary')
       await registry.join()
@@ -31,7 +31,7 @@ onEveryDialect('a user with a session', (dialect) => {
       })
       assert.equal(done.code, 0, done.stderr)
       assert.deepEqual(await registry.ended(), [{ id: session.id, code: 4401, reason }])
-      assert.equal((await vpn.pool()).used, 0)
+      assert.equal((await pool.usage()).used, 0)
       const events = (await messages.pending(10, [])).map(({ subject }) => subject)
       assert.deepEqual(events, ['vpn.audit.session_registered', 'vpn.audit.session_closed'])
     })

@@ -3,8 +3,9 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
-import type { Session, Vpn } from '../../src/domains/vpn/index.ts'
+import type { Session, Sessions } from '../../src/domains/sessions/index.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
+import { formatIpv4 } from '../../src/kernel/ipv4.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { DatabaseAddress } from '../../src/store/open.ts'
 import { eventually } from '../support/eventually.ts'
@@ -24,7 +25,7 @@ const PATIENCE = { timeoutMs: 120_000 }
 const TIMEOUT_MS = 600_000
 const SETTINGS = { pool: '100.64.0.0/27', coolDownMs: 400, heartbeatMs: 1_000 }
 
-/** A gateway's process; it can be killed and started again under the same name. */
+/** The process of a gateway; it can be killed and started again under the same name. */
 class Gateway {
   readonly #options: Omit<StormOptions, 'seed'>
   #child: ChildProcess | undefined
@@ -55,7 +56,7 @@ class Gateway {
     await this.#ended
   }
 
-  /** Lets it leave in order; answers its exit code. */
+  /** Lets it leave the registry; returns its exit code. */
   async stop(): Promise<number | null> {
     this.#child?.stdin?.end()
     await this.#ended
@@ -66,7 +67,7 @@ class Gateway {
 async function world(t: TestContext, dialect: DialectName) {
   const scope = scopeOf(t)
   const { store, address } = scope.use(await testStore(dialect))
-  const { vpn, users } = vpnOn(store, systemClock, SETTINGS)
+  const { sessions, users } = vpnOn(store, systemClock, SETTINGS)
   const userIds: string[] = []
   for (const name of ['ada', 'bob'])
     userIds.push((await users.create({ name, password: PASSWORD, roles: ['devops'] })).id)
@@ -81,30 +82,34 @@ async function world(t: TestContext, dialect: DialectName) {
     scope.defer(() => each.kill())
     return each
   })
-  return { vpn, gateways }
+  return { sessions, gateways }
 }
 
 function textOf(address: DatabaseAddress): string {
   return address.kind === 'sqlite' ? address.path : address.url.reveal()
 }
 
-/** Every session there ever was, the oldest first. */
-async function history(vpn: Vpn): Promise<Session[]> {
+/** All sessions, live and closed, oldest first. */
+async function history(sessions: Sessions): Promise<Session[]> {
   const all: Session[] = []
   for (const state of ['open', 'closed'] as const) {
     for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
-      const page: Awaited<ReturnType<Vpn['list']>> = await vpn.list({ state }, { limit: 1_000, before })
+      const page: Awaited<ReturnType<Sessions['list']>> = await sessions.list(
+        { state },
+        { limit: 1_000, before },
+      )
       all.push(...page.items)
       before = page.next
     }
   }
-  // Of two in the same millisecond the one that was over first came first.
+  // Of two in the same millisecond the one that was closed first came first.
   return all.sort(
     (one, other) => one.connectedAt - other.connectedAt || (one.closedAt ?? 0) - (other.closedAt ?? 0),
   )
 }
 
-const whoOf = ({ id, user, device }: Session) => (device === null ? id : `${user.id}/${device}`)
+/** The device, or the session itself if it has none. */
+const holderOf = ({ id, userId, device }: Session) => (device === null ? id : `${userId}/${device}`)
 
 function groupedBy(sessions: readonly Session[], keyOf: (session: Session) => string): Session[][] {
   return [...Map.groupBy(sessions, keyOf).values()]
@@ -115,45 +120,45 @@ function* pairs(sessions: readonly Session[]): Generator<[Session, Session]> {
     yield [sessions[index - 1] as Session, sessions[index] as Session]
 }
 
-/** One after the other, and between two different holders the cool-down. */
+/** The sessions do not overlap, and between two holders lies the cool-down. */
 function assertHeldByOne(onOneAddress: readonly Session[]): void {
   for (const [earlier, later] of pairs(onOneAddress)) {
     const pause = later.connectedAt - (earlier.closedAt ?? Number.POSITIVE_INFINITY)
-    const least = whoOf(earlier) === whoOf(later) ? 0 : SETTINGS.coolDownMs
-    assert.ok(pause >= least, `${later.virtualIp} went over after ${pause} ms`)
+    const least = holderOf(earlier) === holderOf(later) ? 0 : SETTINGS.coolDownMs
+    assert.ok(pause >= least, `${formatIpv4(later.address)} was leased again after ${pause} ms`)
   }
 }
 
-/** A device that got another address had lost its former one to somebody else. Answers how often it came back. */
-function assertReturned(ofOneDevice: readonly Session[], onAddress: ReadonlyMap<string, Session[]>): number {
+/** A device gets its address back unless another session has held it since. Returns how often it got it back. */
+function assertReturned(ofOneDevice: readonly Session[], onAddress: ReadonlyMap<number, Session[]>): number {
   let returned = 0
   for (const [earlier, later] of pairs(ofOneDevice)) {
-    if (earlier.virtualIp === later.virtualIp) {
+    if (earlier.address === later.address) {
       returned++
       continue
     }
-    const others = onAddress.get(earlier.virtualIp)?.filter((each) => whoOf(each) !== whoOf(later)) ?? []
+    const others = onAddress.get(earlier.address)?.filter((each) => holderOf(each) !== holderOf(later)) ?? []
     const since = earlier.closedAt ?? 0
     assert.ok(
       others.some(({ connectedAt }) => connectedAt >= since && connectedAt <= later.connectedAt + SLACK_MS),
-      `${whoOf(later)} lost ${earlier.virtualIp}, and nobody had it`,
+      `${holderOf(later)} lost ${formatIpv4(earlier.address)}, which no other session has held`,
     )
   }
   return returned
 }
 
-// Whoever took the address may have noted the time of it after the device had been given another one.
+// The session that took the address may have recorded its time after the device was given another address.
 const SLACK_MS = 5_000
 
 describe('two gateways in two processes on one database', { concurrency: 1 }, () => {
   for (const dialect of ['sqlite', 'postgres'] as const) {
     test(
-      `never lease an address twice on ${dialect}, though they are killed`,
+      `never lease an address twice on ${dialect} while they are killed and restarted`,
       { timeout: TIMEOUT_MS },
       async (t) => {
         const operations = Number(process.env['OPERATIONS'] ?? OPERATIONS[dialect])
         const chance = chanceOf(t)
-        const { vpn, gateways } = await world(t, dialect)
+        const { sessions, gateways } = await world(t, dialect)
         const total = () => gateways.reduce((sum, { operations }) => sum + operations, 0)
         for (const gateway of gateways) gateway.start(chance.between(1, 2 ** 31))
         for (let kill = 1; kill <= KILLS; kill++) {
@@ -166,35 +171,36 @@ describe('two gateways in two processes on one database', { concurrency: 1 }, ()
         await eventually('all operations', () => total() >= operations, PATIENCE)
         await gateways[0]?.kill()
         await eventually(
-          'the dead one to lose its sessions to the other',
+          'the sessions of the dead gateway are closed',
           async () =>
-            (await vpn.list({ gateway: 'primary' }, { limit: 1, before: 2 ** 53 - 1 })).items.length === 0,
+            (await sessions.list({ gateway: 'primary' }, { limit: 1, before: 2 ** 53 - 1 })).items.length ===
+            0,
           PATIENCE,
         )
-        assert.equal(await gateways[1]?.stop(), 0, 'the other one leaves in order')
+        assert.equal(await gateways[1]?.stop(), 0, 'the other gateway leaves')
 
-        const sessions = await history(vpn)
+        const past = await history(sessions)
         assert.deepEqual(
-          sessions.filter(({ closedAt }) => closedAt === null),
+          past.filter(({ closedAt }) => closedAt === null),
           [],
         )
-        const onAddress = Map.groupBy(sessions, ({ virtualIp }) => virtualIp)
+        const onAddress = Map.groupBy(past, ({ address }) => address)
         for (const each of onAddress.values()) assertHeldByOne(each)
-        const devices = groupedBy(sessions, whoOf)
+        const devices = groupedBy(past, holderOf)
         const returned = devices.reduce((sum, each) => sum + assertReturned(each, onAddress), 0)
-        t.diagnostic(`${total()} operations, ${sessions.length} sessions, ${returned} returns`)
+        t.diagnostic(`${total()} operations, ${past.length} sessions, ${returned} returns`)
         assert.ok(returned > 0)
-        const counted = await countAudit(vpn)
-        assert.deepEqual(counted, { session_registered: sessions.length, session_closed: sessions.length })
+        const counted = await countAudit(sessions)
+        assert.deepEqual(counted, { session_registered: past.length, session_closed: past.length })
       },
     )
   }
 })
 
-async function countAudit(vpn: Vpn): Promise<Record<string, number>> {
+async function countAudit(sessions: Sessions): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
-    const page: Awaited<ReturnType<Vpn['audit']>> = await vpn.audit({}, { limit: 1_000, before })
+    const page: Awaited<ReturnType<Sessions['audit']>> = await sessions.audit({}, { limit: 1_000, before })
     for (const { event } of page.items) counts[event] = (counts[event] ?? 0) + 1
     before = page.next
   }

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { Alerts, alertsDomain } from '../../src/domains/alerts/index.ts'
 import { Messages } from '../../src/domains/messages/index.ts'
+import { AddressPool } from '../../src/domains/pool/index.ts'
+import { Sessions, sessionsDomain } from '../../src/domains/sessions/index.ts'
 import { requireTokenHolder, Users } from '../../src/domains/users/index.ts'
-import { vpnDomain } from '../../src/domains/vpn/index.ts'
 import { createPasswords } from '../../src/infra/passwords/pbkdf2.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
@@ -24,7 +26,7 @@ export interface VpnSettings {
   readonly heartbeatMs?: number
 }
 
-/** The domain wired as the program wires it, on a store that somebody else has opened. */
+/** Pool and sessions wired as the program wires them, on an open store. */
 export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
   const { coolDownMs = 60 * SECOND, heartbeatMs = HEARTBEAT_MS } = settings
   const shared = { store, clock, logger: silentLogger, metrics: noMetrics }
@@ -34,39 +36,44 @@ export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
     alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
   })
   const alerts = new Alerts({ ...shared, events: messages.eventsOf('alerts', alertsDomain.encodeEvent) })
-  const parts = {
-    ...shared,
-    coolDownMs,
-    events: messages.eventsOf('vpn', vpnDomain.encodeEvent),
-    alerts,
-    requireTokenHolder,
-    pool: settings.pool ?? '100.64.0.0/24',
-  }
-  const { vpn } = vpnDomain.create(parts)
+  const events = messages.eventsOf(sessionsDomain.name, sessionsDomain.encodeEvent)
+  const poolOf = (cidr: string) => new AddressPool({ ...shared, alerts, cidr, coolDownMs })
+  const sessionsOf = (leases: AddressPool) =>
+    new Sessions({ ...shared, events, pool: leases, requireTokenHolder })
+  const pool = poolOf(settings.pool ?? '100.64.0.0/24')
+  const sessions = sessionsOf(pool)
   const passwords = createPasswords({ iterations: 1, queueLimit: 1_000 })
   return {
-    vpn,
+    pool,
+    sessions,
     messages,
     alerts,
-    users: usersOf(store, new Users({ ...shared, passwords, sessions: vpn })),
+    users: usersOf(store, new Users({ ...shared, passwords, sessions })),
     /** The registry of a new run of that gateway, which has not joined yet. */
-    registryOf: (name: string, changed: VpnSettings = {}) =>
-      vpnDomain
-        .create({ ...parts, pool: changed.pool ?? parts.pool })
-        .registry({ name, address: () => `${name}:9994`, heartbeatMs }),
+    registryOf: (name: string, changed: VpnSettings = {}): SessionRegistry =>
+      (changed.pool === undefined ? sessions : sessionsOf(poolOf(changed.pool))).registryOf({
+        name,
+        address: () => `${name}:9994`,
+        heartbeatMs,
+      }),
   }
 }
 
 export interface VpnStoreWorld extends AsyncDisposable {
   readonly clock: FakeClock
   readonly store: Store
-  readonly vpn: ReturnType<typeof vpnOn>['vpn']
+  readonly pool: AddressPool
+  readonly sessions: Sessions
   readonly users: ReturnType<typeof vpnOn>['users']
   readonly messages: ReturnType<typeof vpnOn>['messages']
   readonly alerts: ReturnType<typeof vpnOn>['alerts']
   registryOf(name: string, settings?: VpnSettings): SessionRegistry
   /** The same, joined. */
   joined(name: string, settings?: VpnSettings): Promise<SessionRegistry>
+  /** As if the process of that gateway had ended without leaving. */
+  crash(name: string): Promise<void>
+  /** A beat of that gateway, and a look of another process for dead gateways. */
+  beat(registry: SessionRegistry): Promise<void>
   /** What a client of that user asks for. */
   request(user: string, device?: string): SessionRequest
   readonly ids: ReadonlyMap<string, string>
@@ -92,6 +99,11 @@ export async function vpnStoreWorld(dialect: DialectName, settings?: VpnSettings
       await registry.join()
       return registry
     },
+    crash: (name) => endProcessOf(store, `gateway:${name}`),
+    async beat(registry) {
+      await registry.beat([])
+      await domain.sessions.reclaim()
+    },
     request: (user, device) => ({
       user: { id: ids.get(user) ?? user, name: user },
       token: { generation: 1, issuedAt: clock.now() },
@@ -100,4 +112,18 @@ export async function vpnStoreWorld(dialect: DialectName, settings?: VpnSettings
     }),
     [Symbol.asyncDispose]: rest[Symbol.asyncDispose],
   }
+}
+
+/** Writes an ended process into a lease of this process. */
+async function endProcessOf(store: Store, lease: string): Promise<void> {
+  const { pid } = spawnSync(process.execPath, ['--version'])
+  await store.write(async ({ db }) => {
+    const { holder } = await db
+      .selectFrom('leases')
+      .select('holder')
+      .where('name', '=', lease)
+      .executeTakeFirstOrThrow()
+    const ended = String(holder).replace(`/${process.pid}/`, `/${pid}/`)
+    await db.updateTable('leases').set({ holder: ended }).where('name', '=', lease).execute()
+  })
 }

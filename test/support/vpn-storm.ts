@@ -38,7 +38,8 @@ const store = await openStore({
   metrics: noMetrics,
   logger: silentLogger,
 })
-const registry: SessionRegistry = vpnOn(store, systemClock, settings).registryOf(options.gateway)
+const { sessions, registryOf } = vpnOn(store, systemClock, settings)
+const registry: SessionRegistry = registryOf(options.gateway)
 const live = new Set<string>()
 let stopping = false
 let operations = 0
@@ -107,6 +108,7 @@ await Promise.all([
   ...Array.from({ length: CLIENTS }, client),
   every(settings.heartbeatMs / 3, () => passing(() => registry.beat([]))),
   every(settings.heartbeatMs / 6, lookForEnds),
+  every(settings.heartbeatMs / 6, () => passing(async () => void (await sessions.reclaim()))),
 ])
 await untilDone(() => registry.leave())
 await store.close()

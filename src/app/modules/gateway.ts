@@ -1,4 +1,5 @@
-import { encodeTunnels } from '../../domains/vpn/index.ts'
+import { encodePool } from '../../domains/pool/index.ts'
+import { encodeTunnels } from '../../domains/sessions/index.ts'
 import { createGatewayServer } from '../../infra/ws/gateway-server.ts'
 import { tunnelsPageRoutes } from '../../infra/ws/tunnels-page.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -13,25 +14,28 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
   const { config, operations, domains, addresses } = context
   const { heartbeatMs, connectionsPerSecond, connectionBurst } = config.vpn
   const { name, listen: wanted } = config.gateway
-  const { vpn, registry } = domains.vpn
+  const { sessions } = domains.sessions
+  const { pool } = domains.pool
   let address = `${wanted.host}:${wanted.port}`
   const server = await createGatewayServer({
     ...httpOptions(context, 'gateway'),
     name,
     apiUrl: config.gateway.apiUrl ?? requireApiUrl(addresses.api),
-    registry: registry({ name, address: () => address, heartbeatMs }),
+    registry: sessions.registryOf({ name, address: () => address, heartbeatMs }),
     authenticator: domains.users.authenticator,
     clock: systemClock,
     heartbeatMs,
     connectionsPerSecond,
     connectionBurst,
     routes: [...operations, ...tunnelsPageRoutes()],
-    tunnels: async () => new JsonText(encodeTunnels(await vpn.tunnels())),
+    tunnels: async () => {
+      const usage = new JsonText(encodePool(await pool.usage()))
+      return new JsonText(encodeTunnels({ ...(await sessions.tunnels()), pool: usage }))
+    },
   })
   // With port 0 the system has chosen the port.
   address = await listen(context, 'gateway', server, wanted)
-  // The api of the same process runs the same job for the same metrics.
-  return addresses.api ? [] : jobsOf(domains, 'gateway')
+  return jobsOf(domains, 'gateway')
 }
 
 /** The URL of the api in the same process: the loopback address when the api listens on all addresses. */

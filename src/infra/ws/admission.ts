@@ -1,15 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
+import type { Identity } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
-import type { RegisteredSession, SessionRegistry } from '../../ports/session-registry.ts'
+import type { Refusal, RegisteredSession, SessionRegistry } from '../../ports/session-registry.ts'
 import { peerAddress } from '../http/client-address.ts'
 import { toAppError } from '../http/errors.ts'
 import type { UpgradeRequest } from '../http/upgrades.ts'
 import { Coalescer } from './coalesce.ts'
 import { ConnectionRate } from './connection-rate.ts'
-import { deviceOf, requireOwnOrigin, requireRole, requireWebSocket, tokenOf } from './handshake.ts'
+import {
+  deviceOf,
+  findDevice,
+  requireOwnOrigin,
+  requireRole,
+  requireWebSocket,
+  tokenOf,
+} from './handshake.ts'
 import type { SessionFields, SessionTelemetry } from './telemetry.ts'
 
 export interface AdmissionDeps {
@@ -70,20 +78,21 @@ export class Admission {
       holder = await this.#deps.authenticator.holder(tokenOf(upgrade.request.headers))
       return await this.#register(upgrade, holder)
     } catch (error) {
-      this.refuse(upgrade, toAppError(error), holder?.identity.id)
+      this.refuse(upgrade, toAppError(error), holder?.identity)
       return undefined
     }
   }
 
   /** Sends the refusal and records it. */
-  refuse({ request, requestId, ...upgrade }: UpgradeRequest, error: AppError, userId?: string): void {
+  refuse({ request, requestId, ...upgrade }: UpgradeRequest, error: AppError, user?: Identity): void {
     const { logger, telemetry } = this.#deps
     const { code, message: reason, kind } = error
     const remoteAddress = peerAddress(request)
     if (kind === 'internal')
       logger.error({ request_id: requestId, error: error.cause }, 'a session failed to open')
     telemetry.refused({ code, reason, remote_address: remoteAddress, request_id: requestId })
-    if (kind === 'unauthenticated') this.#audit(remoteAddress, userId, reason)
+    if (kind === 'unauthenticated')
+      this.#audit({ remoteAddress, user: namesOf(user), device: findDevice(request.url ?? ''), reason })
     upgrade.refuse(error)
   }
 
@@ -120,17 +129,21 @@ export class Admission {
     if (waitSeconds !== undefined) throw tooManyConnections(waitSeconds)
   }
 
-  #audit(remoteAddress: string, userId: string | undefined, reason: string): void {
+  #audit(refusal: Refusal): void {
     const { registry, logger } = this.#deps
     if (this.#auditWrites >= MAX_AUDIT_WRITES) return
     this.#auditWrites++
     registry
-      .refused({ remoteAddress, userId, reason })
+      .refused(refusal)
       .catch((error: unknown) =>
         logger.warn({ error }, 'a refused connection could not be written to the audit trail'),
       )
       .finally(() => this.#auditWrites--)
   }
+}
+
+function namesOf(user: Identity | undefined): Refusal['user'] {
+  return user && { id: user.id, name: user.name }
 }
 
 /** The gateway is stopping and takes no more sessions. */

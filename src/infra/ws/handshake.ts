@@ -55,11 +55,20 @@ export function requireRole({ identity }: TokenHolder): void {
 
 /** The device that the query names. Throws `validation_failed` for a name that is not valid. */
 export function deviceOf(url: string): string | undefined {
-  const names = new URLSearchParams(url.split('?').slice(1).join('?')).getAll('device')
-  const [name] = names
-  if (name === undefined) return undefined
-  if (names.length === 1 && DEVICE.test(name)) return name
-  throw malformed('device', 'must occur once, as 1 to 64 of A-Z a-z 0-9 . _ -')
+  const device = findDevice(url)
+  if (device === undefined && deviceNames(url).length > 0)
+    throw malformed('device', 'must occur once, as 1 to 64 of A-Z a-z 0-9 . _ -')
+  return device
+}
+
+/** The device that the query names; undefined when it names none, or not a valid one. */
+export function findDevice(url: string): string | undefined {
+  const [name, ...others] = deviceNames(url)
+  return name !== undefined && others.length === 0 && DEVICE.test(name) ? name : undefined
+}
+
+function deviceNames(url: string): string[] {
+  return new URLSearchParams(url.split('?').slice(1).join('?')).getAll('device')
 }
 
 function offeredProtocols({ 'sec-websocket-protocol': offered }: IncomingHttpHeaders): string[] {

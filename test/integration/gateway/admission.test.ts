@@ -82,7 +82,7 @@ describe('a token is refused before the upgrade', { concurrency: 4 }, () => {
     const token = await world.token()
     world.registry.endTokens('id-of-ada')
     await assertUnauthenticated(world, { token })
-    assert.equal(world.registry.refusals[0]?.userId, 'id-of-ada')
+    assert.equal(world.registry.refusals[0]?.user?.id, 'id-of-ada')
   })
 })
 

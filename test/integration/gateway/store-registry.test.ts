@@ -5,16 +5,18 @@ import { describeSessionRegistryContract } from '../../contract/session-registry
 
 onEveryDialect('the registry in the store', (dialect) => {
   describeSessionRegistryContract('the registry in the store', async (t, { cidr }) => {
-    const { store, vpn, users, ids, joined } = scopeOf(t).use(await vpnStoreWorld(dialect, { pool: cidr }))
-    const { size } = await vpn.pool()
+    const { store, pool, sessions, users, ids, joined } = scopeOf(t).use(
+      await vpnStoreWorld(dialect, { pool: cidr }),
+    )
+    const { size } = await pool.usage()
     return {
       registry: await joined('primary'),
       capacity: size,
       makeUser: async () => ({ id: ids.get('ada') ?? '', name: 'ada', generation: 1 }),
-      disconnect: (id) => store.write((tx) => vpn.disconnect(tx, id, 'root')),
+      disconnect: (id) => store.write((tx) => sessions.disconnect(tx, id, 'root')),
       endTokens: (userId) => users.setPassword(userId, `${PASSWORD} and more`),
       async live(wanted) {
-        const { items } = await vpn.list({}, FIRST_PAGE)
+        const { items } = await sessions.list({}, FIRST_PAGE)
         return items.map(({ id }) => id).filter((id) => wanted.includes(id))
       },
     }

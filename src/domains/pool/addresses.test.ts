@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatIpv4 } from '../../kernel/ipv4.ts'
+import { parseRange } from './addresses.ts'
+
+test('network, gateway and broadcast of a pool are never leased', () => {
+  for (const [cidr, first, last, size] of [
+    ['100.64.0.0/16', '100.64.0.2', '100.64.255.254', 65_533],
+    ['192.0.2.252/30', '192.0.2.254', '192.0.2.254', 1],
+    ['240.0.0.0/12', '240.0.0.2', '240.15.255.254', 1_048_573],
+  ] as const) {
+    const range = parseRange(cidr)
+    assert.deepEqual(
+      [formatIpv4(range.first), formatIpv4(range.last), range.size, range.prefixLength],
+      [first, last, size, Number(cidr.split('/')[1])],
+    )
+  }
+})
+
+test('any other text is refused', () => {
+  for (const cidr of [
+    '10.0.0.0/31',
+    '10.0.0.0/11',
+    '10.0.0.1/24',
+    '10.0.0.256/30',
+    '10.0.0.0',
+    '::/16',
+    '',
+  ]) {
+    assert.throws(() => parseRange(cidr), { code: 'validation_failed' }, cidr)
+  }
+})

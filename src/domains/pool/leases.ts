@@ -1,0 +1,142 @@
+import { lockRows } from '../../store/locking.ts'
+import { first, type Tx } from '../../store/store.ts'
+import type { AddressRange } from './addresses.ts'
+import type { LeaseHolder } from './model.ts'
+import { advanceNext, readNext } from './store.ts'
+import { db, leases, statement } from './tables.ts'
+
+/** How long a released address is reserved for its last holder. */
+export interface CoolDown {
+  /** Epoch milliseconds. */
+  readonly now: number
+  readonly ms: number
+}
+
+interface FreeLease {
+  readonly address: number
+  readonly releasedAt: number
+}
+
+// Waits for a transaction that holds the lease: it may be releasing the address that the device had.
+const lastOfDevice = statement<
+  { userId: string; device: string; lowest: number; highest: number },
+  FreeLease
+>((on, value, capabilities) =>
+  on
+    .selectFrom('vpn_leases')
+    .select(leases.pick('address', 'releasedAt'))
+    .where('user_id', '=', value('userId'))
+    .where('device', '=', value('device'))
+    .where('session_id', 'is', null)
+    .where('address', '>=', value('lowest'))
+    .where('address', '<=', value('highest'))
+    .orderBy('released_at', 'desc')
+    .limit(1)
+    .$call(lockRows(capabilities)),
+)
+
+const longestFree = statement<{ pool: string; from: number; until: number }, FreeLease>(
+  (on, value, capabilities) =>
+    on
+      .selectFrom('vpn_leases')
+      .select(leases.pick('address', 'releasedAt'))
+      .where('pool', '=', value('pool'))
+      .where('session_id', 'is', null)
+      .where('released_at', '>=', value('from'))
+      .where('released_at', '<=', value('until'))
+      .orderBy('released_at')
+      .orderBy('address')
+      .limit(1)
+      .$call(lockRows(capabilities, { skipLocked: true })),
+)
+
+const take = statement<{
+  address: number
+  sessionId: string
+  userId: string | null
+  device: string | null
+}>((on, value) =>
+  on
+    .updateTable('vpn_leases')
+    .set(leases.set(value, 'sessionId', 'userId', 'device'))
+    .where('address', '=', value('address')),
+)
+
+const release = statement<{ address: number; sessionId: string; at: number }>((on, value) =>
+  on
+    .updateTable('vpn_leases')
+    .set({ session_id: null, released_at: value('at') })
+    .where('address', '=', value('address'))
+    .where('session_id', '=', value('sessionId')),
+)
+
+const NEVER = 0
+// Added together, so that concurrent transactions find one each.
+const LEASES_ADDED = 64
+
+/**
+ * Leases the address that the same device had last, if it is free; else one that was never leased; else the one that
+ * was released first, once its cool-down is over. Undefined when no address is free.
+ */
+export async function leaseAddress(
+  tx: Tx,
+  range: AddressRange,
+  { sessionId, userId, device }: LeaseHolder,
+  coolDown: CoolDown,
+): Promise<number | undefined> {
+  const last = device === null ? undefined : await findLastOfDevice(tx, range, userId, device)
+  const address = last ?? (await findFree(tx, range, coolDown))
+  if (address === undefined) return undefined
+  await tx.change(take, { address, sessionId, userId: device === null ? null : userId, device })
+  return address
+}
+
+/** Releases the address if that session holds it. */
+export async function releaseAddress(tx: Tx, address: number, sessionId: string, at: number): Promise<void> {
+  await tx.change(release, { address, sessionId, at })
+}
+
+/** A release later than one cool-down from now was written before the clock was set back. */
+export function coolDownLimits({ now, ms }: CoolDown) {
+  return { cooledSince: now - ms, plausibleUntil: now + ms }
+}
+
+async function findLastOfDevice(
+  tx: Tx,
+  { first: lowest, last: highest }: AddressRange,
+  userId: string,
+  device: string,
+): Promise<number | undefined> {
+  return (await first(tx, lastOfDevice, { userId, device, lowest, highest }))?.address
+}
+
+async function findFree(tx: Tx, range: AddressRange, coolDown: CoolDown): Promise<number | undefined> {
+  const { cooledSince, plausibleUntil } = coolDownLimits(coolDown)
+  const find = (from: number, until: number) => first(tx, longestFree, { pool: range.cidr, from, until })
+  for (let isUsedUp = false; ;) {
+    const free = await find(NEVER, cooledSince)
+    if (free?.releasedAt === NEVER) return free.address
+    if (isUsedUp) return (free ?? (await find(plausibleUntil + 1, Number.MAX_SAFE_INTEGER)))?.address
+    isUsedUp = !(await addLeases(tx, range))
+  }
+}
+
+/** Adds leases for the next addresses; `false` when every address of the range has one. */
+async function addLeases(tx: Tx, { cidr, last }: AddressRange): Promise<boolean> {
+  const next = await readNext(tx, cidr)
+  if (next > last) return false
+  const count = Math.min(LEASES_ADDED, last + 1 - next)
+  // When another transaction has added them, they are visible now.
+  if (!(await advanceNext(tx, cidr, next, next + count))) return true
+  const added = Array.from({ length: count }, (_, index) => newLease(cidr, next + index))
+  await db(tx)
+    .insertInto('vpn_leases')
+    .values(added)
+    .onConflict((conflict) => conflict.column('address').doNothing())
+    .execute()
+  return true
+}
+
+function newLease(pool: string, address: number) {
+  return { address, pool, session_id: null, user_id: null, device: null, released_at: NEVER }
+}

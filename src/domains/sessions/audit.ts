@@ -1,0 +1,63 @@
+// The audit trail: its entries, and the event of each.
+import { sql } from 'kysely'
+import { newId } from '../../kernel/ids.ts'
+import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { EventSink } from '../../ports/events.ts'
+import type { Queries, Tx } from '../../store/store.ts'
+import { SESSION_EVENTS } from './events.ts'
+import type { AuditEntry, AuditEventName } from './model.ts'
+import { audit, db, statement } from './tables.ts'
+
+const insert = statement<AuditEntry>((on, value) => on.insertInto('vpn_audit').values(audit.values(value)))
+
+/** Writes an entry and its event, in the same transaction. */
+export async function appendAudit(
+  tx: Tx,
+  events: EventSink<AuditEntry>,
+  fields: Omit<AuditEntry, 'id'>,
+): Promise<void> {
+  const entry: AuditEntry = { id: newId(), ...fields }
+  await tx.change(insert, entry)
+  const subject = entry.sessionId ?? entry.remoteAddress ?? entry.gateway
+  await events.append(tx, { type: SESSION_EVENTS[entry.event], subject, data: entry })
+}
+
+export interface AuditFilter {
+  readonly event?: AuditEventName
+  /** A user's id. */
+  readonly user?: string
+}
+
+/** Newest first. */
+export async function listAudit(
+  queries: Queries,
+  { event, user }: AuditFilter,
+  { before, limit }: PageRequest,
+): Promise<Page<AuditEntry>> {
+  let query = db(queries).selectFrom('vpn_audit').select(audit.all).where('seq', '<', before)
+  // Written out: the partial index of `auth_failed` covers only a query that repeats its condition.
+  if (event) query = query.where('event', '=', sql.lit(event))
+  if (user) query = query.where('user_id', '=', user)
+  const rows = await query
+    .orderBy('seq', 'desc')
+    .limit(limit + 1)
+    .execute()
+  return pageOf(rows, limit)
+}
+
+/**
+ * Deletes, of one batch of the oldest entries, those that were written before that time; returns how many. The newest
+ * entry stays: the next one is numbered after it.
+ */
+export async function deleteAudit(tx: Tx, before: number, limit: number): Promise<number> {
+  const on = db(tx)
+  const oldest = on.selectFrom('vpn_audit').select(['seq', 'at']).orderBy('seq').limit(limit).as('oldest')
+  const { numDeletedRows } = await on
+    .deleteFrom('vpn_audit')
+    .where('seq', 'in', on.selectFrom(oldest).select('oldest.seq').where('oldest.at', '<', before))
+    .where('seq', '<', (newest) =>
+      newest.selectFrom('vpn_audit').select((row) => row.fn.max<number>('seq').as('seq')),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,124 @@
+// The queries on gateways; those on their sessions are in store.ts.
+import type { ExpressionBuilder, Kysely } from 'kysely'
+import type { NewRowOf } from '../../store/columns.ts'
+import { lockRows } from '../../store/locking.ts'
+import type { Queries, Tx } from '../../store/store.ts'
+import type { Gateway } from './model.ts'
+import type { WatchedRun } from './silence.ts'
+import { db, gateways, statement } from './tables.ts'
+
+type Tables = ReturnType<typeof db> extends Kysely<infer DB> ? DB : never
+
+/** One run of a gateway. */
+export interface GatewayRun {
+  readonly runId: string
+  readonly name: string
+  /** Where it listens, for people. */
+  readonly address: () => string
+  readonly heartbeatMs: number
+}
+
+/** Where a gateway listens, and since when it runs. */
+export interface RunningGateway {
+  readonly address: string
+  readonly startedAt: number
+}
+
+const upsert = statement<NewRowOf<typeof gateways>>((on, value) =>
+  on
+    .insertInto('vpn_gateways')
+    .values(gateways.values(value))
+    // Another process may have found this run dead, and the port is known only after the start.
+    .onConflict((conflict) =>
+      conflict.column('run_id').doUpdateSet(gateways.set(value, 'address', 'lastSeenAt', 'leftAt')),
+    ),
+)
+
+const watched = statement<object, WatchedRun>((on) =>
+  on
+    .selectFrom('vpn_gateways')
+    .select(gateways.pick('runId', 'name', 'heartbeatMs', 'lastSeenAt'))
+    // A run that was found dead may have opened sessions since: it was only frozen.
+    .where((row) => row.or([row('left_at', 'is', null), row.exists(liveSessions(row))])),
+)
+
+function liveSessions(row: ExpressionBuilder<Tables, 'vpn_gateways'>) {
+  return row
+    .selectFrom('vpn_sessions')
+    .select('seq')
+    .whereRef('vpn_sessions.run_id', '=', 'vpn_gateways.run_id')
+    .where('closed_at', 'is', null)
+}
+
+/** Records a sign of life. */
+export async function markSeen(tx: Tx, run: GatewayRun, at: number): Promise<void> {
+  await tx.change(upsert, { ...run, address: run.address(), startedAt: at, lastSeenAt: at, leftAt: null })
+}
+
+export async function markLeft(tx: Tx, runId: string, at: number): Promise<void> {
+  await db(tx).updateTable('vpn_gateways').set({ left_at: at }).where('run_id', '=', runId).execute()
+}
+
+/** The other runs of the same name that have not left. */
+export async function listOtherRuns(queries: Queries, { name, runId }: GatewayRun): Promise<string[]> {
+  const rows = await db(queries)
+    .selectFrom('vpn_gateways')
+    .select('run_id')
+    .where('name', '=', name)
+    .where('run_id', '!=', runId)
+    .where('left_at', 'is', null)
+    .execute()
+  return rows.map(({ run_id }) => run_id)
+}
+
+/** The latest run of that name that has not left. */
+export function findRunning(queries: Queries, name: string): Promise<RunningGateway | undefined> {
+  return db(queries)
+    .selectFrom('vpn_gateways')
+    .select(gateways.pick('address', 'startedAt'))
+    .where('name', '=', name)
+    .where('left_at', 'is', null)
+    .orderBy('started_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** The runs that have not left, or that have live sessions. */
+export function listWatched(queries: Queries): Promise<WatchedRun[]> {
+  return queries.run(watched, {})
+}
+
+/** Whether the run has given no other sign of life; it cannot before the end of the transaction. */
+export async function lockSilent(tx: Tx, { runId, lastSeenAt }: WatchedRun): Promise<boolean> {
+  const row = await db(tx)
+    .selectFrom('vpn_gateways')
+    .select('last_seen_at')
+    .where('run_id', '=', runId)
+    .$call(lockRows(tx.capabilities))
+    .executeTakeFirst()
+  return row?.last_seen_at === lastSeenAt
+}
+
+/** The gateways that run, or have run since that time, by name; each as its latest run has described it. */
+export async function listGateways(queries: Queries, since: number): Promise<Gateway[]> {
+  const rows = await db(queries)
+    .selectFrom('vpn_gateways')
+    .select(gateways.pick('name', 'address', 'heartbeatMs', 'lastSeenAt', 'leftAt'))
+    .where((row) => row.or([row('left_at', 'is', null), row('last_seen_at', '>=', since)]))
+    .orderBy('name')
+    .orderBy((row) => row('left_at', 'is', null))
+    .orderBy('started_at')
+    .execute()
+  const latest = new Map(rows.map((row) => [row.name, row]))
+  return [...latest.values()].map(({ leftAt, ...gateway }) => ({ ...gateway, alive: leftAt === null }))
+}
+
+/** Deletes the runs that have left, have no live session, and were last seen before that time. */
+export async function deleteRuns(tx: Tx, before: number): Promise<void> {
+  await db(tx)
+    .deleteFrom('vpn_gateways')
+    .where('last_seen_at', '<', before)
+    .where('left_at', 'is not', null)
+    .where((row) => row.not(row.exists(liveSessions(row))))
+    .execute()
+}

@@ -1,0 +1,33 @@
+import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { SESSION_EVENTS } from './events.ts'
+import { sessionPruneJob, sessionUpkeepJob } from './jobs.ts'
+import { SESSION_ERRORS, sessionRoutes } from './routes.ts'
+import { encodeAudit } from './schemas.ts'
+import { Sessions, type SessionDeps } from './service.ts'
+import { names } from './tables.ts'
+
+export type { AuditEntry, Session } from './model.ts'
+export { encodeTunnels } from './schemas.ts'
+export { Sessions, type SessionDeps } from './service.ts'
+
+/** The sessions of all gateways, and their audit trail (docs/specification.md, Gateway). */
+export const sessionsDomain = defineDomain({
+  name: 'sessions',
+  tables: names,
+  events: SESSION_EVENTS,
+  errors: SESSION_ERRORS,
+  encodeEvent: encodeAudit,
+  create: (deps: SessionDeps) => {
+    const sessions = new Sessions(deps)
+    // One job for both modules: a process that runs both watches once.
+    const upkeepJob = sessionUpkeepJob(sessions)
+    return {
+      sessions,
+      routes: sessionRoutes(sessions),
+      jobs: {
+        gateway: [upkeepJob],
+        worker: [upkeepJob, sessionPruneJob(sessions, deps.clock)],
+      },
+    } satisfies DomainParts & { sessions: Sessions }
+  },
+})

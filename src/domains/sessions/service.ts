@@ -1,0 +1,95 @@
+import { notFound } from '../../kernel/errors.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import { DAY } from '../../kernel/time.ts'
+import type { Tx } from '../../store/store.ts'
+import { deleteAudit, listAudit, type AuditFilter } from './audit.ts'
+import { SessionCloser } from './closing.ts'
+import { DeadGateways } from './dead-gateways.ts'
+import { deleteRuns, listGateways } from './gateways.ts'
+import { CLOSE, type AuditEntry, type Session, type Tunnels } from './model.ts'
+import { StoreSessionRegistry, type RegistryDeps, type RegistryGateway } from './registry.ts'
+import { countSessions, deleteClosed, findSession, listSessions, type SessionFilter } from './store.ts'
+
+/** What sessions need of the rest of the platform. */
+export type SessionDeps = RegistryDeps
+
+const MAX_TUNNELS = 2_000
+const NEWEST = Number.MAX_SAFE_INTEGER
+const BY_OPERATOR = {
+  code: CLOSE.byOperator,
+  reason: 'disconnected by an operator',
+  decidedBy: 'elsewhere',
+} as const
+
+/** The sessions of all gateways. */
+export class Sessions {
+  readonly #deps: SessionDeps
+  readonly #closer: SessionCloser
+  readonly #deadGateways: DeadGateways
+
+  constructor(deps: SessionDeps) {
+    this.#deps = deps
+    this.#closer = new SessionCloser(deps)
+    this.#deadGateways = new DeadGateways({ ...deps, closer: this.#closer })
+  }
+
+  /** The registry of a new run of a gateway. */
+  registryOf(gateway: RegistryGateway): StoreSessionRegistry {
+    return new StoreSessionRegistry(this.#deps, this.#closer, gateway)
+  }
+
+  /** Live sessions, unless the filter asks for closed ones; newest first. */
+  list(filter: SessionFilter, page: PageRequest): Promise<Page<Session>> {
+    return listSessions(this.#deps.store.read, filter, page)
+  }
+
+  /**
+   * Closes a session with 4403; its gateway closes the connection within a second. A session that is closed already
+   * stays as it is. Rejects with `session_not_found`.
+   */
+  async disconnect(tx: Tx, id: string, actor: string): Promise<void> {
+    const session = await findSession(tx, id)
+    if (!session) throw notFound('session', id)
+    if (!(await this.#closer.close(tx, session, { ...BY_OPERATOR, actor }))) return
+    tx.afterCommit(() =>
+      this.#deps.logger.info({ session_id: id, actor }, 'an operator disconnected a session'),
+    )
+  }
+
+  /** Closes all live sessions of a user with 4401, in the transaction that revokes the user's tokens. */
+  endOf(tx: Tx, userId: string, reason: string): Promise<void> {
+    return this.#closer.closeOfUser(tx, userId, reason)
+  }
+
+  /** Newest first. */
+  audit(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>> {
+    return listAudit(this.#deps.store.read, filter, page)
+  }
+
+  /** The gateways of the last day, and the newest 2,000 live sessions. */
+  async tunnels(): Promise<Tunnels> {
+    const { store, clock } = this.#deps
+    const at = clock.now()
+    const { items } = await listSessions(store.read, {}, { limit: MAX_TUNNELS, before: NEWEST })
+    const gateways = await listGateways(store.read, at - DAY)
+    return { at, gateways, sessions: items, total: await countSessions(store.read) }
+  }
+
+  /** Closes the sessions of dead gateways; returns how many. */
+  reclaim(): Promise<number> {
+    return this.#deadGateways.reclaim()
+  }
+
+  /**
+   * Deletes at most `limit` closed sessions and as many audit entries from before that time. Returns whether there may
+   * be more.
+   */
+  prune(before: number, limit: number): Promise<boolean> {
+    return this.#deps.store.write(async (tx) => {
+      await deleteRuns(tx, before)
+      const sessions = await deleteClosed(tx, before, limit)
+      const entries = await deleteAudit(tx, before, limit)
+      return sessions === limit || entries === limit
+    })
+  }
+}
