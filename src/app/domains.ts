@@ -95,6 +95,7 @@ export function createDomains({ config, ...platform }: DomainsOptions) {
     ...platform,
     events: eventsOf(sessionsDomain),
     pool: pool.pool,
+    sessionsPerUser: config.vpn.sessionsPerUser,
     requireTokenHolder: users.requireTokenHolder,
   })
   return { messages, alerts, orders, users, pool, sessions } satisfies Record<DomainName, DomainParts>

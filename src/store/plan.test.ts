@@ -66,6 +66,11 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING (COVERING )?INDEX vpn_leases_held \(address>\? AND address<\?\)$/,
   ],
   [
+    'the number of live sessions of a user',
+    "select count(*) from vpn_sessions where user_id = 'u' and closed_at is null",
+    /USING (COVERING )?INDEX vpn_sessions_live_of_user \(user_id=\? AND closed_at=\?\)$/,
+  ],
+  [
     'the addresses that cool down',
     "select count(*) from vpn_leases where pool = 'p' and session_id is null and released_at > 1 and released_at <= 9",
     /USING INDEX vpn_leases_free \(pool=\? AND released_at>\? AND released_at<\?\)$/,

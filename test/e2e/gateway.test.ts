@@ -177,6 +177,16 @@ test('requests on their way when a gateway is told to stop are answered', async 
   assert.equal(await gateway.ended, 0)
 })
 
+test('a user who has as many sessions as are allowed is refused another one', async (t) => {
+  const { gateway, user } = await start(t, LAYOUTS[0], { VPN_SESSIONS_PER_USER: '1' })
+  const open = () => openSession(gateway.gatewayUrl, { token: user.token, query: '?device=laptop' })
+  const session = await open()
+  const refused = await refusedBy(gateway.gatewayUrl, { token: user.token })
+  assert.deepEqual([refused.status, refused.body.code], [429, 'rate_limited'])
+  await open()
+  assert.equal((await session.closed).code, 4409)
+})
+
 test('a second gateway of one name does not start while the first one lives', async (t) => {
   const scope = scopeOf(t)
   const dataDir = scope.use(temporaryDirectory()).path

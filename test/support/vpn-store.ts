@@ -24,11 +24,12 @@ export interface VpnSettings {
   readonly pool?: string
   readonly coolDownMs?: number
   readonly heartbeatMs?: number
+  readonly sessionsPerUser?: number
 }
 
 /** Pool and sessions wired as the program wires them, on an open store. */
 export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
-  const { coolDownMs = 60 * SECOND, heartbeatMs = HEARTBEAT_MS } = settings
+  const { coolDownMs = 60 * SECOND, heartbeatMs = HEARTBEAT_MS, sessionsPerUser = 250 } = settings
   const shared = { store, clock, logger: silentLogger, metrics: noMetrics }
   const messages: Messages = new Messages({
     ...shared,
@@ -39,7 +40,7 @@ export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
   const events = messages.eventsOf(sessionsDomain.name, sessionsDomain.encodeEvent)
   const poolOf = (cidr: string) => new AddressPool({ ...shared, alerts, cidr, coolDownMs })
   const sessionsOf = (leases: AddressPool) =>
-    new Sessions({ ...shared, events, pool: leases, requireTokenHolder })
+    new Sessions({ ...shared, events, pool: leases, sessionsPerUser, requireTokenHolder })
   const pool = poolOf(settings.pool ?? '100.64.0.0/24')
   const sessions = sessionsOf(pool)
   const passwords = createPasswords({ iterations: 1, queueLimit: 1_000 })

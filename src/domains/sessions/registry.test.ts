@@ -429,6 +429,38 @@ onEveryDialect('the registry', (dialect) => {
     )
   })
 
+  test('a user has at most as many sessions as are allowed; one that is replaced does not count', async () => {
+    await using w = await vpnStoreWorld(dialect, { sessionsPerUser: 2 })
+    const [here, there] = [await w.joined('primary'), await w.joined('standby')]
+    const first = await here.register(w.request('ada', 'laptop'))
+    await there.register(w.request('ada'))
+    await assert.rejects(here.register(w.request('ada', 'phone')), (error) => {
+      assert.ok(error instanceof AppError)
+      assert.deepEqual(
+        [error.kind, error.code, error.retryAfterSeconds],
+        ['rate_limited', 'rate_limited', 60],
+      )
+      assert.match(error.message, /^The user "ada" has 2 sessions, as many as vpn.sessions_per_user allows/)
+      return true
+    })
+    assert.equal((await w.pool.usage()).used, 2)
+    assert.equal((await auditTrail(w)).length, 2)
+    const again = await there.register(w.request('ada', 'laptop'))
+    assert.equal(again.virtualIp, first.virtualIp)
+    await here.register(w.request('bob'))
+    await closed(there, again)
+    await here.register(w.request('ada', 'phone'))
+  })
+
+  test('concurrent registrations at two gateways do not exceed the sessions of a user', async () => {
+    await using w = await vpnStoreWorld(dialect, { sessionsPerUser: 10 })
+    const gateways = [await w.joined('primary'), await w.joined('standby')]
+    const connect = async (index: number) => gateways[index % 2]?.register(w.request('ada', `d${index}`))
+    const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => connect(index)))
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 10)
+    assert.equal((await w.pool.usage()).used, 10)
+  })
+
   test('the audit trail says who held which address when', async () => {
     await using w = await vpnStoreWorld(dialect)
     const registry = await w.joined('primary')

@@ -21,6 +21,7 @@ import { CLOSE, cleanPhrase, type AuditEntry } from './model.ts'
 import { RefusalLimit, type RefusalSummary } from './refusals.ts'
 import {
   acknowledgeEnd,
+  countLiveOfUser,
   findLiveOfDevice,
   findSession,
   insertSession,
@@ -48,11 +49,18 @@ export interface RegistryDeps {
   readonly logger: Logger
   readonly events: EventSink<AuditEntry>
   readonly pool: AddressLeases
+  /** How many live sessions a user may have. */
+  readonly sessionsPerUser: number
   /**
    * Checks a token again; its user cannot be changed until the end of the transaction. With the lock `exclusive`
    * transactions that check tokens of one user run one after the other. Rejects with `unauthenticated`.
    */
-  readonly requireTokenHolder: (tx: Tx, userId: string, token: SessionRequest['token']) => Promise<void>
+  readonly requireTokenHolder: (
+    tx: Tx,
+    userId: string,
+    token: SessionRequest['token'],
+    lock: 'shared' | 'exclusive',
+  ) => Promise<void>
 }
 
 /** The gateway that a registry belongs to. */
@@ -68,6 +76,10 @@ const MAX_ATTEMPTS = 20
 const MAX_ENDS = 1_000
 // Other writes run between two batches.
 const BATCH = 250
+const USER_LIMIT_RETRY_SECONDS = 60
+// More than a database has connections by default, so that transactions of one user that run side by side cannot
+// exceed the limit together.
+const CONCURRENT_REGISTRATIONS = 100
 
 const RESTARTED = {
   code: CLOSE.goingAway,
@@ -161,8 +173,10 @@ export class StoreSessionRegistry implements SessionRegistry {
   async #register(tx: Tx, request: SessionRequest): Promise<RegisteredSession> {
     const { pool, clock, events, requireTokenHolder } = this.#deps
     const { user, token, device = null, remoteAddress } = request
-    await requireTokenHolder(tx, user.id, token)
+    const isNearLimit = (await this.#sessionsLeft(tx, user.id)) <= CONCURRENT_REGISTRATIONS
+    await requireTokenHolder(tx, user.id, token, isNearLimit ? 'exclusive' : 'shared')
     if (device !== null) await this.#replace(tx, user.id, device)
+    if (isNearLimit) await this.#requireSessionLeft(tx, user)
     const id = newId()
     const address = await pool.lease(tx, { sessionId: id, userId: user.id, device })
     // Read after the lease, which may have waited for the transaction of the last holder.
@@ -179,6 +193,15 @@ export class StoreSessionRegistry implements SessionRegistry {
   async #replace(tx: Tx, userId: string, device: string): Promise<void> {
     const live = await findLiveOfDevice(tx, userId, device)
     if (live) await this.#closer.close(tx, live, REPLACED)
+  }
+
+  async #sessionsLeft(tx: Tx, userId: string): Promise<number> {
+    return this.#deps.sessionsPerUser - (await countLiveOfUser(tx, userId))
+  }
+
+  /** Exact under the exclusive lock of the user. */
+  async #requireSessionLeft(tx: Tx, { id, name }: SessionRequest['user']): Promise<void> {
+    if ((await this.#sessionsLeft(tx, id)) <= 0) throw tooManySessions(name, this.#deps.sessionsPerUser)
   }
 
   async #close(tx: Tx, { id, code, reason }: SessionEnd): Promise<void> {
@@ -230,6 +253,13 @@ function refusalEntry({ remoteAddress, user, device, reason }: RefusalSummary, g
     remoteAddress,
     reason: cleanPhrase(reason),
   } as const
+}
+
+function tooManySessions(name: string, limit: number): AppError {
+  const message = `The user ${JSON.stringify(name)} has ${limit} sessions, as many as vpn.sessions_per_user allows; close one first.`
+  return new AppError('rate_limited', 'rate_limited', message, {
+    retryAfterSeconds: USER_LIMIT_RETRY_SECONDS,
+  })
 }
 
 function tooManyConflicts(): AppError {

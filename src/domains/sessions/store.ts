@@ -54,6 +54,14 @@ const liveOfUser = statement<{ userId: string }, Session>((on, value) =>
     .orderBy('seq'),
 )
 
+const countOfUser = statement<{ userId: string }, { sessions: number }>((on, value) =>
+  on
+    .selectFrom('vpn_sessions')
+    .select((row) => row.fn.countAll<number>().as('sessions'))
+    .where('user_id', '=', value('userId'))
+    .where('closed_at', 'is', null),
+)
+
 const liveOfRun = statement<{ runId: string; limit: number }, Session>((on, value) =>
   on
     .selectFrom('vpn_sessions')
@@ -126,6 +134,10 @@ export function findLiveOfDevice(
 
 export function listLiveOfUser(queries: Queries, userId: string): Promise<Session[]> {
   return queries.run(liveOfUser, { userId })
+}
+
+export async function countLiveOfUser(queries: Queries, userId: string): Promise<number> {
+  return (await first(queries, countOfUser, { userId }))?.sessions ?? 0
 }
 
 /** The live sessions of a run, longest connected first. */

@@ -6,7 +6,7 @@ import type { Authenticator, TokenClaims, TokenHolder } from '../../ports/authen
 import type { Queries, Tx } from '../../store/store.ts'
 import { acceptsToken, type TokenIssue, type User } from './model.ts'
 import type { Users } from './service.ts'
-import { findUser, shareUser } from './store.ts'
+import { findUser, lockUser, shareUser } from './store.ts'
 import { UserCache } from './user-cache.ts'
 
 /** What the authenticator needs of the rest of the platform. */
@@ -60,11 +60,18 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 }
 
 /**
- * Checks an authenticated token again in a transaction, and locks its user against changes until the transaction ends.
- * Rejects with `unauthenticated`.
+ * Checks again, inside a transaction, a token that was valid a moment ago. Until the transaction ends the user cannot be
+ * changed; with the lock `exclusive` no other transaction can check a token of that user either. Rejects with
+ * `unauthenticated`.
  */
-export async function requireTokenHolder(tx: Tx, userId: string, token: TokenIssue): Promise<void> {
-  requireAccepted(await shareUser(tx, userId), token)
+export async function requireTokenHolder(
+  tx: Tx,
+  userId: string,
+  token: TokenIssue,
+  lock: 'shared' | 'exclusive' = 'shared',
+): Promise<void> {
+  const user = lock === 'exclusive' ? await lockUser(tx, userId) : await shareUser(tx, userId)
+  requireAccepted(user, token)
 }
 
 /** The name comes from the user, not from the token: a program that signs tokens may write anything into `name`. */

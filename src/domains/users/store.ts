@@ -2,6 +2,7 @@ import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { createdIn } from '../../store/created-in.ts'
+import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { nameKey, type Account, type User } from './model.ts'
 import { db, statement, users } from './tables.ts'
@@ -36,6 +37,10 @@ const find = statement<{ id: string }, StoredUser>((on, value) =>
 
 const findForShare = statement<{ id: string }, StoredUser>((on, value) =>
   on.selectFrom('users').select(USER).where('id', '=', value('id')).forShare(),
+)
+
+const findLocked = statement<{ id: string }, StoredUser>((on, value, capabilities) =>
+  on.selectFrom('users').select(USER).where('id', '=', value('id')).$call(lockRows(capabilities)),
 )
 
 const findByName = statement<{ nameKey: string }, StoredAccount>((on, value) =>
@@ -75,6 +80,12 @@ export async function findUser(queries: Queries, id: string): Promise<User | und
 /** Finds a user and locks it against changes until the end of the transaction; others can read it and share the lock. */
 export async function shareUser(tx: Tx, id: string): Promise<User | undefined> {
   const row = await first(tx, tx.capabilities.concurrentWriters ? findForShare : find, { id })
+  return row && users.decode(row)
+}
+
+/** The user, locked until the end of the transaction; no other transaction can share the lock. */
+export async function lockUser(tx: Tx, id: string): Promise<User | undefined> {
+  const row = await first(tx, findLocked, { id })
   return row && users.decode(row)
 }
 

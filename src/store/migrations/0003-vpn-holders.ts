@@ -15,5 +15,12 @@ export const vpnHolders: Migration = {
       .column('address')
       .where(sql.ref('session_id'), 'is not', null)
       .execute()
+    // How many live sessions a user has, without reading the closed ones.
+    await db.schema
+      .createIndex('vpn_sessions_live_of_user')
+      .on('vpn_sessions')
+      .columns(['user_id', 'closed_at'])
+      .where(sql.ref('closed_at'), 'is', null)
+      .execute()
   },
 }
