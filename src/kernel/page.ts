@@ -23,8 +23,3 @@ export function pageOf<R extends { seq: number }>(rows: readonly R[], limit: num
   const last = items.at(-1)
   return { items, next: rows.length > limit && last ? last.seq : null }
 }
-
-/** The page with each item converted. */
-export function mapPage<T, U>({ items, next }: Page<T>, toItem: (item: T) => U): Page<U> {
-  return { items: items.map(toItem), next }
-}

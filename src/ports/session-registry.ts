@@ -3,13 +3,13 @@
  *
  * A registry belongs to one run of one gateway: the gateway calls {@link SessionRegistry.join} first and
  * {@link SessionRegistry.leave} last, and nothing afterwards. It holds no connection of its own, so there is nothing
- * else to close. What a method answers is committed. Every method may reject with `store_unavailable`, and those that
+ * else to close. What a method returns is committed. Every method may reject with `store_unavailable`, and those that
  * write with `read_only`; the gateway may then call again with the same arguments.
  */
 export interface SessionRegistry {
   /**
-   * Announces the gateway and ends the sessions that an earlier run of the same name left open. Idempotent. Must come
-   * before every other method.
+   * Announces the gateway and ends the sessions that an earlier run of the same name left open. Rejects with
+   * `gateway_name_in_use` while another gateway of that name lives. Idempotent. Must come before every other method.
    */
   join(): Promise<void>
   /**
@@ -25,9 +25,9 @@ export interface SessionRegistry {
   close(ends: readonly SessionEnd[]): Promise<void>
   /**
    * Renews the sign of life of the gateway and of the sessions that it has heard from. Idempotent. A gateway that does
-   * not call it for three heartbeats is considered dead, and its sessions are ended by another gateway.
+   * not call it for three heartbeats is considered dead, and its sessions are ended by another process.
    */
-  beat(heard: readonly SessionNews[]): Promise<void>
+  beat(news: readonly SessionNews[]): Promise<void>
   /**
    * The sessions of this run that were ended elsewhere: by an operator, by a change of the user, by a second connection
    * of the device, or by another gateway that considered this one dead. At most 1,000 at once. Called twice a second,

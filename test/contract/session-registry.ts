@@ -5,24 +5,24 @@ import type { RegisteredSession, SessionRegistry, SessionRequest } from '../../s
 import { AppError } from '../../src/kernel/errors.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** A registry that has joined, and the world around it. */
+/** A registry that has joined, and what a test can do around it. */
 export interface RegistryWorld {
   readonly registry: SessionRegistry
-  /** The number of addresses that can be leased. */
+  /** The number of addresses. */
   readonly capacity: number
-  /** Creates a user; `generation` is the one of its valid tokens. */
+  /** A user, with the generation of the tokens that are valid now. */
   makeUser(): Promise<{ readonly id: string; readonly name: string; readonly generation: number | undefined }>
-  /** As an operator does it. */
+  /** Disconnects a session as an operator does. */
   disconnect(sessionId: string): Promise<void>
-  /** Changes the user so that older tokens are revoked. */
+  /** Changes the user, which revokes the tokens issued before. */
   endTokens(userId: string): Promise<void>
-  /** Which of these sessions hold their address now. */
+  /** The sessions among these that hold their address now. */
   live(sessionIds: readonly string[]): Promise<readonly string[]>
 }
 
 const isCode = (code: string) => (error: unknown) => error instanceof AppError && error.code === code
 
-/** What every implementation of the port `SessionRegistry` promises. `open` registers its own clean-up. */
+/** The contract of the port `SessionRegistry`. `open` registers its own clean-up. */
 export function describeSessionRegistryContract(
   name: string,
   open: (t: TestContext, pool: { cidr: string }) => Promise<RegistryWorld>,
@@ -72,38 +72,38 @@ export function describeSessionRegistryContract(
       assert.equal(second.virtualIp, first.virtualIp)
     })
 
-    it('replaces the first session of a device by the second, and lists the first until it is acknowledged', async (t) => {
+    it('replaces the session of a device by the next one, and lists the end until it is acknowledged', async (t) => {
       const { register, registry, live } = await world(t)
       const device = randomUUID()
       const first = await register({ device })
       const second = await register({ device })
       assert.equal(second.virtualIp, first.virtualIp)
       assert.deepEqual(await live([first.id, second.id]), [second.id])
-      const end = await toldOf(registry, first.id)
+      const end = await endOf(registry, first.id)
       assert.equal(end.code, 4409)
       assert.ok(end.reason.length > 0 && Buffer.byteLength(end.reason) <= 123, 'it fits into a close frame')
-      await toldOf(registry, first.id)
+      await endOf(registry, first.id)
       await registry.acknowledge([first.id])
-      await toldOfNone(registry)
+      await assertNoEnds(registry)
     })
 
-    it('lets sessions without a device stand side by side', async (t) => {
+    it('allows several sessions without a device', async (t) => {
       const { register, live } = await world(t)
       const sessions = [await register(), await register()]
       assert.equal((await live(ids(sessions))).length, 2)
     })
 
-    it('lists a session that an operator has ended', async (t) => {
+    it('lists a session that an operator has disconnected', async (t) => {
       const { register, registry, disconnect, live } = await world(t)
       const { id } = await register()
       await disconnect(id)
-      assert.equal((await toldOf(registry, id)).code, 4403)
+      assert.equal((await endOf(registry, id)).code, 4403)
       assert.deepEqual(await live([id]), [])
       await registry.acknowledge([id])
-      await toldOfNone(registry)
+      await assertNoEnds(registry)
     })
 
-    it('refuses a token that a change of its user has ended', async (t) => {
+    it('refuses a token that a change of its user has revoked', async (t) => {
       const { register, endTokens, user } = await world(t)
       const issuedAt = Date.now() - 60_000
       await endTokens(user.id)
@@ -139,7 +139,7 @@ export function describeSessionRegistryContract(
       assert.deepEqual(await live([id]), [id])
     })
 
-    it('records a refusal with and without a user', async (t) => {
+    it('records a refusal, with and without a user', async (t) => {
       const { registry, user } = await world(t)
       await registry.refused({
         remoteAddress: '192.0.2.1',
@@ -155,7 +155,7 @@ export function describeSessionRegistryContract(
       })
     })
 
-    it('ends what is open when the gateway leaves', async (t) => {
+    it('ends open sessions when the gateway leaves', async (t) => {
       const { fill, registry, live } = await world(t)
       const sessions = await fill()
       await registry.leave()
@@ -168,12 +168,12 @@ function ids(sessions: readonly RegisteredSession[]): string[] {
   return sessions.map(({ id }) => id)
 }
 
-async function toldOf(registry: SessionRegistry, id: string) {
+async function endOf(registry: SessionRegistry, id: string) {
   return eventually(`the end of ${id}`, async () => (await registry.ended()).find((end) => end.id === id), {
     timeoutMs: 30_000,
   })
 }
 
-async function toldOfNone(registry: SessionRegistry): Promise<void> {
+async function assertNoEnds(registry: SessionRegistry): Promise<void> {
   assert.deepEqual(await registry.ended(), [])
 }

@@ -19,7 +19,7 @@ export interface MemoryRegistry extends SessionRegistry {
   /** How often the gateway has called `beat`. */
   readonly beats: number
   readonly isJoined: boolean
-  /** Ends a session as an operator or another gateway does. */
+  /** Ends a session as another gateway or an operator does. */
   endElsewhere(id: string, code: number, reason: string): void
   /** Revokes the tokens of the user that were issued before. */
   endTokens(userId: string): void

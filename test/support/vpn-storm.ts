@@ -23,9 +23,9 @@ export interface StormOptions {
 }
 
 const CLIENTS = 8
-const TOLD_EVERY = 20
-// A client that is told so would try again as well.
-const PASSING = ['pool_exhausted', 'store_unavailable']
+const REPORT_EVERY = 20
+// A client would retry after these errors.
+const RETRYABLE = ['pool_exhausted', 'store_unavailable']
 
 const options = JSON.parse(process.argv[2] ?? '') as StormOptions
 const { userIds, devices, settings } = options
@@ -44,28 +44,28 @@ const live = new Set<string>()
 let stopping = false
 let operations = 0
 
-/** Answers whether it went through. */
-const passing = async (work: () => Promise<void>): Promise<boolean> => {
+/** `false` when the work failed with an error that a client would retry. */
+const attempt = async (work: () => Promise<void>): Promise<boolean> => {
   try {
     await work()
     return true
   } catch (error) {
-    if (!(error instanceof AppError) || !PASSING.includes(error.code)) throw error
+    if (!(error instanceof AppError) || !RETRYABLE.includes(error.code)) throw error
     return false
   }
 }
 
-/** On a machine that is busy with other things the database may not answer in time. */
+/** On a busy machine the database may not answer in time. */
 const untilDone = async (work: () => Promise<void>) => {
-  while (!(await passing(work))) await pause(100)
+  while (!(await attempt(work))) await pause(100)
 }
 
 const connect = () =>
-  passing(async () => {
+  attempt(async () => {
     const number = chance.between(0, devices + 2)
     const id = chance.pick(userIds)
     const session = await registry.register({
-      user: { id, name: 'somebody' },
+      user: { id, name: 'a user' },
       token: { generation: 1, issuedAt: systemClock.now() },
       device: number < devices ? `d${number}` : undefined,
       remoteAddress: '192.0.2.10',
@@ -74,7 +74,7 @@ const connect = () =>
   })
 
 const disconnect = () =>
-  passing(async () => {
+  attempt(async () => {
     const ids = [...live].filter(() => chance.number() < 0.2)
     for (const id of ids) live.delete(id)
     await registry.close(ids.map((id) => ({ id, code: 1000, reason: 'bye' })))
@@ -83,12 +83,12 @@ const disconnect = () =>
 const client = async () => {
   while (!stopping) {
     await (chance.number() < 0.7 ? connect() : disconnect())
-    if (++operations % TOLD_EVERY === 0) process.stdout.write(`${TOLD_EVERY}\n`)
+    if (++operations % REPORT_EVERY === 0) process.stdout.write(`${REPORT_EVERY}\n`)
   }
 }
 
 const lookForEnds = () =>
-  passing(async () => {
+  attempt(async () => {
     const ids = (await registry.ended()).map(({ id }) => id)
     for (const id of ids) live.delete(id)
     await registry.acknowledge(ids)
@@ -106,9 +106,9 @@ void once(process.stdin, 'end').then(() => (stopping = true))
 await untilDone(() => registry.join())
 await Promise.all([
   ...Array.from({ length: CLIENTS }, client),
-  every(settings.heartbeatMs / 3, () => passing(() => registry.beat([]))),
+  every(settings.heartbeatMs / 3, () => attempt(() => registry.beat([]))),
   every(settings.heartbeatMs / 6, lookForEnds),
-  every(settings.heartbeatMs / 6, () => passing(async () => void (await sessions.reclaim()))),
+  every(settings.heartbeatMs / 6, () => attempt(async () => void (await sessions.reclaim()))),
 ])
 await untilDone(() => registry.leave())
 await store.close()

@@ -3,7 +3,7 @@ import { schemaOf } from '../../store/schema.ts'
 import type { AlertPercent } from './model.ts'
 
 /** A pool that gateways lease from, by its CIDR. */
-export const pools = defineColumns({
+const pools = defineColumns({
   cidr: text(),
   /** The lowest address that never had a lease. */
   nextAddress: integer(),

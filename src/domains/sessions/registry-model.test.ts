@@ -66,7 +66,7 @@ class Model {
     return [...this.live].filter(([, session]) => session.gateway === gateway).map(([id]) => id)
   }
 
-  /** Where the device was last, unless somebody else has been there since. */
+  /** The last address of the device, unless another session has held it since. */
   formerOf(who: string): string | undefined {
     const own = this.live.get(this.heldBy(who) ?? '')?.ip
     const former = [...this.released].filter(([ip, last]) => last.who === who && !this.isHeld(ip))
@@ -189,7 +189,7 @@ class Run {
       if (outcome === 'exhausted') {
         this.exhausted++
         const free = ADDRESSES.filter((ip) => !before.has(ip) && !taken.has(ip) && !model.isCooling(ip, now))
-        assert.deepEqual(free, [], 'told that there is none')
+        assert.deepEqual(free, [], 'refused, so no address is free')
       }
     }
     this.#apply(connects, outcomes, ends, now)

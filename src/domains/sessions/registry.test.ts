@@ -4,6 +4,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { formatIpv4 } from '../../kernel/ipv4.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import type { RegisteredSession, SessionRegistry } from '../../ports/session-registry.ts'
+import { sessionUpkeepJob } from './jobs.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import {
@@ -280,6 +281,23 @@ onEveryDialect('the registry', (dialect) => {
     assert.equal(await w.sessions.reclaim(), 120)
     assert.equal(await w.sessions.reclaim(), 0)
     assert.equal((await w.sessions.list({}, FIRST_PAGE)).items.length, 1)
+  })
+
+  test('the sessions of a dead gateway are closed within two looks after three intervals', async () => {
+    await using w = await vpnStoreWorld(dialect)
+    const dead = await w.joined('primary')
+    await dead.register(w.request('ada', 'laptop'))
+    await dead.beat([])
+    const lookMs = sessionUpkeepJob(w.sessions).everyMs
+    // The last beat comes right after a look.
+    w.clock.advance(lookMs)
+    let passedMs = lookMs
+    while ((await w.sessions.reclaim()) === 0) {
+      w.clock.advance(lookMs)
+      passedMs += lookMs
+    }
+    assert.equal(passedMs, DEAD_MS + lookMs)
+    assert.equal(lookMs, SECOND)
   })
 
   for (const jump of [2 * HOUR, -DAY, 12 * 365 * DAY]) {
