@@ -4,7 +4,7 @@ import type { Route } from './route.ts'
 
 /**
  * What a domain is, as data. The bus's streams, the generated reference and the tests of access read it; the parts that
- * run are made by the domain's `create`.
+ * run are created by the domain's `create`.
  */
 export interface Domain {
   /** Its folder; the source of its events is `/platform/<name>`. */

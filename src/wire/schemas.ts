@@ -1,6 +1,6 @@
 import { Type, type TProperties } from 'typebox'
 
-/** An object on the wire: what is not named here is refused. */
+/** An object on the wire; unknown fields are rejected. */
 export function Fields<P extends TProperties>(
   properties: P,
   options: { description?: string; $id?: string } = {},
@@ -8,7 +8,7 @@ export function Fields<P extends TProperties>(
   return Type.Object(properties, { additionalProperties: false, ...options })
 }
 
-/** One of a fixed set of words. */
+/** One of a fixed set of values. */
 export function OneOf<const T extends readonly string[]>(values: T, description?: string) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...(description && { description }) })
 }
@@ -18,11 +18,11 @@ export function Nullable<T>(schema: { readonly type: string; readonly [keyword: 
   return Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'] })
 }
 
-/** A time as it goes out: RFC 3339 in UTC with milliseconds. */
+/** A time in a response: RFC 3339 in UTC with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T02:00:00.000Z'] })
 export const NullableTimestamp = Nullable<string>({ ...Timestamp })
 
-/** A time as it comes in: RFC 3339 with any offset. */
+/** A time in a request: RFC 3339 with any offset. */
 export function GivenTime(description = 'RFC 3339 with any offset.') {
   return Type.String({
     format: 'date-time',
@@ -45,7 +45,7 @@ export function Text(options: {
   return Type.String({ pattern: TEXT, ...options })
 }
 
-/** Ids of the platform's own making. Anything of that length is looked up; what is not there is not found. */
+/** An id made by the platform. Any text of that length is looked up, so that an unknown one is 404. */
 export const Id = Text({ minLength: 1, maxLength: 64, description: 'UUIDv7 (RFC 9562).' })
 
 export const IdParams = Fields({ id: Id })
@@ -60,8 +60,8 @@ export const ErrorBody = Fields(
     details: Type.Optional(
       Type.Array(
         Fields({
-          path: Type.String({ description: 'Where it stands: `amount_cents`, `items.0.title`.' }),
-          message: Type.String({ description: 'What was expected there.' }),
+          path: Type.String({ description: 'Path of the field: `amount_cents`, `items.0.title`.' }),
+          message: Type.String({ description: 'What was expected.' }),
         }),
       ),
     ),

@@ -60,7 +60,7 @@ test('a cursor that no page has returned is refused', () => {
   assert.throws(() => parsePage({ cursor: '%%%' }), { code: 'validation_failed' })
 })
 
-test('every error code says what it means, and has a status of an error', () => {
+test('every error code has a meaning and an error status', () => {
   for (const [code, { status, meaning }] of Object.entries({ ...COMMON_ERRORS, ...SHARED_ERRORS })) {
     assert.match(code, /^[a-z]+(_[a-z]+)*$/)
     assert.ok(status >= 400 && status < 600)

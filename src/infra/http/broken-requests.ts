@@ -13,13 +13,13 @@ const BY_CODE: Readonly<Record<string, Fault>> = {
 const NO_TUNNELS: Fault = [405, 'method_not_allowed', 'CONNECT is not for this server.']
 const NO_EXPECTATIONS: Fault = [417, 'validation_failed', 'Expect may say 100-continue only.']
 
-/** What is no HTTP never becomes a request; the connection gets one answer and ends. */
+/** Answers bytes that are not an HTTP request, and closes the connection. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   endWithAnswer(socket, toAnswer(BY_CODE[error.code ?? ''] ?? NOT_HTTP))
 }
 
-/** What Node.js answers by itself, or not at all, gets an answer as everything else does. */
+/** Answers requests that Node.js would answer without a body, or not at all. */
 export function answerStrayRequests(server: Server): void {
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     endWithAnswer(socket, toAnswer(NO_TUNNELS))

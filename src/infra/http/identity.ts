@@ -77,7 +77,7 @@ function identityFromHeaders(headers: IncomingHttpHeaders): Identity | undefined
   }
 }
 
-/** The peer is a proxy, and what it sends may be what its clients send. */
+/** The peer is a proxy, which may pass on the headers of its clients. */
 function isForwarded({ headers }: IncomingMessage): boolean {
   for (const name in headers) if (isForwardingHeader(name)) return true
   return false

@@ -46,7 +46,7 @@ function codingFault(headers: IncomingHttpHeaders, body: Buffer): AppError | und
 
 /**
  * JSON that two readers could understand differently, or that could not be passed on as it came: nested without end,
- * with a member that stands twice, or with a number that no double holds.
+ * with a duplicate member, or with a number that no double represents.
  */
 function valueFault(text: string, value: unknown): AppError | undefined {
   if (text.length > 2 * DEPTH_LIMIT && isDeeperThan(DEPTH_LIMIT, value)) {
@@ -107,7 +107,7 @@ function membersOf(value: unknown): number {
 const MAYBE_LOST = /[eE]\+?\d{3}|\d{16}/
 const LOST = Symbol('lost')
 
-/** Where the first number stands that is not the one that was written (RFC 7493, section 2.2). */
+/** The path of the first number that a double does not represent exactly (RFC 7493, section 2.2). */
 function pathOfLost(json: string): string[] | undefined {
   const marked: unknown = JSON.parse(json.replace(/^\ufeff/, ''), (_name, value: unknown, { source = '' }) =>
     typeof value === 'number' && isLost(value, source) ? LOST : value,

@@ -4,15 +4,15 @@ import { clientNetwork } from '../../kernel/client-network.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 
-/** Counts a call that is refused before it reaches an operation; answers with what to refuse it: the fault, or 429. */
+/** Counts a call that is refused before it reaches an operation; returns the error for it: the fault, or 429. */
 export type CountRefusal = (request: FastifyRequest, fault: Error) => Promise<Error>
 
 const MINUTE_MS = 60_000
 
 /**
- * Limits the calls of each caller to the routes that are added after this, and answers how to count those that are
- * refused. These are counted apart: behind a proxy all clients have one address, and nobody who has a token, or wants
- * to log in, is to wait for those who have none.
+ * Limits the calls of each caller to the routes that are added after this. Returns the function that counts refused calls:
+ * they are counted separately, because behind a proxy all clients have one address, and callers without a valid token must
+ * not use up the limit of the others.
  */
 export async function limitRate(
   app: FastifyInstance,

@@ -80,7 +80,7 @@ test('the OpenAPI document describes a policy', () => {
     [operation?.['x-roles'], operation?.['description']],
     ['policy', 'For the owner of the thing.'],
   )
-  assert.ok(403 in (operation?.['responses'] as object))
+  assert.ok(Object.hasOwn(Object(operation?.['responses']), 403))
 })
 
 test('a route gets the id of its request and the address of the client', async (t) => {

@@ -86,7 +86,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       headersTimeout: 5_000,
       maxHeaderSize: options.headerLimit ?? 16_384,
       connectionsCheckingInterval: 1_000,
-      // Node.js would answer without a body; the framing check asks for the header itself.
+      // Node.js would answer without a body; the framing check requires the header instead.
       requireHostHeader: false,
       ...(options.upgrades && { shouldUpgradeCallback: asksForWebSocket(options.upgrades) }),
     },

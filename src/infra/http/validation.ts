@@ -17,7 +17,7 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
   }
 }
 
-/** {@link compileValidation} in the form of the framework: what it throws is returned as `error`. */
+/** {@link compileValidation} in the form of the framework: errors are returned as `error`. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const part = httpPart === 'body' || httpPart === 'params' ? httpPart : 'query'
   // Compiled by the first call; compiling all schemas would delay the start.

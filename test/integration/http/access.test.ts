@@ -58,7 +58,7 @@ for (const place of api.places) {
       api.send({ ...toRequest(place, sampleOf(place)), headers: { ...jsonType(place), ...headers } })
 
     for (const [name, { headers, roles }] of Object.entries(CALLERS)) {
-      test(`${name}: as the table of access says`, async () => {
+      test(`${name}: as in expected-access.ts`, async () => {
         const expected = expectedOf(place)
         const mayCall = typeof expected === 'string' || expected.some((role) => roles.includes(role))
         const answer = await call(headers)
@@ -67,7 +67,7 @@ for (const place of api.places) {
       })
     }
 
-    test('without an identity: as the table of access says', async () => {
+    test('without an identity: as in expected-access.ts', async () => {
       const answer = await call({})
       if (expectedOf(place) === 'public') return assertAdmitted(answer)
       assert.deepEqual([answer.status, (answer.json() as ErrorAnswer).code], [401, 'unauthenticated'])
@@ -93,7 +93,7 @@ test('every operation of the table exists, except those of a later release', () 
   }
 })
 
-test('everybody sets their own password, with the old one, and nobody else’s', async () => {
+test('users set their own password, with the old one, and not that of another user', async () => {
   const auditor = await signIn(api, ['auditor'])
   const other = await signIn(api, ['auditor'])
   const set = (id: string, body: Record<string, string>) =>

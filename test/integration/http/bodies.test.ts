@@ -81,7 +81,7 @@ describe('the content type of a body', () => {
     )
   })
 
-  test('counts also where an operation takes no body', async () => {
+  test('applies to an operation without a body, too', async () => {
     const path = `/alerts/${randomUUID()}/recover`
     assertRefused(await send(path, 'surprise', 'text/plain'), 415, 'unsupported_media_type')
   })

@@ -8,7 +8,7 @@ import { sampleOf, toRequest } from './samples.ts'
 // What is compared with a password may be any text.
 const ANY_TEXT = ['login.password', 'setPassword.old_password']
 
-/** Fields whose text must mean something, which their schema cannot say. */
+/** Fields with a format that their schema cannot express. */
 const MEANINGS: readonly {
   readonly field: RegExp
   readonly good: readonly unknown[]
@@ -58,7 +58,7 @@ for (const place of api.places) {
   const { operationId, parameters = [] } = place.operation
   const body = bodySchema(place.operation)
   describe(operationId, () => {
-    test('takes a request as it should be', async () => {
+    test('accepts a valid request', async () => {
       assertAccepted(await api.send(toRequest(place, sampleOf(place))))
     })
     if (body) suiteOfBody(place, body)
@@ -89,7 +89,7 @@ function suiteOfBody(place: Place, schema: Schema): void {
   })
 
   for (const [field, fieldSchema] of Object.entries(properties)) {
-    test(`takes every ${field} that is one, and refuses and names every other`, async () => {
+    test(`accepts every valid ${field}, and rejects and names every invalid one`, async () => {
       const cases = bodyCases(fieldSchema, { anyText: isAnyText(place, field) })
       for (const each of casesOf(place, field, cases))
         await judge(withBody({ [field]: each.value }), field, each)
@@ -107,7 +107,7 @@ function suiteWithoutBody(place: Place): void {
   const send = (body: unknown) =>
     api.send({ ...toRequest(place, sampleOf(place)), headers: JSON_HEADERS, body: JSON.stringify(body) })
 
-  test('takes no body, or an empty one', async () => {
+  test('accepts no body, or an empty one', async () => {
     assertAccepted(await send({}))
   })
 
@@ -122,7 +122,7 @@ function suiteOfQuery(place: Place, parameters: readonly Parameter[]): void {
   if (known.length === 0) return
   const withQuery = (query: string): Sent => ({ method: place.method, path: `${place.path}?${query}` })
 
-  test('refuses a query that it does not know, and names it', async () => {
+  test('rejects an unknown query parameter, and names it', async () => {
     for (const name of [...UNKNOWN_FIELDS, '__proto__', 'limit[]', 'LIMIT']) {
       const query = `${encodeURIComponent(name)}=1`
       assertRefused(await api.send(withQuery(query)), 400, 'validation_failed', name, query)
@@ -130,7 +130,7 @@ function suiteOfQuery(place: Place, parameters: readonly Parameter[]): void {
   })
 
   for (const { name, schema } of known) {
-    test(`takes every ${name} that is one, and refuses and names every other`, async () => {
+    test(`accepts every valid ${name}, and rejects and names every invalid one`, async () => {
       for (const each of casesOf(place, name, queryCases(schema)))
         await judge(withQuery(`${name}=${encodeURIComponent(String(each.value))}`), name, each)
     })
@@ -150,7 +150,7 @@ function suiteOfPath(place: Place, parameters: readonly Parameter[]): void {
       return toRequest(place, { ...sample, params: { ...sample.params, [name]: String(value) } })
     }
 
-    test(`takes every ${name} that may be one, and refuses and names every other`, async () => {
+    test(`accepts every possible ${name}, and rejects and names every other`, async () => {
       for (const each of textCases(schema, { anyText: false }).filter(fitsIntoTarget))
         await judge(withParam(each.value), name, each)
     })
@@ -163,7 +163,7 @@ function isAnyText({ operation }: Place, field: string): boolean {
   return ANY_TEXT.includes(`${operation.operationId}.${field}`)
 }
 
-/** The cases of a field; where its text must mean something, by what it means. */
+/** The cases of a field; for a field in {@link MEANINGS}, valid are the values there. */
 function casesOf({ operation }: Place, field: string, cases: readonly FieldCase[]): readonly FieldCase[] {
   const meaning = MEANINGS.find((each) => each.field.test(`${operation.operationId}.${field}`))
   if (!meaning) return cases

@@ -46,7 +46,7 @@ afterEach(async () => {
   assert.equal(status, 200, 'the server lives on')
 })
 
-test('takes a request as it should be', async () => {
+test('accepts a well-framed request', async () => {
   const [answer] = await exchange(api.platform.url, get('Host: 127.0.0.1\r\n'))
   assert.equal(answer?.status, 200)
 })

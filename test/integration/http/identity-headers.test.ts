@@ -97,7 +97,7 @@ test('a proxy’s header counts however many others stand before it', async () =
   }
 })
 
-test('a header in the trailer of a body says nothing', async () => {
+test('a header in the trailer of a body is ignored', async () => {
   const body = '2\r\n{}\r\n0\r\nX-User-ID: tool\r\nX-User-Roles: admin\r\n\r\n'
   const headers = 'Host: 127.0.0.1\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n'
   const [answer] = await exchange(
@@ -116,7 +116,7 @@ test('an empty Host is no address', async () => {
   assert.equal(answer?.status, 401)
 })
 
-test('an address that is written as IPv6 is trusted as what it is', async () => {
+test('an IPv4 address in IPv6 notation is trusted like the IPv4 address', async () => {
   await using api = await openApi({ LISTEN_ADDR: '[::]:0', TRUSTED_PROXIES: '127.0.0.0/8' })
   const { port } = addressOf(api.platform.url)
   const request = `GET /users HTTP/1.1\r\n${HOST_AND_ADMIN}Connection: close\r\n\r\n`

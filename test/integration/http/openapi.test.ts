@@ -23,7 +23,7 @@ describe('the document', () => {
     assert.notEqual(api.document.info.title, '')
   })
 
-  test('has nothing but what OpenAPI 3.1 knows at its top', () => {
+  test('has only the top-level fields of OpenAPI 3.1', () => {
     const known = [
       'openapi',
       'info',
@@ -38,7 +38,7 @@ describe('the document', () => {
     for (const name of Object.keys(api.document)) assert.ok(known.includes(name), name)
   })
 
-  test('refers only to what is in it', () => {
+  test('has no reference that leads nowhere', () => {
     // Fails for a reference that leads nowhere.
     assert.ok(resolved(api.document, api.document.paths))
     assert.ok(resolved(api.document, api.document.components.schemas))
@@ -51,7 +51,7 @@ describe('the document', () => {
     assert.ok(Object.hasOwn(api.document.components.schemas, 'Order'))
   })
 
-  test('tells operations apart by their id', () => {
+  test('has a unique id for each operation', () => {
     const ids = api.places.map(({ operation }) => operation.operationId)
     assert.deepEqual(
       ids.filter((id, index) => ids.indexOf(id) !== index),
@@ -69,7 +69,7 @@ describe('the document', () => {
     }
   })
 
-  test('leaves no method of a path unsaid', async () => {
+  test('lists every method of a path; others are answered with 405', async () => {
     for (const [path, operations] of Object.entries(api.document.paths)) {
       for (const method of METHODS.filter((each) => !Object.hasOwn(operations, each))) {
         const answer = await api.send({
@@ -91,7 +91,7 @@ describe('the document', () => {
     }
   })
 
-  test('tells nothing of the pages that show it', () => {
+  test('does not describe the pages that show it', () => {
     for (const path of Object.keys(api.document.paths))
       assert.ok(!PAGES.some((page) => path.startsWith(page)), path)
   })
@@ -138,13 +138,13 @@ for (const place of api.places) {
   const { method, path, operation } = place
 
   describe(`${method} ${path} in the document`, () => {
-    test('says what it does, in a summary and a description, under a tag', () => {
+    test('has a summary, a description and a tag', () => {
       assert.match(operation.summary ?? '', /^[A-Z].*[^.]$/)
       assert.match(operation.description ?? '', /\.$/)
       assert.equal(operation.tags?.length, 1)
     })
 
-    test('says who may call it', () => {
+    test('describes the required roles', () => {
       const expected = EXPECTED_ACCESS[`${method} ${path}`]
       const roles = operation['x-roles']
       if (expected === 'public') assert.deepEqual([roles, operation.security], ['public', []])
@@ -165,14 +165,14 @@ for (const place of api.places) {
       assert.ok(named.every(({ required }) => required))
     })
 
-    test('declares a good answer, and each refusal that it may give', () => {
+    test('declares a successful response, and each error', () => {
       const declared = Object.keys(operation.responses).map(Number)
       assert.ok(declared.some((status) => status >= 200 && status < 300))
       for (const status of expectedRefusals(place))
         assert.ok(declared.includes(status), `${status} is not declared`)
     })
 
-    test('describes every answer, and the refusals by their codes', () => {
+    test('describes every response, and errors by their codes', () => {
       for (const [status, { description = '', content }] of Object.entries(operation.responses)) {
         assert.match(description, /\.$/)
         if (!content?.['application/json'] || !refers(content['application/json'].schema, 'Error')) continue
@@ -182,13 +182,13 @@ for (const place of api.places) {
       }
     })
 
-    test('keeps its request closed, bounded and explained', () => {
+    test('rejects unknown fields, and bounds the known ones', () => {
       const body = bodySchema(operation)
       if (body) assertClosed(body, 'the body')
       for (const { name, schema } of operation.parameters ?? []) assertBounded(schema, name)
     })
 
-    test('takes the examples that it gives', async () => {
+    test('accepts its own examples', async () => {
       const body = bodySchema(operation)
       for (const [field, schema] of Object.entries(body?.properties ?? {})) {
         for (const example of schema.examples ?? []) {
@@ -201,7 +201,7 @@ for (const place of api.places) {
       }
     })
 
-    test('explains in words what it only takes in one form', () => {
+    test('describes fields that have a format, with an example', () => {
       for (const [field, schema] of Object.entries(bodySchema(operation)?.properties ?? {})) {
         const isFreeText = schema.pattern?.startsWith('^[^') ?? true
         assert.ok(isFreeText || (schema.description && schema.examples), field)

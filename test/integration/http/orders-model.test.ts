@@ -78,7 +78,7 @@ after(() => database.drop())
 
 async function propertyOn(where: string, api: Api, runs: number): Promise<void> {
   after(() => api[Symbol.asyncDispose]())
-  test(`whatever clients do at once, each order takes one legal path, told once, on ${where}`, (t: TestContext) =>
+  test(`with any concurrent calls, each order takes one allowed path, with one event for each change, on ${where}`, (t: TestContext) =>
     fc.assert(
       fc.asyncProperty(someClients, async (clients) => {
         await assertRun(api, clients)

@@ -10,7 +10,7 @@ export interface SignedIn {
   readonly token: string
 }
 
-/** Makes a user with these roles, as an admin, and signs it in. */
+/** Creates a user with these roles, as an admin, and signs it in. */
 export async function signIn(
   api: Api,
   roles: readonly string[],
@@ -18,12 +18,17 @@ export async function signIn(
 ): Promise<SignedIn> {
   const name = `user-${randomUUID()}`
   const body = { name, password: PASSWORD, roles }
-  const made = await api.send({ method: 'POST', path: '/users', body, headers: { ...JSON_ONLY, ...asAdmin } })
-  assert.equal(made.status, 201, made.text)
+  const created = await api.send({
+    method: 'POST',
+    path: '/users',
+    body,
+    headers: { ...JSON_ONLY, ...asAdmin },
+  })
+  assert.equal(created.status, 201, created.text)
   return logIn(api, name, PASSWORD)
 }
 
-/** The user that the first start has made, with the password that it has told. */
+/** The admin of the first start, with the password that the start has printed. */
 export function logInFirstAdmin(api: Api): Promise<SignedIn> {
   const [, name = '', password = ''] =
     /user "(\S+)" with the password (\S+)/.exec(api.platform.stderr()) ?? []
