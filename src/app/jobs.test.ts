@@ -62,7 +62,7 @@ test('a job that fails is logged, counted, and run again', async () => {
   const runner = startJobs([sweep], world)
   await eventually('the job has run twice', () => runs >= 2)
   await runner.stop()
-  assert.deepEqual(world.warnings, ['a job failed and will be tried again'])
+  assert.deepEqual(world.warnings, ['job failed; it will run again'])
   assert.deepEqual(world.recorded.slice(0, 3), [
     { name: 'sweep', outcome: 'failed' },
     { name: 'sweep', outcome: 'done' },
