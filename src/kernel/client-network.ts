@@ -1,4 +1,4 @@
-const DOTTED_END = /(?:\d+\.){3}\d+$/
+const DOTTED_END = /(?:\d{1,3}\.){3}\d{1,3}$/
 const IPV6_GROUPS = 8
 const NETWORK_GROUPS = 4
 
