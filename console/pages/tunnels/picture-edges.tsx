@@ -8,7 +8,7 @@ interface EdgeProps {
   readonly isFaint: boolean
 }
 
-export function EdgeLine({ edge, phase, isFaint }: EdgeProps) {
+function EdgeLine({ edge, phase, isFaint }: EdgeProps) {
   const classes = `edge edge-${edge.health} ${phase}${isFaint ? ' faint' : ''}`
   return <path class={classes} d={edge.path} stroke-width={thickness(edge.sessions)} />
 }
@@ -22,7 +22,7 @@ interface EdgeTimeProps extends EdgeProps {
   readonly label: NonNullable<PlacedEdge['label']>
 }
 
-export function EdgeTime({ edge, label, phase, isFaint }: EdgeTimeProps) {
+function EdgeTime({ edge, label, phase, isFaint }: EdgeTimeProps) {
   return (
     <text
       class={`edge-time edge-time-${edge.health} ${phase}${isFaint ? ' faint' : ''}`}
@@ -32,5 +32,26 @@ export function EdgeTime({ edge, label, phase, isFaint }: EdgeTimeProps) {
     >
       {formatRtt(label.rttMs)}
     </text>
+  )
+}
+
+interface EdgesProps {
+  readonly edges: readonly Present<PlacedEdge>[]
+  readonly isFaint: (key: string) => boolean
+}
+
+/** All lines, and the round-trip times on top of them. */
+export function Edges({ edges, isFaint }: EdgesProps) {
+  return (
+    <g aria-hidden="true">
+      {edges.map(({ key, value, phase }) => (
+        <EdgeLine key={key} edge={value} phase={phase} isFaint={isFaint(value.to) || isFaint(value.from)} />
+      ))}
+      {edges.map(({ key, value, phase }) =>
+        value.label ? (
+          <EdgeTime key={key} edge={value} label={value.label} phase={phase} isFaint={isFaint(value.to)} />
+        ) : null,
+      )}
+    </g>
   )
 }

@@ -6,10 +6,9 @@ import { layoutGraph } from './layout.ts'
 import type { Layout, PlacedNode } from './placed.ts'
 import type { TunnelsModel } from './model.ts'
 import { relatives, stepFor } from './navigation.ts'
-import { EdgeLine, EdgeTime } from './picture-edges.tsx'
-import { NodeShape } from './picture-nodes.tsx'
+import { Edges } from './picture-edges.tsx'
+import { TreeItem, type TreeItemActions } from './tree-item.tsx'
 import { usePresence } from './use-presence.ts'
-import { describeNode } from './words.ts'
 
 // As many as a phone shows on two screens, and a desk on one.
 const MOST_USERS = { narrow: 24, wide: 120 }
@@ -67,9 +66,52 @@ function Drawing({ layout, model, isQuiet, showMore }: DrawingProps) {
   const at = model.state.value?.at ?? 0
   const tabStop = layout.nodes.find(({ key }) => key === stop.value) ?? layout.nodes[0]
 
+  const actions = createActions({ layout, model, isQuiet, showMore, svg, tabStop: stop })
+
+  return (
+    <>
+      <svg
+        ref={svg}
+        class="drawing"
+        role="tree"
+        aria-label="Gateways, their users and virtual addresses"
+        width={layout.frame.width}
+        height={layout.height}
+        onPointerLeave={() => actions.point(null)}
+      >
+        <Edges edges={edges} isFaint={isFaint} />
+        {nodes.map(({ key, value, phase }) => (
+          <TreeItem
+            key={key}
+            node={value}
+            phase={phase}
+            frame={layout.frame}
+            at={at}
+            isFaint={isFaint(key)}
+            isSelected={key === selected?.key}
+            isTabStop={key === tabStop?.key}
+            actions={actions}
+          />
+        ))}
+      </svg>
+      {pointed && !isQuiet.value && <Details node={pointed} layout={layout} at={at} />}
+    </>
+  )
+}
+
+interface ActionDeps extends DrawingProps {
+  readonly svg: { readonly current: SVGSVGElement | null }
+  readonly tabStop: Signal<string | null>
+}
+
+function createActions({ layout, model, isQuiet, showMore, svg, tabStop }: ActionDeps): TreeItemActions {
   const point = (key: string | null) => {
     isQuiet.value = false
     model.pointed.value = key
+  }
+  const focus = (key: string) => {
+    tabStop.value = key
+    point(key)
   }
   const select = (node: PlacedNode) => {
     if (node.kind === 'more') return showMore()
@@ -87,81 +129,7 @@ function Drawing({ layout, model, isQuiet, showMore }: DrawingProps) {
       model.selected.value = null
     } else focusNode(svg.current, step.go)
   }
-
-  return (
-    <>
-      <svg
-        ref={svg}
-        class="drawing"
-        role="tree"
-        aria-label="Gateways, their users and virtual addresses"
-        width={layout.frame.width}
-        height={layout.height}
-        onPointerLeave={() => point(null)}
-      >
-        <g aria-hidden="true">
-          {edges.map(({ key, value, phase }) => (
-            <EdgeLine
-              key={key}
-              edge={value}
-              phase={phase}
-              isFaint={isFaint(value.to) || isFaint(value.from)}
-            />
-          ))}
-          {edges.map(({ key, value, phase }) =>
-            value.label ? (
-              <EdgeTime
-                key={key}
-                edge={value}
-                label={value.label}
-                phase={phase}
-                isFaint={isFaint(value.to)}
-              />
-            ) : null,
-          )}
-        </g>
-        {nodes.map(({ key, value, phase }) => (
-          <g
-            key={key}
-            data-key={key}
-            class={nodeClass(value, phase, isFaint(key), key === selected?.key)}
-            style={{ transform: `translate(${value.x}px, ${value.y}px)` }}
-            role={phase === 'leaving' ? 'none' : 'treeitem'}
-            aria-hidden={phase === 'leaving'}
-            aria-level={levelOf(value)}
-            aria-selected={key === selected?.key}
-            aria-expanded={value.kind === 'user' ? value.form === 'box' : undefined}
-            aria-label={describeNode(value, at)}
-            tabindex={key === tabStop?.key ? 0 : -1}
-            onPointerEnter={() => point(key)}
-            onFocus={() => {
-              stop.value = key
-              point(key)
-            }}
-            onBlur={() => point(null)}
-            onClick={() => select(value)}
-            onKeyDown={(event) => onKeyDown(event, value)}
-          >
-            <g class="node-inner">
-              <NodeShape node={value} frame={layout.frame} at={at} />
-            </g>
-          </g>
-        ))}
-      </svg>
-      {pointed && !isQuiet.value && <Details node={pointed} layout={layout} at={at} />}
-    </>
-  )
-}
-
-function nodeClass(node: PlacedNode, phase: string, isFaint: boolean, isSelected: boolean): string {
-  const form = node.kind === 'user' ? node.form : node.kind
-  return ['node', `node-${form}`, phase, isFaint && 'faint', isSelected && 'selected']
-    .filter(Boolean)
-    .join(' ')
-}
-
-function levelOf({ kind }: PlacedNode): number {
-  return kind === 'gateway' ? 1 : kind === 'user' || kind === 'more' ? 2 : 3
+  return { point, focus, select, onKeyDown }
 }
 
 function focusNode(svg: SVGSVGElement | null, key: string): void {
