@@ -51,7 +51,7 @@ const ROOMS = [
     name: 'store',
     comment: 'Below the domains, which declare their own tables.',
     path: '^src/store/',
-    mayImport: ['^src/store/', KERNEL, PORTS, packages('kysely', 'pg', '@types/pg')],
+    mayImport: ['^src/store/', KERNEL, PORTS, packages('kysely', 'lru-cache', 'pg', '@types/pg')],
   },
   {
     name: 'domains',

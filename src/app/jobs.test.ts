@@ -5,7 +5,7 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { silentLogger } from '../kernel/logger.ts'
-import type { Gauge, Labels, Metrics } from '../kernel/metrics.ts'
+import type { Labels, Metrics } from '../kernel/metrics.ts'
 import { noMetrics } from '../kernel/metrics.ts'
 import { startJobs } from './jobs.ts'
 
