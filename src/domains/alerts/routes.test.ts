@@ -126,6 +126,34 @@ describe('POST /alerts/report', () => {
     })
   }
 
+  for (const level of ['CRITICAL', 'INFO', 4, 0] as const) {
+    it(`keeps firing at level ${level} when only its text has weight 0`, async () => {
+      await using api = await startApi()
+      const { body } = await api.report({ ...REPORT, level, body: 'weight: 0 alarm_id=backup.failed' })
+      assert.equal(body.status, 'firing')
+      assert.ok(body.weight > 0)
+    })
+  }
+
+  for (const recovery of [{ body: 'weight: 0' }, { body: 'weight: 0', level: 'CLOSE' }, { weight: 0 }]) {
+    it(`recovers with ${JSON.stringify(recovery)}`, async () => {
+      await using api = await startApi()
+      const { level: _level, ...report } = { ...REPORT, alarm_id: 'backup.failed' }
+      await api.report({ ...report, level: 'CRITICAL' })
+      const { body } = await api.report({ ...report, ...recovery })
+      assert.equal(body.status, 'recovered')
+    })
+  }
+
+  it('takes the level from the weight when it is left out, and needs one of them', async () => {
+    await using api = await startApi()
+    const { level: _level, ...report } = REPORT
+    const { body } = await api.report({ ...report, weight: 6 })
+    assert.deepEqual([body.level, body.weight, body.severity], [4, 6, 'CRITICAL'])
+    const refusal = await api.report<ErrorWire>({ ...report, body: '' })
+    assert.deepEqual([refusal.status, refusal.body.details?.[0]?.path], [400, 'level'])
+  })
+
   it('reads weight and alarm id from their fields, else from the body, else the weight from the level', async () => {
     await using api = await startApi()
     const byField = await api.report({ ...REPORT, weight: 6, alarm_id: 'other' })
@@ -143,7 +171,7 @@ describe('POST /alerts/report', () => {
     ['an internal level above 5', { level: 6 }, 'level'],
     ['a negative internal level', { level: -1 }, 'level'],
     ['a level that is not an integer', { level: 2.5 }, 'level'],
-    ['no level', { level: undefined }, 'level'],
+    ['neither a level nor a weight', { level: undefined, body: '' }, 'level'],
     ['no source', { source: undefined }, 'source'],
     ['an empty title', { title: '' }, 'title'],
     ['a weight above 6', { weight: 7 }, 'weight'],

