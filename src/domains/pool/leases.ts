@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Tx } from '../../store/store.ts'
 import type { AddressRange } from './addresses.ts'
@@ -17,6 +18,10 @@ interface FreeLease {
   readonly releasedAt: number
 }
 
+// Written out: SQLite plans a statement anew at each execution when its limit is a parameter, which takes longer than the
+// search itself.
+const ONE = sql.lit(1)
+
 // Waits for a transaction that holds the lease: it may be releasing the address that the device had.
 const lastOfDevice = statement<
   { userId: string; device: string; lowest: number; highest: number },
@@ -31,7 +36,7 @@ const lastOfDevice = statement<
     .where('address', '>=', value('lowest'))
     .where('address', '<=', value('highest'))
     .orderBy('released_at', 'desc')
-    .limit(1)
+    .limit(ONE)
     .$call(lockRows(capabilities)),
 )
 
@@ -46,7 +51,7 @@ const longestFree = statement<{ pool: string; from: number; until: number }, Fre
       .where('released_at', '<=', value('until'))
       .orderBy('released_at')
       .orderBy('address')
-      .limit(1)
+      .limit(ONE)
       .$call(lockRows(capabilities, { skipLocked: true })),
 )
 
