@@ -44,7 +44,7 @@ async function openWorld({ scope }: Trial, jetstream: boolean) {
   const directory = scope.use(temporaryDirectory())
   const nats = await startNats({ jetstream })
   scope.defer(() => nats.stop())
-  const listener = scope.use(await listenTo(nats.url, ['order.>', 'telemetry.>']))
+  const listener = scope.use(await listenTo(nats.url, ['order.>']))
   const platform = scope.use(await servePlatform({ dataDir: directory.path, env: { BUS_SERVER: nats.url } }))
   return { nats, listener, platform, producers: startProducers(platform) }
 }
@@ -72,8 +72,8 @@ function startProducers(platform: ServedPlatform) {
     platform.call('POST', '/messages/publish', { body: { subject, payload } })
   const running = Promise.all([
     produce(order, 201),
-    produce(publish('telemetry.agent.a'), 202),
-    produce(publish('telemetry.agent.b'), 202),
+    produce(publish('order.storm.a'), 202),
+    produce(publish('order.storm.b'), 202),
   ])
   // `stop` rejects with a failure.
   running.catch(() => undefined)
@@ -81,7 +81,7 @@ function startProducers(platform: ServedPlatform) {
     async stop(): Promise<Readonly<Record<string, number>>> {
       stopping = true
       const [orders, a, b] = await running
-      return { 'order.created': orders, 'telemetry.agent.a': a, 'telemetry.agent.b': b }
+      return { 'order.created': orders, 'order.storm.a': a, 'order.storm.b': b }
     },
   }
 }
