@@ -32,8 +32,8 @@ const insertSession = database.prepare(`
   insert into vpn_sessions (id, user_id, user_name, address, gateway, run_id, remote_address, connected_at, last_seen_at)
   values (?, ?, ?, ?, 'bare', ?, ?, ?, ?)`)
 const insertAudit = database.prepare(`
-  insert into vpn_audit (id, at, event, session_id, user_id, gateway, remote_address)
-  values (?, ?, 'session_registered', ?, ?, 'bare', ?)`)
+  insert into vpn_audit (id, at, event, session_id, user_id, user_name, virtual_ip, gateway, remote_address)
+  values (?, ?, 'session_registered', ?, ?, ?, ?, 'bare', ?)`)
 const insertMessage = database.prepare(`
   insert into messages (id, subject, payload, headers, status, attempts, created_at)
   values (?, 'vpn.audit.session_registered', ?, ?, 'pending', 0, ?)`)
@@ -48,8 +48,9 @@ const sessions = new GroupCommit<Session>({
     const [id, auditId, messageId, address] = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7(), takeAddress()]
     takeLease.run(id, address)
     insertSession.run(id, userId, userId, address, RUN_ID, remoteAddress, at, at)
-    insertAudit.run(auditId, at, id, userId, remoteAddress)
-    const entry = { id: auditId, at, sessionId: id, userId, remoteAddress }
+    const virtualIp = dotted(address)
+    insertAudit.run(auditId, at, id, userId, userId, virtualIp, remoteAddress)
+    const entry = { id: auditId, at, sessionId: id, userId, virtualIp, remoteAddress }
     insertMessage.run(messageId, eventJson(messageId, entry), EVENT_HEADERS, at)
     session.greeting = greetingJson(id, address, userId)
   },
@@ -68,16 +69,21 @@ interface Entry {
   readonly at: number
   readonly sessionId: string
   readonly userId: string
+  readonly virtualIp: string
   readonly remoteAddress: string
 }
 
+function dotted(address: number): string {
+  return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.')
+}
+
 /** A CloudEvent in structured mode. */
-function eventJson(eventId: string, { id, at, sessionId, userId, remoteAddress }: Entry): string {
+function eventJson(eventId: string, { id, at, sessionId, userId, virtualIp, remoteAddress }: Entry): string {
   const time = new Date(at).toISOString()
   return JSON.stringify({
     specversion: '1.0',
     id: eventId,
-    source: '/platform/vpn',
+    source: '/platform/sessions',
     type: 'vpn.audit.session_registered',
     subject: sessionId,
     time,
@@ -88,6 +94,9 @@ function eventJson(eventId: string, { id, at, sessionId, userId, remoteAddress }
       event: 'session_registered',
       session_id: sessionId,
       user_id: userId,
+      user_name: userId,
+      device: null,
+      virtual_ip: virtualIp,
       gateway: 'bare',
       remote_address: remoteAddress,
       reason: null,
@@ -99,7 +108,7 @@ function greetingJson(sessionId: string, address: number, userId: string): strin
   return JSON.stringify({
     type: 'session',
     session_id: sessionId,
-    virtual_ip: [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.'),
+    virtual_ip: dotted(address),
     prefix_length: 12,
     heartbeat_seconds: 30,
     gateway: 'bare',

@@ -15,7 +15,7 @@ import { createLease } from '../store/lease.ts'
 import { readOnly } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { openCurrentDatabase } from './database.ts'
-import { createDomains, eventSubjects, type Domains } from './domains.ts'
+import { createDomains, eventSubjects, jwtSecret, type Domains } from './domains.ts'
 import { VERSION } from './version.ts'
 
 /** The parts that all modules share; created once, and closed in reverse order. */
@@ -75,7 +75,9 @@ function openDomains(parts: DomainParts, resources: AsyncDisposableStack): Domai
     wake: () => dispatcher?.wake(),
     settled: (id, withinMs) => dispatcher?.settled(id, withinMs) ?? Promise.resolve(),
   }
-  const domains = createDomains({ ...parts, clock: systemClock, delivery })
+  // Read now: a request must not be the first to find out that it cannot be read.
+  const key = jwtSecret(parts.config)
+  const domains = createDomains({ ...parts, clock: systemClock, delivery, signingKey: () => key })
   // A read-only process cannot record a delivery, so it does not deliver.
   if (!parts.config.readOnly) dispatcher = startDispatcher(parts, domains.messages.messages, resources)
   return domains

@@ -51,12 +51,14 @@ export interface DomainsOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly delivery: Delivery
+  /** The key of the tokens; called once, when the first token is signed or verified. */
+  readonly signingKey: () => Secret
 }
 
 export type Domains = ReturnType<typeof createDomains>
 
 /** Creates the domains of a process, once, and wires them to one another. */
-export function createDomains({ config, ...platform }: DomainsOptions) {
+export function createDomains({ config, signingKey, ...platform }: DomainsOptions) {
   const { clock } = platform
   // Messages raise alerts and alerts write messages, so one of the two is resolved at the call.
   const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
@@ -77,7 +79,7 @@ export function createDomains({ config, ...platform }: DomainsOptions) {
     scanEveryMs: config.worker.orderScanMs,
   })
   const tokens = lazyTokens(() =>
-    createTokens({ secret: jwtSecret(config), clock, ttlMs: config.auth.tokenTtlMs }),
+    createTokens({ secret: signingKey(), clock, ttlMs: config.auth.tokenTtlMs }),
   )
   const users = usersDomain.create({
     ...platform,

@@ -9,7 +9,7 @@ import { openEngine, type Engine, type EngineName } from './support/engine.ts'
 import { requireOrders } from './support/order-invariants.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
-const SUBJECTS = ['telemetry.agent.a', 'telemetry.agent.b', 'telemetry.agent.c']
+const SUBJECTS = ['order.storm.a', 'order.storm.b', 'order.storm.c']
 // Longer than a lease, so that another process takes over from one that is suspended.
 const SUSPENSION_MS = 11_000
 const PATIENCE = { timeoutMs: 60_000 }

@@ -57,7 +57,7 @@ describe('platform vpn connect', { concurrency: 4 }, () => {
     [['--gateway', NOBODY, '--token-file', 'none'], /--token-file.*none/],
     [['--gateway', NOBODY, '--token-file', 'empty'], /--token-file.*"empty" is empty/],
     [['--gateway', NOBODY, '--token-file', 'folder'], /--token-file.*"folder" is not a regular file/],
-    [['--gateway', NOBODY, '--token-file', 'huge'], /--token-file.*"huge" is too large/],
+    [['--gateway', NOBODY, '--token-file', 'huge'], /--token-file.*"huge" is larger than 16384 bytes/],
     [['--gateway', NOBODY, '--token-file', 'token', '--device', 'my laptop'], /--device/],
     [['--gateway', NOBODY, '--token-file', 'token', '--device', 'x'.repeat(65)], /--device/],
     [['--gateway', NOBODY, '--token-file', 'token', '--token', TOKEN], /--token/],
@@ -167,7 +167,7 @@ describe('platform vpn connect', { concurrency: 4 }, () => {
     assert.equal(gateway.attempts.at(-1)?.headers.authorization, `Bearer ${tokenUntil(2_000)}`)
   })
 
-  test('warns of a token that others can read', async (t) => {
+  test('warns of a token file that other users can read', async (t) => {
     const { scope, directory, connect } = world(t)
     chmodSync(join(directory, 'token'), 0o644)
     const gateway = scope.use(await startGatewayDouble())
@@ -175,7 +175,10 @@ describe('platform vpn connect', { concurrency: 4 }, () => {
     await eventually('it is connected', () => / connected /.test(stdout()), PATIENCE)
     child.kill('SIGTERM')
     assert.equal(await ended, 0)
-    assert.match(stderr(), /^platform: --token-file: "token" can be read by others .* chmod 600 it\n$/)
+    assert.match(
+      stderr(),
+      /^platform: --token-file: "token" can be read by other users; run chmod 600 on it\n$/,
+    )
   })
 
   test('ends when nobody reads its lines any more', async (t) => {

@@ -9,7 +9,7 @@ import { toRfc3339 } from '../../kernel/time.ts'
 import type { Delivery } from '../../ports/outbox.ts'
 import { readOnly } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
-import { createDomains } from '../domains.ts'
+import { createDomains, jwtSecret } from '../domains.ts'
 import {
   configOf,
   parseTokenLifetime,
@@ -113,6 +113,7 @@ async function withUsers<T>(loaded: LoadedConfig, use: (context: UsersContext) =
       logger: silentLogger,
       metrics: noMetrics,
       delivery: NO_DELIVERY,
+      signingKey: () => jwtSecret(config),
     }).users
     return use({ store, users, auth })
   })

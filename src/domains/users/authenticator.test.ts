@@ -180,6 +180,14 @@ test('a change by another process revokes a token within ten seconds', async () 
   )
 })
 
+test('a token issued after a change by another process is accepted at once', async () => {
+  await using w = await world()
+  await w.authenticator.authenticate(w.sign())
+  await w.anotherProcess.change(w.user.id, { roles: ['service'] })
+  const token = w.sign(await w.anotherProcess.get(w.user.id))
+  assert.deepEqual((await w.authenticator.authenticate(token)).roles, ['service'])
+})
+
 test('a deletion by another process revokes a token in constant use', async () => {
   await using w = await world()
   const token = w.sign()

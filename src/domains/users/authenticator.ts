@@ -46,8 +46,9 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const holderOf = (token: string): TokenHolder | Promise<TokenHolder> => {
     const { claims, roles } = verify(token)
     const cached = users.get(claims.userId)
-    if (cached) return toHolder(cached.user, claims, roles)
-    return users.read(claims.userId).then((user) => toHolder(user, claims, roles))
+    if (cached && acceptsToken(cached, claims)) return toHolder(cached, claims, roles)
+    // The token may have been issued after a change by another process, which the cache does not contain yet.
+    return users.read(claims.userId).then((user) => toHolder(requireAccepted(user, claims), claims, roles))
   }
 
   return {
@@ -74,9 +75,8 @@ export async function requireTokenHolder(
   requireAccepted(user, token)
 }
 
-/** The name comes from the user, not from the token: a program that signs tokens may write anything into `name`. */
-function toHolder(user: User | undefined, claims: TokenClaims, roles: readonly Role[]): TokenHolder {
-  const { id, name } = requireAccepted(user, claims)
+/** The name is the user's: a program that signs tokens may write anything into `name`. */
+function toHolder({ id, name }: User, claims: TokenClaims, roles: readonly Role[]): TokenHolder {
   const { generation, issuedAt, expiresAt } = claims
   return { identity: { id, name, roles, via: 'token' }, generation, issuedAt, expiresAt }
 }

@@ -9,9 +9,8 @@ export interface UserCacheOptions {
   readonly limit: number
 }
 
-/** A result of the store; `user` is undefined when there is no such user. */
 interface CachedUser {
-  readonly user: User | undefined
+  readonly user: User
   readonly readAt: number
 }
 
@@ -30,10 +29,10 @@ export class UserCache {
     this.#cached = new LRUCache({ max: options.limit })
   }
 
-  /** The cached user; undefined when it has to be read. */
-  get(id: string): CachedUser | undefined {
+  /** Undefined when the user has to be read. */
+  get(id: string): User | undefined {
     const cached = this.#cached.get(id)
-    return cached && this.#options.clock.monotonic() - cached.readAt < USER_TTL_MS ? cached : undefined
+    return cached && this.#options.clock.monotonic() - cached.readAt < USER_TTL_MS ? cached.user : undefined
   }
 
   /** Reads the user from the store; parallel calls share one read. */
@@ -57,7 +56,7 @@ export class UserCache {
       .then((user) => {
         // Invalidated during the read: the result may be outdated.
         if (!isCurrent()) return this.read(id)
-        this.#cached.set(id, { user, readAt })
+        if (user) this.#cached.set(id, { user, readAt })
         return user
       })
       .finally(() => {

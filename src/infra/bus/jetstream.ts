@@ -11,7 +11,7 @@ const REMOTE_API_TIMEOUT_MS = 1_000
 /** JetStream's API on one connection. */
 export interface JetStream {
   readonly streams: JetStreamManager['streams']
-  /** The configuration of each stream; undefined if JetStream is not available to this account. Rejects on a timeout. */
+  /** The configuration of each stream; undefined if the account has no JetStream. Rejects on a timeout. */
   listStreams(): Promise<readonly StreamConfig[] | undefined>
 }
 

@@ -6,8 +6,8 @@ const GREETING_MS = 3_000
 /**
  * Resolves once the server has sent its greeting; rejects with the reason otherwise.
  *
- * A first connect of the client cannot be aborted. If a server accepts connections but sends nothing (a stopped process,
- * a load balancer without a backend), the client would delay a shutdown by its timeout; this connection does not.
+ * A first connect of the client cannot be aborted. If a server accepts connections but sends nothing (a stopped
+ * process, a load balancer without a backend), the client would delay a shutdown; this connection does not.
  */
 export function awaitGreeting(server: BusServer, signal: AbortSignal): Promise<void> {
   const greeting = Promise.withResolvers<void>()

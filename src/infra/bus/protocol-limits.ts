@@ -1,4 +1,4 @@
-/** A server sends longer lines only if it is broken: its own limit is 4 KiB, and INFO lists at most some hundred URLs. */
+/** Only a broken server sends longer lines: its own limit is 4 KiB, and INFO lists at most some hundred URLs. */
 export const MAX_LINE_BYTES = 64 * 1_024
 
 /** The server's documentation advises against a larger `max_payload`; the default is 1 MiB. */

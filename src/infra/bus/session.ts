@@ -47,7 +47,7 @@ export class Session {
     void connection.closed().then((error) => this.#lose(error?.message))
   }
 
-  /** Why messages wait although the connection stands. */
+  /** Why messages wait although the server is connected. */
   get problem(): string | undefined {
     return this.#coverage.problem
   }

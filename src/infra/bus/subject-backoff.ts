@@ -63,7 +63,7 @@ export class SubjectBackoff {
   }
 }
 
-/** `telemetry.>` for `telemetry.agent.1`; a subject of one token stands for itself. */
+/** `telemetry.>` for `telemetry.agent.1`; a subject of one token is its own pattern. */
 function patternOf(subject: string): string {
   const end = subject.indexOf('.')
   return end === -1 ? subject : `${subject.slice(0, end)}.>`

@@ -6,7 +6,7 @@ import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node
 import { ProtocolLimits } from './protocol-limits.ts'
 
 /**
- * Connects as the client's `connect` does, but ends the connection to a server that sends more than the protocol allows.
+ * Connects as the client's `connect` does, but ends the connection to a server that exceeds the limits of the protocol.
  * The client itself keeps what it cannot parse yet, without a limit, and parses it again with every chunk.
  */
 export function connectLimited(options: ConnectionOptions): Promise<NatsConnection> {

@@ -84,7 +84,8 @@ function optional(check: (value: unknown) => boolean) {
 
 function requireValidNow({ exp, nbf = 0, iat }: Payload, now: number): void {
   if (exp * SECOND <= now) throw unauthenticated('The token has expired; sign in again.')
-  if (nbf * SECOND > now || iat * SECOND > now + FUTURE_LEEWAY_MS) throw invalid()
+  // Whole seconds, as other verifiers count them.
+  if (nbf > Math.floor(now / SECOND) || iat * SECOND > now + FUTURE_LEEWAY_MS) throw invalid()
 }
 
 /** The message does not say why: the sender of a forged token would learn from it. */

@@ -234,8 +234,9 @@ async function thingServer(dialect: DialectName) {
     summary: 'Make a thing',
     access: 'authenticated',
     answers: { 201: { description: 'The thing.', schema: Fields({ number: Type.Integer() }) } },
-    change: async () => {
-      const failure = failures.shift()
+    // In `prepare`, because a transaction may be repeated.
+    prepare: () => failures.shift(),
+    change: async (_tx, _request, failure) => {
       if (failure) throw failure
       return created({ number: ++things })
     },
