@@ -54,9 +54,13 @@ function writeField(value: unknown, write: WriteValue): string {
 function writerOf(property: unknown): WriteValue {
   const { format, items, type } = property as { format?: string; items?: unknown; type?: unknown }
   if (format === 'date-time') return writeTime
-  if (isObject(property)) return encoderOf(property) as WriteValue
-  if (type === 'array' && isObject(items)) return arrayWriter(encoderOf(items) as WriteValue)
+  if (isObject(property)) return nullable(encoderOf(property) as WriteValue)
+  if (type === 'array' && items !== undefined) return nullable(arrayWriter(writerOf(items)))
   return writeJson
+}
+
+function nullable(write: WriteValue): WriteValue {
+  return (value) => (value === null ? 'null' : write(value))
 }
 
 const writeTime: WriteValue = (at) => (at === null ? 'null' : `"${toRfc3339(at as number)}"`)
@@ -64,7 +68,7 @@ const writeTime: WriteValue = (at) => (at === null ? 'null' : `"${toRfc3339(at a
 const writeJson: WriteValue = (value) => JSON.stringify(value)
 
 function arrayWriter(write: WriteValue): WriteValue {
-  return (values) => `[${(values as unknown[]).map(write).join(',')}]`
+  return (values) => `[${(values as unknown[]).map((value) => writeField(value, write)).join(',')}]`
 }
 
 function isObject(schema: unknown): schema is TObject {
