@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { createVpnClient, type VpnClient, type VpnEvent } from '../../programs/vpn-client/index.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/loopback.ts'
+import { freePort, ownLoopback } from '../support/loopback.ts'
 import { runPlatform, servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
 import { scopeOf } from '../support/scope.ts'
 
@@ -172,7 +172,7 @@ async function startWorld(t: TestContext) {
 }
 
 async function freeUrl(): Promise<string> {
-  return `http://127.0.0.1:${await freePort()}`
+  return `http://${ownLoopback()}:${await freePort()}`
 }
 
 async function issueToken(dataDir: string): Promise<Secret> {
