@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { runPlatform } from '../../test/support/platform.ts'
 import { startServer, type RunningServer } from './servers.ts'
 
@@ -42,9 +43,19 @@ function settings(dataDir: string, port: number): Record<string, string> {
   }
 }
 
-/** A token of the administrator whom the first start has made. */
+const ISSUE_LIMIT_MS = 30_000
+const ISSUE_EVERY_MS = 100
+
+/**
+ * A token of the administrator that the first start creates. The server accepts connections before it has created that
+ * user, so a refusal is tried again.
+ */
 export async function issueToken(dataDir: string): Promise<string> {
-  const { code, stdout, stderr } = await runPlatform(['token', 'issue', 'admin'], { dataDir })
-  if (code !== 0) throw new Error(`no token could be issued: ${stderr}`)
-  return stdout.trim()
+  const deadline = performance.now() + ISSUE_LIMIT_MS
+  for (;;) {
+    const { code, stdout, stderr } = await runPlatform(['token', 'issue', 'admin'], { dataDir })
+    if (code === 0) return stdout.trim()
+    if (performance.now() > deadline) throw new Error(`no token could be issued: ${stderr}`)
+    await pause(ISSUE_EVERY_MS)
+  }
 }
