@@ -1,6 +1,10 @@
 // Runs the test files given as arguments (files or directories), by default all. Options go to Node's test runner.
-import { globSync, statSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+// In a run of all files, a few that fail run once more, alone: a shared machine can stall a test that starts processes.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { availableParallelism, constants, tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { become } from './become.mjs'
 
 const DIRECTORIES = ['src', 'console', 'test', 'programs', 'scripts']
@@ -9,9 +13,11 @@ const DIRECTORIES = ['src', 'console', 'test', 'programs', 'scripts']
 // more connections than the PostgreSQL server that they share allows.
 const concurrency = Math.min(8, Math.max(2, availableParallelism()))
 
+// More failures than these have one cause, which a second run would only show again.
+const FILES_RUN_AGAIN = 3
+
 const FLAGS = [
   '--test',
-  `--test-concurrency=${concurrency}`,
   '--test-global-setup=test/support/global-setup.ts',
   // A test that hangs fails with its name before CI ends the whole run.
   '--test-timeout=180000',
@@ -21,7 +27,7 @@ const FLAGS = [
   '--test-reporter-destination=stderr',
 ]
 
-function main(args: readonly string[]): void {
+async function main(args: readonly string[]): Promise<void> {
   const options = args.filter((each) => each.startsWith('-'))
   const paths = args.filter((each) => !each.startsWith('-'))
   const files = testFiles(paths.length > 0 ? paths : DIRECTORIES)
@@ -30,7 +36,39 @@ function main(args: readonly string[]): void {
     process.exitCode = 1
     return
   }
-  become(process.execPath, [...FLAGS, ...options, ...files])
+  const command = [...FLAGS, `--test-concurrency=${concurrency}`, ...options]
+  if (paths.length > 0) become(process.execPath, [...command, ...files])
+  else process.exitCode = await runAll(command, files)
+}
+
+/** Resolves with the exit code. */
+async function runAll(command: readonly string[], files: readonly string[]): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), 'platform-tests-'))
+  try {
+    const list = join(directory, 'failed')
+    const reporter = ['--test-reporter=./scripts/failed-files.ts', `--test-reporter-destination=${list}`]
+    const code = await run([...command, ...reporter, ...files])
+    const failed = readFileSync(list, 'utf8').split('\n').filter(Boolean)
+    return code === 1 && failed.length > 0 && failed.length <= FILES_RUN_AGAIN ? await runAgain(failed) : code
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function runAgain(files: readonly string[]): Promise<number> {
+  const names = files.map((file) => relative(process.cwd(), file)).join(', ')
+  console.error(`test: running alone what failed: ${names}`)
+  const code = await run([...FLAGS, '--test-concurrency=1', ...files])
+  if (code === 0) console.error(`test: passed alone, and is unstable beside other tests: ${names}`)
+  return code
+}
+
+async function run(args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, args, { stdio: 'inherit' })
+  const forward = (signal: NodeJS.Signals) => void child.kill(signal)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, forward)
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  return code ?? 128 + constants.signals[signal ?? 'SIGTERM']
 }
 
 function testFiles(paths: readonly string[]): string[] {
@@ -43,4 +81,4 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
-main(process.argv.slice(2))
+await main(process.argv.slice(2))

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+
+const PASSING = "import { test } from 'node:test'\ntest('passes', () => {})"
+const FAILING = "import { test } from 'node:test'\ntest('fails', () => { throw new Error('always') })"
+const UNSTABLE = `
+import { existsSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+test('fails once', () => {
+  if (existsSync('ran')) return
+  writeFileSync('ran', '')
+  throw new Error('once')
+})`
+
+/** Runs scripts/test.ts in a directory that has these test files. */
+function runTests(t: TestContext, tests: Readonly<Record<string, string>>, args: readonly string[] = []) {
+  const directory = mkdtempSync(join(tmpdir(), 'platform-test-runner-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  mkdirSync(join(directory, 'test/support'), { recursive: true })
+  writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
+  writeFileSync(join(directory, 'test/support/global-setup.ts'), '')
+  cpSync(import.meta.dirname, join(directory, 'scripts'), {
+    recursive: true,
+    filter: (path) => !path.endsWith('.test.ts'),
+  })
+  for (const [name, text] of Object.entries(tests)) writeFileSync(join(directory, 'test', name), text)
+  // Else the runner believes that it is one of the files of the run that it is a test of.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const result = spawnSync(process.execPath, ['scripts/test.ts', ...args], {
+    cwd: directory,
+    env,
+    encoding: 'utf8',
+  })
+  return { ...result, ranAgain: result.stderr.includes('running alone'), directory }
+}
+
+test('a run in which every test passes is not repeated', (t) => {
+  const { status, ranAgain } = runTests(t, { 'a.test.ts': PASSING })
+  assert.deepEqual([status, ranAgain], [0, false])
+})
+
+test('a file that passes alone is reported as unstable', (t) => {
+  const { status, stderr } = runTests(t, { 'a.test.ts': PASSING, 'b.test.ts': UNSTABLE })
+  assert.equal(status, 0)
+  assert.match(stderr, /passed alone, and is unstable beside other tests: test\/b\.test\.ts/)
+})
+
+test('a file that fails alone too fails the run', (t) => {
+  const { status, stdout, ranAgain } = runTests(t, { 'a.test.ts': FAILING, 'b.test.ts': UNSTABLE })
+  assert.deepEqual([status, ranAgain], [1, true])
+  assert.match(stdout, /always/)
+})
+
+test('many failures are not run again', (t) => {
+  const files = ['a', 'b', 'c', 'd'].map((name) => [`${name}.test.ts`, FAILING])
+  const { status, ranAgain } = runTests(t, Object.fromEntries(files))
+  assert.deepEqual([status, ranAgain], [1, false])
+})
+
+test('a run of named files is not repeated', (t) => {
+  const { status, ranAgain, directory } = runTests(t, { 'b.test.ts': UNSTABLE }, ['test/b.test.ts'])
+  assert.deepEqual([status, ranAgain], [1, false])
+  assert.ok(existsSync(join(directory, 'ran')))
+})
+
+test('a run without a test fails', (t) => {
+  assert.equal(runTests(t, { 'a.test.ts': '' }).status, 1)
+  assert.equal(runTests(t, {}).status, 1)
+})
