@@ -24,7 +24,7 @@ const ROOMS = [
     name: 'kernel',
     comment: 'The words that everyone shares: no I/O, no npm package, no other room.',
     path: KERNEL,
-    mayImport: [KERNEL, '^(node:)?(crypto|util|perf_hooks)$'],
+    mayImport: [KERNEL, '^(node:)?(crypto|util|perf_hooks|timers/promises)$'],
     noOtherNodeModules: true,
   },
   {

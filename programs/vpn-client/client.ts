@@ -1,3 +1,4 @@
+import { systemClock, type WaitingClock } from '../../src/kernel/clock.ts'
 import { backoffMs } from '../../src/kernel/retry.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import { Connector } from './connector.ts'
@@ -9,7 +10,6 @@ import { renewWhenNewer } from './token-renewal.ts'
 import { StateReport, type VpnEvent } from './state-report.ts'
 import { GatewaySession, type RequestOptions, type SessionLoss } from './session.ts'
 import { TokenSource, type ReadToken } from './token-source.ts'
-import { systemWaitingClock, type WaitingClock } from './waiting-clock.ts'
 
 /** While no gateway answers. */
 const BACKOFF = { initialMs: SECOND, maximumMs: 30 * SECOND }
@@ -101,7 +101,7 @@ class FailoverClient implements VpnClient {
     this.#gateways = options.gateways.map(parseGatewayAddress)
     this.#failback = options.failback ?? true
     this.#failbackAfterMs = options.failbackAfterMs ?? FAILBACK_AFTER_MS
-    this.#clock = options.clock ?? systemWaitingClock
+    this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
     this.#tokens = new TokenSource(options.readToken, this.#clock)
     this.#report = new StateReport(options.onState ?? (() => undefined), this.#clock)

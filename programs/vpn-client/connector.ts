@@ -1,3 +1,4 @@
+import type { WaitingClock } from '../../src/kernel/clock.ts'
 import type { Secret } from '../../src/kernel/secret.ts'
 import { MINUTE } from '../../src/kernel/time.ts'
 import type { GatewayAddress } from './addresses.ts'
@@ -5,7 +6,6 @@ import { openSession, type HandshakeResult } from './handshake.ts'
 import type { GatewaySession } from './session.ts'
 import type { StateReport } from './state-report.ts'
 import { tokenProblem, type TokenSource } from './token-source.ts'
-import type { WaitingClock } from './waiting-clock.ts'
 
 /** How long an attempt that timed out may still become a session at the gateway, and replace the one held here. */
 const LATE_SESSION_MS = MINUTE

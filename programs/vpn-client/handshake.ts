@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
+import type { WaitingClock } from '../../src/kernel/clock.ts'
 import type { Secret } from '../../src/kernel/secret.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import type { GatewayAddress } from './addresses.ts'
@@ -7,7 +8,6 @@ import { closeReason, networkFailure, refusal } from './failure-reasons.ts'
 import { readFrame, textOf } from './frames.ts'
 import { GatewaySession } from './session.ts'
 import { withoutToken } from './token-source.ts'
-import type { WaitingClock } from './waiting-clock.ts'
 
 // docs/specification.md, Gateway: an answer of the api is at most 1 MiB, of which every byte may be escaped into six
 const MAX_FRAME_BYTES = 8 * 1_024 * 1_024

@@ -1,5 +1,5 @@
+import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { SECOND } from '../../src/kernel/time.ts'
-import type { WaitingClock } from './waiting-clock.ts'
 
 const PROBES = 6
 const PROBE_TIMEOUT_MS = 3 * SECOND

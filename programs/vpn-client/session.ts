@@ -1,4 +1,5 @@
 import { WebSocket, type RawData } from 'ws'
+import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import type { Secret } from '../../src/kernel/secret.ts'
 import { SECOND } from '../../src/kernel/time.ts'
@@ -7,7 +8,6 @@ import { closeReason } from './failure-reasons.ts'
 import { readFrame, textOf, type ClientFrame, type ResponseFrame, type ServerFrame } from './frames.ts'
 import { withoutToken } from './token-source.ts'
 import { noSession, PendingRequests } from './pending-requests.ts'
-import type { WaitingClock } from './waiting-clock.ts'
 
 // docs/specification.md, Gateway: a heartbeat is missed after the interval and 5 s
 const HEARTBEAT_GRACE_MS = 5 * SECOND

@@ -1,7 +1,7 @@
+import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import type { GatewaySession } from './session.ts'
 import { isNewer, tokenProblem, type TokenSource } from './token-source.ts'
-import type { WaitingClock } from './waiting-clock.ts'
 
 const READ_EVERY_MS = 5 * SECOND
 

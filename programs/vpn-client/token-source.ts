@@ -1,8 +1,8 @@
+import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { errorMessage } from '../../src/kernel/errors.ts'
 import { backoffMs } from '../../src/kernel/retry.ts'
 import type { Secret } from '../../src/kernel/secret.ts'
 import { MINUTE, SECOND } from '../../src/kernel/time.ts'
-import type { WaitingClock } from './waiting-clock.ts'
 
 export type ReadToken = () => Secret | Promise<Secret>
 

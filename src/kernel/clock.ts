@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
 /** The only source of the current time. Tests pass a fake clock. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, UTC. May step backwards when the system's clock is set. */
@@ -8,11 +10,15 @@ export interface Clock {
 
 /** A clock with timers, so that a test also controls when a wait ends. */
 export interface WaitingClock extends Clock {
-  /** Resolves after `milliseconds`, or as soon as `signal` is aborted; never rejects. */
+  /**
+   * Resolves after `milliseconds` (at most 2^31 - 1, some 24 days), or as soon as `signal` is aborted; never rejects.
+   */
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 
-export const systemClock: Clock = {
+export const systemClock: WaitingClock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  wait: (milliseconds, signal) =>
+    pause(milliseconds, undefined, signal ? { signal } : {}).catch(() => undefined),
 }

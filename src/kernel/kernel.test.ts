@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
+import { systemClock } from './clock.ts'
 import { hasRole, knownRoles, type Identity } from './identity.ts'
 import { newId } from './ids.ts'
 import { pageOf } from './page.ts'
@@ -49,6 +50,15 @@ test('the next page starts after the last item of this one, and the last page ha
   assert.deepEqual(pageOf(rows, 2), { items: rows.slice(0, 2), next: 4 })
   assert.deepEqual(pageOf(rows, 3), { items: rows, next: null })
   assert.deepEqual(pageOf([], 3), { items: [], next: null })
+})
+
+test('a wait of the system clock ends after its time, or as soon as its signal is aborted', async () => {
+  await systemClock.wait(0)
+  await systemClock.wait(60_000, AbortSignal.abort())
+  const stopping = new AbortController()
+  const wait = systemClock.wait(60_000, stopping.signal)
+  stopping.abort()
+  await wait
 })
 
 test('columns are aligned, without spaces at the end of a line', () => {

@@ -1,4 +1,4 @@
-import type { WaitingClock } from '../../programs/vpn-client/index.ts'
+import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { fakeClock } from './clock.ts'
 import { eventually } from './eventually.ts'
 
