@@ -32,30 +32,3 @@ export function newMessage(
 ): Message {
   return { ...content, status: 'pending', attempts: 0, lastError: null, createdAt, deliveredAt: null }
 }
-
-/** Attributes of a CloudEvents 1.0 event in structured mode (docs/specification.md, Events). */
-export interface EventAttributes {
-  readonly id: string
-  /** `/platform/<domain>` */
-  readonly source: string
-  readonly type: string
-  readonly subject: string
-  /** RFC 3339 */
-  readonly time: string
-}
-
-export const EVENT_HEADERS = { 'content-type': 'application/cloudevents+json; charset=utf-8' } as const
-
-/** `data` is JSON text. */
-export function toCloudEvent({ id, source, type, subject, time }: EventAttributes, data: string): string {
-  const attributes = {
-    specversion: '1.0',
-    id,
-    source,
-    type,
-    subject,
-    time,
-    datacontenttype: 'application/json',
-  }
-  return `${JSON.stringify(attributes).slice(0, -1)},"data":${data}}`
-}

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
+import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -8,7 +9,7 @@ import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Delivery, Outbox, OutboxMessage, Settlement } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { EVENT_HEADERS, newMessage, toCloudEvent, type Message, type NewMessage } from './model.ts'
+import { newMessage, type Message, type NewMessage } from './model.ts'
 import {
   deleteDelivered,
   findMessage,

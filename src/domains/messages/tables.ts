@@ -1,6 +1,7 @@
+import { EVENT_HEADERS } from '../../kernel/cloud-event.ts'
 import { defineColumns, encoded, generated, integer, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
-import { EVENT_HEADERS, type MessageStatus } from './model.ts'
+import type { MessageStatus } from './model.ts'
 
 type Headers = Readonly<Record<string, string>>
 
