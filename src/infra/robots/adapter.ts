@@ -1,4 +1,4 @@
-import type { RateLimit } from './token-bucket.ts'
+import type { RateLimit } from '../../kernel/token-bucket.ts'
 import type { RobotMessage } from './robot.ts'
 
 export interface RobotTarget {

@@ -15,7 +15,8 @@ function signatureHeaders(body: string, { secret, now }: RobotTarget): Readonly<
 
 /** Any webhook for JSON: 2xx is success. */
 export const generic: RobotAdapter = {
-  rate: { burst: 10, everyMs: 100 },
+  // 60 in a minute.
+  rate: { burst: 10, everyMs: 1_200 },
   maximumSize: 65_536,
   size: (message) => byteLength(JSON.stringify(content(message))),
   request(message, target) {

@@ -1,16 +1,10 @@
 import type { ROBOT_KINDS } from '../../config/schema.ts'
+import type { ChannelMessage } from '../../ports/notification-channel.ts'
 
 export type RobotKind = (typeof ROBOT_KINDS)[number]
 
-/** A message to a group. Plain text: markup in it has no effect. */
-export interface RobotMessage {
-  readonly title: string
-  readonly text: string
-  /** Severity in the sender's words; only the generic robot receives it. */
-  readonly level: string
-  /** The same for each attempt to send one message, so that a receiver can recognise a repetition. */
-  readonly key: string
-}
+/** A message to a group; only the generic robot receives its `level` and `key`. */
+export type RobotMessage = ChannelMessage
 
 /**
  * `retryable`: the same message may succeed later; otherwise a setting must be changed first.

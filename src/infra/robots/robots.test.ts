@@ -6,12 +6,14 @@ import { ROBOT_FAULTS, ROBOT_TOKEN, startRobots, type RobotDoubles } from '../..
 import { ROBOT_KINDS } from '../../config/schema.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { Secret } from '../../kernel/secret.ts'
+import { ROBOT_ADAPTERS } from './adapters.ts'
 import { GroupRobot, type RobotOptions } from './group-robot.ts'
 import { dingtalk } from './dingtalk.ts'
 import { feishu } from './feishu.ts'
 import { redact } from './redact.ts'
+import { RobotWebhook } from './robot-webhook.ts'
 import type { RobotKind, RobotMessage } from './robot.ts'
-import type { BucketState } from './token-bucket.ts'
+import { TokenBucket, type BucketState } from '../../kernel/token-bucket.ts'
 
 const MESSAGE: RobotMessage = {
   title: '[CRITICAL] New ticket: disk full',
@@ -301,4 +303,41 @@ test('aborting a send ends it at once', async () => {
   const sending = robotOf(doubles, 'slack').send(MESSAGE, control.signal)
   setImmediate(() => control.abort())
   assert.deepEqual(await sending, { outcome: 'failed', reason: 'interrupted', retryable: true })
+})
+
+const LIMITS: Readonly<Record<RobotKind, readonly [perMs: number, messages: number][]>> = {
+  feishu: [
+    [1_000, 5],
+    [60_000, 100],
+  ],
+  dingtalk: [[60_000, 20]],
+  wecom: [[60_000, 20]],
+  slack: [[1_000, 1]],
+  generic: [[60_000, 60]],
+}
+
+for (const kind of ROBOT_KINDS) {
+  test(`${kind}: no window of its documented limits has more messages`, () => {
+    const clock = fakeClock()
+    const bucket = new TokenBucket(ROBOT_ADAPTERS[kind].rate, clock.now)
+    const times: number[] = []
+    while (times.length < 200) {
+      const waitMs = bucket.take()
+      if (waitMs === 0) times.push(clock.now())
+      else clock.advance(waitMs)
+    }
+    for (const [perMs, messages] of LIMITS[kind]) {
+      const most = Math.max(
+        ...times.map((start) => times.filter((at) => at >= start && at < start + perMs).length),
+      )
+      assert.ok(most <= messages, `${most} in ${perMs} ms`)
+    }
+  })
+}
+
+test('the answer of a robot that echoes its credentials is redacted', async () => {
+  await using doubles = await startRobots()
+  doubles.behave((response) => void response.writeHead(200).end(`thanks for ${ROBOT_TOKEN}`))
+  const webhook = new RobotWebhook({ kind: 'generic', url: new Secret(doubles.url('generic')) })
+  assert.deepEqual(await webhook.send(MESSAGE), { sent: true, answer: 'HTTP 200 thanks for **redacted**' })
 })

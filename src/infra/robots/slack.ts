@@ -10,8 +10,8 @@ const escape = (text: string) => text.replace(/[&<>]/g, (character) => ENTITIES[
 const content = ({ title, text }: RobotMessage) => escape(`${title}\n${text}`)
 
 export const slack: RobotAdapter = {
-  // About one a second, short bursts are tolerated.
-  rate: { burst: 3, everyMs: 1_000 },
+  // One a second, with a margin for the network.
+  rate: { burst: 1, everyMs: 1_100 },
   maximumSize: 40_000,
   size: (message) => content(message).length,
   request: (message, { url }) => jsonRequest(url, { text: content(message), mrkdwn: false }),

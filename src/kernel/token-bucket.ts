@@ -1,4 +1,4 @@
-/** `burst` messages at once, then one in each `everyMs`: in w milliseconds at most burst + w / everyMs. */
+/** `burst` messages at once, then one in each `everyMs` milliseconds: in w milliseconds at most burst + w / everyMs. */
 export interface RateLimit {
   readonly burst: number
   readonly everyMs: number
@@ -12,10 +12,10 @@ export interface BucketState {
   readonly blockedUntil: number
 }
 
-// A longer pause is a mistake of the robot, or of a clock that was set back since.
+// A longer pause is a mistake of the receiver, or of a clock that was set back since.
 const LONGEST_PAUSE_MS = 24 * 3_600_000
 
-/** A rate limit for one robot. A clock that is set back makes a message wait longer, never go out too early. */
+/** Keeps a rate limit. A clock that is set back makes a message wait longer, never go out too early. */
 export class TokenBucket {
   readonly #limit: RateLimit
   readonly #now: () => number
@@ -35,6 +35,12 @@ export class TokenBucket {
     return { tokens: this.#tokens, at: this.#at, blockedUntil: this.#blockedUntil }
   }
 
+  /** How many tokens can be taken now. */
+  available(): number {
+    this.#refill(this.#now())
+    return this.#blockedUntil > this.#at ? 0 : Math.floor(this.#tokens)
+  }
+
   /** Takes a token and returns 0, or returns the milliseconds until there is one. */
   take(): number {
     const now = this.#now()
@@ -45,7 +51,7 @@ export class TokenBucket {
     return 0
   }
 
-  /** Gives no token for this time: the robot asked for a pause. */
+  /** Gives no token for this time: the receiver asked for a pause. */
   pause(milliseconds: number): void {
     this.#blockedUntil = Math.max(this.#blockedUntil, this.#now() + milliseconds)
   }

@@ -1,0 +1,15 @@
+import type { RobotAdapter } from './adapter.ts'
+import { dingtalk } from './dingtalk.ts'
+import { feishu } from './feishu.ts'
+import { generic } from './generic.ts'
+import type { RobotKind } from './robot.ts'
+import { slack } from './slack.ts'
+import { wecom } from './wecom.ts'
+
+export const ROBOT_ADAPTERS: Readonly<Record<RobotKind, RobotAdapter>> = {
+  feishu,
+  dingtalk,
+  wecom,
+  slack,
+  generic,
+}

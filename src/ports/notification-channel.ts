@@ -1,0 +1,36 @@
+import type { RateLimit } from '../kernel/token-bucket.ts'
+
+/** A message to people. Plain text: markup in it has no effect. */
+export interface ChannelMessage {
+  readonly title: string
+  readonly text: string
+  /** Severity in the sender's words. */
+  readonly level: string
+  /** The same for each attempt to send one message, so that a receiver can recognise a repetition. */
+  readonly key: string
+}
+
+/**
+ * The outcome of one attempt. `answer` and `reason` contain no credentials of the channel. `retryable`: the same message
+ * may succeed later; otherwise a setting or the message must be changed first. `pauseMs`: the channel asks for that pause.
+ */
+export type SendOutcome =
+  | { readonly sent: true; readonly answer: string }
+  | {
+      readonly sent: false
+      readonly reason: string
+      readonly retryable: boolean
+      readonly pauseMs?: number
+    }
+
+/** Where notifications of alerts are sent, such as the robot of a group chat. Nothing to close. */
+export interface NotificationChannel {
+  /** In decisions, and as a label of metrics. */
+  readonly name: string
+  /** The caller keeps this limit; a channel does not wait. */
+  readonly rate: RateLimit
+  /** Whether the message is short enough to be sent as one. */
+  fits(message: ChannelMessage): boolean
+  /** Sends a message that fits, in one request of limited duration. Never rejects; may be called again for a message. */
+  send(message: ChannelMessage, signal?: AbortSignal): Promise<SendOutcome>
+}
