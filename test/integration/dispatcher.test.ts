@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { test } from 'node:test'
-import { Alerts } from '../../src/domains/alerts/index.ts'
+import { Alerts, noNotifications } from '../../src/domains/alerts/index.ts'
 import { Messages } from '../../src/domains/messages/index.ts'
 import { Dispatcher } from '../../src/infra/bus/dispatcher.ts'
 import type { BusMessage } from '../../src/kernel/bus.ts'
@@ -89,7 +89,11 @@ function openSite(
     },
     alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
   })
-  const alerts = new Alerts({ ...parts, events: messages.eventsOf('alerts', JSON.stringify) })
+  const alerts = new Alerts({
+    ...parts,
+    events: messages.eventsOf('alerts', JSON.stringify),
+    notifications: noNotifications,
+  })
   const lease = createLease({ store, clock, name: 'delivery', ttlMs: LEASE_MS })
   const dispatcher: Dispatcher = new Dispatcher({ ...parts, bus, lease, outbox: faulty(messages) })
   return { store, messages, alerts, dispatcher }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { Alerts, alertsDomain } from '../../src/domains/alerts/index.ts'
+import { Alerts, alertsDomain, noNotifications } from '../../src/domains/alerts/index.ts'
 import { Messages } from '../../src/domains/messages/index.ts'
 import { AddressPool } from '../../src/domains/pool/index.ts'
 import { Sessions, sessionsDomain } from '../../src/domains/sessions/index.ts'
@@ -36,7 +36,11 @@ export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
     delivery: { wake: () => undefined, settled: async () => undefined },
     alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
   })
-  const alerts = new Alerts({ ...shared, events: messages.eventsOf('alerts', alertsDomain.encodeEvent) })
+  const alerts = new Alerts({
+    ...shared,
+    events: messages.eventsOf('alerts', alertsDomain.encodeEvent),
+    notifications: noNotifications,
+  })
   const events = messages.eventsOf(sessionsDomain.name, sessionsDomain.encodeEvent)
   const poolOf = (cidr: string) => new AddressPool({ ...shared, alerts, cidr, coolDownMs })
   const sessionsOf = (leases: AddressPool) =>

@@ -1,7 +1,10 @@
-import type { AlertChange } from './model.ts'
-
-/** The event of each change (docs/specification.md, Events); a repeated report emits none. */
+/** The events of alerts (docs/specification.md, Events); a repeated report emits none. */
 export const ALERT_EVENTS = {
   raised: 'alert.raised',
+  acknowledged: 'alert.acknowledged',
   recovered: 'alert.recovered',
-} as const satisfies Partial<Record<AlertChange, string>>
+  frozen: 'alert.frozen',
+  unfrozen: 'alert.unfrozen',
+} as const
+
+export type AlertEvent = keyof typeof ALERT_EVENTS

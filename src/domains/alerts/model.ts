@@ -1,4 +1,5 @@
 import type { Severity } from '../../ports/alerts.ts'
+import { HOUR } from '../../kernel/time.ts'
 
 export const ALERT_STATUSES = ['firing', 'acknowledged', 'recovered', 'frozen'] as const
 export type AlertStatus = (typeof ALERT_STATUSES)[number]
@@ -26,7 +27,7 @@ export type AlertWeight = 0 | 1 | 2 | 3 | 4 | 5 | 6
 interface Grade {
   readonly weight: AlertWeight
   readonly level: AlertLevel
-  /** The internal level of a report with the same weight as the one before it. */
+  /** The internal level of a report that repeats it. */
   readonly repeatedLevel: AlertLevel
 }
 
@@ -45,7 +46,8 @@ const GRADES = {
 const WEIGHT_OF_LEVEL = [1, 2, 3, 4, 6, 0] as const
 const SEVERITY_OF_WEIGHT = ['CLOSE', 'INFO', 'INFO', 'WARNING', 'ERROR', 'HIGH', 'CRITICAL'] as const
 
-export interface Alert {
+/** An alert as the API shows it. */
+export interface AlertView {
   readonly id: string
   readonly alarmId: string | null
   readonly source: string
@@ -65,6 +67,46 @@ export interface Alert {
   readonly recoveredAt: number | null
 }
 
+/** What the rules have to remember of an alert. */
+interface AlertMemory {
+  /** Who reported it first, and with which weight. */
+  readonly createdBy: string
+  readonly firstWeight: AlertWeight
+  /** Every report, recoveries included. */
+  readonly reports: number
+  /** Whether it was ever CRITICAL. */
+  readonly wasCritical: boolean
+  /** Whether HIGH was reported since the weight was last below HIGH. */
+  readonly wasHigh: boolean
+  /** While it is acknowledged: the weight that was acknowledged, and when the acknowledgement lapses. */
+  readonly acknowledgedWeight: AlertWeight | null
+  readonly acknowledgedUntil: number | null
+  /** When it recovers without a report; null if it waits for one. */
+  readonly expiresAt: number | null
+  /** The swings of the last hour, oldest first; empty while it is frozen. */
+  readonly swings: readonly Swing[]
+  /** Null unless it is frozen. */
+  readonly freeze: Freeze | null
+}
+
+/** A change between recovered (weight 0) and CRITICAL (weight 6). */
+export interface Swing {
+  readonly at: number
+  /** The number of reports before it. */
+  readonly reportsBefore: number
+}
+
+export interface Freeze {
+  /** When it ends unless there is another swing. */
+  readonly until: number
+  /** Swings from the first of the four that caused it. */
+  readonly swings: number
+  /** The number of reports before the first of them. */
+  readonly reportsBefore: number
+}
+
+export interface Alert extends AlertView, AlertMemory {}
+
 /** One report of an alert. */
 export interface Report {
   readonly alarmId: string | null
@@ -76,10 +118,12 @@ export interface Report {
   readonly level?: Severity | AlertLevel
   /** The default is the weight of the level. */
   readonly weight?: AlertWeight
+  /** When the alert recovers if it is not reported again; the default is never, for INFO after {@link NOTICE_MS}. */
+  readonly expiresAt?: number
 }
 
-/** The kind of a change. `raised` and `recovered` emit an event, `repeated` does not. */
-export type AlertChange = 'raised' | 'recovered' | 'repeated'
+/** How long an alert of severity INFO fires after its last report. */
+export const NOTICE_MS = 24 * HOUR
 
 export function isSeverity(text: string): text is Severity {
   return (SEVERITIES as readonly string[]).includes(text)
@@ -100,79 +144,25 @@ export function weightsOf(severity: Severity): AlertWeight[] {
  * The weight of a report. An explicit weight overrides that of the level, except that CLOSE and level 5 always mean 0:
  * the text of a recovery may quote the weight of the alert that has ended.
  */
-function weightOf({ level, weight }: Pick<Report, 'level' | 'weight'>): AlertWeight {
+export function weightOf({ level, weight }: Pick<Report, 'level' | 'weight'>): AlertWeight {
   if (level === undefined) return weight ?? 0
   const weightOfLevel = typeof level === 'number' ? WEIGHT_OF_LEVEL[level] : GRADES[level].weight
   return weightOfLevel === 0 ? 0 : (weight ?? weightOfLevel)
 }
 
-/** The alert after its first report. */
-export function newAlert(report: Report, id: string, at: number): Alert {
-  const { alarmId, source, title, body, serverAddr } = report
-  const { level, weight } = GRADES.CLOSE
-  const unreported: Alert = {
-    id,
-    alarmId,
-    source,
-    title,
-    body,
-    level,
-    weight,
-    serverAddr,
-    status: 'recovered',
-    count: 0,
-    firstAt: at,
-    lastAt: at,
-    recoveredAt: null,
-  }
-  return applyReport(unreported, report, at)
-}
-
-/** The alert after one more report, whose state and texts it takes. */
-export function applyReport(alert: Alert, report: Report, at: number): Alert {
-  const { source, title, body, serverAddr } = report
-  const weight = weightOf(report)
-  const isFiring = weight > 0
-  return {
-    ...alert,
-    source,
-    title,
-    body,
-    serverAddr,
-    level: isFiring
-      ? levelOf(report.level ?? severityOf(weight), weight === alert.weight)
-      : GRADES.CLOSE.level,
-    weight,
-    status: statusAfter(alert, weight),
-    count: alert.count + (isFiring ? 1 : 0),
-    lastAt: at,
-    recoveredAt: isFiring ? null : (alert.recoveredAt ?? at),
-  }
-}
-
-/** The alert after a user has declared it recovered; this also ends `frozen`. */
-export function recover(alert: Alert, at: number): Alert {
-  const { level, weight } = GRADES.CLOSE
-  return { ...alert, level, weight, status: 'recovered', recoveredAt: alert.recoveredAt ?? at }
-}
-
-/** The kind of the change between two states of an alert; `before` is undefined for a new one. */
-export function changeOf(before: Alert | undefined, after: Alert): AlertChange {
-  if (after.status === 'frozen') return 'repeated'
-  if (after.status === 'recovered') return before?.status === 'recovered' ? 'repeated' : 'recovered'
-  // A recovered alert has weight 0, so firing again is an increase too.
-  return after.weight > (before?.weight ?? 0) ? 'raised' : 'repeated'
-}
-
-function levelOf(level: Severity | AlertLevel, repeats: boolean): AlertLevel {
+/** The internal level of a report; HIGH has another one when it is repeated. */
+export function levelOf(report: Report, weight: AlertWeight, wasHigh: boolean): AlertLevel {
+  if (weight === 0) return GRADES.CLOSE.level
+  const level = report.level ?? severityOf(weight)
   if (typeof level === 'number') return level
-  return GRADES[level][repeats ? 'repeatedLevel' : 'level']
+  return GRADES[level][wasHigh ? 'repeatedLevel' : 'level']
 }
 
-function statusAfter(alert: Alert, weight: AlertWeight): AlertStatus {
-  if (alert.status === 'frozen') return 'frozen'
-  if (weight === 0) return 'recovered'
-  // The acknowledgement covers only the weight that the alert had at that time.
-  if (alert.status === 'acknowledged' && weight <= alert.weight) return 'acknowledged'
-  return 'firing'
+/** The level and the weight of an alert that has recovered. */
+export const RECOVERED = { level: GRADES.CLOSE.level, weight: GRADES.CLOSE.weight } as const
+
+/** When the alert changes by itself, as far as is known now; null if it waits for a report or a user. */
+export function dueAt({ acknowledgedUntil, expiresAt, freeze }: Alert): number | null {
+  const times = [acknowledgedUntil, expiresAt, freeze?.until ?? null].filter((at) => at !== null)
+  return times.length > 0 ? Math.min(...times) : null
 }

@@ -9,6 +9,7 @@ import { createHttpServer } from '../../infra/http/server.ts'
 import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { testStore } from '../../../test/support/store.ts'
+import { noNotifications } from './occasion.ts'
 import { alertRoutes } from './routes.ts'
 import type { Static } from 'typebox'
 import type { AlertSchema } from './schemas.ts'
@@ -46,6 +47,7 @@ async function startApi() {
     logger: silentLogger,
     metrics: noMetrics,
     events: { append: async (_tx, { type }) => void events.push(type) },
+    notifications: noNotifications,
   })
   const server = await createHttpServer({
     routes: alertRoutes(alerts),

@@ -12,7 +12,7 @@ import {
   fromReportBody,
   ReportBody,
 } from './schemas.ts'
-import type { Alert } from './model.ts'
+import type { AlertView } from './model.ts'
 import type { Alerts } from './service.ts'
 
 const REPORTERS = ['admin', 'service', 'devops'] as const
@@ -47,8 +47,8 @@ export function alertRoutes(alerts: Alerts): Route[] {
       },
       errors: { forbidden_variable },
       prepare: ({ body }) => fromReportBody(body),
-      change: async (tx, _request, report) => {
-        const { alert, outcome } = await alerts.report(tx, report)
+      change: async (tx, { identity }, report) => {
+        const { alert, outcome } = await alerts.report(tx, report, identity.id)
         return outcome === 'new' ? created(textOf(alert)) : ok(textOf(alert))
       },
     }),
@@ -94,6 +94,6 @@ export function alertRoutes(alerts: Alerts): Route[] {
   ]
 }
 
-function textOf(alert: Alert): JsonText {
+function textOf(alert: AlertView): JsonText {
   return new JsonText(encodeAlert(alert))
 }

@@ -10,8 +10,8 @@ import {
   SEVERITIES,
   severityOf,
   TITLE_LENGTH,
-  type Alert,
   type AlertLevel,
+  type AlertView,
   type AlertWeight,
   type Report,
   type Severity,
@@ -145,7 +145,7 @@ export function fromAlertQuery({ status, level, source }: Static<typeof AlertQue
 }
 
 /** The alert in responses, pages and events. */
-export const encodeAlert = encoderOf(AlertSchema, { severity: ({ weight }: Alert) => severityOf(weight) })
+export const encodeAlert = encoderOf(AlertSchema, { severity: ({ weight }: AlertView) => severityOf(weight) })
 
 function parseLevelFilter(text: string): Pick<AlertFilter, 'level' | 'severity'> {
   return /^[0-5]$/.test(text) ? { level: Number(text) as AlertLevel } : { severity: parseSeverity(text) }

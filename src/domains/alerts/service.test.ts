@@ -10,9 +10,10 @@ import type { Store } from '../../store/store.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
 import type { OrderDeps } from '../orders/index.ts'
-import { SEVERITIES, severityOf, type Alert, type AlertStatus, type Report } from './model.ts'
+import { SEVERITIES, severityOf, type Alert, type AlertView, type AlertStatus, type Report } from './model.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import type { DomainEvent } from '../../ports/events.ts'
+import { noNotifications } from './occasion.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 
 const FIRST_PAGE: PageRequest = { limit: 100, before: Number.MAX_SAFE_INTEGER }
@@ -29,23 +30,48 @@ const FAILED: Report = {
 async function createWorld(dialect: DialectName, overrides: Partial<AlertDeps> = {}) {
   const clock = fakeClock()
   const { store, ...disposal } = await testStore(dialect, clock)
-  const events: DomainEvent<Alert>[] = []
+  const events: DomainEvent<AlertView>[] = []
   const service = new Alerts({
     store,
     clock,
     logger: silentLogger,
     metrics: noMetrics,
-    events: { append: async (_tx, event) => void events.push(event) },
+    events: {
+      append: async (_tx, event) => void events.push({ ...event, data: viewOf(event.data as Alert) }),
+    },
+    notifications: noNotifications,
     ...overrides,
   })
   const alerts = inTransactions(store, service, 'report', 'recover')
-  return { ...disposal, alerts, clock, store, events, types: () => events.map(({ type }) => type) }
+  const report = async (each: Report, actor = 'anna') => {
+    const { alert, outcome } = await alerts.report(each, actor)
+    return { alert: viewOf(alert), outcome }
+  }
+  return { ...disposal, alerts, report, clock, store, events, types: () => events.map(({ type }) => type) }
 }
 
 /** The alerts without `seq`, which a row of the list also has. */
-async function allOf(alerts: Pick<Alerts, 'list'>): Promise<Alert[]> {
+async function allOf(alerts: Pick<Alerts, 'list'>): Promise<AlertView[]> {
   const { items } = await alerts.list({}, FIRST_PAGE)
-  return (items as (Alert & { seq?: number })[]).map(({ seq: _seq, ...alert }) => alert)
+  return (items as (AlertView & { seq?: number })[]).map(({ seq: _seq, ...alert }) => alert)
+}
+
+/** The alert as the API shows it. */
+function viewOf(alert: Alert): AlertView {
+  const {
+    createdBy: _createdBy,
+    firstWeight: _firstWeight,
+    reports: _reports,
+    wasCritical: _wasCritical,
+    wasHigh: _wasHigh,
+    acknowledgedWeight: _acknowledgedWeight,
+    acknowledgedUntil: _acknowledgedUntil,
+    expiresAt: _expiresAt,
+    swings: _swings,
+    freeze: _freeze,
+    ...view
+  } = alert
+  return view
 }
 
 async function setStatus(store: Store, id: string, status: AlertStatus): Promise<void> {
@@ -55,7 +81,7 @@ async function setStatus(store: Store, id: string, status: AlertStatus): Promise
 onEveryDialect('reporting an alert', (dialect) => {
   it('creates a new one and emits an event', async () => {
     await using world = await createWorld(dialect)
-    const { alert, outcome } = await world.alerts.report(FAILED)
+    const { alert, outcome } = await world.report(FAILED)
     const now = world.clock.now()
     assert.equal(outcome, 'new')
     assert.deepEqual(alert, {
@@ -79,9 +105,9 @@ onEveryDialect('reporting an alert', (dialect) => {
 
   it('counts a repetition and emits no event', async () => {
     await using world = await createWorld(dialect)
-    const first = await world.alerts.report(FAILED)
+    const first = await world.report(FAILED)
     world.clock.advance(1_000)
-    const again = await world.alerts.report(FAILED)
+    const again = await world.report(FAILED)
     assert.equal(again.outcome, 'known')
     assert.deepEqual(again.alert, { ...first.alert, count: 2, lastAt: first.alert.lastAt + 1_000 })
     assert.deepEqual(await allOf(world.alerts), [again.alert])
@@ -91,7 +117,7 @@ onEveryDialect('reporting an alert', (dialect) => {
   it('emits an event when the weight increases, and none when it decreases', async () => {
     await using world = await createWorld(dialect)
     for (const level of ['WARNING', 'HIGH', 'HIGH', 'WARNING'] as const)
-      await world.alerts.report({ ...FAILED, level })
+      await world.report({ ...FAILED, level })
     assert.deepEqual(
       world.events.map(({ data }) => severityOf(data.weight)),
       ['WARNING', 'HIGH'],
@@ -102,22 +128,21 @@ onEveryDialect('reporting an alert', (dialect) => {
   it('gives HIGH level 4 first and level 3 when repeated', async () => {
     await using world = await createWorld(dialect)
     const levels: number[] = []
-    for (let i = 0; i < 3; i++)
-      levels.push((await world.alerts.report({ ...FAILED, level: 'HIGH' })).alert.level)
+    for (let i = 0; i < 3; i++) levels.push((await world.report({ ...FAILED, level: 'HIGH' })).alert.level)
     assert.deepEqual(levels, [4, 3, 3])
   })
 
   it('recovers with CLOSE, fires again after it, and continues the count', async () => {
     await using world = await createWorld(dialect)
-    const { alert: first } = await world.alerts.report(FAILED)
+    const { alert: first } = await world.report(FAILED)
     world.clock.advance(1_000)
-    const { alert: closed } = await world.alerts.report({
+    const { alert: closed } = await world.report({
       ...FAILED,
       level: 'CLOSE',
       title: 'Backup works again',
     })
     world.clock.advance(1_000)
-    const { alert: again } = await world.alerts.report(FAILED)
+    const { alert: again } = await world.report(FAILED)
     assert.deepEqual(
       [closed.status, closed.recoveredAt, closed.count],
       ['recovered', first.firstAt + 1_000, 1],
@@ -129,19 +154,19 @@ onEveryDialect('reporting an alert', (dialect) => {
 
   it('stores the recovery of an unknown alert as a recovered alert', async () => {
     await using world = await createWorld(dialect)
-    const { alert, outcome } = await world.alerts.report({ ...FAILED, level: 5 })
+    const { alert, outcome } = await world.report({ ...FAILED, level: 5 })
     assert.deepEqual([outcome, alert.status, alert.count], ['new', 'recovered', 0])
-    await world.alerts.report({ ...FAILED, level: 5 })
+    await world.report({ ...FAILED, level: 5 })
     assert.deepEqual(world.types(), ['alert.recovered'])
   })
 
   it('leaves an acknowledged alert acknowledged, and a frozen one frozen without events', async () => {
     await using world = await createWorld(dialect)
-    const { alert } = await world.alerts.report(FAILED)
+    const { alert } = await world.report(FAILED)
     await setStatus(world.store, alert.id, 'acknowledged')
-    assert.equal((await world.alerts.report(FAILED)).alert.status, 'acknowledged')
+    assert.equal((await world.report(FAILED)).alert.status, 'acknowledged')
     await setStatus(world.store, alert.id, 'frozen')
-    assert.equal((await world.alerts.report({ ...FAILED, level: 'CRITICAL' })).alert.status, 'frozen')
+    assert.equal((await world.report({ ...FAILED, level: 'CRITICAL' })).alert.status, 'frozen')
     assert.deepEqual(world.types(), ['alert.raised'])
   })
 
@@ -152,7 +177,7 @@ onEveryDialect('reporting an alert', (dialect) => {
       counter: ({ name }) => ({ increment: (labels) => void counted.push([name, labels]) }),
     }
     await using world = await createWorld(dialect, { metrics })
-    for (const level of ['ERROR', 'ERROR', 5] as const) await world.alerts.report({ ...FAILED, level })
+    for (const level of ['ERROR', 'ERROR', 5] as const) await world.report({ ...FAILED, level })
     assert.deepEqual(
       counted,
       ['ERROR', 'ERROR', 'CLOSE'].map((severity) => ['alerts_reported_total', { severity }]),
@@ -165,9 +190,9 @@ onEveryDialect('the identity of an alert', (dialect) => {
 
   it('is its alarm id, whatever the source', async () => {
     await using world = await createWorld(dialect)
-    await world.alerts.report(FAILED)
+    await world.report(FAILED)
     const other = { source: 'platform.backup.standby', title: 'Other', body: 'Other.', serverAddr: null }
-    const { alert, outcome } = await world.alerts.report({ ...FAILED, ...other })
+    const { alert, outcome } = await world.report({ ...FAILED, ...other })
     assert.equal(outcome, 'known')
     assert.deepEqual({ ...alert, ...other }, alert)
     assert.deepEqual(await allOf(world.alerts), [alert])
@@ -175,8 +200,8 @@ onEveryDialect('the identity of an alert', (dialect) => {
 
   it('is source, title and address without an alarm id, and never the body', async () => {
     await using world = await createWorld(dialect)
-    await world.alerts.report(UNNAMED)
-    assert.equal((await world.alerts.report({ ...UNNAMED, body: 'Other.' })).alert.count, 2)
+    await world.report(UNNAMED)
+    assert.equal((await world.report({ ...UNNAMED, body: 'Other.' })).alert.count, 2)
   })
 
   it('differs for reports that differ in any of its fields', async () => {
@@ -193,8 +218,8 @@ onEveryDialect('the identity of an alert', (dialect) => {
       { ...UNNAMED, alarmId: 'sha256:x' },
       { ...UNNAMED, alarmId: 'BACKUP.FAILED' },
     ]
-    for (const report of different) assert.equal((await world.alerts.report(report)).outcome, 'new')
-    for (const report of different) assert.equal((await world.alerts.report(report)).alert.count, 2)
+    for (const report of different) assert.equal((await world.report(report)).outcome, 'new')
+    for (const report of different) assert.equal((await world.report(report)).alert.count, 2)
   })
 
   it('works with fields of the maximum length', async () => {
@@ -211,9 +236,9 @@ onEveryDialect('the identity of an alert', (dialect) => {
       serverAddr: long(256),
       body: long(4_096),
     }
-    const { alert } = await world.alerts.report(report)
+    const { alert } = await world.report(report)
     assert.deepEqual(await world.alerts.get(alert.id), alert)
-    const named = await world.alerts.report({ ...report, alarmId: long(128) })
+    const named = await world.report({ ...report, alarmId: long(128) })
     assert.equal(named.outcome, 'new')
   })
 })
@@ -221,9 +246,9 @@ onEveryDialect('the identity of an alert', (dialect) => {
 onEveryDialect('recovering an alert manually', (dialect) => {
   it('recovers it and emits an event', async () => {
     await using world = await createWorld(dialect)
-    const { alert } = await world.alerts.report(FAILED)
+    const { alert } = await world.report(FAILED)
     world.clock.advance(1_000)
-    const next = await world.alerts.recover(alert.id, 'anna')
+    const next = viewOf(await world.alerts.recover(alert.id, 'anna'))
     const closed = { level: 5, weight: 0, status: 'recovered', recoveredAt: alert.lastAt + 1_000 }
     assert.deepEqual(next, { ...alert, ...closed })
     assert.deepEqual(await world.alerts.get(alert.id), next)
@@ -232,7 +257,7 @@ onEveryDialect('recovering an alert manually', (dialect) => {
 
   it('changes nothing when the alert is already recovered', async () => {
     await using world = await createWorld(dialect)
-    const { alert } = await world.alerts.report(FAILED)
+    const { alert } = await world.report(FAILED)
     const once = await world.alerts.recover(alert.id, 'anna')
     world.clock.advance(1_000)
     assert.deepEqual(await world.alerts.recover(alert.id, 'anna'), once)
@@ -242,7 +267,7 @@ onEveryDialect('recovering an alert manually', (dialect) => {
   for (const status of ['acknowledged', 'frozen'] as const) {
     it(`works on an ${status} alert`.replace('an frozen', 'a frozen'), async () => {
       await using world = await createWorld(dialect)
-      const { alert } = await world.alerts.report(FAILED)
+      const { alert } = await world.report(FAILED)
       await setStatus(world.store, alert.id, status)
       assert.equal((await world.alerts.recover(alert.id, 'anna')).status, 'recovered')
     })
@@ -280,28 +305,35 @@ onEveryDialect('an event of an alert', (dialect) => {
       },
     }
     await using world = await createWorld(dialect, { events })
-    await world.alerts.report(FAILED)
+    await world.report(FAILED)
     assert.deepEqual(seen, [{ inside: 1, outside: 0 }])
   })
 
   it('that cannot be written rolls back the new alert', async () => {
     await using world = await createWorld(dialect, { events: broken })
-    await assert.rejects(world.alerts.report(FAILED), /outbox is full/)
+    await assert.rejects(world.report(FAILED), /outbox is full/)
     assert.deepEqual(await allOf(world.alerts), [])
   })
 
   it('that cannot be written rolls back the recovery', async () => {
     await using world = await createWorld(dialect)
-    const { alert } = await world.alerts.report(FAILED)
+    const { alert } = await world.report(FAILED)
     const { clock, store } = world
     const failing = inTransactions(
       store,
-      new Alerts({ store, clock, logger: silentLogger, metrics: noMetrics, events: broken }),
+      new Alerts({
+        store,
+        clock,
+        logger: silentLogger,
+        metrics: noMetrics,
+        events: broken,
+        notifications: noNotifications,
+      }),
       'report',
       'recover',
     )
     await assert.rejects(failing.recover(alert.id, 'anna'), /outbox is full/)
-    await assert.rejects(failing.report({ ...FAILED, level: 'CLOSE' }), /outbox is full/)
+    await assert.rejects(failing.report({ ...FAILED, level: 'CLOSE' }, 'anna'), /outbox is full/)
     assert.deepEqual(await world.alerts.get(alert.id), alert)
   })
 })
@@ -386,7 +418,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
 onEveryDialect('concurrent reports', (dialect) => {
   it('create one alert and are all counted', async () => {
     await using world = await createWorld(dialect)
-    const results = await Promise.all(Array.from({ length: 24 }, () => world.alerts.report(FAILED)))
+    const results = await Promise.all(Array.from({ length: 24 }, () => world.report(FAILED)))
     assert.equal(results.filter(({ outcome }) => outcome === 'new').length, 1)
     assert.deepEqual(
       results.map(({ alert }) => alert.count).sort((a, b) => a - b),
@@ -402,8 +434,8 @@ onEveryDialect('concurrent reports', (dialect) => {
 
   it('emit one recovery event, however many recover the alert', async () => {
     await using world = await createWorld(dialect)
-    const { alert } = await world.alerts.report(FAILED)
-    const byReport = () => world.alerts.report({ ...FAILED, level: 'CLOSE' })
+    const { alert } = await world.report(FAILED)
+    const byReport = () => world.report({ ...FAILED, level: 'CLOSE' })
     await Promise.all([1, 2, 3, 4].flatMap(() => [byReport(), world.alerts.recover(alert.id, 'anna')]))
     assert.deepEqual(world.types(), ['alert.raised', 'alert.recovered'])
   })
@@ -439,11 +471,11 @@ onEveryDialect('the list of alerts', (dialect) => {
 
   async function withAlerts() {
     const world = await createWorld(dialect)
-    await world.alerts.report(named('1', { level: 'CRITICAL' }))
-    await world.alerts.report(named('2', { level: 'HIGH', source: 'shop' }))
-    await world.alerts.report(named('3', { level: 'INFO', source: 'shop' }))
-    await world.alerts.report(named('4', { level: 0 }))
-    await world.alerts.report(named('5', { level: 'CLOSE' }))
+    await world.report(named('1', { level: 'CRITICAL' }))
+    await world.report(named('2', { level: 'HIGH', source: 'shop' }))
+    await world.report(named('3', { level: 'INFO', source: 'shop' }))
+    await world.report(named('4', { level: 0 }))
+    await world.report(named('5', { level: 'CLOSE' }))
     const namesOf = async (filter: Parameters<Alerts['list']>[0], page = FIRST_PAGE) =>
       (await world.alerts.list(filter, page)).items.map(({ alarmId }) => alarmId).join('')
     return { world, namesOf, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
@@ -451,7 +483,7 @@ onEveryDialect('the list of alerts', (dialect) => {
 
   it('is newest first, and a repeated report does not change the order', async () => {
     await using list = await withAlerts()
-    await list.world.alerts.report(named('1'))
+    await list.world.report(named('1'))
     assert.equal(await list.namesOf({}), '54321')
   })
 
@@ -473,7 +505,7 @@ onEveryDialect('the list of alerts', (dialect) => {
     for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
       const page = await list.world.alerts.list({}, { limit: 2, before })
       pages.push(page.items.map(({ alarmId }) => alarmId).join(''))
-      if (pages.length === 1) await list.world.alerts.report(named('6'))
+      if (pages.length === 1) await list.world.report(named('6'))
       before = page.next
     }
     assert.deepEqual(pages, ['54', '32', '1'])
@@ -493,10 +525,10 @@ onEveryDialect('any sequence of reports and recoveries', (dialect) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
         const report = { ...FAILED, alarmId: `run ${run++}` }
-        const { alert } = await world.alerts.report(report)
+        const { alert } = await world.report(report)
         for (const level of steps) {
           if (level === 'manual') await world.alerts.recover(alert.id, 'anna')
-          else await world.alerts.report({ ...report, level })
+          else await world.report({ ...report, level })
         }
         const seen = await world.alerts.get(alert.id)
         const closing = (each: (typeof steps)[number]) => each === 'manual' || each === 'CLOSE' || each === 5

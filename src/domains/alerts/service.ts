@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, notFound } from '../../kernel/errors.ts'
+import { notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
@@ -9,20 +9,20 @@ import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import { ALERT_EVENTS } from './events.ts'
 import {
-  applyReport,
-  BODY_BYTES,
-  changeOf,
-  newAlert,
-  recover,
-  severityOf,
-  TITLE_LENGTH,
-  type Alert,
+  ALERT_CHANGES,
+  judgeFirst,
+  judgeRecovery,
+  judgeReport,
   type AlertChange,
-  type Report,
-} from './model.ts'
+  type Cause,
+  type Judgement,
+} from './judgement.ts'
+import { BODY_BYTES, severityOf, TITLE_LENGTH, type Alert, type AlertView, type Report } from './model.ts'
+import type { AlertNotifications } from './occasion.ts'
 import {
   findAlert,
   insertAlert,
+  insertHistory,
   listAlerts,
   lockAlert,
   lockReported,
@@ -37,80 +37,121 @@ export interface AlertDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  readonly events: EventSink<Alert>
+  readonly events: EventSink<AlertView>
+  readonly notifications: AlertNotifications
 }
+
+/** The actor of the alerts that the platform itself raises. */
+const PLATFORM = 'platform'
 
 /** The alerts, from their first report to their recovery. */
 export class Alerts implements PlatformAlerts {
   readonly #deps: AlertDeps
   readonly #reports: Counter
-  readonly #log: Record<AlertChange, (alert: Alert, by: LogFields) => void>
+  readonly #changes: Counter
 
   constructor(deps: AlertDeps) {
     this.#deps = deps
-    this.#log = createChangeLog(deps.logger)
     this.#reports = deps.metrics.counter({
       name: 'alerts_reported_total',
       help: 'Reports of alerts, including repeated ones.',
       labels: ['severity'],
     })
+    this.#changes = deps.metrics.counter({
+      name: 'alert_changes_total',
+      help: 'Changes of alerts. Repeated reports are none.',
+      labels: ['change'],
+    })
+    for (const change of ALERT_CHANGES) this.#changes.increment({ change }, 0)
   }
 
-  /** Records a report: creates the alert, or updates the existing one. */
-  async report(tx: Tx, report: Report): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
-    const { clock } = this.#deps
-    const fresh = newAlert(report, newId(), clock.now())
-    const known = (await insertAlert(tx, fresh))
-      ? undefined
-      : requireConflicting(await lockReported(tx, report))
-    const alert = known ? applyReport(known, report, clock.now()) : fresh
-    if (known) await updateAlert(tx, alert)
-    await this.#announce(tx, known, alert)
-    tx.afterCommit(() => this.#reports.increment({ severity: severityOf(alert.weight) }))
-    return { alert, outcome: known ? 'known' : 'new' }
+  /** Records a report: creates the alert, or changes the existing one. */
+  async report(tx: Tx, report: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
+    const cause = this.#cause(actor)
+    const first = judgeFirst(report, newId(), cause)
+    for (;;) {
+      if (await insertAlert(tx, first.alert)) {
+        await this.#record(tx, first, actor)
+        return { alert: this.#counted(tx, first.alert), outcome: 'new' }
+      }
+      // Not there if it was pruned meanwhile; then the insertion succeeds.
+      const known = await lockReported(tx, report)
+      if (!known) continue
+      const alert = await this.#apply(tx, known, judgeReport(known, report, cause), actor)
+      return { alert: this.#counted(tx, alert), outcome: 'known' }
+    }
   }
 
   async raise(tx: Tx, alert: PlatformAlert): Promise<void> {
-    await this.report(tx, platformReport(alert))
+    await this.report(tx, platformReport(alert), PLATFORM)
   }
 
   /** Rejects with `alert_not_found`. */
-  async get(id: string): Promise<Alert> {
+  async get(id: string): Promise<AlertView> {
     return requireAlert(await findAlert(this.#deps.store.read, id), id)
   }
 
   /** Newest first, by the time of the first report. */
-  list(filter: AlertFilter, page: PageRequest): Promise<Page<Alert>> {
+  list(filter: AlertFilter, page: PageRequest): Promise<Page<AlertView>> {
     return listAlerts(this.#deps.store.read, filter, page)
   }
 
-  /** Declares an alert recovered. A recovered one is returned unchanged. Rejects with `alert_not_found`. */
+  /**
+   * Declares an alert recovered, which also ends its freeze. A recovered one is returned unchanged. Rejects with
+   * `alert_not_found`.
+   */
   async recover(tx: Tx, id: string, actor: string): Promise<Alert> {
     const alert = requireAlert(await lockAlert(tx, id), id)
-    if (alert.status === 'recovered') return alert
-    const next = recover(alert, this.#deps.clock.now())
-    await updateAlert(tx, next)
-    await this.#announce(tx, alert, next, { actor })
-    return next
+    return this.#apply(tx, alert, judgeRecovery(alert, this.#cause(actor)), actor)
   }
 
-  /** Writes the event of a change in its transaction, and its log line after the commit. */
-  async #announce(tx: Tx, before: Alert | undefined, after: Alert, by: LogFields = {}): Promise<void> {
-    const change = changeOf(before, after)
-    if (change !== 'repeated')
-      await this.#deps.events.append(tx, { type: ALERT_EVENTS[change], subject: after.id, data: after })
-    tx.afterCommit(() => this.#log[change](after, by))
+  #cause(actor: string): Cause {
+    return { at: this.#deps.clock.now(), actor }
+  }
+
+  #counted(tx: Tx, alert: Alert): Alert {
+    tx.afterCommit(() => this.#reports.increment({ severity: severityOf(alert.weight) }))
+    return alert
+  }
+
+  /** Writes the changes of a locked alert; returns the alert after the last of them. */
+  async #apply(tx: Tx, alert: Alert, judgements: readonly Judgement[], actor: string): Promise<Alert> {
+    const after = judgements.at(-1)?.alert
+    if (!after) return alert
+    await updateAlert(tx, after)
+    for (const judgement of judgements) await this.#record(tx, judgement, actor)
+    return after
+  }
+
+  /** Writes all that follows from a change, in its transaction, and its log line after the commit. */
+  async #record(tx: Tx, judgement: Judgement, actor: string): Promise<void> {
+    const { events, notifications } = this.#deps
+    const { alert, entry, occasion } = judgement
+    if (entry) await insertHistory(tx, alert.id, entry)
+    for (const event of judgement.events)
+      await events.append(tx, { type: ALERT_EVENTS[event], subject: alert.id, data: alert })
+    if (occasion) await notifications.notify(tx, occasion, alert)
+    tx.afterCommit(() => this.#log(judgement, entry?.actor ?? actor))
+  }
+
+  #log({ alert, change }: Judgement, actor: string): void {
+    const fields = { ...summary(alert), change, actor }
+    if (change === 'repeated') return this.#deps.logger.debug(fields, 'alert reported again')
+    this.#changes.increment({ change })
+    this.#deps.logger.info(fields, MESSAGES[change])
   }
 }
 
 /** The log line of each change of an alert. */
-function createChangeLog(logger: Logger): Record<AlertChange, (alert: Alert, by: LogFields) => void> {
-  return {
-    raised: (alert, by) => logger.info({ ...summary(alert), ...by }, 'alert raised'),
-    recovered: (alert, by) => logger.info({ ...summary(alert), ...by }, 'alert recovered'),
-    repeated: (alert, by) => logger.debug({ ...summary(alert), ...by }, 'alert reported again'),
-  }
-}
+const MESSAGES = {
+  raised: 'alert raised',
+  risen: 'alert raised to a higher weight',
+  acknowledged: 'alert acknowledged',
+  lapsed: 'the acknowledgement of an alert has lapsed',
+  recovered: 'alert recovered',
+  frozen: 'alert frozen',
+  unfrozen: 'alert unfrozen',
+} as const satisfies Record<Exclude<AlertChange, 'repeated'>, string>
 
 function summary({ id, alarmId, source, weight, status, count }: Alert): LogFields {
   return { alert_id: id, alarm_id: alarmId, source, severity: severityOf(weight), status, count }
@@ -127,13 +168,7 @@ function platformReport({ alarmId, source, title, body, severity, serverAddr }: 
   }
 }
 
-function requireAlert(alert: Alert | undefined, id: string): Alert {
+function requireAlert<T>(alert: T | undefined, id: string): T {
   if (!alert) throw notFound('alert', id)
-  return alert
-}
-
-/** Alerts are never deleted, so the alert that conflicted with the insertion still exists. */
-function requireConflicting(alert: Alert | undefined): Alert {
-  if (!alert) throw new AppError('internal', 'internal', 'The alert was deleted while it was being reported.')
   return alert
 }

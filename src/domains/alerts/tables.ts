@@ -1,6 +1,6 @@
-import { defineColumns, generated, integer, text } from '../../store/columns.ts'
+import { defineColumns, flag, generated, integer, json, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
-import type { AlertLevel, AlertStatus, AlertWeight } from './model.ts'
+import type { AlertLevel, AlertStatus, AlertWeight, Freeze, Swing } from './model.ts'
 
 export const alerts = defineColumns({
   seq: generated(),
@@ -19,6 +19,30 @@ export const alerts = defineColumns({
   firstAt: integer(),
   lastAt: integer(),
   recoveredAt: integer().nullable(),
+  createdBy: text(),
+  firstWeight: integer<AlertWeight>(),
+  reports: integer(),
+  wasCritical: flag(),
+  wasHigh: flag(),
+  acknowledgedWeight: integer<AlertWeight>().nullable(),
+  acknowledgedUntil: integer().nullable(),
+  expiresAt: integer().nullable(),
+  swings: json<readonly Swing[]>(),
+  freeze: json<Freeze>().nullable(),
+  /** When the alert changes by itself; null if it waits for a report or a user. */
+  dueAt: integer().nullable(),
 })
 
-export const { db, names, statement } = schemaOf({ alerts })
+/** Every change after the first report, which the row of the alert itself records. */
+export const alertHistory = defineColumns({
+  seq: generated(),
+  alertId: text(),
+  at: integer(),
+  fromStatus: text<AlertStatus>(),
+  toStatus: text<AlertStatus>(),
+  weight: integer<AlertWeight>(),
+  actor: text(),
+  note: text().nullable(),
+})
+
+export const { db, names, statement } = schemaOf({ alerts, alert_history: alertHistory })

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { judgeFirst, judgeRecovery, judgeReport, type Judgement } from './judgement.ts'
 import {
-  applyReport,
-  changeOf,
-  newAlert,
-  recover,
   SEVERITIES,
   severityOf,
   weightsOf,
@@ -27,13 +24,29 @@ function reportOf(level: Severity | AlertLevel, weight?: AlertWeight): Report {
   return weight === undefined ? { ...texts, level } : { ...texts, level, weight }
 }
 
+function judge(alert: Alert, report: Report, at: number): Judgement {
+  return judgeReport(alert, report, { at, actor: 'anna' }).at(-1) as Judgement
+}
+
+function applyReport(alert: Alert, report: Report, at: number): Alert {
+  return judge(alert, report, at).alert
+}
+
 function fresh(report: Report): Alert {
-  return newAlert(report, 'id', 1_000)
+  return judgeFirst(report, 'id', { at: 1_000, actor: 'anna' }).alert
 }
 
 function after(...levels: (Severity | AlertLevel)[]): Alert {
   const [first, ...rest] = levels.map((level) => reportOf(level)) as [Report, ...Report[]]
   return rest.reduce<Alert>((alert, report) => applyReport(alert, report, alert.lastAt + 1_000), fresh(first))
+}
+
+function frozen(): Alert {
+  return after('CRITICAL', 'CLOSE', 'CRITICAL', 'CLOSE', 'CRITICAL')
+}
+
+function acknowledged(alert: Alert): Alert {
+  return { ...alert, status: 'acknowledged', acknowledgedWeight: alert.weight, acknowledgedUntil: 100_000 }
 }
 
 describe('the mapping of levels', () => {
@@ -136,6 +149,7 @@ describe('an alert', () => {
       ...before,
       ...text,
       count: 2,
+      reports: 2,
       lastAt: 9_000,
     })
   })
@@ -146,7 +160,7 @@ describe('an alert', () => {
       [alert.status, alert.count, alert.firstAt, alert.recoveredAt],
       ['recovered', 0, 1_000, 1_000],
     )
-    assert.equal(changeOf(undefined, alert), 'recovered')
+    assert.equal(judgeFirst(reportOf('CLOSE'), 'id', { at: 1_000, actor: 'anna' }).change, 'recovered')
   })
 
   it('keeps the time of its recovery when the recovery is reported again', () => {
@@ -160,8 +174,8 @@ describe('an alert', () => {
   })
 
   it('that was acknowledged stays acknowledged unless its weight increases', () => {
-    const acknowledged: Alert = { ...after('ERROR'), status: 'acknowledged' }
-    const statusAfter = (severity: Severity) => applyReport(acknowledged, reportOf(severity), 2_000).status
+    const before = acknowledged(after('ERROR'))
+    const statusAfter = (severity: Severity) => applyReport(before, reportOf(severity), 2_000).status
     assert.deepEqual((['WARNING', 'ERROR', 'HIGH', 'CLOSE'] as const).map(statusAfter), [
       'acknowledged',
       'acknowledged',
@@ -171,19 +185,28 @@ describe('an alert', () => {
   })
 
   it('that is frozen takes its reports and emits no event', () => {
-    const frozen: Alert = { ...after('CRITICAL'), status: 'frozen' }
-    const closed = applyReport(frozen, reportOf('CLOSE'), 2_000)
-    const fired = applyReport(closed, reportOf('CRITICAL'), 3_000)
-    assert.deepEqual([closed.status, closed.weight, closed.recoveredAt], ['frozen', 0, 2_000])
-    assert.deepEqual([fired.status, fired.weight, fired.recoveredAt, fired.count], ['frozen', 6, null, 2])
-    assert.deepEqual([changeOf(frozen, closed), changeOf(closed, fired)], ['repeated', 'repeated'])
+    const closed = judge(frozen(), reportOf('CLOSE'), 12_000)
+    const fired = judge(closed.alert, reportOf('CRITICAL'), 13_000)
+    assert.deepEqual(
+      [closed.alert.status, closed.alert.weight, closed.alert.recoveredAt, closed.events],
+      ['frozen', 0, 12_000, []],
+    )
+    assert.deepEqual(
+      [fired.alert.status, fired.alert.weight, fired.alert.recoveredAt, fired.alert.count, fired.events],
+      ['frozen', 6, null, 4, []],
+    )
   })
 
   it('that is frozen can be declared recovered', () => {
-    const frozen: Alert = { ...after('CRITICAL'), status: 'frozen' }
-    const next = recover(frozen, 2_000)
-    assert.deepEqual([next.status, next.level, next.weight, next.recoveredAt], ['recovered', 5, 0, 2_000])
-    assert.equal(changeOf(frozen, next), 'recovered')
+    const [judgement, ...rest] = judgeRecovery(frozen(), { at: 12_000, actor: 'anna' })
+    assert.deepEqual(rest, [])
+    const { alert, events, occasion } = judgement as Judgement
+    assert.deepEqual(
+      [alert.status, alert.level, alert.weight, alert.recoveredAt],
+      ['recovered', 5, 0, 12_000],
+    )
+    assert.deepEqual(events, ['unfrozen', 'recovered'])
+    assert.deepEqual(occasion, { kind: 'unfrozen', swings: 4, reports: 5 })
   })
 })
 
@@ -191,7 +214,7 @@ describe('the kind of a change', () => {
   const CASES: [before: Severity[], last: Severity, change: string][] = [
     [[], 'INFO', 'raised'],
     [['ERROR'], 'ERROR', 'repeated'],
-    [['ERROR'], 'HIGH', 'raised'],
+    [['ERROR'], 'HIGH', 'risen'],
     [['HIGH'], 'ERROR', 'repeated'],
     [['ERROR'], 'CLOSE', 'recovered'],
     [['ERROR', 'CLOSE'], 'CLOSE', 'repeated'],
@@ -199,8 +222,15 @@ describe('the kind of a change', () => {
   ]
   for (const [before, last, change] of CASES) {
     it(`${last} after ${before.join(', ') || 'nothing'} is ${change}`, () => {
-      const known = before.length > 0 ? after(...before) : undefined
-      assert.equal(changeOf(known, after(...before, last)), change)
+      const cause = { at: 9_000, actor: 'anna' }
+      const judgements =
+        before.length > 0
+          ? judgeReport(after(...before), reportOf(last), cause)
+          : [judgeFirst(reportOf(last), 'id', cause)]
+      assert.deepEqual(
+        judgements.map((judgement) => judgement.change),
+        [change],
+      )
     })
   }
 })
@@ -224,7 +254,7 @@ describe('any sequence of reports', () => {
         )
         assert.equal(alert.count, reports.filter((report) => !closes(report)).length)
         const isRecovered = closes(reports.at(-1) as Report)
-        assert.equal(alert.status, isRecovered ? 'recovered' : 'firing')
+        if (!alert.freeze) assert.equal(alert.status, isRecovered ? 'recovered' : 'firing')
         assert.equal(alert.recoveredAt !== null, isRecovered)
         assert.equal(alert.weight === 0, isRecovered)
         assert.equal(alert.level === 5, isRecovered)

@@ -1,0 +1,289 @@
+import type { AlertEvent } from './events.ts'
+import { addSwing, freezeFor, isSwing, prolong } from './freeze.ts'
+import {
+  levelOf,
+  NOTICE_MS,
+  RECOVERED,
+  severityOf,
+  weightOf,
+  type Alert,
+  type AlertStatus,
+  type AlertWeight,
+  type Report,
+} from './model.ts'
+import type { AlertOccasion } from './occasion.ts'
+
+/** When something happens to an alert, and who does it. */
+export interface Cause {
+  readonly at: number
+  readonly actor: string
+}
+
+/** The actor of what happens because time has passed. */
+export const WORKER = 'worker'
+
+/** One change in the history of an alert. */
+export interface ChangeEntry extends Cause {
+  readonly from: AlertStatus
+  readonly to: AlertStatus
+  readonly weight: AlertWeight
+  readonly note: string | null
+}
+
+export const ALERT_CHANGES = [
+  'raised',
+  'risen',
+  'acknowledged',
+  'lapsed',
+  'recovered',
+  'frozen',
+  'unfrozen',
+] as const
+
+/** What a change has done to an alert; `repeated` changes only its count, its texts or a lower weight. */
+export type AlertChange = (typeof ALERT_CHANGES)[number] | 'repeated'
+
+/** The result of a report, of an action or of time: the alert after it, and all that follows from it. */
+export interface Judgement {
+  readonly alert: Alert
+  readonly change: AlertChange
+  readonly events: readonly AlertEvent[]
+  /** Null if nothing changes that the history shows; also for the first report, which the alert itself records. */
+  readonly entry: ChangeEntry | null
+  /** Null if nobody has to be notified. */
+  readonly occasion: AlertOccasion | null
+}
+
+const EVENT_OF = {
+  raised: 'raised',
+  risen: 'raised',
+  acknowledged: 'acknowledged',
+  lapsed: 'raised',
+  recovered: 'recovered',
+  frozen: 'frozen',
+  unfrozen: 'unfrozen',
+} as const satisfies Record<Exclude<AlertChange, 'repeated'>, AlertEvent>
+
+/** Judges the first report of an alert. */
+export function judgeFirst(report: Report, id: string, cause: Cause): Judgement {
+  const before = unreported(report, id, cause)
+  const judgement = enter(before, withReport(before, report, cause.at), cause)
+  const alert = { ...judgement.alert, firstWeight: judgement.alert.weight }
+  const change = alert.weight === 0 ? 'recovered' : 'raised'
+  return { ...judgement, alert, change, events: [change], entry: null }
+}
+
+/** Judges one more report: first what time has done to the alert, then the report. */
+export function judgeReport(alert: Alert, report: Report, cause: Cause): Judgement[] {
+  return afterTime(alert, cause.at, (current) => [
+    enter(current, withReport(current, report, cause.at), cause),
+  ])
+}
+
+/** Judges an acknowledgement; none unless the alert fires. */
+export function judgeAcknowledgement(
+  alert: Alert,
+  { until, comment }: { readonly until: number; readonly comment: string | null },
+  cause: Cause,
+): Judgement[] {
+  return afterTime(alert, cause.at, (current) => {
+    if (current.status !== 'firing') return []
+    const memory = { acknowledgedWeight: current.weight, acknowledgedUntil: until }
+    const after: Alert = { ...current, ...memory, status: 'acknowledged' }
+    return [judged('acknowledged', current, after, cause, { note: comment })]
+  })
+}
+
+/** Judges a recovery by a user; none if the alert is recovered already. */
+export function judgeRecovery(alert: Alert, cause: Cause): Judgement[] {
+  return afterTime(alert, cause.at, (current) => {
+    if (current.status === 'recovered') return []
+    if (current.status === 'frozen') return [recoverFrozen(current, cause)]
+    const recovered = withRecovery(current, cause.at)
+    if (!isSwing(current, recovered)) return [enter(current, recovered, cause)]
+    // What would be the fourth swing freezes nothing: the user has said that the alert is over.
+    const swings = addSwing(current, cause.at)
+    const after = withStatus({ ...recovered, swings: freezeFor(swings, cause.at) ? [] : swings }, 'recovered')
+    return [judged('recovered', current, after, cause, { occasion: { kind: 'recovered' } })]
+  })
+}
+
+/** Judges the end of a freeze by a user; none if the alert is not frozen. */
+export function judgeUnfreeze(alert: Alert, cause: Cause): Judgement[] {
+  return afterTime(alert, cause.at, (current) =>
+    current.status === 'frozen' ? [unfreeze(current, cause)] : [],
+  )
+}
+
+/** Judges what time has done to an alert: none if nothing is due. */
+export function judgeTime(alert: Alert, at: number): Judgement[] {
+  const cause = { at, actor: WORKER }
+  if (alert.weight > 0 && isDue(alert.expiresAt, at)) return [enter(alert, withRecovery(alert, at), cause)]
+  return afterTime(alert, at, () => [])
+}
+
+/**
+ * Ends a freeze or an acknowledgement whose time is over, and then judges what happens next. An expiry is left out: a
+ * report that comes late is still a report of the alert.
+ */
+function afterTime(alert: Alert, at: number, next: (current: Alert) => Judgement[]): Judgement[] {
+  const cause = { at, actor: WORKER }
+  if (alert.status === 'frozen' && isDue(alert.freeze?.until, at)) return chain(unfreeze(alert, cause), next)
+  if (alert.status === 'acknowledged' && isDue(alert.acknowledgedUntil, at))
+    return chain(lapse(alert, cause), next)
+  return next(alert)
+}
+
+function chain(first: Judgement, next: (current: Alert) => Judgement[]): Judgement[] {
+  return [first, ...next(first.alert)]
+}
+
+function isDue(time: number | null | undefined, at: number): boolean {
+  return typeof time === 'number' && time <= at
+}
+
+/** The alert enters the weight of `next`, which still has the status of `before`. */
+function enter(before: Alert, next: Alert, cause: Cause): Judgement {
+  const occasion = occasionOf(before, next)
+  const swings = isSwing(before, next) ? addSwing(before, cause.at) : before.swings
+  if (before.status === 'frozen')
+    return repeated(isSwing(before, next) ? prolonged(next, cause.at) : next, occasion)
+  const freeze = swings === before.swings ? undefined : freezeFor(swings, cause.at)
+  if (freeze) return freezeNow(before, { ...next, freeze, swings: [] }, cause)
+  const after = withStatus({ ...next, swings }, statusAfter(before, next.weight))
+  const change = changeOf(before, after)
+  return change === 'repeated'
+    ? repeated(after, occasion)
+    : judged(change, before, after, cause, { occasion })
+}
+
+function prolonged(alert: Alert, at: number): Alert {
+  return { ...alert, freeze: alert.freeze && prolong(alert.freeze, at) }
+}
+
+function freezeNow(before: Alert, next: Alert, cause: Cause): Judgement {
+  const after = withStatus(next, 'frozen')
+  return judged('frozen', before, after, cause, { ...freezeDetails('frozen', after) })
+}
+
+/** The alert is what its last report says. */
+function unfreeze(before: Alert, cause: Cause): Judgement {
+  const status = before.weight === 0 ? 'recovered' : 'firing'
+  const after = withStatus({ ...before, freeze: null }, status)
+  return judged('unfrozen', before, after, cause, freezeDetails('unfrozen', before))
+}
+
+function recoverFrozen(before: Alert, cause: Cause): Judgement {
+  const after = withStatus({ ...withRecovery(before, cause.at), freeze: null }, 'recovered')
+  const judgement = judged('recovered', before, after, cause, freezeDetails('unfrozen', before))
+  return { ...judgement, events: ['unfrozen', 'recovered'] }
+}
+
+function freezeDetails(kind: 'frozen' | 'unfrozen', { freeze, reports: total }: Alert) {
+  const swings = freeze?.swings ?? 0
+  const reports = total - (freeze?.reportsBefore ?? 0)
+  const note = `${swings} swings in ${reports} ${reports === 1 ? 'report' : 'reports'}`
+  return { note, occasion: { kind, swings, reports } } as const
+}
+
+function lapse(before: Alert, cause: Cause): Judgement {
+  const note = 'the acknowledgement has lapsed'
+  const occasion = { kind: 'acknowledgement_lapsed' } as const
+  return judged('lapsed', before, withStatus(before, 'firing'), cause, { note, occasion })
+}
+
+function judged(
+  change: Exclude<AlertChange, 'repeated'>,
+  before: Alert,
+  alert: Alert,
+  cause: Cause,
+  { note = null, occasion = null }: Partial<Pick<ChangeEntry, 'note'> & Pick<Judgement, 'occasion'>>,
+): Judgement {
+  const entry = { ...cause, from: before.status, to: alert.status, weight: alert.weight, note }
+  return { alert, change, events: [EVENT_OF[change]], entry, occasion }
+}
+
+function repeated(alert: Alert, occasion: AlertOccasion | null): Judgement {
+  return { alert, change: 'repeated', events: [], entry: null, occasion }
+}
+
+function statusAfter(before: Alert, weight: AlertWeight): AlertStatus {
+  if (weight === 0) return 'recovered'
+  // The acknowledgement covers only the weight that the alert had at that time.
+  return before.status === 'acknowledged' && weight <= (before.acknowledgedWeight ?? 0)
+    ? 'acknowledged'
+    : 'firing'
+}
+
+function changeOf(before: Alert, after: Alert): AlertChange {
+  if (after.status === 'acknowledged') return 'repeated'
+  if (after.status === 'recovered') return before.status === 'recovered' ? 'repeated' : 'recovered'
+  if (before.status === 'recovered') return 'raised'
+  return before.status === 'acknowledged' || after.weight > before.weight ? 'risen' : 'repeated'
+}
+
+function occasionOf(before: Alert, after: Alert): AlertOccasion | null {
+  if (after.weight > before.weight) return { kind: before.weight === 0 ? 'raised' : 'risen' }
+  return after.weight === 0 && before.weight > 0 ? { kind: 'recovered' } : null
+}
+
+/** An acknowledgement is forgotten with the status. */
+function withStatus(alert: Alert, status: AlertStatus): Alert {
+  if (status === 'acknowledged') return { ...alert, status }
+  return { ...alert, status, acknowledgedWeight: null, acknowledgedUntil: null }
+}
+
+function withRecovery(alert: Alert, at: number): Alert {
+  const memory = { wasHigh: false, expiresAt: null }
+  return { ...alert, ...RECOVERED, ...memory, recoveredAt: alert.recoveredAt ?? at }
+}
+
+/** The alert with the texts, the level and the weight of a report; its status is that of before. */
+function withReport(alert: Alert, report: Report, at: number): Alert {
+  const { source, title, body, serverAddr } = report
+  const weight = weightOf(report)
+  const reported = { ...alert, source, title, body, serverAddr, reports: alert.reports + 1, lastAt: at }
+  if (weight === 0) return withRecovery(reported, at)
+  const isHigh = (report.level ?? severityOf(weight)) === 'HIGH'
+  return {
+    ...reported,
+    weight,
+    level: levelOf(report, weight, alert.wasHigh && weight <= alert.weight),
+    count: alert.count + 1,
+    recoveredAt: null,
+    wasHigh: isHigh || (alert.wasHigh && weight >= 5),
+    wasCritical: alert.wasCritical || weight === 6,
+    expiresAt: report.expiresAt ?? (severityOf(weight) === 'INFO' ? at + NOTICE_MS : null),
+  }
+}
+
+function unreported(
+  { alarmId, source, title, body, serverAddr }: Report,
+  id: string,
+  { at, actor }: Cause,
+): Alert {
+  return {
+    id,
+    alarmId,
+    source,
+    title,
+    body,
+    ...RECOVERED,
+    serverAddr,
+    status: 'recovered',
+    count: 0,
+    firstAt: at,
+    lastAt: at,
+    recoveredAt: null,
+    createdBy: actor,
+    firstWeight: RECOVERED.weight,
+    reports: 0,
+    wasCritical: false,
+    wasHigh: false,
+    acknowledgedWeight: null,
+    acknowledgedUntil: null,
+    expiresAt: null,
+    swings: [],
+    freeze: null,
+  }
+}

@@ -1,0 +1,40 @@
+import type { Tx } from '../../store/store.ts'
+import type { Alert } from './model.ts'
+
+/** Occasions without details. */
+export const PLAIN_OCCASIONS = [
+  /** A new alert, or one that fires again after its recovery. */
+  'raised',
+  /** Its weight has increased. */
+  'risen',
+  'recovered',
+  /** It fires again, because its acknowledgement has lapsed. */
+  'acknowledgement_lapsed',
+  /** A silence or an inhibition has ended: a notification is due only if the alert fires and was never notified. */
+  'silence_ended',
+  'inhibition_ended',
+] as const
+
+/** Occasions of the freeze rule, with the swings and the reports since the first of the swings. */
+export const FREEZE_OCCASIONS = ['frozen', 'unfrozen'] as const
+
+/** Why people may have to be notified of an alert. Repeated reports are no occasion. */
+export type AlertOccasion =
+  | { readonly kind: (typeof PLAIN_OCCASIONS)[number] }
+  | {
+      readonly kind: (typeof FREEZE_OCCASIONS)[number]
+      readonly swings: number
+      readonly reports: number
+    }
+
+/** Decides about the notifications of alerts. */
+export interface AlertNotifications {
+  /**
+   * Called in the transaction of the change, which may run twice, with the alert as it is after the change. Whether an
+   * acknowledged or a frozen alert is notified of is decided here: its rises and recoveries are passed on too.
+   */
+  notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void>
+}
+
+/** Notifies nobody. */
+export const noNotifications: AlertNotifications = { async notify() {} }
