@@ -5,6 +5,7 @@ import { foundation } from './migrations/0001-foundation.ts'
 import { vpn } from './migrations/0002-vpn.ts'
 import { vpnHolders } from './migrations/0003-vpn-holders.ts'
 import { alertRules } from './migrations/0004-alerts.ts'
+import { notifications } from './migrations/0005-notifications.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -23,7 +24,7 @@ export interface SchemaStatus {
 }
 
 /** Every step of the schema, oldest first. */
-export const MIGRATIONS: readonly Migration[] = [foundation, vpn, vpnHolders, alertRules]
+export const MIGRATIONS: readonly Migration[] = [foundation, vpn, vpnHolders, alertRules, notifications]
 
 // Any number that no other program uses for a lock in the same database.
 const ADVISORY_LOCK = 7_205_759_403

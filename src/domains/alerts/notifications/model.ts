@@ -1,0 +1,57 @@
+import type { AlertOccasion } from '../occasion.ts'
+import type { AlertWeight } from '../model.ts'
+
+/** What became of a notification (docs/specification.md, Alert notifications). */
+export const OUTCOMES = [
+  'disabled',
+  'below_level',
+  'inhibited',
+  'silenced',
+  'acknowledged',
+  'frozen',
+  'pending',
+  'sent',
+  'bundled',
+  'failed',
+] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+export type OccasionKind = AlertOccasion['kind']
+
+/** A decision of the stages, or of the sender. */
+export interface Decided {
+  readonly outcome: Outcome
+  /** What kept the notification back, or how it was sent; null while there is nothing to say. */
+  readonly reason: string | null
+}
+
+/** The notification of one occasion, as the API lists it. */
+export interface Decision extends Decided {
+  readonly id: string
+  /** When the occasion was, in epoch milliseconds. */
+  readonly at: number
+  readonly occasion: OccasionKind
+  readonly channel: string
+}
+
+/** The parts of an alert that a message shows, as they were at the occasion. */
+export interface Content {
+  readonly title: string
+  readonly alarmId: string | null
+  readonly serverAddr: string | null
+  /** The beginning of its body. */
+  readonly excerpt: string
+  /** What the freeze rule has to say, else null. */
+  readonly note: string | null
+}
+
+/** A notification that no message contains yet. */
+export interface Waiting {
+  readonly id: string
+  readonly alertId: string
+  readonly at: number
+  readonly occasion: OccasionKind
+  readonly weight: AlertWeight
+  readonly source: string
+  readonly content: Content
+}

@@ -1,0 +1,120 @@
+import type { Clock } from '../../../kernel/clock.ts'
+import { newId } from '../../../kernel/ids.ts'
+import type { Counter, Metrics } from '../../../kernel/metrics.ts'
+import type { Page, PageRequest } from '../../../kernel/page.ts'
+import { SECOND } from '../../../kernel/time.ts'
+import type { Store, Tx } from '../../../store/store.ts'
+import { severityOf, type Alert, type AlertWeight } from '../model.ts'
+import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
+import { clip } from './message.ts'
+import { OUTCOMES, type Content, type Decision, type Outcome } from './model.ts'
+import { decide, type Facts, type InhibitedBy, type SilencedBy } from './stages.ts'
+import { countPending, findEarlier, insertNotification, listDecisions } from './store.ts'
+
+/** What keeps notifications of an alert back; read in the transaction of the change. */
+export interface Suppressions {
+  silencedBy(tx: Tx, alert: Alert): Promise<SilencedBy | undefined>
+  inhibitedBy(tx: Tx, alert: Alert): Promise<InhibitedBy | undefined>
+}
+
+export interface NotifierOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly suppressions: Suppressions
+  /** The name of the channel. */
+  readonly channel: string
+  /** Whether the channel is configured. */
+  readonly isEnabled: boolean
+  readonly minWeight: AlertWeight
+  /** Called after the commit of a pending notification. */
+  readonly onPending: () => void
+}
+
+// Enough for the cause of an alert; the whole body is in the API.
+const EXCERPT_CHARACTERS = 1_000
+// How old the number of pending notifications may be; a scrape that reads it counts up to 100,000 rows.
+const PENDING_AGE_MS = 5 * SECOND
+
+/** Decides for each occasion whether people are notified, and stores the decision in the transaction of the change. */
+export class Notifier implements AlertNotifications {
+  readonly #options: NotifierOptions
+  readonly #decisions: Counter
+
+  constructor(options: NotifierOptions) {
+    const { metrics, channel, store } = options
+    this.#options = options
+    this.#decisions = metrics.counter({
+      name: 'alert_notifications_total',
+      help: 'Notifications of alerts by what became of them.',
+      labels: ['channel', 'outcome'],
+    })
+    for (const outcome of OUTCOMES) if (outcome !== 'pending') this.count(outcome, 0)
+    const pending = metrics.gauge({
+      name: 'alert_notifications_pending',
+      help: 'Notifications that are not sent yet, counted up to 100,000.',
+    })
+    const collect = async () => pending.set(await countPending(store.read))
+    metrics.onScrape(collect, [pending], PENDING_AGE_MS)
+  }
+
+  async notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
+    const decided = decide(await this.#factsOf(tx, occasion, alert))
+    if (!decided) return
+    const { channel, clock, onPending } = this.#options
+    const isPending = decided.outcome === 'pending'
+    await insertNotification(tx, {
+      id: newId(),
+      alertId: alert.id,
+      at: clock.now(),
+      occasion: occasion.kind,
+      channel,
+      ...decided,
+      source: alert.source,
+      weight: alert.weight,
+      content: isPending ? contentOf(occasion, alert) : null,
+      messageId: null,
+    })
+    tx.afterCommit(isPending ? onPending : () => this.count(decided.outcome, 1))
+  }
+
+  /** The decisions on an alert, newest first. */
+  list(alertId: string, page: PageRequest): Promise<Page<Decision>> {
+    return listDecisions(this.#options.store.read, alertId, page)
+  }
+
+  /** Counts notifications that are decided. */
+  count(outcome: Outcome, by: number): void {
+    this.#decisions.increment({ channel: this.#options.channel, outcome }, by)
+  }
+
+  async #factsOf(tx: Tx, { kind: occasion }: AlertOccasion, alert: Alert): Promise<Facts> {
+    const { isEnabled, minWeight, suppressions } = this.#options
+    const facts = { occasion, alert, isEnabled, minWeight }
+    // Without a channel nothing else matters, and alerts cost no further queries.
+    if (!isEnabled) return { ...facts, silencedBy: undefined, inhibitedBy: undefined, earlier: undefined }
+    return {
+      ...facts,
+      silencedBy: await suppressions.silencedBy(tx, alert),
+      inhibitedBy: await suppressions.inhibitedBy(tx, alert),
+      earlier: await findEarlier(tx, alert.id),
+    }
+  }
+}
+
+function contentOf(occasion: AlertOccasion, { title, alarmId, serverAddr, body, weight }: Alert): Content {
+  return {
+    title,
+    alarmId,
+    serverAddr,
+    excerpt: clip(body, EXCERPT_CHARACTERS),
+    note: noteOf(occasion, weight),
+  }
+}
+
+function noteOf(occasion: AlertOccasion, weight: AlertWeight): string | null {
+  if (!('swings' in occasion)) return null
+  const { swings, reports } = occasion
+  const state = weight === 0 ? 'recovered' : severityOf(weight)
+  return `${swings} swings in ${reports} reports; now ${state}`
+}

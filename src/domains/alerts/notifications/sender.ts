@@ -1,0 +1,185 @@
+import type { WaitingClock } from '../../../kernel/clock.ts'
+import { errorMessage } from '../../../kernel/errors.ts'
+import { newId } from '../../../kernel/ids.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import type { Metrics } from '../../../kernel/metrics.ts'
+import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
+import { TokenBucket } from '../../../kernel/token-bucket.ts'
+import type { NotificationChannel } from '../../../ports/notification-channel.ts'
+import { Runner, type Claim, type WorkOutcome } from '../../../store/runner.ts'
+import type { Store, Tx } from '../../../store/store.ts'
+import { nextBundle } from './bundle.ts'
+import type { Outcome } from './model.ts'
+import {
+  createMessage,
+  listMessages,
+  listWaiting,
+  lockChannel,
+  markFailed,
+  markRetried,
+  markSent,
+  messageQueue,
+  saveChannel,
+  type ChannelWork,
+} from './store.ts'
+
+export interface SenderOptions {
+  readonly store: Store
+  readonly clock: WaitingClock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly channel: NotificationChannel
+  /** Counts notifications by what became of them. */
+  readonly count: (outcome: Outcome, by: number) => void
+}
+
+/** How often the sender looks for notifications of other processes. */
+export const SEND_EVERY_MS = SECOND / 2
+/** How long the message of a dead process waits for another one. */
+export const SEND_LEASE_MS = 15 * SECOND
+// docs/specification.md, Alert notifications
+const RETRY = { initialMs: SECOND, maximumMs: MINUTE, giveUpAfterMs: 24 * HOUR }
+// A message that the channel refuses must not hold up the others; when it refuses several, it refuses all.
+const MAX_REFUSED = 5
+const REASON_CHARACTERS = 500
+
+/** A failed attempt at a message. */
+class SendFailure extends Error {
+  readonly isRefused: boolean
+  readonly pauseMs: number | undefined
+
+  constructor(reason: string, { isRefused, pauseMs }: { isRefused: boolean; pauseMs: number | undefined }) {
+    super(reason)
+    this.isRefused = isRefused
+    this.pauseMs = pauseMs
+  }
+}
+
+/**
+ * Sends pending notifications. One process sends at a time, one message after the other: a claim takes a token of the
+ * channel's rate limit, which all processes share, and either repeats a message or bundles notifications into a new one. A
+ * process that dies between sending a message and recording it leaves it to be sent again, with the same key.
+ */
+export class NotificationSender {
+  readonly #options: SenderOptions
+  readonly #runner: Runner<ChannelWork, void>
+
+  constructor(options: SenderOptions) {
+    const { store, clock, logger, metrics } = options
+    this.#options = options
+    this.#runner = new Runner<ChannelWork, void>({
+      name: 'alert-notifications',
+      store,
+      clock,
+      logger,
+      metrics,
+      everyMs: SEND_EVERY_MS,
+      leaseMs: SEND_LEASE_MS,
+      concurrency: 1,
+      retry: RETRY,
+      claim: (tx, claim) => this.#claim(tx, claim),
+      renew: (tx, message, lease) => messageQueue.renew(tx, message, lease),
+      work: (message, signal) => this.#send(message, signal),
+      settle: (tx, message, holder, outcome) => this.#settle(tx, message, holder, outcome),
+    })
+  }
+
+  start(): void {
+    this.#runner.start()
+  }
+
+  /** Looks for notifications at once. */
+  wake(): void {
+    this.#runner.wake()
+  }
+
+  /** Aborts the current attempt, which is repeated later, and waits for its end; may be called twice. */
+  stop(): Promise<void> {
+    return this.#runner.stop()
+  }
+
+  async #claim(tx: Tx, claim: Claim): Promise<ChannelWork[]> {
+    const { name, rate } = this.#options.channel
+    const bucket = new TokenBucket(rate, () => claim.now, await lockChannel(tx, name))
+    const tokens = bucket.available()
+    const unsent = await listMessages(tx)
+    if (tokens === 0 || unsent.some(isLeasedAt(claim.now))) return []
+    const [due] = await messageQueue.claim(tx, { ...claim, limit: 1 })
+    const message = due ?? (mayCreate(unsent) ? await this.#create(tx, claim, tokens) : undefined)
+    if (!message) return []
+    bucket.take()
+    await saveChannel(tx, name, bucket.state)
+    return [message]
+  }
+
+  /** Bundles notifications into a message, which the holder of the claim has claimed already. */
+  async #create(tx: Tx, { now, holder, until }: Claim, tokens: number): Promise<ChannelWork | undefined> {
+    const { channel } = this.#options
+    const id = newId()
+    const bundle = nextBundle(await listWaiting(tx), {
+      now,
+      tokens,
+      fits: (message) => channel.fits({ ...message, key: id }),
+    })
+    if (!bundle) return undefined
+    const { notifications, message } = bundle
+    const queuedAt = Math.min(...notifications.map(({ at }) => at))
+    const work = { dueAt: until, leaseHolder: holder, attempts: 1, queuedAt }
+    const created = { id, ...message, isRefused: false, ...work }
+    await createMessage(tx, created, notifications)
+    return created
+  }
+
+  async #send({ id, title, text, level }: ChannelWork, signal: AbortSignal): Promise<void> {
+    const outcome = await this.#options.channel.send({ title, text, level, key: id }, signal)
+    if (outcome.sent) return
+    const { reason, retryable, pauseMs } = outcome
+    throw new SendFailure(reason, { isRefused: !retryable, pauseMs })
+  }
+
+  async #settle(tx: Tx, message: ChannelWork, holder: string, outcome: WorkOutcome<void>): Promise<boolean> {
+    const dueAt = outcome.status === 'retry' ? outcome.at : null
+    if (!(await messageQueue.release(tx, message, { holder, dueAt }))) return false
+    if (outcome.status === 'done') await this.#markSent(tx, message)
+    else await this.#markFailure(tx, message, outcome)
+    return true
+  }
+
+  async #markSent(tx: Tx, { id }: ChannelWork): Promise<void> {
+    const { outcome, count } = await markSent(tx, id)
+    tx.afterCommit(() => this.#options.count(outcome, count))
+  }
+
+  async #markFailure(
+    tx: Tx,
+    { id, attempts }: ChannelWork,
+    { status, error }: Exclude<WorkOutcome<void>, { status: 'done' }>,
+  ): Promise<void> {
+    const reason = `Attempt ${attempts} has failed: ${errorMessage(error)}`.slice(0, REASON_CHARACTERS)
+    const { isRefused = false, pauseMs } = error instanceof SendFailure ? error : {}
+    if (pauseMs !== undefined) await this.#pause(tx, pauseMs)
+    if (status === 'retry') return markRetried(tx, id, { isRefused, reason })
+    // The next attempt would come after the end of the 24 hours.
+    const before = this.#options.clock.now() - RETRY.giveUpAfterMs + RETRY.maximumMs
+    const count = await markFailed(tx, id, { before, reason: `Given up after 24 hours. ${reason}` })
+    tx.afterCommit(() => this.#options.count('failed', count))
+  }
+
+  /** The channel has asked for a pause, which holds for all messages and all processes. */
+  async #pause(tx: Tx, milliseconds: number): Promise<void> {
+    const { channel, clock } = this.#options
+    const bucket = new TokenBucket(channel.rate, clock.now, await lockChannel(tx, channel.name))
+    bucket.pause(milliseconds)
+    await saveChannel(tx, channel.name, bucket.state)
+  }
+}
+
+const isLeasedAt =
+  (now: number) =>
+  ({ leaseHolder, dueAt }: ChannelWork) =>
+    leaseHolder !== null && dueAt !== null && dueAt > now
+
+/** While the channel fails, notifications are gathered, so that fewer messages are sent when it works again. */
+function mayCreate(unsent: readonly ChannelWork[]): boolean {
+  return unsent.length < MAX_REFUSED && unsent.every(({ isRefused }) => isRefused)
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decide, STAGES, type Facts } from './stages.ts'
+import type { Outcome } from './model.ts'
+
+const FIRING: Facts = {
+  occasion: 'raised',
+  alert: { weight: 5, status: 'firing' },
+  isEnabled: true,
+  minWeight: 3,
+  silencedBy: undefined,
+  inhibitedBy: undefined,
+  earlier: undefined,
+}
+const SILENCE = { id: 's-1', reason: 'maintenance' }
+const INHIBITOR = { id: 'a-1', alarmId: 'backup.failed.critical' }
+const RECOVERED = { occasion: 'recovered', alert: { weight: 0, status: 'recovered' } } as const
+const earlier = (outcome: Outcome, reason: string | null = null) => ({ earlier: { outcome, reason } })
+
+type Case = readonly [what: string, facts: Partial<Facts>, outcome: Outcome | 'none', reason?: RegExp]
+
+const CASES: readonly Case[] = [
+  ['a new alert is pushed', {}, 'pending'],
+  ['one with the least severity is pushed', { alert: { weight: 3, status: 'firing' } }, 'pending'],
+  ['a rise of a pushed alert is pushed', { occasion: 'risen', ...earlier('sent') }, 'pending'],
+  [
+    'a lapsed acknowledgement is pushed',
+    { occasion: 'acknowledgement_lapsed', ...earlier('sent') },
+    'pending',
+  ],
+  [
+    'nothing is pushed without a robot, whatever else holds',
+    { isEnabled: false, silencedBy: SILENCE, inhibitedBy: INHIBITOR },
+    'disabled',
+    /alerts\.robot\.url/,
+  ],
+  [
+    'an alert below the severity is not pushed',
+    { alert: { weight: 2, status: 'firing' } },
+    'below_level',
+    /INFO is below WARNING/,
+  ],
+  [
+    'the severity comes before the inhibition',
+    { alert: { weight: 2, status: 'firing' }, inhibitedBy: INHIBITOR },
+    'below_level',
+  ],
+  [
+    'an inhibited alert is not pushed',
+    { inhibitedBy: INHIBITOR },
+    'inhibited',
+    /a-1 \(backup\.failed\.critical\)/,
+  ],
+  ['the inhibition comes before the silence', { inhibitedBy: INHIBITOR, silencedBy: SILENCE }, 'inhibited'],
+  ['a silenced alert is not pushed', { silencedBy: SILENCE }, 'silenced', /s-1: maintenance/],
+  [
+    'the silence comes before the acknowledgement',
+    { silencedBy: SILENCE, alert: { weight: 5, status: 'acknowledged' } },
+    'silenced',
+  ],
+  [
+    'a rise of an acknowledged alert is not pushed',
+    { occasion: 'risen', alert: { weight: 5, status: 'acknowledged' } },
+    'acknowledged',
+  ],
+  ['a frozen alert is not pushed', { alert: { weight: 6, status: 'frozen' } }, 'frozen'],
+  [
+    'the recovery of a frozen alert is not pushed',
+    { occasion: 'recovered', alert: { weight: 0, status: 'frozen' }, ...earlier('sent') },
+    'frozen',
+  ],
+  ['the freeze itself is pushed', { occasion: 'frozen', alert: { weight: 0, status: 'frozen' } }, 'pending'],
+  ['its end is pushed', { occasion: 'unfrozen', alert: { weight: 0, status: 'recovered' } }, 'pending'],
+  [
+    'the freeze of a silenced alert is not pushed',
+    { occasion: 'frozen', alert: { weight: 6, status: 'frozen' }, silencedBy: SILENCE },
+    'silenced',
+  ],
+  ['the recovery of a sent alert is pushed', { ...RECOVERED, ...earlier('sent') }, 'pending'],
+  ['the recovery of a bundled alert is pushed', { ...RECOVERED, ...earlier('bundled') }, 'pending'],
+  ['the recovery of a pending alert is pushed', { ...RECOVERED, ...earlier('pending') }, 'pending'],
+  [
+    'the recovery of an alert that was pushed before its silence is pushed',
+    { ...RECOVERED, ...earlier('sent'), silencedBy: SILENCE },
+    'pending',
+  ],
+  [
+    'the recovery of an alert that was pushed before its inhibition is pushed',
+    { ...RECOVERED, ...earlier('sent'), inhibitedBy: INHIBITOR },
+    'pending',
+  ],
+  [
+    'the recovery of an alert that was silenced is not pushed, for the same reason',
+    { ...RECOVERED, ...earlier('silenced', 'Silenced by s-1: maintenance') },
+    'silenced',
+    /never pushed\. Silenced by s-1: maintenance$/,
+  ],
+  [
+    'the recovery of an alert below the severity is not pushed',
+    { ...RECOVERED, ...earlier('below_level', 'INFO is below WARNING.') },
+    'below_level',
+  ],
+  [
+    'the recovery of an alert without any decision is not pushed',
+    RECOVERED,
+    'disabled',
+    /^The alert was never pushed\.$/,
+  ],
+  [
+    'the end of a silence pushes an alert that was never pushed',
+    { occasion: 'silence_ended', ...earlier('silenced') },
+    'pending',
+  ],
+  [
+    'the end of an inhibition pushes an alert that was never pushed',
+    { occasion: 'inhibition_ended', ...earlier('inhibited') },
+    'pending',
+  ],
+  [
+    'the end of one of two silences pushes nothing',
+    { occasion: 'silence_ended', ...earlier('silenced'), silencedBy: SILENCE },
+    'silenced',
+  ],
+  [
+    'the end of a silence is no occasion for an alert that was pushed',
+    { occasion: 'silence_ended', ...earlier('sent') },
+    'none',
+  ],
+  [
+    'the end of a silence is no occasion for an alert that has recovered',
+    { occasion: 'silence_ended', alert: { weight: 0, status: 'recovered' } },
+    'none',
+  ],
+  [
+    'the end of a silence leaves an acknowledged alert alone',
+    { occasion: 'silence_ended', alert: { weight: 5, status: 'acknowledged' }, ...earlier('silenced') },
+    'acknowledged',
+  ],
+]
+
+for (const [what, facts, outcome, reason] of CASES) {
+  test(what, () => {
+    const decided = decide({ ...FIRING, ...facts })
+    assert.equal(decided?.outcome ?? 'none', outcome)
+    if (reason) assert.match(decided?.reason ?? '', reason)
+    assert.equal(outcome === 'pending' || outcome === 'none', decided?.reason == null)
+  })
+}
+
+test('each stage has a case in which it decides', () => {
+  const deciding = CASES.map(([, facts]) => STAGES.find((stage) => stage({ ...FIRING, ...facts })))
+  for (const stage of STAGES) assert.ok(deciding.includes(stage), stage.name)
+})

@@ -1,0 +1,46 @@
+import { defineColumns, flag, generated, integer, json, text } from '../../../store/columns.ts'
+import { schemaOf } from '../../../store/schema.ts'
+import { WORK_COLUMNS } from '../../../store/work-queue.ts'
+import type { BucketState } from '../../../kernel/token-bucket.ts'
+import type { AlertWeight } from '../model.ts'
+import type { Content, OccasionKind, Outcome } from './model.ts'
+
+export const notifications = defineColumns({
+  seq: generated(),
+  id: text(),
+  alertId: text(),
+  at: integer(),
+  occasion: text<OccasionKind>(),
+  channel: text(),
+  outcome: text<Outcome>(),
+  reason: text().nullable(),
+  source: text(),
+  weight: integer<AlertWeight>(),
+  /** Null when it was never to be sent, and after it was sent. */
+  content: json<Content>().nullable(),
+  /** The message that contains it. */
+  messageId: text().nullable(),
+})
+
+/** Messages that are being sent, or wait for another attempt. */
+export const channelMessages = defineColumns({
+  id: text(),
+  title: text(),
+  text: text(),
+  level: text(),
+  /** Whether the channel refused the message itself, so that the failure says nothing about other messages. */
+  isRefused: flag(),
+  ...WORK_COLUMNS,
+})
+
+export const channels = defineColumns({
+  name: text(),
+  /** How much of the rate limit is left. It is kept here because the limit is one for all processes. */
+  rate: json<BucketState>().nullable(),
+})
+
+export const { db, names, statement } = schemaOf({
+  alert_notifications: notifications,
+  alert_messages: channelMessages,
+  alert_channels: channels,
+})
