@@ -7,9 +7,10 @@ import { poolDomain } from '../domains/pool/index.ts'
 import { sessionsDomain } from '../domains/sessions/index.ts'
 import { usersDomain } from '../domains/users/index.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
+import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
 import { createTokens, type Tokens } from '../infra/tokens/jwt.ts'
 import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
-import type { Clock } from '../kernel/clock.ts'
+import type { WaitingClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
@@ -47,7 +48,7 @@ type DomainName = (typeof DOMAINS)[number]['name']
 export interface DomainsOptions {
   readonly config: Config
   readonly store: Store
-  readonly clock: Clock
+  readonly clock: WaitingClock
   readonly logger: Logger
   readonly metrics: Metrics
   readonly delivery: Delivery
@@ -70,7 +71,12 @@ export function createDomains({ config, signingKey, ...platform }: DomainsOption
   const eventsOf = <T>(domain: Domain & { readonly encodeEvent: (data: T) => string }): EventSink<T> =>
     messages.messages.eventsOf(domain.name, domain.encodeEvent)
 
-  const alerts = alertsDomain.create({ ...platform, events: eventsOf(alertsDomain) })
+  const alerts = alertsDomain.create({
+    ...platform,
+    events: eventsOf(alertsDomain),
+    channel: alertRobot(config),
+    minSeverity: config.alerts.robot.minSeverity,
+  })
   const orders = ordersDomain.create({
     ...platform,
     events: eventsOf(ordersDomain),
@@ -111,6 +117,17 @@ export function routesOf(domains: Domains) {
 /** The jobs of all domains that a module runs. */
 export function jobsOf(domains: Domains, module: keyof DomainParts['jobs']) {
   return Object.values<DomainParts>(domains).flatMap(({ jobs }) => jobs[module] ?? [])
+}
+
+/** What the worker runs for all domains from its start to its stop. */
+export function runnersOf(domains: Domains) {
+  return Object.values<DomainParts>(domains).flatMap(({ runners = [] }) => runners)
+}
+
+/** The configured robot; undefined if there is none. */
+export function alertRobot({ alerts: { robot } }: Config): RobotWebhook | undefined {
+  const { url, kind, secret } = robot
+  return url && kind ? new RobotWebhook({ url, kind, secret }) : undefined
 }
 
 /** The subjects of a stream that covers all events: `order.created` → `order.>`. */

@@ -73,6 +73,12 @@ const isGatewayAlone = (modules: readonly ModuleName[]) =>
 
 export const ROBOT_KINDS = ['feishu', 'dingtalk', 'wecom', 'slack', 'generic'] as const
 
+const ALERT_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
+const alertSeverity = {
+  ...choice(ALERT_SEVERITIES),
+  parse: (text: string) => ALERT_SEVERITIES.find((severity) => severity === text.toUpperCase()),
+}
+
 // Node.js keeps a timer's delay in 32 bits, and fires at once when it is longer.
 const timerPeriod = duration({ minimum: 1, maximum: 24 * DAY })
 const durationFrom = (minimum: number) => duration({ minimum, maximum: 36_500 * DAY })
@@ -217,24 +223,27 @@ const SETTINGS = {
     noEffectYet: true,
   }),
   'alerts.robot.url': setting(secretHttpUrl, {
-    description: 'The webhook of the chat robot that receives alerts; needs `alerts.robot.kind`.',
+    description:
+      'The webhook of the chat robot that receives alerts; needs `alerts.robot.kind`. Set it for the api and for the worker.',
     environment: [{ name: 'ALERT_ROBOT_URL' }],
     secret: true,
     needs: 'alerts.robot.kind',
-    noEffectYet: true,
   }),
   'alerts.robot.kind': setting(choice(ROBOT_KINDS), {
-    description: 'The kind of robot, which decides the format of its messages.',
+    description: 'The kind of robot, which decides the format and the rate limit of its messages.',
     environment: [{ name: 'ALERT_ROBOT_KIND' }],
     needs: 'alerts.robot.url',
-    noEffectYet: true,
   }),
   'alerts.robot.secret': setting(secretText, {
     description: 'The key that signs messages, for a robot that requires signatures.',
     environment: [{ name: 'ALERT_ROBOT_SECRET' }],
     secret: true,
     needs: 'alerts.robot.url',
-    noEffectYet: true,
+  }),
+  'alerts.robot.min_severity': setting(alertSeverity, {
+    description: 'The lowest severity of an alert that the robot receives.',
+    default: 'WARNING',
+    environment: [{ name: 'ALERT_ROBOT_MIN_SEVERITY' }],
   }),
   'log.level': setting(choice(['error', 'warn', 'info', 'debug']), {
     description: 'The lowest level that is logged.',

@@ -22,6 +22,15 @@ export interface DomainParts {
   readonly routes: readonly Route[]
   /** By the module that runs them. */
   readonly jobs: Readonly<Partial<Record<'api' | 'gateway' | 'worker', readonly Job[]>>>
+  /** What the worker runs from its start to its stop. */
+  readonly runners?: readonly WorkerRunner[]
+}
+
+/** Work that goes on for as long as the worker runs. */
+export interface WorkerRunner {
+  start(): void
+  /** Resolves when nothing of it runs; may be called twice. */
+  stop(): Promise<void>
 }
 
 /** Declares a domain; keeps what the declaration has beyond {@link Domain}. */

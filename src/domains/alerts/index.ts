@@ -1,6 +1,9 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { ALERT_EVENTS } from './events.ts'
-import { noNotifications } from './occasion.ts'
+import { createNotifications, type NotificationDeps } from './notifications/notifications.ts'
+import { noSuppressions } from './notifications/notifier.ts'
+import { notificationRoutes } from './notifications/routes.ts'
+import { names as notificationTables } from './notifications/tables.ts'
 import { ALERT_ERRORS, alertRoutes } from './routes.ts'
 import { encodeAlert } from './schemas.ts'
 import { Alerts, type AlertDeps } from './service.ts'
@@ -13,12 +16,18 @@ export { Alerts, type AlertDeps } from './service.ts'
 /** Alerts of the platform itself and of its clients (docs/specification.md, Alerts). */
 export const alertsDomain = defineDomain({
   name: 'alerts',
-  tables: names,
+  tables: [...names, ...notificationTables],
   events: ALERT_EVENTS,
   errors: ALERT_ERRORS,
   encodeEvent: encodeAlert,
-  create: (deps: Omit<AlertDeps, 'notifications'>) => {
-    const alerts = new Alerts({ ...deps, notifications: noNotifications })
-    return { alerts, routes: alertRoutes(alerts), jobs: {} } satisfies DomainParts & { alerts: Alerts }
+  create: (deps: Omit<AlertDeps, 'notifications'> & Omit<NotificationDeps, 'suppressions'>) => {
+    const { notifier, runners } = createNotifications({ ...deps, suppressions: noSuppressions })
+    const alerts = new Alerts({ ...deps, notifications: notifier })
+    return {
+      alerts,
+      routes: [...alertRoutes(alerts), ...notificationRoutes(alerts, notifier)],
+      jobs: {},
+      runners,
+    } satisfies DomainParts & { alerts: Alerts }
   },
 })

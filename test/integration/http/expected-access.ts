@@ -27,6 +27,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /alerts/report': ['admin', 'service', 'devops'],
   'GET /alerts': ANY_ROLE,
   'GET /alerts/{id}': ANY_ROLE,
+  'GET /alerts/{id}/decisions': ANY_ROLE,
   'POST /alerts/{id}/recover': OPERATORS,
   'POST /alerts/{id}/acknowledge': OPERATORS,
   'POST /alerts/{id}/unfreeze': OPERATORS,

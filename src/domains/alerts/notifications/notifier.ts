@@ -17,6 +17,12 @@ export interface Suppressions {
   inhibitedBy(tx: Tx, alert: Alert): Promise<InhibitedBy | undefined>
 }
 
+/** Keeps nothing back. */
+export const noSuppressions: Suppressions = {
+  silencedBy: async () => undefined,
+  inhibitedBy: async () => undefined,
+}
+
 export interface NotifierOptions {
   readonly store: Store
   readonly clock: Clock

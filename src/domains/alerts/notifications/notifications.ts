@@ -1,0 +1,43 @@
+import type { WaitingClock } from '../../../kernel/clock.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import type { Metrics } from '../../../kernel/metrics.ts'
+import type { NotificationChannel } from '../../../ports/notification-channel.ts'
+import type { Store } from '../../../store/store.ts'
+import type { WorkerRunner } from '../../../wire/domain.ts'
+import { weightOf, type Severity } from '../model.ts'
+import { Notifier, type Suppressions } from './notifier.ts'
+import { NotificationSender } from './sender.ts'
+
+/** What the notifications of alerts need of the rest of the platform. */
+export interface NotificationDeps {
+  readonly store: Store
+  readonly clock: WaitingClock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly suppressions: Suppressions
+  /** Undefined if none is configured. */
+  readonly channel: NotificationChannel | undefined
+  /** Less severe alerts are not pushed. */
+  readonly minSeverity: Severity
+}
+
+// The row of the channel in the database has this name.
+const ROBOT = 'robot'
+
+/** The part that decides, for every process that reports alerts, and the one that sends, for the worker. */
+export function createNotifications({ channel, minSeverity, ...deps }: NotificationDeps): {
+  notifier: Notifier
+  runners: WorkerRunner[]
+} {
+  const notifier = new Notifier({
+    ...deps,
+    channel: ROBOT,
+    isEnabled: channel !== undefined,
+    minWeight: weightOf({ level: minSeverity }),
+    onPending: () => sender?.wake(),
+  })
+  const sender =
+    channel &&
+    new NotificationSender({ ...deps, channel, count: (outcome, by) => notifier.count(outcome, by) })
+  return { notifier, runners: sender ? [sender] : [] }
+}
