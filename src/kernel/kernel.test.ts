@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { systemClock } from './clock.ts'
 import { hasRole, knownRoles, type Identity } from './identity.ts'
 import { newId } from './ids.ts'
-import { pageOf } from './page.ts'
+import { NEWEST_FIRST, pageOf } from './page.ts'
 import { backoffMs } from './retry.ts'
 import { Secret } from './secret.ts'
 import { alignColumns } from './table.ts'
@@ -47,9 +47,10 @@ test('backoff doubles up to its maximum, with jitter over the upper half', () =>
 
 test('the next page starts after the last item of this one, and the last page has no next page', () => {
   const rows = [5, 4, 3].map((seq) => ({ seq }))
-  assert.deepEqual(pageOf(rows, 2), { items: rows.slice(0, 2), next: 4 })
-  assert.deepEqual(pageOf(rows, 3), { items: rows, next: null })
-  assert.deepEqual(pageOf([], 3), { items: [], next: null })
+  const page = (limit: number) => pageOf(rows, limit, NEWEST_FIRST)
+  assert.deepEqual(page(2), { items: rows.slice(0, 2), next: { order: 'newest', values: [4] } })
+  assert.deepEqual(page(3), { items: rows, next: null })
+  assert.deepEqual(pageOf([], 3, NEWEST_FIRST), { items: [], next: null })
 })
 
 test('a wait of the system clock ends after its time, or as soon as its signal is aborted', async () => {

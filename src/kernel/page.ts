@@ -1,9 +1,49 @@
-/** The requested part of a list. Lists are ordered newest first, by a number that never changes for a row. */
-export interface PageRequest {
+/** A value that a list is ordered by. */
+export type SortValue = string | number | null
+
+/** A column that a list is ordered by. */
+export interface SortKey<Name extends string = string> {
+  /** Of the column in a row: `notAfter`. */
+  readonly name: Name
+  /** Integers are safe integers; a text has up to 100 characters, because it is in the cursor. */
+  readonly type: 'integer' | 'text'
+  readonly direction: 'asc' | 'desc'
+  /** Rows without a value are last, in either direction. */
+  readonly nullable?: boolean
+}
+
+/**
+ * An order of a list. The values of the keys never change for a row, or else a listing may skip or repeat it. The last key
+ * is unique and never null, so that no two rows are at the same position.
+ */
+export interface PageOrder<Name extends string = string> {
+  /** Stable and unique among the orders of a list: a cursor names its order. */
+  readonly name: string
+  readonly keys: readonly SortKey<Name>[]
+}
+
+/** The order of a list unless it has others: by the number that the database assigns. */
+export const NEWEST_FIRST: PageOrder<'seq'> = {
+  name: 'newest',
+  keys: [{ name: 'seq', type: 'integer', direction: 'desc' }],
+}
+
+/** The position of a row in an order. */
+export interface PagePosition {
+  /** The name of the order. */
+  readonly order: string
+  /** The row's value for each key of the order. */
+  readonly values: readonly SortValue[]
+}
+
+/** The requested part of a list whose orders have keys with these names. */
+export interface PageRequest<Name extends string = 'seq'> {
   /** The maximum number of items. */
   readonly limit: number
-  /** Only rows with a smaller number are listed; `Number.MAX_SAFE_INTEGER` for the first page. */
-  readonly before: number
+  /** {@link NEWEST_FIRST} when left out. */
+  readonly order?: PageOrder<Name>
+  /** Only rows behind this position are listed. Null, or left out: the first page. */
+  readonly after?: PagePosition | null
   /** Only rows created at this time or later, in epoch milliseconds. */
   readonly createdFrom?: number
   /** Only rows created before this time, in epoch milliseconds. */
@@ -13,13 +53,18 @@ export interface PageRequest {
 /** A part of a list. */
 export interface Page<T> {
   readonly items: readonly T[]
-  /** `before` of the next page, or null on the last page. */
-  readonly next: number | null
+  /** `after` of the next page, or null on the last page. */
+  readonly next: PagePosition | null
 }
 
 /** A page of rows that were read with one more than `limit`: the extra row only shows that there is a next page. */
-export function pageOf<R extends { seq: number }>(rows: readonly R[], limit: number): Page<R> {
+export function pageOf<R extends Readonly<Record<Name, SortValue>>, Name extends string>(
+  rows: readonly R[],
+  limit: number,
+  { name: order, keys }: PageOrder<Name>,
+): Page<R> {
   const items = rows.slice(0, limit)
   const last = items.at(-1)
-  return { items, next: rows.length > limit && last ? last.seq : null }
+  if (rows.length <= limit || !last) return { items, next: null }
+  return { items, next: { order, values: keys.map(({ name }) => last[name]) } }
 }

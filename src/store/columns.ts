@@ -148,6 +148,7 @@ export function defineColumns<D extends Declaration>(declaration: D): Columns<D>
   return new Columns(declaration)
 }
 
-function toSnake(name: string): string {
+/** The name of a column in the database: `notAfter` → `not_after`. */
+export function toSnake(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

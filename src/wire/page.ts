@@ -1,13 +1,15 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { invalidField } from '../kernel/errors.ts'
-import type { Page, PageRequest } from '../kernel/page.ts'
+import { NEWEST_FIRST, type Page, type PageOrder, type PageRequest } from '../kernel/page.ts'
 import { JsonText } from '../kernel/json-text.ts'
 import { parseTime, type Encode } from './codec.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
 import { Fields, GivenTime, Nullable } from './schemas.ts'
 
 // docs/specification.md, HTTP API
 const DEFAULT_LIMIT = 100
 const MAXIMUM_LIMIT = 1_000
+// A sort key of 100 characters and some numbers.
+const MAXIMUM_CURSOR = 1_024
 
 /** The query of every list. */
 export const PageQuery = {
@@ -20,7 +22,11 @@ export const PageQuery = {
     }),
   ),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: '`next_cursor` of the page before; opaque.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: MAXIMUM_CURSOR,
+      description: '`next_cursor` of the page before; opaque.',
+    }),
   ),
 }
 
@@ -35,7 +41,7 @@ export const TimedPageQuery = {
   ),
 }
 
-/** A page of items on the wire, newest first. */
+/** A page of items on the wire. */
 export function PageOf<T extends TSchema>(item: T) {
   return Fields({
     items: Type.Array(item),
@@ -45,30 +51,25 @@ export function PageOf<T extends TSchema>(item: T) {
 
 const PageQuerySchema = Fields(TimedPageQuery)
 
-/** Throws `validation_failed` for a cursor that this program did not make, and for a time that does not exist. */
-export function parsePage(query: Static<typeof PageQuerySchema>): PageRequest {
+/**
+ * The page that a query asks for; a list with several orders passes the chosen one. Throws `validation_failed` for a
+ * cursor that is not of this order, and for a time that does not exist.
+ */
+export function parsePage<Name extends string = 'seq'>(
+  { limit = DEFAULT_LIMIT, cursor, created_from, created_to }: Static<typeof PageQuerySchema>,
+  order?: PageOrder<Name>,
+): PageRequest<Name> {
   return {
-    limit: query.limit ?? DEFAULT_LIMIT,
-    before: query.cursor === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(query.cursor),
-    ...(query.created_from !== undefined && { createdFrom: parseTime('created_from', query.created_from) }),
-    ...(query.created_to !== undefined && { createdTo: parseTime('created_to', query.created_to) }),
+    limit,
+    ...(order && { order }),
+    ...(cursor !== undefined && { after: decodeCursor(cursor, order ?? NEWEST_FIRST) }),
+    ...(created_from !== undefined && { createdFrom: parseTime('created_from', created_from) }),
+    ...(created_to !== undefined && { createdTo: parseTime('created_to', created_to) }),
   }
 }
 
 /** A page as JSON, its items written by the encoder. */
 export function encodePage<T>({ items, next }: Page<T>, encode: Encode<T>): JsonText {
-  const cursor = next === null ? 'null' : `"${toCursor(next)}"`
+  const cursor = next === null ? 'null' : `"${encodeCursor(next)}"`
   return new JsonText(`{"items":[${items.map(encode).join(',')}],"next_cursor":${cursor}}`)
-}
-
-function toCursor(position: number): string {
-  return Buffer.from(`p${position}`).toString('base64url')
-}
-
-function parseCursor(cursor: string): number {
-  const match = /^p(\d{1,16})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))
-  const position = Number(match?.[1])
-  if (!Number.isSafeInteger(position))
-    throw invalidField('cursor', 'must be the next_cursor of an earlier page')
-  return position
 }

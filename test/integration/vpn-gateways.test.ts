@@ -6,6 +6,7 @@ import { describe, test, type TestContext } from 'node:test'
 import type { Session, Sessions } from '../../src/domains/sessions/index.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { formatIpv4 } from '../../src/kernel/ipv4.ts'
+import type { PagePosition } from '../../src/kernel/page.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { DatabaseAddress } from '../../src/store/open.ts'
 import { eventually } from '../support/eventually.ts'
@@ -93,14 +94,15 @@ function textOf(address: DatabaseAddress): string {
 async function history(sessions: Sessions): Promise<Session[]> {
   const all: Session[] = []
   for (const state of ['open', 'closed'] as const) {
-    for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
+    let after: PagePosition | null = null
+    do {
       const page: Awaited<ReturnType<Sessions['list']>> = await sessions.list(
         { state },
-        { limit: 1_000, before },
+        { limit: 1_000, after },
       )
       all.push(...page.items)
-      before = page.next
-    }
+      after = page.next
+    } while (after)
   }
   // Of two in the same millisecond the one that was closed first came first.
   return all.sort(
@@ -172,9 +174,7 @@ describe('two gateways in two processes on one database', { concurrency: 1 }, ()
         await gateways[0]?.kill()
         await eventually(
           'the sessions of the dead gateway are closed',
-          async () =>
-            (await sessions.list({ gateway: 'primary' }, { limit: 1, before: 2 ** 53 - 1 })).items.length ===
-            0,
+          async () => (await sessions.list({ gateway: 'primary' }, { limit: 1 })).items.length === 0,
           PATIENCE,
         )
         assert.equal(await gateways[1]?.stop(), 0, 'the other gateway leaves')
@@ -199,10 +199,11 @@ describe('two gateways in two processes on one database', { concurrency: 1 }, ()
 
 async function countAudit(sessions: Sessions): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
-    const page: Awaited<ReturnType<Sessions['audit']>> = await sessions.audit({}, { limit: 1_000, before })
+  let after: PagePosition | null = null
+  do {
+    const page: Awaited<ReturnType<Sessions['audit']>> = await sessions.audit({}, { limit: 1_000, after })
     for (const { event } of page.items) counts[event] = (counts[event] ?? 0) + 1
-    before = page.next
-  }
+    after = page.next
+  } while (after)
   return counts
 }

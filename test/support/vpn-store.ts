@@ -17,7 +17,7 @@ import { testStore } from './store.ts'
 import { usersOf } from './users.ts'
 
 export const PASSWORD = 'a heavy brass telescope'
-export const FIRST_PAGE = { limit: 1_000, before: Number.MAX_SAFE_INTEGER }
+export const FIRST_PAGE = { limit: 1_000 }
 export const HEARTBEAT_MS = 30 * SECOND
 
 export interface VpnSettings {

@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../../config/config.ts'
 import type { Auth, Users } from '../../domains/users/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
+import type { PagePosition } from '../../kernel/page.ts'
 import type { Role } from '../../kernel/identity.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
@@ -44,14 +45,15 @@ export async function listUsers(context: CommandContext, options: ConfigOptions)
 
 async function userRows(users: Users): Promise<string[][]> {
   const rows: string[][] = []
-  for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
-    const page: Awaited<ReturnType<Users['list']>> = await users.list({ limit: PAGE, before })
+  let after: PagePosition | null = null
+  do {
+    const page: Awaited<ReturnType<Users['list']>> = await users.list({ limit: PAGE, after })
     for (const { name, roles, enabled, lastLoginAt } of page.items) {
       const login = lastLoginAt === null ? 'never' : toRfc3339(lastLoginAt)
       rows.push([name, roles.join(','), enabled ? 'enabled' : 'disabled', login])
     }
-    before = page.next
-  }
+    after = page.next
+  } while (after)
   return rows.reverse()
 }
 

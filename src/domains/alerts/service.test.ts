@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { AppError } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics, type Labels, type Metrics } from '../../kernel/metrics.ts'
-import type { PageRequest } from '../../kernel/page.ts'
+import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import type { Store } from '../../store/store.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
@@ -16,7 +16,7 @@ import type { DomainEvent } from '../../ports/events.ts'
 import { noNotifications } from './occasion.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 
-const FIRST_PAGE: PageRequest = { limit: 100, before: Number.MAX_SAFE_INTEGER }
+const FIRST_PAGE: PageRequest = { limit: 100 }
 
 const FAILED: Report = {
   alarmId: 'backup.failed',
@@ -502,12 +502,13 @@ onEveryDialect('the list of alerts', (dialect) => {
   it('neither skips nor repeats alerts between pages', async () => {
     await using list = await withAlerts()
     const pages: string[] = []
-    for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
-      const page = await list.world.alerts.list({}, { limit: 2, before })
+    let after: PagePosition | null = null
+    do {
+      const page: Page<AlertView> = await list.world.alerts.list({}, { limit: 2, after })
       pages.push(page.items.map(({ alarmId }) => alarmId).join(''))
       if (pages.length === 1) await list.world.report(named('6'))
-      before = page.next
-    }
+      after = page.next
+    } while (after)
     assert.deepEqual(pages, ['54', '32', '1'])
   })
 })

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
-import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
+import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import {
   dueAt,
@@ -149,17 +150,12 @@ export async function listAlerts(
   let query = db(queries)
     .selectFrom('alerts')
     .select([...VIEW, 'seq'])
-    .where('seq', '<', page.before)
   if (status) query = query.where('status', '=', status)
   if (level !== undefined) query = query.where('level', '=', level)
   if (severity) query = query.where('weight', 'in', weightsOf(severity))
   if (source) query = query.where('source', '=', source)
   for (const condition of await createdIn(queries, 'alerts', 'first_at', page)) query = query.where(condition)
-  const rows = await query
-    .orderBy('seq', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  return pageOf(rows, page.limit)
+  return readPage(query, page)
 }
 
 /**

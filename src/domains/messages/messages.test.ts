@@ -10,7 +10,7 @@ import type { PlatformAlert } from '../../ports/alerts.ts'
 import { encodeMessage } from './schemas.ts'
 import { Messages } from './service.ts'
 
-const FIRST_PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
+const FIRST_PAGE = { limit: 100 }
 const EVENT = { type: 'order.created', subject: 'o-1', data: { order_id: 'o-1' } }
 const USER_MESSAGE = { subject: 'shop.opened', payload: { door: [1, null, 'ü'] }, headers: { trace: 'a b' } }
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
 import { createdIn } from '../../store/created-in.ts'
+import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Message, MessageStatus } from './model.ts'
 import { db, messages, statement } from './tables.ts'
@@ -82,17 +83,14 @@ export async function listMessages(
   { status, subject }: MessageFilter,
   page: PageRequest,
 ): Promise<Page<Message>> {
-  let query = db(queries).selectFrom('messages').select(messages.all).where('seq', '<', page.before)
+  let query = db(queries).selectFrom('messages').select(messages.all)
   // Written out, so that the partial indexes of the two rare statuses serve.
   if (status) query = query.where('status', '=', sql.lit(status))
   if (subject) query = query.where('subject', '=', subject)
   for (const condition of await createdIn(queries, 'messages', 'created_at', page))
     query = query.where(condition)
-  const rows = await query
-    .orderBy('seq', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  return pageOf(rows.map(messages.decode), page.limit)
+  const { items, next } = await readPage(query, page)
+  return { items: items.map(messages.decode), next }
 }
 
 /** The oldest pending messages in the order of their delivery, except those on the subjects or patterns of `without`. */

@@ -4,6 +4,7 @@ import { fakeClock, type FakeClock } from '../../../test/support/clock.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
+import type { Page, PagePosition } from '../../kernel/page.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { ORDER_MOVES, ORDER_STATUSES, type Order, type OrderStatus } from './model.ts'
@@ -12,7 +13,7 @@ import type { DomainEvent } from '../../ports/events.ts'
 import { Orders } from './service.ts'
 
 const EXPIRY_MS = 15 * MINUTE
-const FIRST_PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
+const FIRST_PAGE = { limit: 100 }
 const WANTED = { orderId: 'o-1', platform: 'live', amountCents: 4_990 }
 
 /** The moves that bring a new order into a status. */
@@ -229,13 +230,13 @@ onEveryDialect('orders', (dialect) => {
     await using w = await world(dialect)
     for (let n = 1; n <= 7; n++) await w.orders.create({ ...WANTED, orderId: `o-${n}` }, 'client')
     const seen: string[] = []
-    let before: number | null = FIRST_PAGE.before
-    while (before !== null) {
-      const page = await w.orders.list({}, { limit: 3, before })
+    let after: PagePosition | null = null
+    do {
+      const page: Page<Order> = await w.orders.list({}, { limit: 3, after })
       seen.push(...page.items.map(({ orderId }) => orderId))
       await w.orders.create({ ...WANTED, orderId: `new-${seen.length}` }, 'client')
-      before = page.next
-    }
+      after = page.next
+    } while (after)
     assert.deepEqual(seen, ['o-7', 'o-6', 'o-5', 'o-4', 'o-3', 'o-2', 'o-1'])
   })
 
@@ -259,8 +260,8 @@ onEveryDialect('orders', (dialect) => {
       w.clock.advance(60 * MINUTE)
     }
     const range = { createdFrom: start + 3 * 60 * MINUTE, createdTo: start + 6 * 60 * MINUTE }
-    const first = await w.orders.list({}, { ...range, limit: 2, before: Number.MAX_SAFE_INTEGER })
-    const second = await w.orders.list({ status: 'pending' }, { ...range, limit: 2, before: first.next ?? 0 })
+    const first = await w.orders.list({}, { ...range, limit: 2 })
+    const second = await w.orders.list({ status: 'pending' }, { ...range, limit: 2, after: first.next })
     const ids = [...first.items, ...second.items].map(({ orderId }) => orderId)
     assert.deepEqual([ids, second.next], [['hour-5', 'hour-4', 'hour-3'], null])
   })

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { createdIn } from '../../store/created-in.ts'
+import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order, OrderChange, OrderStatus } from './model.ts'
 import { db, orderHistory, orders, statement } from './tables.ts'
@@ -70,16 +71,12 @@ export async function listOrders(
   { status, platform }: OrderFilter,
   page: PageRequest,
 ): Promise<Page<Order>> {
-  let query = db(queries).selectFrom('orders').select(orders.all).where('seq', '<', page.before)
+  let query = db(queries).selectFrom('orders').select(orders.all)
   if (status) query = query.where('status', '=', status)
   if (platform) query = query.where('platform', '=', platform)
   for (const condition of await createdIn(queries, 'orders', 'created_at', page))
     query = query.where(condition)
-  const rows = await query
-    .orderBy('seq', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  return pageOf(rows, page.limit)
+  return readPage(query, page)
 }
 
 /** Overdue pending orders, the longest overdue first. */

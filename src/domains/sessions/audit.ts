@@ -1,8 +1,9 @@
 // The audit trail: its entries, and the event of each.
 import { sql } from 'kysely'
 import { newId } from '../../kernel/ids.ts'
-import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
+import { readPage } from '../../store/read-page.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { SESSION_EVENTS } from './events.ts'
 import type { AuditEntry, AuditEventName } from './model.ts'
@@ -32,17 +33,13 @@ export interface AuditFilter {
 export async function listAudit(
   queries: Queries,
   { event, user }: AuditFilter,
-  { before, limit }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<AuditEntry>> {
-  let query = db(queries).selectFrom('vpn_audit').select(audit.all).where('seq', '<', before)
+  let query = db(queries).selectFrom('vpn_audit').select(audit.all)
   // Written out: the partial index of `auth_failed` covers only a query that repeats its condition.
   if (event) query = query.where('event', '=', sql.lit(event))
   if (user) query = query.where('user_id', '=', user)
-  const rows = await query
-    .orderBy('seq', 'desc')
-    .limit(limit + 1)
-    .execute()
-  return pageOf(rows, limit)
+  return readPage(query, page)
 }
 
 /**

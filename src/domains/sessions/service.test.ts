@@ -94,8 +94,8 @@ onEveryDialect('sessions', (dialect) => {
     assert.deepEqual(await listed({ state: 'closed' }), [two])
     assert.deepEqual(await listed({ user: w.ids.get('ada') ?? '' }), [four, one])
     assert.deepEqual(await listed({ gateway: 'primary' }), [three, one])
-    const first = await w.sessions.list({}, { limit: 2, before: Number.MAX_SAFE_INTEGER })
-    const second = await w.sessions.list({}, { limit: 2, before: first.next ?? 0 })
+    const first = await w.sessions.list({}, { limit: 2 })
+    const second = await w.sessions.list({}, { limit: 2, after: first.next })
     assert.deepEqual(
       [...first.items, ...second.items].map(({ id }) => id),
       [four, three, one],

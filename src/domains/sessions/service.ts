@@ -14,7 +14,6 @@ import { countSessions, deleteClosed, findSession, listSessions, type SessionFil
 export type SessionDeps = RegistryDeps
 
 const MAX_TUNNELS = 2_000
-const NEWEST = Number.MAX_SAFE_INTEGER
 const BY_OPERATOR = {
   code: CLOSE.byOperator,
   reason: 'disconnected by an operator',
@@ -70,7 +69,7 @@ export class Sessions {
   async tunnels(): Promise<Tunnels> {
     const { store, clock } = this.#deps
     const at = clock.now()
-    const { items } = await listSessions(store.read, {}, { limit: MAX_TUNNELS, before: NEWEST })
+    const { items } = await listSessions(store.read, {}, { limit: MAX_TUNNELS })
     const gateways = await listGateways(store.read, at - DAY)
     return { at, gateways, sessions: items, total: await countSessions(store.read) }
   }

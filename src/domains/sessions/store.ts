@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { SessionEnd, SessionNews } from '../../ports/session-registry.ts'
+import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Session, SessionState } from './model.ts'
 import { db, sessions, statement } from './tables.ts'
@@ -195,20 +196,15 @@ export interface SessionFilter {
 export async function listSessions(
   queries: Queries,
   { state, user, gateway }: SessionFilter,
-  { before, limit }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<Session>> {
   let query = db(queries)
     .selectFrom('vpn_sessions')
     .select([...SESSION, 'seq'])
     .where('closed_at', state === 'closed' ? 'is not' : 'is', null)
-    .where('seq', '<', before)
   if (user) query = query.where('user_id', '=', user)
   if (gateway) query = query.where('gateway', '=', gateway)
-  const rows = await query
-    .orderBy('seq', 'desc')
-    .limit(limit + 1)
-    .execute()
-  return pageOf(rows, limit)
+  return readPage(query, page)
 }
 
 export async function countSessions(queries: Queries): Promise<number> {

@@ -1,8 +1,9 @@
-import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
+import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { nameKey, type Account, type User } from './model.ts'
 import { db, statement, users } from './tables.ts'
@@ -99,14 +100,10 @@ export async function listUsers(queries: Queries, page: PageRequest): Promise<Pa
   let query = db(queries)
     .selectFrom('users')
     .select([...USER, 'seq'])
-    .where('seq', '<', page.before)
   for (const condition of await createdIn(queries, 'users', 'created_at', page))
     query = query.where(condition)
-  const rows = await query
-    .orderBy('seq', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  return pageOf(rows.map(users.decode), page.limit)
+  const { items, next } = await readPage(query, page)
+  return { items: items.map(users.decode), next }
 }
 
 export async function hasUsers(queries: Queries): Promise<boolean> {

@@ -37,7 +37,7 @@ const MEANINGS: readonly {
     good: ['CRITICAL', 'close', '0', '5'],
     bad: ['', 'FATAL', '6', '-1', '04'],
   },
-  { field: /\.cursor$/, good: ['cDE'], bad: ['', 'x', 'cA', '1', 'a'.repeat(128)] },
+  { field: /\.cursor$/, good: ['WyJuZXdlc3QiLDFd'], bad: ['', 'x', 'cDE', '1', 'a'.repeat(1_024)] },
 ]
 
 const UNKNOWN_FIELDS = [

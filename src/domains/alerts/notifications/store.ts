@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import { pageOf, type Page, type PageRequest } from '../../../kernel/page.ts'
+import type { Page, PageRequest } from '../../../kernel/page.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
+import { readPage } from '../../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work-queue.ts'
 import type { Decided, Decision, Outcome, Waiting } from './model.ts'
@@ -139,15 +140,11 @@ export async function listDecisions(
   alertId: string,
   page: PageRequest,
 ): Promise<Page<Decision>> {
-  const rows = await db(queries)
+  const query = db(queries)
     .selectFrom('alert_notifications')
     .select([...DECISION, 'seq'])
     .where('alert_id', '=', alertId)
-    .where('seq', '<', page.before)
-    .orderBy('seq', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  return pageOf(rows, page.limit)
+  return readPage(query, page)
 }
 
 /** How many notifications are pending, counted up to 100,000. */

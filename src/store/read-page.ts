@@ -1,0 +1,64 @@
+import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
+import {
+  NEWEST_FIRST,
+  pageOf,
+  type Page,
+  type PageOrder,
+  type PageRequest,
+  type SortKey,
+  type SortValue,
+} from '../kernel/page.ts'
+import { toSnake } from './columns.ts'
+
+/**
+ * Reads a page of the rows of a query. The query selects the keys of the order under their names in the program; the
+ * page adds the condition, the order and the limit. An index on the columns of an order without nullable keys serves each
+ * page, however far into the list it is.
+ */
+export async function readPage<
+  DB,
+  TB extends keyof DB,
+  R extends Readonly<Record<Name | 'seq', SortValue>>,
+  Name extends string = 'seq',
+>(query: SelectQueryBuilder<DB, TB, R>, page: PageRequest<Name>): Promise<Page<R>> {
+  const order: PageOrder<Name | 'seq'> = page.order ?? NEWEST_FIRST
+  let ordered = page.after ? query.where(isBehind(order.keys, page.after.values)) : query
+  for (const { name, direction, nullable } of order.keys)
+    ordered = ordered.orderBy(columnOf(name), (item) => {
+      const directed = direction === 'asc' ? item.asc() : item.desc()
+      return nullable ? directed.nullsLast() : directed
+    })
+  const rows = await ordered.limit(page.limit + 1).execute()
+  return pageOf(rows, page.limit, order)
+}
+
+/** The condition of the rows behind a position: by the first key, or, with the same value of it, by the other keys. */
+function isBehind(
+  [key, ...otherKeys]: readonly SortKey[],
+  [value = null, ...otherValues]: readonly SortValue[],
+): RawBuilder<boolean> {
+  if (!key) return NOTHING
+  const { behind, atOrBehind } = comparisonsOf(key, value)
+  if (otherKeys.length === 0) return behind
+  // The first part is implied by the second; it is the range that the database searches an index for.
+  return sql`(${atOrBehind} and (${behind} or ${isBehind(otherKeys, otherValues)}))`
+}
+
+const NOTHING = sql<boolean>`1 = 0`
+const BEHIND = { asc: sql.raw('>'), desc: sql.raw('<') }
+const AT_OR_BEHIND = { asc: sql.raw('>='), desc: sql.raw('<=') }
+
+function comparisonsOf({ name, direction, nullable }: SortKey, value: SortValue) {
+  const column = columnOf(name)
+  // Null is last, so that nothing is behind it.
+  if (value === null) return { behind: NOTHING, atOrBehind: sql<boolean>`${column} is null` }
+  const compare = (operator: RawBuilder<unknown>) =>
+    nullable
+      ? sql<boolean>`(${column} ${operator} ${value} or ${column} is null)`
+      : sql<boolean>`${column} ${operator} ${value}`
+  return { behind: compare(BEHIND[direction]), atOrBehind: compare(AT_OR_BEHIND[direction]) }
+}
+
+function columnOf(name: string) {
+  return sql.ref(toSnake(name))
+}

@@ -1,0 +1,38 @@
+import { invalidField } from '../kernel/errors.ts'
+import type { PageOrder, PagePosition, SortKey, SortValue } from '../kernel/page.ts'
+
+/** A position as `next_cursor`: the name of its order, and its values. */
+export function encodeCursor({ order, values }: PagePosition): string {
+  return Buffer.from(JSON.stringify([order, ...values])).toString('base64url')
+}
+
+/** Throws `validation_failed` for a cursor that this program did not make, or made for another order. */
+export function decodeCursor(cursor: string, { name, keys }: PageOrder): PagePosition {
+  const [order, ...values] = parseList(Buffer.from(cursor, 'base64url').toString())
+  const isValid =
+    order === name && values.length === keys.length && values.every((value, at) => fits(value, keys[at]))
+  const position = { order: name, values: values as SortValue[] }
+  // Compared, because another encoding of the same values is not from this program.
+  if (!isValid || encodeCursor(position) !== cursor)
+    throw invalidField('cursor', 'must be the next_cursor of an earlier page of the same order')
+  return position
+}
+
+function parseList(text: string): readonly unknown[] {
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) ? list : []
+  } catch {
+    return []
+  }
+}
+
+function fits(value: unknown, key: SortKey | undefined): boolean {
+  if (value === null) return key?.nullable === true
+  return key?.type === 'integer' ? Number.isSafeInteger(value) : isText(value)
+}
+
+/** Text that every engine takes as a value. */
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
+}
