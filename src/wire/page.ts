@@ -11,8 +11,7 @@ const MAXIMUM_LIMIT = 1_000
 // A sort key of 100 characters and some numbers.
 const MAXIMUM_CURSOR = 1_024
 
-/** The query of every list. */
-export const PageQuery = {
+const PageQuery = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -30,7 +29,7 @@ export const PageQuery = {
   ),
 }
 
-/** The query of a list that can be restricted to a time range. */
+/** The query of every list. */
 export const TimedPageQuery = {
   ...PageQuery,
   created_from: Type.Optional(

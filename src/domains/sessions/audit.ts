@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { newId } from '../../kernel/ids.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
+import { createdIn } from '../../store/created-in.ts'
 import { readPage } from '../../store/read-page.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { SESSION_EVENTS } from './events.ts'
@@ -39,6 +40,7 @@ export async function listAudit(
   // Written out: the partial index of `auth_failed` covers only a query that repeats its condition.
   if (event) query = query.where('event', '=', sql.lit(event))
   if (user) query = query.where('user_id', '=', user)
+  for (const condition of await createdIn(queries, 'vpn_audit', 'at', page)) query = query.where(condition)
   return readPage(query, page)
 }
 

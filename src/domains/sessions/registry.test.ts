@@ -5,6 +5,7 @@ import { formatIpv4 } from '../../kernel/ipv4.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import type { RegisteredSession, SessionRegistry } from '../../ports/session-registry.ts'
 import { sessionUpkeepJob } from './jobs.ts'
+import type { SessionFilter } from './store.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import {
@@ -502,6 +503,32 @@ onEveryDialect('the registry', (dialect) => {
         ['auth_failed', { userId: null, userName: null, device: null, virtualIp: null }],
       ],
     )
+  })
+
+  test('sessions and the audit trail can be restricted to a time range, page by page', async () => {
+    await using w = await vpnStoreWorld(dialect)
+    const registry = await w.joined('primary')
+    const start = w.clock.now()
+    const ids: string[] = []
+    for (let hour = 0; hour < 8; hour++) {
+      const session = await registry.register(w.request('ada', `device-${hour}`))
+      if (hour % 2 === 1) await closed(registry, session)
+      ids.push(session.id)
+      w.clock.advance(HOUR)
+    }
+    const range = { createdFrom: start + 2 * HOUR, createdTo: start + 6 * HOUR }
+    const list = async (filter: SessionFilter) =>
+      (await w.sessions.list(filter, { ...FIRST_PAGE, ...range })).items.map(({ id }) => ids.indexOf(id))
+    assert.deepEqual(await list({}), [4, 2])
+    assert.deepEqual(await list({ state: 'closed' }), [5, 3])
+
+    const first = await w.sessions.audit(
+      { event: 'session_registered' },
+      { ...FIRST_PAGE, ...range, limit: 3 },
+    )
+    const second = await w.sessions.audit({}, { ...range, limit: 3, before: first.next ?? 0 })
+    const hours = [...first.items, ...second.items].map(({ at }) => (at - start) / HOUR)
+    assert.deepEqual([hours, second.next], [[5, 4, 3, 2], null])
   })
 
   test('entries of earlier releases name no user, device or address', async () => {

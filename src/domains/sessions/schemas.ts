@@ -3,7 +3,7 @@ import { formatIpv4 } from '../../kernel/ipv4.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { PageOf, PageQuery } from '../../wire/page.ts'
+import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import { AUDIT_EVENTS, SESSION_STATES, type Session, type Tunnels } from './model.ts'
 
@@ -56,7 +56,7 @@ export const SessionQuery = Fields({
   state: Type.Optional(OneOf(SESSION_STATES, 'Live sessions, or closed ones; `open` when left out.')),
   user: Type.Optional(UserId),
   gateway: Type.Optional(GatewayName),
-  ...PageQuery,
+  ...TimedPageQuery,
 })
 
 const AuditSchema = Fields(
@@ -101,7 +101,7 @@ export const AuditPage = PageOf(AuditSchema)
 export const AuditQuery = Fields({
   event: Type.Optional(OneOf(AUDIT_EVENTS)),
   user: Type.Optional(UserId),
-  ...PageQuery,
+  ...TimedPageQuery,
 })
 
 const TunnelGateway = Fields({

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { SessionEnd, SessionNews } from '../../ports/session-registry.ts'
+import { createdIn } from '../../store/created-in.ts'
 import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Session, SessionState } from './model.ts'
@@ -192,7 +193,7 @@ export interface SessionFilter {
   readonly gateway?: string
 }
 
-/** Live sessions, or closed ones; newest first. */
+/** Live sessions, or closed ones; newest first. A time range is one of `connectedAt`. */
 export async function listSessions(
   queries: Queries,
   { state, user, gateway }: SessionFilter,
@@ -204,6 +205,8 @@ export async function listSessions(
     .where('closed_at', state === 'closed' ? 'is not' : 'is', null)
   if (user) query = query.where('user_id', '=', user)
   if (gateway) query = query.where('gateway', '=', gateway)
+  for (const condition of await createdIn(queries, 'vpn_sessions', 'connected_at', page))
+    query = query.where(condition)
   return readPage(query, page)
 }
 

@@ -118,6 +118,14 @@ test('the bounds in the OpenAPI document are those of the specification', () => 
     assertBounds(`${operation.operationId}.limit`, { minimum: 1, maximum: 1_000 })
 })
 
+test('every list can be restricted to a time range', () => {
+  const lists = api.places.filter((place) => fieldOf(place, 'cursor'))
+  assert.notEqual(lists.length, 0)
+  for (const place of lists)
+    for (const name of ['created_from', 'created_to'])
+      assert.equal(fieldOf(place, name)?.type, 'string', `${place.operation.operationId}.${name}`)
+})
+
 function assertBounds(name: string, bounds: Partial<Schema>): void {
   const [id, field = ''] = name.split('.')
   const place = api.places.find(({ operation }) => operation.operationId === id)

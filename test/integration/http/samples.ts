@@ -58,10 +58,10 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   changeUser: () => ({ params: unknownId(), body: { roles: ['devops'], enabled: true } }),
   deleteUser: () => ({ params: unknownId() }),
   setPassword: () => ({ params: unknownId(), body: { password: PASSWORD, old_password: PASSWORD } }),
-  listVpnSessions: () => ({ query: { ...page, state: 'closed', user: 'ada', gateway: 'primary' } }),
+  listVpnSessions: () => ({ query: { ...timedPage, state: 'closed', user: 'ada', gateway: 'primary' } }),
   disconnectVpnSession: () => ({ params: unknownId() }),
   getVpnPool: () => ({}),
-  listVpnAudit: () => ({ query: { ...page, event: 'auth_failed', user: 'ada' } }),
+  listVpnAudit: () => ({ query: { ...timedPage, event: 'auth_failed', user: 'ada' } }),
   getHealth: () => ({}),
   getMetrics: () => ({}),
 }
