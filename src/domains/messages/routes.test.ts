@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fakeClock } from '../../../test/support/clock.ts'
+import { onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { Changes } from '../../infra/http/changes.ts'
+import { createHttpServer } from '../../infra/http/server.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { Secret } from '../../kernel/secret.ts'
+import { DAY, SECOND } from '../../kernel/time.ts'
+import type { DialectName } from '../../store/dialects/capabilities.ts'
+import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
+import { messageRoutes } from './routes.ts'
+import { Messages } from './service.ts'
+
+const MESSAGE = { subject: 'shop.opened', payload: { door: 7 }, headers: { 'x-shop': 'seven' } }
+
+interface Reply {
+  readonly status: number
+  readonly replayed: boolean
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** How the bus treats a message while a request waits for its delivery. */
+type Outcome = 'delivered' | 'failed' | 'refused'
+
+/** The operations on messages. `waitedFor` has the deliveries that requests waited for: message and time limit. */
+async function startApi(dialect: DialectName) {
+  await using opening = new AsyncDisposableStack()
+  const clock = fakeClock()
+  const { store } = opening.use(await testStore(dialect, clock))
+  const bus: { outcome?: Outcome } = {}
+  const waitedFor: (readonly [id: string, withinMs: number])[] = []
+  const settle = async (id: string, outcome: Outcome) => {
+    const pending = await messages.pending(100, [])
+    const settled = pending.filter((message) => message.id === id)
+    const reason = 'permission denied'
+    const entries = settled.map((message) => ({ ...message, reason }))
+    await messages.settle({ delivered: [], failed: [], refused: [], [outcome]: entries })
+  }
+  const messages: Messages = new Messages({
+    store,
+    clock,
+    logger: silentLogger,
+    delivery: {
+      wake: () => undefined,
+      async settled(id, withinMs) {
+        waitedFor.push([id, withinMs])
+        if (bus.outcome) await settle(id, bus.outcome)
+      },
+    },
+    alerts: { raise: async () => undefined },
+  })
+  const server = await createHttpServer({
+    routes: messageRoutes(messages),
+    identify: () => ({ id: 'anna', name: 'anna', roles: ['service'], via: 'headers' }),
+    changes: new Changes({
+      store,
+      keys: new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key') }),
+    }),
+    logger: silentLogger,
+    metrics: noMetrics,
+    version: '0',
+    readOnly: false,
+    rateLimitPerMinute: 0,
+  })
+  opening.defer(() => server.close())
+  const address = await server.listen({ host: '127.0.0.1', port: 0 })
+  const publish = async (key?: string): Promise<Reply> => {
+    const response = await fetch(`http://${address}/messages/publish`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+      body: JSON.stringify(MESSAGE),
+    })
+    return {
+      status: response.status,
+      replayed: response.headers.get('idempotent-replay') === 'true',
+      body: (await response.json()) as Reply['body'],
+    }
+  }
+  const opened = opening.move()
+  return {
+    bus,
+    clock,
+    messages,
+    waitedFor,
+    settle,
+    publish,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+onEveryDialect('POST /messages/publish', (dialect) => {
+  test('answers 202 with a delivered message when the bus confirms it within a second', async () => {
+    await using api = await startApi(dialect)
+    api.bus.outcome = 'delivered'
+    const { status, replayed, body } = await api.publish()
+    assert.deepEqual([status, replayed], [202, false])
+    assert.deepEqual(body, {
+      id: body['id'],
+      ...MESSAGE,
+      status: 'delivered',
+      attempts: 1,
+      last_error: null,
+      created_at: '2026-01-31T02:00:00.000Z',
+      delivered_at: '2026-01-31T02:00:00.000Z',
+    })
+    assert.deepEqual(api.waitedFor, [[body['id'], SECOND]])
+  })
+
+  test('answers 202 with a pending message when the bus is away or too slow', async () => {
+    await using api = await startApi(dialect)
+    const { status, body } = await api.publish()
+    assert.deepEqual(
+      [status, body['status'], body['attempts'], body['delivered_at']],
+      [202, 'pending', 0, null],
+    )
+    assert.deepEqual(
+      (await api.messages.pending(10, [])).map(({ id }) => id),
+      [body['id']],
+    )
+  })
+
+  test('answers 202 with a pending message and the reason when the bus has failed to take it', async () => {
+    await using api = await startApi(dialect)
+    api.bus.outcome = 'failed'
+    const { status, body } = await api.publish()
+    assert.deepEqual([status, body['status'], body['attempts']], [202, 'pending', 1])
+    assert.equal(body['last_error'], 'permission denied')
+  })
+
+  test('answers 202 with a dead message when the bus refuses it', async () => {
+    await using api = await startApi(dialect)
+    api.bus.outcome = 'refused'
+    const { status, body } = await api.publish()
+    assert.deepEqual([status, body['status'], body['last_error']], [202, 'dead', 'permission denied'])
+  })
+
+  test('answers a repeated key with the message as it is now, and publishes nothing', async () => {
+    await using api = await startApi(dialect)
+    const first = await api.publish('k-1')
+    assert.equal(first.body['status'], 'pending')
+    await api.settle(String(first.body['id']), 'delivered')
+    const again = await api.publish('k-1')
+    assert.deepEqual([again.status, again.replayed], [202, true])
+    assert.deepEqual(
+      [again.body['id'], again.body['status'], again.body['attempts']],
+      [first.body['id'], 'delivered', 1],
+    )
+    const { items } = await api.messages.list({}, { limit: 10, before: Number.MAX_SAFE_INTEGER })
+    assert.equal(items.length, 1)
+  })
+
+  test('answers a repeated key with the stored answer when the message was pruned', async () => {
+    await using api = await startApi(dialect)
+    api.bus.outcome = 'delivered'
+    const { body } = await api.publish('k-1')
+    // The newest message is never pruned.
+    await api.publish()
+    assert.equal(await api.messages.prune(api.clock.now() + DAY, 500), 1)
+    const again = await api.publish('k-1')
+    assert.deepEqual([again.status, again.replayed], [202, true])
+    assert.deepEqual(again.body, { ...body, status: 'pending', attempts: 0, delivered_at: null })
+  })
+})
