@@ -11,7 +11,8 @@ import { startOrderWriter } from './support/order-writer.ts'
 import { startPlatform } from './support/platform-server.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
 import { seedOrders } from './support/seed.ts'
-import { diskDirectory, freePort, startServer } from './support/servers.ts'
+import { freePort } from '../test/support/loopback.ts'
+import { diskDirectory, startServer } from './support/servers.ts'
 
 const CONSTANT = fileURLToPath(new URL('./servers/constant.mjs', import.meta.url))
 const SIZES = {

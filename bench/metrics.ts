@@ -8,7 +8,8 @@ import { figures, type Measure } from './support/measure.ts'
 import { postOrders } from './support/order-load.ts'
 import { startPlatform } from './support/platform-server.ts'
 import { interleave, type Contestant, type Round } from './support/rounds.ts'
-import { diskDirectory, freePort } from './support/servers.ts'
+import { freePort } from '../test/support/loopback.ts'
+import { diskDirectory } from './support/servers.ts'
 import { spreadOf } from './support/statistics.ts'
 
 const FEW_SERIES = 200

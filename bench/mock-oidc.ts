@@ -6,7 +6,8 @@ import { figures, ratio, type Measure } from './support/measure.ts'
 import { installPeer } from './support/peers.ts'
 import { residentMegabytes } from './support/resident.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
-import { diskDirectory, freePort, startServer } from './support/servers.ts'
+import { freePort } from '../test/support/loopback.ts'
+import { diskDirectory, startServer } from './support/servers.ts'
 import { spreadOf } from './support/statistics.ts'
 
 const BARE = fileURLToPath(new URL('./servers/bare-flow.ts', import.meta.url))

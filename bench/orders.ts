@@ -11,7 +11,8 @@ import { postOrders } from './support/order-load.ts'
 import { issueToken, startPlatform } from './support/platform-server.ts'
 import { interleave, type Round, type RoundOptions } from './support/rounds.ts'
 import { seedOrders } from './support/seed.ts'
-import { diskDirectory, freePort, startServer } from './support/servers.ts'
+import { freePort } from '../test/support/loopback.ts'
+import { diskDirectory, startServer } from './support/servers.ts'
 
 const ECHO = fileURLToPath(new URL('./servers/echo.ts', import.meta.url))
 const MANY = { full: 1_000_000, small: 1_000 }

@@ -10,7 +10,8 @@ import { startPlatform } from './support/platform-server.ts'
 import { peakMegabytes, residentMegabytes } from './support/resident.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
 import { addPendingMessages } from './support/seed.ts'
-import { diskDirectory, freePort } from './support/servers.ts'
+import { freePort } from '../test/support/loopback.ts'
+import { diskDirectory } from './support/servers.ts'
 import { spreadOf } from './support/statistics.ts'
 
 interface Sizes {

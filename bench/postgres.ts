@@ -10,7 +10,8 @@ import { CONNECTIONS, postOrders } from './support/order-load.ts'
 import { startPlatform } from './support/platform-server.ts'
 import { startDurablePostgres } from './support/postgres-server.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
-import { diskDirectory, freePort } from './support/servers.ts'
+import { freePort } from '../test/support/loopback.ts'
+import { diskDirectory } from './support/servers.ts'
 import { quantile } from './support/statistics.ts'
 
 const MANY = { full: 1_000_000, small: 1_000 }

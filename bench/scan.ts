@@ -14,7 +14,8 @@ import { startPlatform } from './support/platform-server.ts'
 import { createLoopProbe, type LoopProbe } from './support/probe.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
 import { addDueOrders, seedOrders } from './support/seed.ts'
-import { diskDirectory, freePort } from './support/servers.ts'
+import { freePort } from '../test/support/loopback.ts'
+import { diskDirectory } from './support/servers.ts'
 
 interface Sizes {
   /** Orders in the database, a fifth of them pending. */

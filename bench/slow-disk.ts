@@ -8,7 +8,8 @@ import { postOrders } from './support/order-load.ts'
 import { startPlatform } from './support/platform-server.ts'
 import { createLoopProbe, type LoopDelay, type LoopProbe } from './support/probe.ts'
 import { interleave, type Contestant, type Round } from './support/rounds.ts'
-import { diskDirectory, freePort } from './support/servers.ts'
+import { freePort } from '../test/support/loopback.ts'
+import { diskDirectory } from './support/servers.ts'
 
 const SLOW_MS = 10
 const LESS_SLOW_MS = 2

@@ -8,7 +8,8 @@ import { SOURCE, startPlatform } from './support/platform-server.ts'
 import { residentMegabytes } from './support/resident.ts'
 import { interleave, type Contestant, type Round } from './support/rounds.ts'
 import { seedOrders } from './support/seed.ts'
-import { diskDirectory, freePort, startServer, type RunningServer } from './support/servers.ts'
+import { freePort } from '../test/support/loopback.ts'
+import { diskDirectory, startServer, type RunningServer } from './support/servers.ts'
 
 const BARE = fileURLToPath(new URL('./servers/constant.mjs', import.meta.url))
 const MANY = { full: 1_000_000, small: 1_000 }

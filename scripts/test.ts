@@ -20,7 +20,7 @@ const FLAGS = [
   '--test',
   '--test-global-setup=test/support/global-setup.ts',
   // A test that hangs fails with its name before CI ends the whole run.
-  '--test-timeout=180000',
+  '--test-timeout=600000',
   '--test-reporter=spec',
   '--test-reporter-destination=stdout',
   '--test-reporter=./scripts/fail-without-tests.ts',

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { installPeer } from '../support/peers.ts'
 import { startDurablePostgres } from '../support/postgres-server.ts'
-import { diskDirectory, freePort, startServer, type RunningServer } from '../support/servers.ts'
+import { freePort } from '../../test/support/loopback.ts'
+import { diskDirectory, startServer, type RunningServer } from '../support/servers.ts'
 
 const PACKAGES = ['directus@12.4.0'] as const
 const HOOKS = fileURLToPath(new URL('./without-isolated-vm.mjs', import.meta.url))

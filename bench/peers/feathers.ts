@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installPeer } from '../support/peers.ts'
-import { diskDirectory, freePort, startServer } from '../support/servers.ts'
+import { freePort } from '../../test/support/loopback.ts'
+import { diskDirectory, startServer } from '../support/servers.ts'
 
 const SERVER = fileURLToPath(new URL('./feathers-server.ts', import.meta.url))
 const PACKAGES = [

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { residentMegabytes } from './resident.ts'
-import { freePort } from './servers.ts'
+import { freePort } from '../../test/support/loopback.ts'
 
 const PROGRAM = fileURLToPath(new URL('./memory-probe.ts', import.meta.url))
 

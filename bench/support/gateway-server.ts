@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { userId, USERS, type SocketTarget } from './client-socket.ts'
 import { openDatabase } from './database.ts'
 import { startPlatform } from './platform-server.ts'
-import { diskDirectory, freePort, type RunningServer } from './servers.ts'
+import { freePort } from '../../test/support/loopback.ts'
+import { diskDirectory, type RunningServer } from './servers.ts'
 import { JWT_SECRET } from './tokens.ts'
 
 /** The api that gateways pass requests to, on the database that they share. */

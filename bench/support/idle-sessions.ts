@@ -4,7 +4,8 @@ import type { SocketTarget } from './client-socket.ts'
 import { createMemoryProbe } from './collected.ts'
 import { startGateway, untilSessions, type GatewayApi } from './gateway-server.ts'
 import { processorSeconds, untilQuiet } from './processor.ts'
-import { freePort, startServer, type RunningServer } from './servers.ts'
+import { freePort } from '../../test/support/loopback.ts'
+import { startServer, type RunningServer } from './servers.ts'
 import { startSocketClients, type SocketClients } from './socket-clients.ts'
 
 const BARE = fileURLToPath(new URL('../servers/bare-ws.ts', import.meta.url))

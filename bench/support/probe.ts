@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { freePort } from './servers.ts'
+import { freePort } from '../../test/support/loopback.ts'
 
 const PROGRAM = fileURLToPath(new URL('./loop-probe.ts', import.meta.url))
 

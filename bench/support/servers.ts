@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -82,14 +82,4 @@ function accepts(port: number): Promise<boolean> {
     }
     socket.once('connect', () => answer(true)).once('error', () => answer(false))
   })
-}
-
-/** A port that is not in use. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

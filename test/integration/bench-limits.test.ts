@@ -7,7 +7,8 @@ import { startDurableAccept, startDurableOrders } from '../../bench/support/dura
 import { startGateway, startGatewayApi } from '../../bench/support/gateway-server.ts'
 import { LOCAL_TOOL } from '../../bench/support/order-load.ts'
 import { startPlatform } from '../../bench/support/platform-server.ts'
-import { diskDirectory, freePort } from '../../bench/support/servers.ts'
+import { diskDirectory } from '../../bench/support/servers.ts'
+import { freePort } from '../support/loopback.ts'
 import { signToken } from '../../bench/support/tokens.ts'
 
 // A limit that wrote less than the platform would be a limit of something else.

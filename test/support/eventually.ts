@@ -7,7 +7,7 @@ const POLL_MS = 20
 export async function eventually<T>(
   what: string,
   read: () => T | Promise<T>,
-  { timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {},
+  { timeoutMs = 120_000 }: { readonly timeoutMs?: number } = {},
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
