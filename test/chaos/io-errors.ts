@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { copyFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually.ts'
 import { servePlatform, temporaryDirectory } from '../support/platform.ts'
@@ -13,12 +14,15 @@ const CLIENTS = 4
 // So many successes in a row mean that the errors are over.
 const SUCCESSES = 15
 const MOST_CALLS = 2_000
+const REFUSALS = 10
 
 export const ioErrors: Scenario = {
   name: 'io-errors',
   row: 'R-3',
-  promise: 'a call that the disk fails is answered with 503, and nothing that was acknowledged is lost',
-  unit: 'runs of failing calls',
+  promise:
+    'while calls of the disk fail or the file is replaced, changes are answered with 503, and nothing that was ' +
+    'acknowledged is lost',
+  unit: 'runs of failing calls, or replacements of the file',
   rounds: { short: 2, full: 40 },
   parts: [
     { title: 'fsync fails with EIO', share: 0.5, run: (trial) => failingDisk(trial, 'fsync', 'EIO') },
@@ -27,6 +31,7 @@ export const ioErrors: Scenario = {
       share: 0.5,
       run: (trial) => failingDisk(trial, 'pwrite64', 'ENOSPC'),
     },
+    { title: 'the database file is replaced while it is served', share: 0.5, run: replacedFile },
   ],
 }
 
@@ -76,4 +81,42 @@ function isStableAgain(written: readonly Written[]): boolean {
   const isStable =
     written.length >= SUCCESSES && written.slice(-SUCCESSES).every(({ status }) => status === 201)
   return isStable && (hasFailed || written.length > 20 * SUCCESSES)
+}
+
+/** Another program moves the file away or restores an older copy in its place, and later puts the file back. */
+async function replacedFile({ rounds, scope, signal, chance, show }: Trial): Promise<Figures> {
+  const dataDir = scope.use(temporaryDirectory()).path
+  const engine = await openEngine('sqlite', dataDir, scope)
+  await (await servePlatform({ dataDir, modules: 'api' })).stop()
+  const path = join(dataDir, 'platform.db')
+  copyFileSync(path, `${path}.backup`)
+  const platform = scope.use(await servePlatform({ dataDir, modules: 'api' }))
+  const all: Written[] = []
+  for (let round = 1; round <= rounds; round++) {
+    signal.throwIfAborted()
+    show(`replacement ${round} of ${rounds}`)
+    const count = chance.between(5, 30)
+    all.push(...(await writeOrders(platform, `f${round}-before`, ({ length }) => length === count)))
+    const during = Promise.all(
+      Array.from({ length: CLIENTS }, (_, client) => writeOrders(platform, `f${round}-${client}`, isRefused)),
+    )
+    renameSync(path, `${path}.moved`)
+    if (chance.number() < 0.5) copyFileSync(`${path}.backup`, path)
+    const after = await writeOrders(platform, `f${round}-after`, ({ length }) => length === REFUSALS)
+    assert.deepEqual(unexpectedIn(after, [REFUSED]), [], `round ${round}: the file is not at its path`)
+    assert.equal((await askHealth(platform.url)).status, 503)
+    all.push(...(await during).flat(), ...after)
+    renameSync(`${path}.moved`, path)
+    await eventually('health is good again', async () => (await askHealth(platform.url)).status === 200)
+  }
+  assert.deepEqual(unexpectedIn(all, [DONE, REFUSED]), [])
+  assert.equal(await platform.stop(), 0)
+  requireIntegrity(dataDir, 'after the last replacement')
+  await requireOrders(engine, acknowledgedIn(all))
+  const refused = all.filter(({ status }) => status === 503).length
+  return { replacements: rounds, acknowledged: all.length - refused, refused, lost: 0 }
+}
+
+function isRefused(written: readonly Written[]): boolean {
+  return written.at(-1)?.status === 503 || written.length >= MOST_CALLS
 }

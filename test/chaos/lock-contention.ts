@@ -8,6 +8,7 @@ import { servePlatform, temporaryDirectory, type ServedPlatform } from '../suppo
 import { openEngine, type Engine, type EngineName } from './support/engine.ts'
 import { requireOrders } from './support/order-invariants.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
+import { timeOutTransactions } from './transaction-timeouts.ts'
 import { percentile, slowest, watchHealth } from './support/watch.ts'
 import { acknowledgedIn, DONE, REFUSED, unexpectedIn, writeOrder, type Written } from './support/writers.ts'
 
@@ -21,12 +22,14 @@ export const lockContention: Scenario = {
   name: 'lock-contention',
   row: 'R-25',
   promise:
-    'while another program holds the write lock, reads go on, and changes wait five seconds and no longer',
-  unit: 'locks of 0.1 to 10 s',
+    'while another program holds the write lock, reads go on and changes wait five seconds; ' +
+    'a transaction that times out commits nothing',
+  unit: 'locks of 0.1 to 10 s, and groups of transactions of which some time out',
   rounds: { short: 2, full: 20 },
   parts: [
     { title: 'on SQLite', run: (trial) => contend(trial, 'sqlite') },
     { title: 'on PostgreSQL', run: (trial) => contend(trial, 'postgres') },
+    { title: 'transactions that time out on PostgreSQL', run: timeOutTransactions },
   ],
 }
 
