@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
 import type { CommandContext } from '../src/app/commands/context.ts'
 import { versionText } from '../src/app/commands/version.ts'
 import { ConfigError } from '../src/config/config-error.ts'
@@ -95,6 +95,19 @@ function program(): Command {
     .description('enable a disabled user')
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).setUserEnabled(context, name, true, options))
+  user
+    .command('role')
+    .argument('<name>')
+    .addArgument(new Argument('<role...>', 'all roles that the user has from now on').choices(ROLES))
+    .description('replace the roles of a user, and revoke the tokens of the user')
+    .addOption(configFile())
+    .action(async (name, roles, options) => (await userCommands()).setUserRoles(context, name, roles, options))
+  user
+    .command('delete')
+    .argument('<name>')
+    .description('delete a user, and revoke the tokens of the user')
+    .addOption(configFile())
+    .action(async (name, options) => (await userCommands()).removeUser(context, name, options))
 
   const token = platform.command('token').description('access tokens').helpCommand(false)
   token

@@ -96,6 +96,8 @@ describe('the command line', { concurrency: 4 }, () => {
       'passwd',
       'disable',
       'enable',
+      'role',
+      'delete',
     ])
     assert.deepEqual(commandsIn(succeeded(await run(['help', 'db']))), ['migrate', 'status'])
     assert.deepEqual(commandsIn(succeeded(await run(['help', 'token']))), ['issue'])
@@ -122,6 +124,10 @@ describe('the command line', { concurrency: 4 }, () => {
     [['user', 'add', 'ann'], /--role/],
     [['user', 'add', 'ann', '--role', 'king'], /'king'/],
     [['user', 'add', 'ann', '--role', 'admin', '--password', PASSWORD], /--password/],
+    [['user', 'role', 'ann'], /'role'/],
+    [['user', 'role', 'ann', 'admin', 'king'], /'king'/],
+    [['user', 'delete'], /'name'/],
+    [['user', 'delete', 'ann', 'ben'], /too many arguments/],
     [['token', 'issue', 'ann', '--ttl', 'soon'], /--ttl.*"soon"/],
     [['token', 'issue', 'ann', '--ttl', '0s'], /--ttl.*"0s"/],
     [['token', 'issue', 'ann', '--ttl', '31d'], /--ttl: expected .* to 30d, got "31d"/],
@@ -244,6 +250,8 @@ describe('without a database', { concurrency: 4 }, () => {
     ['user', 'list'],
     ['user', 'add', 'ann', '--role', 'admin'],
     ['user', 'disable', 'ann'],
+    ['user', 'role', 'ann', 'admin'],
+    ['user', 'delete', 'ann'],
     ['token', 'issue', 'ann'],
   ]
   for (const args of COMMANDS) {
@@ -319,13 +327,39 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     refused(await run(['user', 'passwd', 'ann'], { input: 'short\n' }), 2, /password.*12/)
   })
 
-  test('the last admin cannot be disabled', async (t) => {
-    const { run } = await worldWithDatabase(t)
+  test('role replaces all roles, and delete removes the user, beside a running server', async (t) => {
+    const { run, serve } = await worldWithDatabase(t)
     succeeded(await run(add('ann'), { input }))
-    refused(await run(['user', 'disable', 'ann']), 1, /ann is the last enabled admin/)
+    succeeded(await run(add('Ben', 'service'), { input }))
+    const platform = await serve({}, 'api')
+    const login = () =>
+      platform.call('POST', '/auth/login', { body: { username: 'ben', password: PASSWORD } })
+
+    const changed = await run(['user', 'role', 'BEN', 'auditor', 'devops', 'auditor'])
+    assert.equal(succeeded(changed), 'Ben has the roles devops, auditor\n')
+    assert.match(succeeded(await run(['user', 'list'])), /^Ben +devops,auditor +enabled/m)
+    assert.equal((await login()).status, 200)
+
+    assert.equal(succeeded(await run(['user', 'delete', 'BEN'])), 'deleted Ben\n')
+    assert.doesNotMatch(succeeded(await run(['user', 'list'])), /Ben/)
+    assert.equal((await login()).status, 401)
+    succeeded(await run(add('ben', 'service'), { input }))
+  })
+
+  test('the last admin cannot be disabled or deleted, and cannot lose the role', async (t) => {
+    const { run } = await worldWithDatabase(t)
+    const attempts = (name: string) => [
+      ['user', 'disable', name],
+      ['user', 'delete', name],
+      ['user', 'role', name, 'service', 'auditor'],
+    ]
+    succeeded(await run(add('ann'), { input }))
+    for (const args of attempts('ann')) refused(await run(args), 1, /ann is the last enabled admin/)
+    succeeded(await run(['user', 'role', 'ann', 'admin', 'service']))
     succeeded(await run(add('ben'), { input }))
     succeeded(await run(['user', 'disable', 'ann']))
-    refused(await run(['user', 'disable', 'ben']), 1, /ben is the last enabled admin/)
+    for (const args of attempts('ben')) refused(await run(args), 1, /ben is the last enabled admin/)
+    succeeded(await run(['user', 'delete', 'ann']))
   })
 
   test('an unknown user is an error that names the user', async (t) => {
@@ -334,6 +368,8 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
       ['user', 'passwd', 'nobody'],
       ['user', 'disable', 'nobody'],
       ['user', 'enable', 'nobody'],
+      ['user', 'role', 'nobody', 'admin'],
+      ['user', 'delete', 'nobody'],
       ['token', 'issue', 'nobody'],
     ]) {
       refused(await run(args, { input }), 1, /no user "nobody"/)

@@ -9,6 +9,8 @@ onEveryDialect('a user with a session', (dialect) => {
   const commands = [
     { args: ['user', 'disable', 'ada'], reason: 'the user was disabled' },
     { args: ['user', 'passwd', 'ada'], reason: 'the password was changed' },
+    { args: ['user', 'role', 'ada', 'auditor'], reason: 'the roles of the user were changed' },
+    { args: ['user', 'delete', 'ada'], reason: 'the user was deleted' },
   ]
   for (const { args, reason } of commands) {
     test(`loses it by \`platform ${args.join(' ')}\`, without any other process`, async () => {

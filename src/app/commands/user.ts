@@ -87,6 +87,34 @@ export async function setUserEnabled(
   context.stdout.write(`${enabled ? 'enabled' : 'disabled'} ${name}\n`)
 }
 
+/** `platform user role`: replaces the roles. */
+export async function setUserRoles(
+  context: CommandContext,
+  name: string,
+  roles: readonly Role[],
+  options: ConfigOptions,
+): Promise<void> {
+  const user = await withUsers(configOf(context, options), async ({ store, users }) => {
+    const { id } = await users.getByName(name)
+    return store.write((tx) => users.change(tx, id, { roles }))
+  })
+  context.stdout.write(`${user.name} has the roles ${user.roles.join(', ')}\n`)
+}
+
+/** `platform user delete` */
+export async function removeUser(
+  context: CommandContext,
+  name: string,
+  options: ConfigOptions,
+): Promise<void> {
+  const user = await withUsers(configOf(context, options), async ({ store, users }) => {
+    const found = await users.getByName(name)
+    await store.write((tx) => users.remove(tx, found.id))
+    return found
+  })
+  context.stdout.write(`deleted ${user.name}\n`)
+}
+
 /** `platform token issue`: prints only the token, so that a script can use the output. */
 export async function issueToken(
   context: CommandContext,
