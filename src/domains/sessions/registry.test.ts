@@ -526,7 +526,7 @@ onEveryDialect('the registry', (dialect) => {
       { event: 'session_registered' },
       { ...FIRST_PAGE, ...range, limit: 3 },
     )
-    const second = await w.sessions.audit({}, { ...range, limit: 3, before: first.next ?? 0 })
+    const second = await w.sessions.audit({}, { ...range, limit: 3, after: first.next })
     const hours = [...first.items, ...second.items].map(({ at }) => (at - start) / HOUR)
     assert.deepEqual([hours, second.next], [[5, 4, 3, 2], null])
   })

@@ -1,4 +1,4 @@
-import { encodePage, PageQuery, parsePage } from '../../../wire/page.ts'
+import { encodePage, parsePage, TimedPageQuery } from '../../../wire/page.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'
 import { Fields, IdParams } from '../../../wire/schemas.ts'
 import { ALERT_ERRORS } from '../routes.ts'
@@ -22,7 +22,7 @@ export function notificationRoutes(alerts: Pick<Alerts, 'get'>, notifier: Pick<N
         'Each occasion, such as a rise or a recovery, has one decision. Repeated reports have none.',
       access: READERS,
       params: IdParams,
-      query: Fields(PageQuery),
+      query: Fields(TimedPageQuery),
       answers: { 200: { description: 'A page of decisions.', schema: DecisionPage } },
       errors: { alert_not_found },
       read: async ({ params, query }) => {

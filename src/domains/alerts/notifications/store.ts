@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
+import { createdIn } from '../../../store/created-in.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { readPage } from '../../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
@@ -140,10 +141,12 @@ export async function listDecisions(
   alertId: string,
   page: PageRequest,
 ): Promise<Page<Decision>> {
-  const query = db(queries)
+  let query = db(queries)
     .selectFrom('alert_notifications')
     .select([...DECISION, 'seq'])
     .where('alert_id', '=', alertId)
+  for (const condition of await createdIn(queries, 'alert_notifications', 'at', page))
+    query = query.where(condition)
   return readPage(query, page)
 }
 
