@@ -121,6 +121,13 @@ function program(): Command {
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).issueToken(context, name, options))
 
+  const alerts = platform.command('alerts').description('notifications of alerts').helpCommand(false)
+  alerts
+    .command('test-robot')
+    .description('send a test message to the configured robot, and print its answer')
+    .addOption(configFile())
+    .action(async (options) => (await import('../src/app/commands/alerts.ts')).testRobot(context, options))
+
   const vpn = platform.command('vpn').description('sessions with the VPN gateways').helpCommand(false)
   vpn
     .command('connect')

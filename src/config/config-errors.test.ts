@@ -121,12 +121,11 @@ describe('a setting without an effect is an error', () => {
       ],
     ],
     [
-      'in the environment, without its value when that is a secret',
+      'in the environment',
       '',
-      { ALERT_ROBOT_URL: 'https://robot/canary', ALERT_ROBOT_SECRET: 'canary' },
+      { WORKER_CERTIFICATE_SCAN: '1h' },
       [
-        'environment ALERT_ROBOT_URL: alerts.robot.url: expected no value: the setting has no effect in this release',
-        'environment ALERT_ROBOT_SECRET: alerts.robot.secret: expected no value: the setting has no effect in this release',
+        'environment WORKER_CERTIFICATE_SCAN: worker.certificate_scan: expected no value: the setting has no effect in this release',
       ],
     ],
     [

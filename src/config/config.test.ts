@@ -76,7 +76,7 @@ test('without a file and an environment everything has its default', () => {
     orders: { expiryMs: 900_000 },
     messages: { keepMs: 604_800_000 },
     worker: { orderScanMs: 5_000, certificateScanMs: 3_600_000 },
-    alerts: { robot: {} },
+    alerts: { robot: { minSeverity: 'WARNING' } },
     log: { level: 'info', format: 'json' },
   })
 })
@@ -93,6 +93,8 @@ interface Sample {
   readonly fileText?: string
   readonly env: string
   readonly envText?: string
+  /** Lines of TOML with the settings without which this one has no meaning. */
+  readonly beside?: string
 }
 
 const SECRET = '**redacted**'
@@ -140,6 +142,22 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'messages.keep': { toml: '"1d"', env: '2d' },
   'worker.listen': { toml: '"127.0.0.1:1"', env: '127.0.0.1:2' },
   'worker.order_scan': { toml: '"1s"', env: '2s' },
+  'alerts.robot.url': {
+    toml: '"https://robot/canary"',
+    fileText: SECRET,
+    env: 'https://robot/other-canary',
+    envText: SECRET,
+    beside: 'alerts.robot.kind = "slack"',
+  },
+  'alerts.robot.kind': { toml: '"slack"', env: 'feishu', beside: 'alerts.robot.url = "https://robot/"' },
+  'alerts.robot.secret': {
+    toml: '"canary"',
+    fileText: SECRET,
+    env: 'other-canary',
+    envText: SECRET,
+    beside: 'alerts.robot.url = "https://robot/"\nalerts.robot.kind = "slack"',
+  },
+  'alerts.robot.min_severity': { toml: '"info"', fileText: 'INFO', env: 'Critical', envText: 'CRITICAL' },
   'log.level': { toml: '"debug"', env: 'error' },
   'log.format': { toml: '"pretty"', env: 'json' },
 }
@@ -150,15 +168,16 @@ describe('for every setting', () => {
     assert.deepEqual(Object.keys(SAMPLES), effective)
   })
 
-  for (const [key, { toml, fileText = JSON.parse(toml), env, envText = env }] of Object.entries(SAMPLES)) {
+  for (const [key, sample] of Object.entries(SAMPLES)) {
+    const { toml, fileText = JSON.parse(toml), env, envText = env, beside = '' } = sample
     const setting = SETTING_TABLE[key] ?? assert.fail(key)
     const variable = variablesOf(key, setting).at(-1)?.name ?? ''
     const shown = (loaded: LoadedConfig): unknown => loaded.settings.find((each) => each.key === key)
 
     test(`the environment beats the file, and the file the default: ${key}`, () => {
       const byDefault = shown(load(''))
-      const byFile = shown(load(`\n${key} = ${toml}\n`))
-      const byEnvironment = shown(load(`${key} = ${toml}\n`, { [variable]: env }))
+      const byFile = shown(load(`\n${key} = ${toml}\n${beside}\n`))
+      const byEnvironment = shown(load(`${key} = ${toml}\n${beside}\n`, { [variable]: env }))
       assert.deepEqual(byFile, { key, text: String(fileText), source: 'file platform.toml:2' })
       assert.deepEqual(byEnvironment, { key, text: envText, source: `environment ${variable}` })
       assert.notDeepEqual(byDefault, byFile)

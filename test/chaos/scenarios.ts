@@ -10,6 +10,7 @@ import { lockContention } from './lock-contention.ts'
 import { massExpiry } from './mass-expiry.ts'
 import { migration } from './migration.ts'
 import { powerLoss } from './power-loss.ts'
+import { robotStorm } from './robot-storm.ts'
 import { supervision } from './supervision.ts'
 import type { Scenario } from './support/scenario.ts'
 import { workers } from './workers.ts'
@@ -30,4 +31,5 @@ export const SCENARIOS: readonly Scenario[] = [
   lockContention,
   migration,
   flood,
+  robotStorm,
 ]

@@ -12,6 +12,8 @@ export interface RobotDoubles extends AsyncDisposable {
   readonly secrets: Readonly<Record<RobotKind, string>>
   /** All requests, including refused ones. */
   readonly requests: readonly Arrival[]
+  /** The requests whose message the robots posted. */
+  readonly posted: readonly Arrival[]
   /** The texts that the robots posted to their groups. */
   readonly shown: readonly string[]
   /** Overrides the behaviour of all robots; undefined restores their rules. */
@@ -31,6 +33,8 @@ export interface RobotRules {
   readonly now?: () => number
   /** Whether messages must be signed. */
   readonly signed?: boolean
+  /** Called when a message was posted, before its sender is answered. */
+  readonly onPosted?: () => Promise<void> | undefined
 }
 
 interface Reply {
@@ -146,7 +150,7 @@ const slack: Double = {
   path: `/services/T0/B0/${ROBOT_TOKEN}`,
   success: { status: 200, body: 'ok' },
   judge(call) {
-    if (within(call, 1_000) >= 4 || within(call, 10_000) >= 14) {
+    if (within(call, 1_000) >= 1) {
       return { status: 429, body: 'rate_limited', headers: { 'retry-after': '1' } }
     }
     const body = parse(call.body)
@@ -168,6 +172,7 @@ const generic: Double = {
       if (!inTime || call.headers['x-platform-signature'] !== `sha256=${sign}`)
         return { status: 401, body: '' }
     }
+    if (within(call, 60_000) >= 60) return { status: 429, body: 'more than 60 in a minute' }
     const { title, text: message } = parse(call.body) ?? {}
     return { shows: `${String(title)}\n${String(message)}` }
   },
@@ -186,9 +191,11 @@ const SECRETS: Readonly<Record<RobotKind, string>> = {
 export async function startRobots({
   now = Date.now,
   signed = false,
+  onPosted,
 }: RobotRules = {}): Promise<RobotDoubles> {
   const requests: Arrival[] = []
   const shown: string[] = []
+  const posted: Arrival[] = []
   const passed = new Map<RobotKind, number[]>()
   let behaviour: Behaviour | undefined
 
@@ -205,6 +212,8 @@ export async function startRobots({
     if ('shows' in judged) {
       passed.set(kind, [...earlier, call.now])
       shown.push(judged.shows)
+      posted.push(arrival)
+      await onPosted?.()
     }
     const { status, body, headers } = 'shows' in judged ? double.success : judged
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
@@ -219,6 +228,7 @@ export async function startRobots({
     url: (kind) => `http://127.0.0.1:${port}${DOUBLES[kind].path}`,
     secrets: SECRETS,
     requests,
+    posted,
     shown,
     behave(next) {
       behaviour = next

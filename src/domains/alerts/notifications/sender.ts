@@ -36,7 +36,7 @@ export interface SenderOptions {
 /** How often the sender looks for notifications of other processes. */
 export const SEND_EVERY_MS = SECOND / 2
 /** How long the message of a dead process waits for another one. */
-export const SEND_LEASE_MS = 15 * SECOND
+const LEASE_MS = 10 * SECOND
 // docs/specification.md, Alert notifications
 const RETRY = { initialMs: SECOND, maximumMs: MINUTE, giveUpAfterMs: 24 * HOUR }
 // A message that the channel refuses must not hold up the others; when it refuses several, it refuses all.
@@ -74,7 +74,7 @@ export class NotificationSender {
       logger,
       metrics,
       everyMs: SEND_EVERY_MS,
-      leaseMs: SEND_LEASE_MS,
+      leaseMs: LEASE_MS,
       concurrency: 1,
       retry: RETRY,
       claim: (tx, claim) => this.#claim(tx, claim),

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { notificationWorld } from '../../../../test/support/notification-world.ts'
+import { onEveryDialect } from '../../../../test/support/store.ts'
+import { noMetrics, type Labels, type Metrics } from '../../../kernel/metrics.ts'
+import { SECOND } from '../../../kernel/time.ts'
+import type { DialectName } from '../../../store/dialects/capabilities.ts'
+import type { Alert } from '../model.ts'
+import type { AlertOccasion } from '../occasion.ts'
+
+const SILENCE = { id: 's-1', reason: 'maintenance' }
+
+/** A world whose alerts a test silences and inhibits. */
+async function suppressedWorld(dialect: DialectName, metrics: Metrics = noMetrics) {
+  const state = { isSilenced: false, isInhibited: false }
+  const inhibitor = { id: 'a-1', alarmId: 'backup.failed.critical' }
+  const world = await notificationWorld(dialect, {
+    metrics,
+    suppressions: {
+      silencedBy: async () => (state.isSilenced ? SILENCE : undefined),
+      inhibitedBy: async () => (state.isInhibited ? inhibitor : undefined),
+    },
+  })
+  const notify = (kind: 'silence_ended' | 'inhibition_ended', alert: Alert) =>
+    world.store.write((tx) => world.notifier.notify(tx, { kind } satisfies AlertOccasion, alert))
+  const outcomes = async (alert: Alert) =>
+    (await world.decisions(alert.id)).map(({ occasion, outcome }) => `${occasion} ${outcome}`)
+  return { ...world, state, notify, outcomes }
+}
+
+const FAILED = { title: 'Backup failed', alarmId: 'backup.failed' } as const
+
+onEveryDialect('decisions on notifications', (dialect) => {
+  it('lists them newest first, and none for a repetition', async () => {
+    await using world = await suppressedWorld(dialect)
+    const { alert } = await world.report(FAILED)
+    for (const level of ['ERROR', 'HIGH', 'CLOSE', 'INFO'] as const) {
+      world.clock.advance(SECOND)
+      await world.report({ ...FAILED, level })
+    }
+    assert.deepEqual(await world.outcomes(alert), [
+      'raised below_level',
+      'recovered pending',
+      'risen pending',
+      'raised pending',
+    ])
+    const [newest] = await world.decisions(alert.id)
+    assert.deepEqual(
+      Object.keys(newest ?? {}).filter((name) => name !== 'seq'),
+      ['id', 'at', 'occasion', 'channel', 'outcome', 'reason'],
+    )
+    assert.deepEqual([newest?.at, newest?.channel], [world.clock.now(), 'robot'])
+  })
+
+  it('does not push the recovery of an alert that was silenced throughout', async () => {
+    await using world = await suppressedWorld(dialect)
+    world.state.isSilenced = true
+    const { alert } = await world.report(FAILED)
+    world.state.isSilenced = false
+    await world.report({ ...FAILED, level: 'CLOSE' })
+    assert.deepEqual(await world.outcomes(alert), ['recovered silenced', 'raised silenced'])
+  })
+
+  it('pushes the recovery of an alert that was pushed before its silence', async () => {
+    await using world = await suppressedWorld(dialect)
+    const { alert } = await world.report(FAILED)
+    world.startSender()
+    await world.drain()
+    world.state.isSilenced = true
+    await world.report({ ...FAILED, level: 'HIGH' })
+    await world.report({ ...FAILED, level: 'CLOSE' })
+    assert.deepEqual(await world.outcomes(alert), ['recovered pending', 'risen silenced', 'raised sent'])
+  })
+
+  it('forgets with a recovery that an alert was pushed', async () => {
+    await using world = await suppressedWorld(dialect)
+    const { alert } = await world.report(FAILED)
+    await world.report({ ...FAILED, level: 'CLOSE' })
+    world.state.isSilenced = true
+    await world.report(FAILED)
+    await world.report({ ...FAILED, level: 'CLOSE' })
+    assert.deepEqual((await world.outcomes(alert)).slice(0, 2), ['recovered silenced', 'raised silenced'])
+  })
+
+  it('pushes once what fires at the end of a silence or an inhibition and was never pushed', async () => {
+    await using world = await suppressedWorld(dialect)
+    world.state.isInhibited = true
+    const { alert } = await world.report(FAILED)
+    world.state.isSilenced = true
+    world.state.isInhibited = false
+    await world.notify('inhibition_ended', alert)
+    world.state.isSilenced = false
+    await world.notify('silence_ended', alert)
+    await world.notify('silence_ended', alert)
+    assert.deepEqual(await world.outcomes(alert), [
+      'silence_ended pending',
+      'inhibition_ended silenced',
+      'raised inhibited',
+    ])
+  })
+
+  it('counts them by their outcome, and those that are pending', async () => {
+    const counts = new Map<string, number>()
+    const collectors: (() => void | Promise<void>)[] = []
+    let pending = 0
+    const metrics: Metrics = {
+      ...noMetrics,
+      counter: ({ name }) => ({
+        increment(labels: Labels = {}, by = 1) {
+          const key = `${name} ${labels['channel']} ${labels['outcome']}`
+          counts.set(key, (counts.get(key) ?? 0) + by)
+        },
+      }),
+      gauge: ({ name }) => ({
+        set: (value) => void (name === 'alert_notifications_pending' && (pending = value)),
+        clear() {},
+      }),
+      onScrape: (collect) => void collectors.push(collect),
+    }
+    await using world = await suppressedWorld(dialect, metrics)
+    await world.report({ title: 'one' })
+    await world.report({ title: 'two' })
+    await world.report({ title: 'three', level: 'INFO' })
+    const count = (outcome: string) => counts.get(`alert_notifications_total robot ${outcome}`)
+    for (const collect of collectors) await collect()
+    assert.deepEqual([pending, count('bundled'), count('below_level'), count('failed')], [2, 0, 1, 0])
+    world.startSender()
+    await world.drain()
+    for (const collect of collectors) await collect()
+    assert.deepEqual([pending, count('bundled')], [0, 2])
+  })
+})

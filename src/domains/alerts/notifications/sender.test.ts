@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict'
+import { it, test } from 'node:test'
+import { notificationWorld, type NotificationWorld } from '../../../../test/support/notification-world.ts'
+import { ROBOT_FAULTS } from '../../../../test/support/robots.ts'
+import { onEveryDialect } from '../../../../test/support/store.ts'
+import { ROBOT_KINDS } from '../../../config/schema.ts'
+import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
+
+const DINGTALK = { kind: 'dingtalk' } as const
+
+/** How many messages name each of the alerts `#1.`, `#2.` … */
+function mentions(shown: readonly string[], count: number): Map<number, number> {
+  const found = new Map(Array.from({ length: count }, (_, number) => [number, 0]))
+  for (const message of shown)
+    for (const [, digits] of message.matchAll(/#(\d+)\./g))
+      found.set(Number(digits), (found.get(Number(digits)) ?? 0) + 1)
+  return found
+}
+
+function assertEachOnce(shown: readonly string[], count: number): void {
+  const wrong = [...mentions(shown, count)].filter(([, times]) => times !== 1)
+  assert.deepEqual(wrong, [])
+}
+
+/** Reports that many alerts of several sources within a second; the last one is CRITICAL. */
+async function storm({ store, alerts, clock }: NotificationWorld, count: number, sources: number) {
+  const perWrite = 250
+  for (let from = 0; from < count; from += perWrite) {
+    await store.write(async (tx) => {
+      for (let number = from; number < Math.min(from + perWrite, count); number++)
+        await alerts.report(tx, stormReport(number, sources, number === count - 1), 'tester')
+    })
+    clock.advance(Math.floor((SECOND * perWrite) / count))
+  }
+}
+
+function stormReport(number: number, sources: number, isLast: boolean) {
+  return {
+    alarmId: null,
+    source: `source-${number % sources}`,
+    title: `Alert #${number}.`,
+    body: '',
+    serverAddr: null,
+    level: isLast ? 'CRITICAL' : 'ERROR',
+  } as const
+}
+
+onEveryDialect('sending notifications', (dialect) => {
+  it('sends an alert, and decides that it was sent', async () => {
+    await using world = await notificationWorld(dialect)
+    const { alert } = await world.report({ title: 'Backup failed', alarmId: 'backup.failed' })
+    assert.deepEqual(
+      (await world.decisions(alert.id)).map(({ outcome, reason }) => [outcome, reason]),
+      [['pending', null]],
+    )
+    world.startSender()
+    await world.drain()
+    const [text = ''] = world.robots.shown
+    assert.match(text, /^\[ERROR\] Backup failed\n/)
+    assert.match(text, /No space left\.$/)
+    const [decision] = await world.decisions(alert.id)
+    assert.equal(decision?.outcome, 'sent')
+    assert.match(decision.reason ?? '', /^Sent in message [0-9a-f-]{36}\.$/)
+  })
+
+  it('bundles what one source raises within a second', async () => {
+    await using world = await notificationWorld(dialect)
+    const reports = [
+      await world.report({ title: 'one' }),
+      await world.report({ title: 'other', source: 'other' }),
+      await world.report({ title: 'two' }),
+    ]
+    world.startSender()
+    await world.drain()
+    assert.equal(world.robots.shown.length, 2)
+    const outcomes = await Promise.all(
+      reports.map(async ({ alert }) => (await world.decisions(alert.id)).map(({ outcome }) => outcome)),
+    )
+    assert.deepEqual(outcomes, [['bundled'], ['sent'], ['bundled']])
+  })
+
+  it('pushes a rise and a recovery, and no repetition', async () => {
+    await using world = await notificationWorld(dialect)
+    world.startSender()
+    const levels = ['ERROR', 'ERROR', 'HIGH', 'HIGH', 'CLOSE', 'CLOSE'] as const
+    for (const level of levels) {
+      await world.report({ title: 'Backup failed', level })
+      await world.pass(2 * SECOND)
+    }
+    const marks = world.robots.shown.map((text) => /^\[\w+\]/.exec(text)?.[0])
+    assert.deepEqual(marks, ['[ERROR]', '[HIGH]', '[RECOVERED]'])
+  })
+
+  it('survives deaths of its process at any point: nothing is lost, at most one message is repeated by each', async () => {
+    await using world = await notificationWorld(dialect)
+    const count = 40
+    await storm(world, count, 4)
+    const deaths = await surviveDeaths(world)
+    await world.drain()
+    const times = [...mentions(world.robots.shown, count).values()]
+    assert.ok(
+      times.every((each) => each >= 1),
+      'every alert was sent',
+    )
+    const keys = world.robots.requests.map(({ body }) => (JSON.parse(body) as { key: string }).key)
+    assert.ok(keys.length - new Set(keys).size <= deaths, 'a repetition has the key of its message')
+    assert.ok(times.every((each) => each - 1 <= keys.length - new Set(keys).size))
+  })
+
+  it('sends one message at a time, whatever the number of processes', async () => {
+    await using world = await notificationWorld(dialect, { kind: 'feishu' })
+    let [sending, most] = [0, 0]
+    const channel = {
+      name: 'robot',
+      rate: world.webhook.rate,
+      fits: () => true,
+      async send(...args: Parameters<typeof world.webhook.send>) {
+        most = Math.max(most, ++sending)
+        const outcome = await world.webhook.send(...args)
+        sending--
+        return outcome
+      },
+    }
+    for (let n = 0; n < 3; n++) {
+      const sender = world.sender({ channel })
+      world.scope.defer(() => sender.stop())
+    }
+    for (let n = 0; n < 12; n++) await world.report({ title: `Alert #${n}.`, source: `source ${n}` })
+    await world.drain()
+    assertEachOnce(world.robots.shown, 12)
+    assert.equal(most, 1)
+    assert.equal(world.robots.requests.length, world.robots.shown.length, 'no limit was broken')
+  })
+
+  it('gives up after 24 hours, and not earlier for what was raised later', async () => {
+    await using world = await notificationWorld(dialect)
+    world.robots.behave((response) => void response.writeHead(503).end('later'))
+    world.startSender()
+    const { alert: first } = await world.report({ title: 'first' })
+    await world.pass(4 * HOUR, 2 * HOUR)
+    const { alert: second } = await world.report({ title: 'second' })
+    await world.pass(20 * HOUR - 5 * MINUTE, 4 * HOUR - MINUTE)
+    await world.pass(6 * MINUTE, 30 * SECOND)
+    const [given] = await world.decisions(first.id)
+    assert.equal(given?.outcome, 'failed')
+    assert.match(given.reason ?? '', /^Given up after 24 hours\. Attempt \d+ has failed: HTTP 503 later$/)
+    assert.equal((await world.decisions(second.id))[0]?.outcome, 'pending')
+    world.robots.behave(undefined)
+    await world.drain(MINUTE)
+    assert.equal((await world.decisions(second.id))[0]?.outcome, 'sent')
+    assert.equal(world.robots.shown.length, 1)
+  })
+
+  it('keeps the rate limit over restarts', async () => {
+    await using world = await notificationWorld(dialect, DINGTALK)
+    for (let n = 0; n < 25; n++) {
+      const sender = world.sender()
+      await world.report({ title: `Alert #${n}.` })
+      await world.pass(1_500)
+      await sender.stop()
+    }
+    world.startSender()
+    await world.drain()
+    assertEachOnce(world.robots.shown, 25)
+    assert.equal(world.robots.requests.length, world.robots.shown.length, 'no limit was broken')
+  })
+})
+
+/** Starts senders that die at a point of their work, one after the other; returns how many. */
+async function surviveDeaths(world: NotificationWorld): Promise<number> {
+  let deaths = 0
+  for (let calls = 1; (await world.pending()) > 0 && calls <= 8; calls++) {
+    for (const isDone of [false, true]) {
+      await liveFor(world, calls, isDone)
+      deaths++
+      // Until the lease of its message has expired.
+      world.clock.advance(20 * SECOND)
+    }
+  }
+  world.startSender()
+  return deaths
+}
+
+/** A sender whose calls to the outside end for ever after some of them, before or after the last one has its effect. */
+async function liveFor(world: NotificationWorld, calls: number, isDone: boolean): Promise<void> {
+  const { promise: death, resolve: die } = Promise.withResolvers<void>()
+  const activity = { calls: 0 }
+  const forEver = new Promise<never>(() => undefined)
+  let done = 0
+  const mortal = async <T>(run: () => Promise<T>): Promise<T> => {
+    if (++done < calls) return run()
+    if (done === calls && isDone) await run()
+    die()
+    return forEver
+  }
+  const { store, webhook } = world
+  world.sender({
+    activity,
+    store: { ...store, write: (work, options) => mortal(() => store.write(work, options)) },
+    channel: {
+      name: webhook.name,
+      rate: webhook.rate,
+      fits: (message) => webhook.fits(message),
+      send: (message, signal) => mortal(() => webhook.send(message, signal)),
+    },
+  })
+  let isDead = false
+  void death.then(() => (isDead = true))
+  while (!isDead) {
+    await Promise.race([death, world.idle(activity)])
+    world.clock.advance(SECOND / 2)
+  }
+}
+
+test('a storm of 5,000 alerts of 50 sources: each is in one message, CRITICAL within 60 s, no limit broken', async () => {
+  await using world = await notificationWorld('sqlite', DINGTALK)
+  await storm(world, 5_000, 50)
+  const start = world.clock.now()
+  world.startSender()
+  await world.pass(5 * SECOND)
+  const critical = world.robots.shown.findIndex((text) => text.includes('#4999.'))
+  assert.ok(critical >= 0 && world.clock.now() - start <= 60 * SECOND, 'CRITICAL is sent first')
+  await world.drain()
+  assertEachOnce(world.robots.shown, 5_000)
+  assert.equal(world.robots.requests.length, world.robots.shown.length, 'no limit was broken')
+})
+
+for (const kind of ROBOT_KINDS) {
+  test(`a storm of 300 alerts of 50 sources at ${kind}: each is in one message, no limit broken`, async () => {
+    await using world = await notificationWorld('sqlite', { kind })
+    await storm(world, 300, 50)
+    world.startSender()
+    await world.drain()
+    assertEachOnce(world.robots.shown, 300)
+    assert.equal(world.robots.requests.length, world.robots.shown.length, 'no limit was broken')
+  })
+}
+
+const OUTAGES = {
+  'is away': ROBOT_FAULTS['resets the connection'],
+  hangs: ROBOT_FAULTS['accepts and says nothing'],
+  'refuses with an error': ROBOT_FAULTS['answers 500'],
+  'refuses for good': ROBOT_FAULTS['echoes its address'],
+} as const
+
+for (const [what, behaviour] of Object.entries(OUTAGES)) {
+  test(`a robot that ${what} for ten minutes gets each alert once afterwards, within 90 seconds`, async () => {
+    await using world = await notificationWorld('sqlite', DINGTALK)
+    const impatient = world.webhookWith({ timeoutMs: 100 })
+    let current = impatient
+    const sender = world.sender({
+      channel: {
+        name: 'robot',
+        rate: impatient.rate,
+        fits: (message) => impatient.fits(message),
+        send: (message, signal) => current.send(message, signal),
+      },
+    })
+    world.scope.defer(() => sender.stop())
+    world.robots.behave(behaviour)
+    for (let minute = 0; minute < 10; minute++) {
+      for (let n = 0; n < 5; n++)
+        await world.report({ title: `Alert #${minute * 5 + n}.`, source: `source ${n}` })
+      await world.pass(MINUTE, 20 * SECOND)
+    }
+    const attempts = world.robots.requests.length
+    assert.ok(attempts >= 5 && attempts <= 200, `${attempts} attempts`)
+    assert.equal(world.robots.shown.length, 0)
+    world.robots.behave(undefined)
+    current = world.webhook
+    assert.ok((await world.drain()) <= 90 * SECOND)
+    assertEachOnce(world.robots.shown, 50)
+    assert.equal(world.robots.requests.length - attempts, world.robots.shown.length, 'no limit was broken')
+  })
+}
+
+test('a message that the robot refuses does not hold up the others', async () => {
+  await using world = await notificationWorld('sqlite', { kind: 'generic' })
+  world.robots.behave((response) => {
+    response.writeHead(422).end('not that word')
+    world.robots.behave(undefined)
+  })
+  world.startSender()
+  const { alert: refused } = await world.report({ title: 'refused' })
+  await world.pass(1_500)
+  assert.match(
+    (await world.decisions(refused.id))[0]?.reason ?? '',
+    /^Attempt 1 has failed: HTTP 422 not that word$/,
+  )
+  await world.report({ title: 'other' })
+  await world.drain()
+  assert.deepEqual(world.robots.shown.map((text) => text.split('\n')[0]).sort(), [
+    '[ERROR] other',
+    '[ERROR] refused',
+  ])
+})
+
+test('a pause that the robot asks for holds for all messages', async () => {
+  await using world = await notificationWorld('sqlite', { kind: 'slack' })
+  world.robots.behave((response) => {
+    response.writeHead(429, { 'retry-after': '120' }).end('rate_limited')
+    world.robots.behave(undefined)
+  })
+  world.startSender()
+  await world.report({ title: 'first' })
+  await world.pass(2 * SECOND)
+  await world.report({ title: 'second', source: 'other' })
+  await world.pass(100 * SECOND, 10 * SECOND)
+  assert.equal(world.robots.requests.length, 1)
+  await world.drain()
+  assert.equal(world.robots.shown.length, 2)
+})
+
+test('a stopped sender leaves a message that another one sends at once', async () => {
+  await using world = await notificationWorld('sqlite')
+  world.robots.behave(() => undefined)
+  const stopped = world.sender()
+  await world.report({ title: 'first' })
+  world.clock.advance(2 * SECOND)
+  await new Promise<void>((resolve) => {
+    world.robots.behave(() => resolve())
+  })
+  await stopped.stop()
+  world.robots.behave(undefined)
+  world.startSender()
+  await world.drain()
+  assert.equal(world.robots.shown.length, 1)
+})

@@ -1,0 +1,4 @@
+import { robotStorm } from './robot-storm.ts'
+import { shortForm } from './support/short-form.ts'
+
+shortForm(robotStorm)

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '../support/eventually.ts'
+import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
+import { ROBOT_FAULTS, startRobots, type RobotDoubles } from '../support/robots.ts'
+import { openEngine, requireIntegrity, type EngineName } from './support/engine.ts'
+import type { Figures, Scenario, Trial } from './support/scenario.ts'
+
+const CLIENTS = 4
+const SOURCES = 10
+const MAX_LOAD_MS = 400
+const DRAIN_MS = 120_000
+/** How often a kill waits for a message to arrive, and how often the robot fails instead. */
+const KILLS_AT_MESSAGE = 0.4
+const FAULTS = 0.15
+
+export const robotStorm: Scenario = {
+  name: 'robot-storm',
+  row: 'R-30',
+  promise: 'kill -9 loses no notification of an acknowledged alert, and repeats at most one message',
+  unit: 'kills',
+  rounds: { short: 8, full: 100 },
+  parts: [
+    { title: 'on SQLite', share: 0.8, run: (trial) => storm(trial, 'sqlite') },
+    { title: 'on PostgreSQL', share: 0.2, run: (trial) => storm(trial, 'postgres') },
+  ],
+}
+
+async function storm(trial: Trial, engineName: EngineName): Promise<Figures> {
+  const { chance, rounds, wantsMore, scope, signal, show } = trial
+  const dataDir = scope.use(temporaryDirectory()).path
+  const engine = await openEngine(engineName, dataDir, scope)
+  let onMessage: (() => Promise<void>) | undefined
+  const robots = scope.use(await startRobots({ onPosted: () => onMessage?.() }))
+  const env = { ALERT_ROBOT_KIND: 'generic', ALERT_ROBOT_URL: robots.url('generic'), ...engine.env }
+  const serve = async () => scope.use(await servePlatform({ dataDir, env }))
+
+  const acknowledged: number[] = []
+  let kills = 0
+  while (wantsMore(kills)) {
+    signal.throwIfAborted()
+    show(`kill ${kills + 1} of ${rounds}, ${acknowledged.length} alerts acknowledged`)
+    const platform = await serve()
+    robots.behave(chance.number() < FAULTS ? chance.pick(Object.values(REPAIRABLE)) : undefined)
+    // Some kills come after a message has arrived and before the platform knows it.
+    if (chance.number() < KILLS_AT_MESSAGE) onMessage = () => platform.kill()
+    const load = startReports(platform, acknowledged)
+    await Promise.race([pause(chance.between(0, MAX_LOAD_MS)), platform.ended])
+    await platform.kill()
+    await load.stop()
+    onMessage = undefined
+    kills++
+    if (engineName === 'sqlite') requireIntegrity(dataDir, `kill ${kills}`)
+  }
+
+  robots.behave(undefined)
+  const last = await serve()
+  const pending = () => engine.count(`select count(*) from alert_notifications where outcome = 'pending'`)
+  await eventually('everything is sent', async () => (await pending()) === 0, { timeoutMs: DRAIN_MS })
+  assert.equal(await last.stop(), 0)
+  assert.ok(acknowledged.length > kills, 'the load was too small for a meaningful test')
+  return { kills, ...requireNotifications(robots, acknowledged, kills) }
+}
+
+/** Faults after which the same message may be sent again. */
+const REPAIRABLE = {
+  away: ROBOT_FAULTS['resets the connection'],
+  hanging: ROBOT_FAULTS['accepts and says nothing'],
+  refusing: ROBOT_FAULTS['answers 500'],
+}
+
+let lastNumber = 0
+
+/** Clients that report new alerts; the numbers of those that were answered are added to `acknowledged`. */
+function startReports(platform: ServedPlatform, acknowledged: number[]) {
+  let stopping = false
+  const client = async () => {
+    while (!stopping) {
+      const number = ++lastNumber
+      if (await report(platform, number)) acknowledged.push(number)
+    }
+  }
+  const running = Promise.all(Array.from({ length: CLIENTS }, client))
+  return {
+    async stop(): Promise<void> {
+      stopping = true
+      await running
+    },
+  }
+}
+
+/** Whether the report was acknowledged; a killed platform gives no answer. */
+async function report(platform: ServedPlatform, number: number): Promise<boolean> {
+  const body = { source: `source-${number % SOURCES}`, title: `Alert #${number}.`, level: 'ERROR' }
+  const answer = await platform.call('POST', '/alerts/report', { body }).catch(() => undefined)
+  if (!answer) return pause(1, false)
+  assert.equal(answer.status, 201, await answer.text().catch(() => 'no body'))
+  return true
+}
+
+/** Requires that each acknowledged alert is in a message, and that only repeated messages name one again. */
+function requireNotifications(robots: RobotDoubles, acknowledged: readonly number[], kills: number): Figures {
+  const posted = robots.posted.map(
+    ({ body }) => JSON.parse(body) as { key: string; text: string; title: string },
+  )
+  const messages = new Map(posted.map((message) => [message.key, `${message.title}\n${message.text}`]))
+  const named = [...messages.values()].flatMap((text) =>
+    [...text.matchAll(/#(\d+)\./g)].map(([, digits]) => Number(digits)),
+  )
+  const missing = new Set(acknowledged).difference(new Set(named))
+  assert.deepEqual([...missing], [], 'alerts without a notification')
+  assert.equal(new Set(named).size, named.length, 'no alert is in two messages')
+  const repeated = posted.length - messages.size
+  assert.ok(repeated <= kills, `${repeated} repeated messages`)
+  return {
+    'alerts acknowledged': acknowledged.length,
+    lost: 0,
+    messages: messages.size,
+    'sent again': repeated,
+  }
+}
