@@ -115,7 +115,7 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
       }
     },
     async decisions(alertId: string) {
-      const { items } = await notifier.list(alertId, { limit: 100, before: Number.MAX_SAFE_INTEGER })
+      const { items } = await notifier.list(alertId, { limit: 100 })
       return items
     },
     [Symbol.asyncDispose]: () => scope.disposeAsync(),
