@@ -6,6 +6,7 @@ import { vpn } from './migrations/0002-vpn.ts'
 import { vpnHolders } from './migrations/0003-vpn-holders.ts'
 import { alertRules } from './migrations/0004-alerts.ts'
 import { notifications } from './migrations/0005-notifications.ts'
+import { events } from './migrations/0009-events.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -24,7 +25,14 @@ export interface SchemaStatus {
 }
 
 /** Every step of the schema, oldest first. */
-export const MIGRATIONS: readonly Migration[] = [foundation, vpn, vpnHolders, alertRules, notifications]
+export const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  vpn,
+  vpnHolders,
+  alertRules,
+  notifications,
+  events,
+]
 
 // Any number that no other program uses for a lock in the same database.
 const ADVISORY_LOCK = 7_205_759_403

@@ -1,5 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { MessageLog } from './event-log.ts'
 import { messagePruneJob } from './jobs.ts'
 import { MESSAGE_ERRORS, messageRoutes } from './routes.ts'
 import { Messages, type MessageDeps } from './service.ts'
@@ -18,8 +20,9 @@ export const messagesDomain = defineDomain({
     const messages = new Messages(deps)
     return {
       messages,
+      log: new MessageLog(deps.store.read),
       routes: messageRoutes(messages),
       jobs: { worker: [messagePruneJob(messages, deps.clock, deps.keepMs)] },
-    } satisfies DomainParts & { messages: Messages }
+    } satisfies DomainParts & { messages: Messages; log: EventLog }
   },
 })

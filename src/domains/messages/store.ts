@@ -161,11 +161,11 @@ export async function readBacklog(queries: Queries): Promise<{ pending: number; 
 }
 
 /**
- * Removes one batch of messages that were delivered before `before`; returns how many. The newest message is kept,
- * because the number of the next one is derived from it.
+ * Removes one batch of messages that were delivered before `before`, and records it; returns how many. The newest message
+ * is kept, because the number of the next one is derived from it.
  */
 export async function deleteDelivered(tx: Tx, before: number, limit: number): Promise<number> {
-  const { numDeletedRows } = await db(tx)
+  const removed = await db(tx)
     .deleteFrom('messages')
     .where('seq', 'in', (of) =>
       of
@@ -178,9 +178,20 @@ export async function deleteDelivered(tx: Tx, before: number, limit: number): Pr
         .orderBy('delivered_at')
         .limit(limit),
     )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
+    .returning('seq')
+    .execute()
+  const upTo = Math.max(0, ...removed.map(({ seq }) => seq))
+  await tx.change(recordRemoval, { upTo })
+  return removed.length
 }
+
+const recordRemoval = statement<{ upTo: number }>((on, value) =>
+  on
+    .updateTable('event_logs')
+    .set({ removed_up_to: value('upTo') })
+    .where('name', '=', 'messages')
+    .where('removed_up_to', '<', value('upTo')),
+)
 
 function withoutPrefix(prefix: string) {
   return sql<boolean>`substr(subject, 1, ${sql.lit([...prefix].length)}) <> ${prefix}`

@@ -5,7 +5,8 @@ import type { MessageStatus } from './model.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-const EVENT_HEADERS_TEXT = JSON.stringify(EVENT_HEADERS)
+/** The headers of every event, as they are stored. */
+export const EVENT_HEADERS_TEXT = JSON.stringify(EVENT_HEADERS)
 
 /** As JSON; all events have the same headers, which are encoded once. */
 const headers = encoded<Headers, string>({
@@ -28,4 +29,11 @@ export const messages = defineColumns({
   deliveredAt: integer().nullable(),
 })
 
-export const { db, names, statement } = schemaOf({ messages })
+/** How far the log of the events has been removed. */
+export const eventLogs = defineColumns({
+  name: text(),
+  /** The highest `seq` that was removed. */
+  removedUpTo: integer(),
+})
+
+export const { db, names, statement } = schemaOf({ messages, event_logs: eventLogs })

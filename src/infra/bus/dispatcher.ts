@@ -11,7 +11,7 @@ import type {
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
 import { failed } from './batch.ts'
-import { InterruptibleSleep } from './interruptible-sleep.ts'
+import { InterruptibleSleep } from '../../kernel/interruptible-sleep.ts'
 import { SubjectBackoff } from './subject-backoff.ts'
 
 export interface DispatcherOptions {

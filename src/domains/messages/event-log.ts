@@ -1,0 +1,74 @@
+import type { EventLog, LoggedEvent } from '../../ports/event-log.ts'
+import { SettledNumbers } from '../../store/settled-numbers.ts'
+import { first, type Queries } from '../../store/store.ts'
+import { EVENT_HEADERS_TEXT, eventLogs, messages, statement } from './tables.ts'
+
+type Row = LoggedEvent & { readonly id: string }
+
+const readEvents = statement<{ after: number; through: number; headers: string; limit: number }, Row>(
+  (on, value) =>
+    on
+      .selectFrom('messages')
+      .select(['seq as place', ...messages.pick('id', 'subject', 'payload')])
+      .where('seq', '>', value('after'))
+      .where('seq', '<=', value('through'))
+      .where('headers', '=', value('headers'))
+      .orderBy('seq')
+      .limit(value('limit')),
+)
+
+const readRemoved = statement<object, { removedUpTo: number }>((on) =>
+  on.selectFrom('event_logs').select(eventLogs.pick('removedUpTo')).where('name', '=', 'messages'),
+)
+
+// Bounds the rows that one query reads: most may be messages of users.
+const RANGE = 2_000
+
+/** The events among the messages, in the order of their numbers. Messages of users are no events. */
+export class MessageLog implements EventLog {
+  readonly #queries: Queries
+  readonly #settled: SettledNumbers
+  /** A range without events, so that messages of users are not read again and again. */
+  #empty = { after: 0, through: 0 }
+
+  constructor(queries: Queries) {
+    this.#queries = queries
+    this.#settled = new SettledNumbers(queries, 'messages')
+  }
+
+  newestPlace(): Promise<number> {
+    return this.#settled.settle()
+  }
+
+  async removedUpTo(): Promise<number> {
+    return (await first(this.#queries, readRemoved, {}))?.removedUpTo ?? 0
+  }
+
+  async readAfter(after: number, limit: number): Promise<readonly LoggedEvent[]> {
+    const settled = await this.#settled.through()
+    for (let from = this.#skipEmpty(after); from < settled;) {
+      const through = Math.min(from + RANGE, settled)
+      const rows = await this.#queries.run(readEvents, {
+        after: from,
+        through,
+        headers: EVENT_HEADERS_TEXT,
+        limit,
+      })
+      const events = rows.filter(isEvent).map(({ place, subject, payload }) => ({ place, subject, payload }))
+      if (events.length > 0) return events
+      from = rows.length < limit ? through : (rows.at(-1)?.place ?? through)
+      this.#empty = { after, through: from }
+    }
+    return []
+  }
+
+  #skipEmpty(after: number): number {
+    const { after: begin, through } = this.#empty
+    return begin <= after && after < through ? through : after
+  }
+}
+
+/** A user may publish on the subject of an event and with its headers, but cannot know the id of the new message. */
+function isEvent({ id, payload }: Row): boolean {
+  return payload.startsWith(`{"specversion":"1.0","id":"${id}",`)
+}

@@ -1,0 +1,113 @@
+import { sql } from 'kysely'
+import { backoffMs } from '../kernel/retry.ts'
+import { SECOND } from '../kernel/time.ts'
+import type { Queries } from './store.ts'
+import { storeUnavailable } from './unavailable.ts'
+
+/** Transactions, by the identifiers of the engine. */
+type Transactions = ReadonlySet<string>
+
+/** All numbers up to `through` were assigned before these transactions were read. */
+interface Fence {
+  readonly through: number
+  readonly writers: Transactions
+}
+
+const READ_LIMIT = 1_000
+const WAIT_BACKOFF = { initialMs: 2, maximumMs: 50 }
+// Longer than the platform lets a transaction take; another program may hold one open.
+const WAIT_LIMIT_MS = 15 * SECOND
+
+/**
+ * Up to which `seq` the rows of a table are settled: each one is visible, or will never exist. A reader that stays below
+ * misses no row.
+ *
+ * With one writer that is the newest row. With concurrent writers numbers are assigned before the commit, so a row may
+ * become visible after one with a higher number. Rows without a gap between them are settled. Behind a gap, the
+ * transactions that hold the table's lock for writing are read: a transaction holds it from before it takes a number
+ * until its rows are visible. Once all of them have ended, what is missing will never exist.
+ */
+export class SettledNumbers {
+  readonly #queries: Queries
+  readonly #table: string
+  #through: number | undefined
+  #fence: Fence | undefined
+
+  constructor(queries: Queries, table: string) {
+    this.#queries = queries
+    this.#table = table
+  }
+
+  /** Waits until every row is settled that is visible now; returns the number of the newest of them, 0 without rows. */
+  async settle(): Promise<number> {
+    const newest = await this.#newest()
+    if (this.#queries.capabilities.concurrentWriters) await this.#waitForEnd(await this.#writers())
+    this.#raise(newest)
+    return newest
+  }
+
+  /** The number up to which all rows are settled; does not wait, except in the first call. */
+  async through(): Promise<number> {
+    if (this.#through === undefined) return this.settle()
+    if (!this.#queries.capabilities.concurrentWriters) return this.#raise(await this.#newest())
+    const numbers = await this.#numbersAfter(this.#through)
+    const through = this.#raise(endOfRun(this.#through, numbers))
+    const newest = numbers.at(-1) ?? through
+    return newest > through ? this.#passGap(newest) : through
+  }
+
+  async #passGap(newest: number): Promise<number> {
+    // Read after the rows: a number below `newest` belongs to one of these, or to a transaction that has ended.
+    const writers = await this.#writers()
+    const fence = this.#fence ?? { through: newest, writers }
+    const isPassed = fence.writers.isDisjointFrom(writers)
+    this.#fence = isPassed ? undefined : fence
+    return this.#raise(isPassed ? fence.through : 0)
+  }
+
+  /** Calls may overlap; the highest result holds. */
+  #raise(through: number): number {
+    this.#through = Math.max(this.#through ?? 0, through)
+    return this.#through
+  }
+
+  async #newest(): Promise<number> {
+    const { rows } = await sql<{ seq: number }>`
+      select seq from ${sql.table(this.#table)} order by seq desc limit 1`.execute(this.#queries.db)
+    return rows[0]?.seq ?? 0
+  }
+
+  async #numbersAfter(after: number): Promise<number[]> {
+    const { rows } = await sql<{ seq: number }>`
+      select seq from ${sql.table(this.#table)} where seq > ${after} order by seq limit ${sql.lit(READ_LIMIT)}
+    `.execute(this.#queries.db)
+    return rows.map(({ seq }) => seq)
+  }
+
+  /** The transactions that have written to the table, or are about to, and have not ended. */
+  async #writers(): Promise<Transactions> {
+    const { rows } = await sql<{ id: string }>`
+      select virtualtransaction as id from pg_locks
+      where locktype = 'relation' and mode = 'RowExclusiveLock' and granted
+        and relation = ${this.#table}::regclass
+        and database = (select oid from pg_database where datname = current_database())
+    `.execute(this.#queries.db)
+    return new Set(rows.map(({ id }) => id))
+  }
+
+  async #waitForEnd(transactions: Transactions): Promise<void> {
+    const deadline = performance.now() + WAIT_LIMIT_MS
+    let running = transactions
+    for (let attempt = 0; !transactions.isDisjointFrom(running); attempt++) {
+      if (performance.now() > deadline) throw storeUnavailable(new Error('a transaction does not end'))
+      await new Promise((resolve) => setTimeout(resolve, backoffMs(WAIT_BACKOFF, attempt)))
+      running = await this.#writers()
+    }
+  }
+}
+
+/** The last number of those that follow `after` without a gap. */
+function endOfRun(after: number, numbers: readonly number[]): number {
+  const gap = numbers.findIndex((number, index) => number !== after + index + 1)
+  return after + (gap === -1 ? numbers.length : gap)
+}
