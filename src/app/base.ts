@@ -78,6 +78,7 @@ function openDomains(parts: DomainParts, resources: AsyncDisposableStack): Domai
   // Read now: a request must not be the first to find out that it cannot be read.
   const key = jwtSecret(parts.config)
   const domains = createDomains({ ...parts, clock: systemClock, delivery, signingKey: () => key })
+  resources.defer(() => domains.events.events.close())
   // A read-only process cannot record a delivery, so it does not deliver.
   if (!parts.config.readOnly) dispatcher = startDispatcher(parts, domains.messages.messages, resources)
   return domains

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
+import { eventsDomain, type DeclaredSubject } from '../domains/events/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
@@ -32,6 +33,7 @@ export const DOMAINS = [
   usersDomain,
   poolDomain,
   sessionsDomain,
+  eventsDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -63,8 +65,17 @@ export function createDomains({ config, signingKey, ...platform }: DomainsOption
   const { clock } = platform
   // Messages raise alerts and alerts write messages, so one of the two is resolved at the call.
   const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
+  // Streams read the log of the messages, whose commits wake them.
+  const wakingStreams: Delivery = {
+    settled: (id, withinMs) => platform.delivery.settled(id, withinMs),
+    wake() {
+      platform.delivery.wake()
+      events.events.wake()
+    },
+  }
   const messages = messagesDomain.create({
     ...platform,
+    delivery: wakingStreams,
     alerts: lazyAlerts,
     keepMs: config.messages.keepMs,
   })
@@ -106,7 +117,11 @@ export function createDomains({ config, signingKey, ...platform }: DomainsOption
     sessionsPerUser: config.vpn.sessionsPerUser,
     requireTokenHolder: users.requireTokenHolder,
   })
-  return { messages, alerts, orders, users, pool, sessions } satisfies Record<DomainName, DomainParts>
+  const events = eventsDomain.create({
+    ...platform,
+    sources: [{ log: messages.log, subjects: declaredSubjects() }],
+  })
+  return { messages, alerts, orders, users, pool, sessions, events } satisfies Record<DomainName, DomainParts>
 }
 
 /** The routes of all domains. */
@@ -134,6 +149,13 @@ export function alertRobot({ alerts: { robot } }: Config): RobotWebhook | undefi
 export function eventSubjects(): string[] {
   const subjects = DOMAINS.flatMap(({ events }) => Object.values<string>(events))
   return [...new Set(subjects.map((subject) => subject.replace(/[^.]+$/, '>')))]
+}
+
+/** The subjects of all events, each with the roles that may read it. */
+function declaredSubjects(): DeclaredSubject[] {
+  return DOMAINS.flatMap(({ events, eventReaders: readers = [] }: Domain) =>
+    Object.values(events).map((subject) => ({ subject, readers })),
+  )
 }
 
 /** The configured signing secret of the tokens, or the one in the data directory. */

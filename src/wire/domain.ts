@@ -1,3 +1,4 @@
+import type { Role } from '../kernel/identity.ts'
 import type { Job } from '../kernel/job.ts'
 import type { ErrorCodes } from './error-codes.ts'
 import type { Route } from './route.ts'
@@ -13,6 +14,8 @@ export interface Domain {
   readonly tables: readonly string[]
   /** What happens in it, with the subject of the event; a subject that ends in `.*` has a variable last part. */
   readonly events: Readonly<Record<string, string>>
+  /** The roles that may follow its events on the live stream: those of its list. Left out where there are no events. */
+  readonly eventReaders?: readonly Role[]
   /** Error codes of its own. */
   readonly errors: ErrorCodes
 }

@@ -4,6 +4,7 @@ import type { Identity, Role } from '../kernel/identity.ts'
 import { JsonText } from '../kernel/json-text.ts'
 import type { Tx } from '../store/store.ts'
 import type { ErrorCodes } from './error-codes.ts'
+import type { StreamBody } from './stream.ts'
 
 /** Who may call: everyone, every authenticated caller, callers with one of the roles, or callers that a policy allows. */
 export type Access = 'public' | 'authenticated' | readonly Role[] | AccessPolicy
@@ -108,12 +109,25 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
   readonly afterCommit?: (answer: Answer) => Promise<Answer>
 }
 
+/**
+ * An operation whose response lasts: it ends with the token of its caller and with the server. The response has status 200
+ * and the `contentType` that `answers` gives for it.
+ */
+export interface StreamRoute<P extends TSchema, Q extends TSchema> extends Operation<P, Q, TSchema> {
+  readonly method: 'GET'
+  /** Runs before the response begins: what it throws is the response. */
+  readonly stream: (request: RouteRequest<Static<P>, Static<Q>, unknown>) => Promise<StreamBody>
+}
+
 /** An operation of the API as data, for the server, the OpenAPI document and the tests. */
-export type Route = ReadRoute<TSchema, TSchema, TSchema> | ChangeRoute<TSchema, TSchema, TSchema, unknown>
+export type Route =
+  | ReadRoute<TSchema, TSchema, TSchema>
+  | ChangeRoute<TSchema, TSchema, TSchema, unknown>
+  | StreamRoute<TSchema, TSchema>
 
 /** Types the functions of a route by the schemas beside them. */
 export function route<P extends TSchema, Q extends TSchema, B extends TSchema, T = undefined>(
-  definition: ReadRoute<P, Q, B> | ChangeRoute<P, Q, B, T>,
+  definition: ReadRoute<P, Q, B> | ChangeRoute<P, Q, B, T> | StreamRoute<P, Q>,
 ): Route {
   // The server validates requests by these schemas and passes on the result of `prepare`.
   return definition as Route
@@ -122,6 +136,11 @@ export function route<P extends TSchema, Q extends TSchema, B extends TSchema, T
 /** Whether the operation runs in a transaction; such a route is refused while the platform is read-only. */
 export function isChange(route: Route): route is ChangeRoute<TSchema, TSchema, TSchema, unknown> {
   return 'change' in route
+}
+
+/** Whether the response of the operation is streamed. */
+export function isStream(route: Route): route is StreamRoute<TSchema, TSchema> {
+  return 'stream' in route
 }
 
 /** The caller of a public route. */

@@ -23,6 +23,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
     changes: new Changes({ store, keys }),
     routes: [...routesOf(domains), ...operations],
     identify: createIdentify({ authenticator, trustedProxies }),
+    authenticator,
     clientAddress: createClientAddress(trustedProxies),
   })
   await listen(context, 'api', server, config.api.listen)

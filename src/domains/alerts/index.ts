@@ -4,7 +4,7 @@ import { createNotifications, type NotificationDeps } from './notifications/noti
 import { noSuppressions } from './notifications/notifier.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { names as notificationTables } from './notifications/tables.ts'
-import { ALERT_ERRORS, alertRoutes } from './routes.ts'
+import { ALERT_ERRORS, ALERT_READERS, alertRoutes } from './routes.ts'
 import { encodeAlert } from './schemas.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 import { names } from './tables.ts'
@@ -18,6 +18,7 @@ export const alertsDomain = defineDomain({
   name: 'alerts',
   tables: [...names, ...notificationTables],
   events: ALERT_EVENTS,
+  eventReaders: ALERT_READERS,
   errors: ALERT_ERRORS,
   encodeEvent: encodeAlert,
   create: (deps: Omit<AlertDeps, 'notifications'> & Omit<NotificationDeps, 'suppressions'>) => {

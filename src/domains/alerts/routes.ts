@@ -16,7 +16,8 @@ import type { AlertView } from './model.ts'
 import type { Alerts } from './service.ts'
 
 const REPORTERS = ['admin', 'service', 'devops'] as const
-const READERS = ['admin', 'devops', 'auditor', 'service'] as const
+/** Of the list, and of the events. */
+export const ALERT_READERS = ['admin', 'devops', 'auditor', 'service'] as const
 const OPERATORS = ['admin', 'devops'] as const
 
 export const ALERT_ERRORS = {
@@ -59,7 +60,7 @@ export function alertRoutes(alerts: Alerts): Route[] {
       tag: 'Alerts',
       summary: 'List alerts, newest first',
       description: '`level` filters by severity if it is a name, and by internal level if it is a number.',
-      access: READERS,
+      access: ALERT_READERS,
       query: AlertQuery,
       answers: { 200: { description: 'A page of alerts.', schema: AlertPage } },
       read: async ({ query }) =>
@@ -71,7 +72,7 @@ export function alertRoutes(alerts: Alerts): Route[] {
       operation: 'getAlert',
       tag: 'Alerts',
       summary: 'Read one alert',
-      access: READERS,
+      access: ALERT_READERS,
       params: IdParams,
       answers: { 200: { description: 'The alert.', schema: AlertSchema } },
       errors: { alert_not_found },

@@ -1,7 +1,7 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { ORDER_EVENTS } from './events.ts'
 import { orderCountJob, orderTimeoutJob } from './jobs.ts'
-import { ORDER_ERRORS, orderRoutes } from './routes.ts'
+import { ORDER_ERRORS, ORDER_READERS, orderRoutes } from './routes.ts'
 import { encodeOrder } from './schemas.ts'
 import { Orders, type OrderDeps } from './service.ts'
 import { names } from './tables.ts'
@@ -14,6 +14,7 @@ export const ordersDomain = defineDomain({
   name: 'orders',
   tables: names,
   events: ORDER_EVENTS,
+  eventReaders: ORDER_READERS,
   errors: ORDER_ERRORS,
   encodeEvent: encodeOrder,
   create: (deps: OrderDeps & { readonly scanEveryMs: number }) => {

@@ -18,7 +18,8 @@ import {
 } from './schemas.ts'
 import type { Orders } from './service.ts'
 
-const READERS = ['admin', 'service', 'devops'] as const
+/** Of the list, and of the events. */
+export const ORDER_READERS = ['admin', 'service', 'devops'] as const
 const WRITERS = ['admin', 'service'] as const
 
 export const ORDER_ERRORS = {
@@ -57,7 +58,7 @@ export function orderRoutes(orders: Orders): Route[] {
       operation: 'listOrders',
       tag: 'Orders',
       summary: 'List orders, newest first',
-      access: READERS,
+      access: ORDER_READERS,
       query: OrderQuery,
       answers: { 200: { description: 'A page of orders.', schema: OrderPage } },
       read: async ({ query }) => ok(encodePage(await orders.list(query, parsePage(query)), encodeOrder)),
@@ -68,7 +69,7 @@ export function orderRoutes(orders: Orders): Route[] {
       operation: 'getOrder',
       tag: 'Orders',
       summary: 'Read one order',
-      access: READERS,
+      access: ORDER_READERS,
       params: OrderParams,
       answers: { 200: { description: 'The order; `ETag` names its version.', schema: OrderSchema } },
       errors: { order_not_found },
@@ -80,7 +81,7 @@ export function orderRoutes(orders: Orders): Route[] {
       operation: 'getOrderHistory',
       tag: 'Orders',
       summary: 'Every change of one order, oldest first',
-      access: READERS,
+      access: ORDER_READERS,
       params: OrderParams,
       answers: { 200: { description: 'The changes, from the creation on.', schema: OrderHistory } },
       errors: { order_not_found },

@@ -1,7 +1,7 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { SESSION_EVENTS } from './events.ts'
 import { sessionPruneJob, sessionUpkeepJob } from './jobs.ts'
-import { SESSION_ERRORS, sessionRoutes } from './routes.ts'
+import { SESSION_ERRORS, SESSION_READERS, sessionRoutes } from './routes.ts'
 import { encodeAudit } from './schemas.ts'
 import { Sessions, type SessionDeps } from './service.ts'
 import { names } from './tables.ts'
@@ -15,6 +15,7 @@ export const sessionsDomain = defineDomain({
   name: 'sessions',
   tables: names,
   events: SESSION_EVENTS,
+  eventReaders: SESSION_READERS,
   errors: SESSION_ERRORS,
   encodeEvent: encodeAudit,
   create: (deps: SessionDeps) => {

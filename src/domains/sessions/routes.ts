@@ -5,7 +5,8 @@ import { IdParams } from '../../wire/schemas.ts'
 import { AuditPage, AuditQuery, encodeAudit, encodeSession, SessionPage, SessionQuery } from './schemas.ts'
 import type { Sessions } from './service.ts'
 
-const READERS = ['admin', 'devops', 'auditor'] as const
+/** Of the list, and of the events. */
+export const SESSION_READERS = ['admin', 'devops', 'auditor'] as const
 const OPERATORS = ['admin', 'devops'] as const
 
 export const SESSION_ERRORS = {
@@ -24,7 +25,7 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       tag: 'VPN',
       summary: 'List sessions, newest first',
       description: 'The live sessions of all gateways; with `state=closed` the closed ones.',
-      access: READERS,
+      access: SESSION_READERS,
       query: SessionQuery,
       answers: { 200: { description: 'A page of sessions.', schema: SessionPage } },
       read: async ({ query }) => ok(encodePage(await sessions.list(query, parsePage(query)), encodeSession)),
@@ -56,7 +57,7 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       description:
         'An entry for each session that was registered or closed, and for each connection that was refused; ' +
         'repeated refusals within a minute are one entry with their number.',
-      access: READERS,
+      access: SESSION_READERS,
       query: AuditQuery,
       answers: { 200: { description: 'A page of the audit trail.', schema: AuditPage } },
       read: async ({ query }) => ok(encodePage(await sessions.audit(query, parsePage(query)), encodeAudit)),

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
@@ -6,22 +7,30 @@ import {
   ANONYMOUS,
   isChange,
   isPolicy,
+  isStream,
   type Access,
   type Answer,
   type Route,
   type RouteRequest,
+  type StreamRoute,
 } from '../../wire/route.ts'
 import { keyedRequest, type Changes } from './changes.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 import { unauthenticated, type Identify } from './identity.ts'
 import type { CountRefusal } from './rate-limit.ts'
+import type { LongResponses } from './long-responses.ts'
+import { sendStream } from './stream-response.ts'
 import { refuseFields } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The caller; null until the route has identified it, and on public routes. */
     identity: Identity | null
+  }
+  interface FastifyContextConfig {
+    /** The response lasts as long as its client wants it. */
+    isStream?: boolean
   }
 }
 
@@ -32,20 +41,24 @@ export interface RouteOptions {
   readonly changes?: Changes
   readonly logger: Logger
   readonly countRefusal: CountRefusal
+  readonly longResponses: LongResponses
+  /** Records a streamed response that the client has left. */
+  readonly record: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
 /** Adds an operation to the server. */
 export function addRoute(app: FastifyInstance, route: Route, options: RouteOptions): void {
   const { params, query, body } = route
-  const answer = answerer(route, options)
+  const respond = isStream(route) ? streamer(route, options) : responder(route, options)
   app.route({
     method: route.method,
     url: route.path,
     schema: { ...(params && { params }), ...(query && { querystring: query }), ...(body && { body }) },
     onRequest: admission(route, options),
+    ...(isStream(route) && { config: { isStream: true } }),
     handler: async (request, reply) => {
       if (!body) refuseFields(request.body)
-      return sendAnswer(reply, await answer(request))
+      return respond(request, reply)
     },
   })
 }
@@ -105,7 +118,26 @@ function readOnlyError(): AppError {
   return new AppError('unavailable', 'read_only', 'The platform is read-only; nothing was changed.')
 }
 
-function answerer(route: Route, options: RouteOptions): (request: FastifyRequest) => Promise<Answer> {
+type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+function responder(route: Answered, options: RouteOptions): Respond {
+  const answer = answerer(route, options)
+  return async (request, reply) => sendAnswer(reply, await answer(request))
+}
+
+function streamer(route: StreamRoute<TSchema, TSchema>, options: RouteOptions): Respond {
+  const { clientAddress = peerAddress, longResponses, logger, record } = options
+  const contentType = route.answers[200]?.contentType ?? 'application/octet-stream'
+  return async (request, reply) => {
+    const body = await route.stream(routeRequest(request, clientAddress))
+    await sendStream(request, reply, body, { contentType, longResponses, logger, onAbort: record })
+    return reply
+  }
+}
+
+type Answered = Exclude<Route, StreamRoute<TSchema, TSchema>>
+
+function answerer(route: Answered, options: RouteOptions): (request: FastifyRequest) => Promise<Answer> {
   const { clientAddress = peerAddress, changes, logger } = options
   if (!isChange(route)) return async (request) => route.read(routeRequest(request, clientAddress))
   if (!changes) throw new Error(`${route.operation} changes data, so the server needs the option "changes".`)

@@ -11,6 +11,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { createOutage, type Outage } from '../../kernel/outage.ts'
 import { SECOND } from '../../kernel/time.ts'
+import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import { endToEndHeaders, headersForApi, type Sender } from './headers-for-api.ts'
 
 export interface ApiConnectionOptions {
@@ -38,8 +39,8 @@ export interface ApiAnswer {
 
 // Longer than the api lets a request take; a call that waits for the store is answered within 5 s.
 const TIMEOUT_MS = 30 * SECOND
-// Further requests would only wait at the api; a session has at most 20.
-const AGENT = { keepAlive: true, maxSockets: 1_024 }
+// Further requests would only wait at the api; a session has at most 20. The api has up to 1,000 streams besides.
+const AGENT = { keepAlive: true, maxSockets: 2_048 }
 // docs/specification.md, Gateway: a larger answer becomes an error
 const MAX_ANSWER_BYTES = 1_048_576
 
@@ -100,6 +101,7 @@ export class ApiConnection {
   ): Promise<ApiAnswer> {
     const response = await this.send(request, sender, signal)
     try {
+      requireEnd(response)
       await reserve(sizeOf(response))
       const text = await readText(response)
       return { status: response.statusCode ?? 502, headers: singleHeaders(response), text }
@@ -172,6 +174,13 @@ function apiUnavailable(cause: unknown): AppError {
   const message =
     'The api behind this gateway does not answer; it may have carried out the request nevertheless.'
   return new AppError('unavailable', 'api_unavailable', message, { cause })
+}
+
+/** A stream of events has no end, so no frame can hold it. */
+function requireEnd(response: IncomingMessage): void {
+  if (!response.headers['content-type']?.startsWith(EVENT_STREAM)) return
+  response.destroy()
+  throw new AppError('too_large', 'answer_too_large', 'A stream of events does not fit into a frame.')
 }
 
 /** As announced, otherwise as large as it may be. */

@@ -1,6 +1,7 @@
 import { Type, type TObject, type TSchema } from 'typebox'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCode, type ErrorCodes } from '../../wire/error-codes.ts'
-import { isChange, isPolicy, type Access, type AnswerSchema, type Route } from '../../wire/route.ts'
+import { EVENT_STREAM } from '../../wire/event-stream.ts'
+import { isChange, isPolicy, isStream, type Access, type AnswerSchema, type Route } from '../../wire/route.ts'
 import { ErrorBody } from '../../wire/schemas.ts'
 
 const REFERENCE = '#/components/schemas/'
@@ -101,12 +102,22 @@ const IF_MATCH = Type.String({
   description: 'The expected `ETag`, several of them, or `*`; any other version is rejected with 412.',
 })
 
+const LAST_EVENT_ID = Type.String({
+  examples: ['0'],
+  description: 'The `id` of the last event that the client has seen: the stream goes on behind it.',
+})
+
 /** The headers that affect an operation. */
 function headersOf(route: Route): TObject {
   return Type.Object({
     ...(takesIdempotencyKey(route) && { 'Idempotency-Key': Type.Optional(IDEMPOTENCY_KEY) }),
+    ...(isStream(route) && hasEvents(route) && { 'Last-Event-ID': Type.Optional(LAST_EVENT_ID) }),
     ...(route.errors?.['precondition_failed'] && { 'If-Match': Type.Optional(IF_MATCH) }),
   })
+}
+
+function hasEvents({ answers }: Route): boolean {
+  return answers[200]?.contentType === EVENT_STREAM
 }
 
 /** The schemas of responses that have a name, each once; other schemas refer to them. */

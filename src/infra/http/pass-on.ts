@@ -1,27 +1,33 @@
-import { Readable } from 'node:stream'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PassThrough, Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { peerAddress } from './client-address.ts'
 import { malformed } from './framing.ts'
 import { endToEndHeaders, type Sender } from './headers-for-api.ts'
 import { unauthenticated, type Identify } from './identity.ts'
+import type { LongResponses } from './long-responses.ts'
 import { staysBelowPrefix } from './request-path.ts'
+import { destroyUnlessFlushed } from './stream-response.ts'
 
 export interface PassOnOptions {
   readonly api: Pick<ApiConnection, 'send'>
   /** Identifies the caller, by a token alone. */
   readonly identify: Identify
+  readonly longResponses: LongResponses
 }
 
 const LOGIN = '/auth/login'
 
 /** Passes every request that no route matches to the api, on behalf of the user of its token. */
-export async function passOn(app: FastifyInstance, { api, identify }: PassOnOptions): Promise<void> {
+export async function passOn(app: FastifyInstance, options: PassOnOptions): Promise<void> {
+  const { identify } = options
   app.removeAllContentTypeParsers()
   // The api checks the body; the gateway passes it through unread.
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
   app.post(LOGIN, (request, reply) =>
-    forward(api, request, reply, {
+    forward(options, request, reply, {
       identity: undefined,
       requestId: request.id,
       address: peerAddress(request.raw),
@@ -34,13 +40,13 @@ export async function passOn(app: FastifyInstance, { api, identify }: PassOnOpti
       request.identity = identity
     },
     handler: (request, reply) =>
-      forward(api, request, reply, { identity: request.identity ?? undefined, requestId: request.id }),
+      forward(options, request, reply, { identity: request.identity ?? undefined, requestId: request.id }),
   })
 }
 
 async function forward(
-  api: Pick<ApiConnection, 'send'>,
-  { method, url, headers, body }: FastifyRequest,
+  { api, longResponses }: PassOnOptions,
+  { raw, method, url, headers, body }: FastifyRequest,
   reply: FastifyReply,
   sender: Sender,
 ): Promise<FastifyReply> {
@@ -49,7 +55,29 @@ async function forward(
   const response = await api.send({ method, path: url, headers, body: stream }, sender, disconnectOf(reply))
   reply.code(response.statusCode ?? 502).headers(endToEndHeaders(response.headers))
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.
-  return reply.send(response)
+  return reply.send(lasts(response) ? endable(response, raw, reply.raw, longResponses) : response)
+}
+
+function lasts({ headers }: IncomingMessage): boolean {
+  return headers['content-type']?.startsWith(EVENT_STREAM) ?? false
+}
+
+/** The body, until the token of the caller ends: the api knows the caller by headers and cannot see that. */
+function endable(
+  response: IncomingMessage,
+  request: IncomingMessage,
+  outgoing: ServerResponse,
+  longResponses: LongResponses,
+): Readable {
+  const body = response.pipe(new PassThrough())
+  response.once('error', (error) => body.destroy(error))
+  const remove = longResponses.add(request, () => {
+    response.unpipe(body).destroy()
+    body.end()
+    destroyUnlessFlushed(outgoing)
+  })
+  outgoing.once('close', remove)
+  return body
 }
 
 /** Aborted when the client disconnects before its answer is sent. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
@@ -15,14 +15,21 @@ export interface RecordOptions {
   readonly clientAddress?: ClientAddress
 }
 
-/** Writes a log line and metrics for each response. Never logs the query, which may contain secrets. */
-export function recordRequests(app: FastifyInstance, options: RecordOptions): void {
+type RecordResponse = (request: FastifyRequest, reply: FastifyReply) => void
+
+/**
+ * Writes a log line and metrics for each response. Never logs the query, which may contain secrets. Returns the function
+ * that does so, for a response that the framework does not see the end of.
+ */
+export function recordRequests(app: FastifyInstance, options: RecordOptions): RecordResponse {
   const { logger, clientAddress = peerAddress } = options
   const measure = createMeasure(options.metrics)
-  app.addHook('onResponse', (request, reply, done) => {
+  const record: RecordResponse = (request, reply) => {
     const { elapsedTime: duration, statusCode: status } = reply
-    const route = request.routeOptions.url
-    measure(request.method, route ?? 'none', status, duration / 1_000)
+    const { url: route, config } = request.routeOptions
+    // How long a client stays says nothing about the speed of the server.
+    const isStream = config.isStream && status < 300
+    measure(request.method, route ?? 'none', status, isStream ? undefined : duration / 1_000)
     logger.info(
       {
         request_id: request.id,
@@ -36,8 +43,12 @@ export function recordRequests(app: FastifyInstance, options: RecordOptions): vo
       },
       'request',
     )
+  }
+  app.addHook('onResponse', (request, reply, done) => {
+    record(request, reply)
     done()
   })
+  return record
 }
 
 /** The path of a request as the client has written it, without the query. */
@@ -59,8 +70,8 @@ function createMeasure(metrics: Metrics) {
   })
   // Alarms compare with an earlier value, so each series exists from the start.
   for (const name of STATUS_CLASSES) responses.increment({ class: name }, 0)
-  return (method: string, route: string, status: number, duration: number): void => {
-    seconds.observe(duration, { method, route, status: String(status) })
+  return (method: string, route: string, status: number, duration: number | undefined): void => {
+    if (duration !== undefined) seconds.observe(duration, { method, route, status: String(status) })
     responses.increment({ class: `${Math.trunc(status / 100)}xx` })
   }
 }

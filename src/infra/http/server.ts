@@ -9,6 +9,7 @@ import {
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Route } from '../../wire/route.ts'
 import { addRoute, refuseOtherMethods, sendAnswer } from './add-route.ts'
 import type { ApiConnection } from './api-connection.ts'
@@ -21,6 +22,7 @@ import { errorAnswer, toAppError } from './errors.ts'
 import { framingFault } from './framing.ts'
 import type { Identify } from './identity.ts'
 import { acceptJsonOnly } from './json-body.ts'
+import { LongResponses } from './long-responses.ts'
 import { limitRate, type CountRefusal } from './rate-limit.ts'
 import { requestIdOf } from './request-id.ts'
 import { pathOf, recordRequests } from './request-log.ts'
@@ -43,6 +45,8 @@ export interface HttpServerOptions {
   /** Answers requests that no route matches; without it they are answered with `route_not_found`. */
   readonly passOn?: ApiConnection
   readonly upgrades?: UpgradeOptions
+  /** Verifies the tokens of responses that last again; without it no caller has one. */
+  readonly authenticator?: Pick<Authenticator, 'authenticate'>
   /** Of all headers together, in bytes; 16 KiB by default. */
   readonly headerLimit?: number
 }
@@ -112,7 +116,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if (fault) reply.header('connection', 'close')
     done(fault)
   })
-  recordRequests(app, options)
+  const record = recordRequests(app, options)
+  const longResponses = new LongResponses({ authenticator: options.authenticator })
   answerFailures(app, options.logger)
   const countRefusal = await limitRate(app, options.rateLimitPerMinute, options.clientAddress)
   answerUnknownPaths(app, countRefusal)
@@ -120,13 +125,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   // A gateway passes requests for the document on to its api.
   const routes = api ? options.routes : [...options.routes, ...docsRoutes(options.routes, version)]
   await app.register(async (scope) => {
-    for (const route of routes) addRoute(scope, route, { ...options, countRefusal })
+    for (const route of routes) addRoute(scope, route, { ...options, countRefusal, longResponses, record })
     refuseOtherMethods(scope, routes, countRefusal)
   })
   if (api) {
     // Only a gateway needs it, and it takes a while to load.
     const { passOn } = await import('./pass-on.ts')
-    await app.register((scope) => passOn(scope, { api, identify }))
+    await app.register((scope) => passOn(scope, { api, identify, longResponses }))
   }
   return {
     async listen(address) {
@@ -135,7 +140,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       const bound = app.server.address() as AddressInfo
       return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
     },
-    close: () => drain.close(() => app.close()),
+    close: () => {
+      // They would end by nothing else.
+      longResponses.close()
+      return drain.close(() => app.close())
+    },
   }
 }
 

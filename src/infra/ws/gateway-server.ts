@@ -46,6 +46,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
     routes: [...options.routes, ...gatewayRoutes(options)],
     // Only a token identifies a caller here; trusted peers call the api itself.
     identify: createIdentify({ authenticator, trustedProxies: [] }),
+    authenticator,
     logger,
     metrics,
     version,

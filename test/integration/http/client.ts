@@ -78,17 +78,24 @@ function send(url: string, agent: Agent, sent: Sent): Promise<Answer> {
     outgoing.on('error', reject)
     outgoing.on('response', (response) => {
       let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (piece: string) => (text += piece))
-      response.on('error', reject)
-      response.on('end', () => {
+      const answered = () =>
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
           text,
           json: () => JSON.parse(text),
         })
+      // A stream has no end: its beginning is the answer.
+      const isStream = response.headers['content-type']?.startsWith('text/event-stream')
+      response.setEncoding('utf8')
+      response.on('data', (piece: string) => {
+        text += piece
+        if (!isStream) return
+        answered()
+        outgoing.destroy()
       })
+      response.on('error', reject)
+      response.on('end', answered)
     })
     for (const piece of pieces(body, chunked)) outgoing.write(piece)
     outgoing.end()

@@ -61,6 +61,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /commands/policy': ['admin', 'auditor'],
   'PUT /commands/policy': ['admin'],
   'POST /api/v1/telemetry': ['admin', 'service'],
+  'GET /events': ANY_ROLE,
   'GET /vpn/sessions': ['admin', 'devops', 'auditor'],
   'DELETE /vpn/sessions/{id}': OPERATORS,
   'GET /vpn/pool': ['admin', 'devops', 'auditor'],

@@ -150,9 +150,11 @@ export const MUTATORS: readonly Mutator[] = [
   {
     name: 'a header that is none',
     mutate: (draft) =>
-      parametersOf(draft.place, 'header').flatMap(({ name }) =>
-        // Neither an entity tag nor a key.
-        [`${'k'.repeat(129)}`, ''].map((value) => withHeaders(draft, { [name]: value })),
+      parametersOf(draft.place, 'header').flatMap(({ name, schema: { pattern, maxLength } }) =>
+        pattern === undefined && maxLength === undefined
+          ? []
+          : // Neither an entity tag nor a key.
+            [`${'k'.repeat(129)}`, ''].map((value) => withHeaders(draft, { [name]: value })),
       ),
   },
   {

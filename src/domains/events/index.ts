@@ -1,0 +1,18 @@
+import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { EVENT_ERRORS, eventRoutes } from './routes.ts'
+import { LiveEvents, type LiveEventsDeps } from './service.ts'
+
+export type { DeclaredSubject } from './model.ts'
+export { LiveEvents, type EventSource, type LiveEventsDeps } from './service.ts'
+
+/** The live stream of the events of all domains (docs/specification.md, Live stream). */
+export const eventsDomain = defineDomain({
+  name: 'events',
+  tables: [],
+  events: {},
+  errors: EVENT_ERRORS,
+  create: (deps: LiveEventsDeps) => {
+    const events = new LiveEvents(deps)
+    return { events, routes: eventRoutes(events), jobs: {} } satisfies DomainParts & { events: LiveEvents }
+  },
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Identity, Role } from '../../kernel/identity.ts'
+import { formatPlaces, matchesPattern, parsePlaces, subscribe, type DeclaredSubject } from './model.ts'
+
+const DECLARED: readonly DeclaredSubject[] = [
+  { subject: 'order.created', readers: ['admin', 'devops'] },
+  { subject: 'order.paid', readers: ['admin', 'devops'] },
+  { subject: 'alert.raised', readers: ['admin', 'auditor'] },
+  { subject: 'telemetry.agent.*', readers: ['admin', 'devops'] },
+]
+
+const caller = (...roles: Role[]): Identity => ({ id: 'a', name: 'a', roles, via: 'token' })
+
+describe('patterns', () => {
+  const cases: readonly [pattern: string, subject: string, matches: boolean][] = [
+    ['order.paid', 'order.paid', true],
+    ['order.paid', 'order.paid2', false],
+    ['order.*', 'order.paid', true],
+    ['order.*', 'order', false],
+    ['order.*', 'orders.paid', false],
+    ['order.p*', 'order.paid', true],
+    ['vpn.*', 'vpn.audit.session_closed', true],
+    ['*', 'order.paid', true],
+  ]
+  for (const [pattern, subject, matches] of cases)
+    test(`${pattern} ${matches ? 'matches' : 'does not match'} ${subject}`, () =>
+      assert.equal(matchesPattern(pattern, subject), matches))
+})
+
+describe('subscriptions', () => {
+  const selected = (identity: Identity, patterns?: readonly string[]) => {
+    const subscription = subscribe(DECLARED, patterns, identity)
+    const subjects = ['order.created', 'order.paid', 'alert.raised', 'telemetry.agent.a', 'other.event']
+    return subjects.filter((subject) => subscription.matches(subject))
+  }
+
+  test('without subjects a caller gets all that it may read', () => {
+    assert.deepEqual(selected(caller('auditor')), ['alert.raised'])
+    assert.deepEqual(selected(caller('auditor', 'devops')).length, 4)
+    assert.deepEqual(selected(caller()), [])
+  })
+
+  test('subjects select events, and never one that no domain declares', () => {
+    assert.deepEqual(selected(caller('admin'), ['order.*', 'telemetry.agent.a']), [
+      'order.created',
+      'order.paid',
+      'telemetry.agent.a',
+    ])
+    assert.deepEqual(selected(caller('admin'), ['*']).length, 4)
+  })
+
+  for (const pattern of ['order', 'order.', 'other.*', 'telemetry.agent', 'telemetry.agent.', '.*'])
+    test(`no event has the subject ${pattern}`, () =>
+      assert.throws(() => subscribe(DECLARED, ['order.*', pattern], caller('admin')), {
+        code: 'validation_failed',
+      }))
+
+  for (const pattern of ['order.paid', 'order.*', '*', 'telemetry.agent.a', 'telemetry.agent.a*', 'tele*'])
+    test(`an auditor may not read ${pattern}`, () =>
+      assert.throws(() => subscribe(DECLARED, ['alert.*', pattern], caller('auditor')), {
+        code: 'forbidden',
+      }))
+
+  test('subscriptions to the same events have the same key', () => {
+    const keyOf = (...patterns: string[]) => subscribe(DECLARED, patterns, caller('admin')).key
+    assert.equal(keyOf('order.paid', 'alert.*'), keyOf('alert.*', 'order.paid', 'order.paid'))
+    assert.notEqual(keyOf('order.paid'), keyOf('order.*'))
+  })
+
+  test('a subscription overlaps the subjects that it may have events on', () => {
+    const subscription = subscribe(DECLARED, undefined, caller('auditor'))
+    assert.equal(subscription.overlaps(DECLARED.slice(0, 2)), false)
+    assert.equal(subscription.overlaps(DECLARED), true)
+  })
+})
+
+test('places are written as the id of an event and read back', () => {
+  for (const places of [[0], [17], [17, 4], [Number.MAX_SAFE_INTEGER, 0]])
+    assert.deepEqual(parsePlaces(formatPlaces(places), places.length), places)
+})
+
+for (const text of ['', 'x', '1-', '-1', '1.5', ' 1', '1 ', '+1', '9007199254740992', '1-2-3', '1-x'])
+  test(`${JSON.stringify(text)} is no id of an event`, () => {
+    assert.equal(parsePlaces(text, 1), undefined)
+    assert.equal(parsePlaces(text, 2), undefined)
+  })

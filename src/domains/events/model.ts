@@ -1,0 +1,95 @@
+import { AppError, invalidField } from '../../kernel/errors.ts'
+import { hasRole, type Identity, type Role } from '../../kernel/identity.ts'
+
+/** A subject on which a domain publishes; one that ends in `*` has a variable last part. */
+export interface DeclaredSubject {
+  readonly subject: string
+  /** The roles that may read it. */
+  readonly readers: readonly Role[]
+}
+
+/** Which events a reader gets. */
+export class Subscription {
+  /** The same for all subscriptions to the same events. */
+  readonly key: string
+  readonly #patterns: readonly string[]
+  readonly #readable: readonly string[]
+
+  constructor(patterns: readonly string[], readable: readonly string[]) {
+    this.#patterns = patterns
+    this.#readable = readable
+    this.key = JSON.stringify([patterns, readable])
+  }
+
+  matches(subject: string): boolean {
+    const matchesSubject = (pattern: string) => matchesPattern(pattern, subject)
+    return this.#patterns.some(matchesSubject) && this.#readable.some(matchesSubject)
+  }
+
+  /** Whether it may have events on one of these subjects. */
+  overlaps(declared: readonly DeclaredSubject[]): boolean {
+    return declared.some(
+      ({ subject }) =>
+        this.#readable.includes(subject) && this.#patterns.some((pattern) => overlap(pattern, subject)),
+    )
+  }
+}
+
+/**
+ * The subscription to subjects, each exact or a prefix that ends in `*`; without them to all that the caller may read.
+ * Throws `validation_failed` for a subject of no domain, `forbidden` for one that the caller may not read.
+ */
+export function subscribe(
+  declared: readonly DeclaredSubject[],
+  patterns: readonly string[] | undefined,
+  identity: Identity,
+): Subscription {
+  const readable = declared.filter(({ readers }) => hasRole(identity, readers))
+  const readableSubjects = readable.map(({ subject }) => subject)
+  if (!patterns) return new Subscription(readableSubjects, readableSubjects)
+  for (const pattern of patterns) requireDeclared(pattern, declared)
+  for (const pattern of patterns) requireReadable(pattern, declared, identity)
+  return new Subscription([...new Set(patterns)].sort(), readableSubjects)
+}
+
+function requireDeclared(pattern: string, declared: readonly DeclaredSubject[]): void {
+  if (declared.some(({ subject }) => overlap(pattern, subject))) return
+  throw invalidField('subjects', `no event has the subject ${JSON.stringify(pattern)}`)
+}
+
+function requireReadable(pattern: string, declared: readonly DeclaredSubject[], identity: Identity): void {
+  const refused = declared.find(
+    ({ subject, readers }) => overlap(pattern, subject) && !hasRole(identity, readers),
+  )
+  if (!refused) return
+  const { subject, readers } = refused
+  const message = `The subject ${subject} needs one of the roles ${readers.join(', ')}.`
+  throw new AppError('forbidden', 'forbidden', message)
+}
+
+export function matchesPattern(pattern: string, subject: string): boolean {
+  if (!pattern.endsWith('*')) return subject === pattern
+  return subject.length >= pattern.length && subject.startsWith(pattern.slice(0, -1))
+}
+
+/** Whether there can be a subject that both patterns match. */
+function overlap(one: string, other: string): boolean {
+  if (!one.endsWith('*')) return matchesPattern(other, one)
+  if (!other.endsWith('*')) return matchesPattern(one, other)
+  const [prefix, otherPrefix] = [one.slice(0, -1), other.slice(0, -1)]
+  return prefix.startsWith(otherPrefix) || otherPrefix.startsWith(prefix)
+}
+
+/** How far a reader has read: one place for each log. */
+export type Places = readonly number[]
+
+/** As the `id` of an event: `17`, with several logs `17-4`. */
+export function formatPlaces(places: Places): string {
+  return places.join('-')
+}
+
+/** Undefined for a text that is not the `id` of an event. */
+export function parsePlaces(text: string, count: number): Places | undefined {
+  const places = /^\d{1,16}(?:-\d{1,16})*$/.test(text) ? text.split('-').map(Number) : []
+  return places.length === count && places.every(Number.isSafeInteger) ? places : undefined
+}

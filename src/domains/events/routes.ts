@@ -1,0 +1,41 @@
+import type { ErrorCodes } from '../../wire/error-codes.ts'
+import { EVENT_STREAM } from '../../wire/event-stream.ts'
+import { route, type Route } from '../../wire/route.ts'
+import { EventQuery, EventStream } from './schemas.ts'
+import type { LiveEvents } from './service.ts'
+
+export const EVENT_ERRORS = {
+  too_many_streams: {
+    status: 503,
+    meaning: 'The process has as many streams as it takes; retry after the seconds in `Retry-After`.',
+  },
+} as const satisfies ErrorCodes
+
+const { too_many_streams } = EVENT_ERRORS
+
+/** docs/specification.md, Live stream */
+export function eventRoutes(events: Pick<LiveEvents, 'open'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/events',
+      operation: 'streamEvents',
+      tag: 'Events',
+      summary: 'Follow events as they are committed',
+      description:
+        'Each event comes once it is committed, whether the bus is connected or not. The stream begins now, or behind ' +
+        'the event that `Last-Event-ID` names. A comment comes every 15 seconds. A client that does not read is ' +
+        'disconnected, and resumes by the id of its last event. A subject needs a role of the list of its objects.',
+      access: ['admin', 'devops', 'auditor', 'service'],
+      query: EventQuery,
+      answers: { 200: { description: 'The stream.', schema: EventStream, contentType: EVENT_STREAM } },
+      errors: { too_many_streams },
+      stream: ({ identity, query, headers }) =>
+        events.open({
+          identity,
+          subjects: query.subjects?.split(','),
+          lastEventId: headers['last-event-id']?.toString(),
+        }),
+    }),
+  ]
+}
