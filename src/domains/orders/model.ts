@@ -49,6 +49,11 @@ export function canMove(from: OrderStatus, to: OrderStatus): to is Exclude<Order
   return ORDER_MOVES[from].includes(to)
 }
 
+/** Whether a pending order has reached its time of expiry. */
+export function isDue({ expiresAt }: Order, at: number): boolean {
+  return expiresAt <= at
+}
+
 const STATUS_TIMES = {
   paid: 'paidAt',
   shipped: 'shippedAt',

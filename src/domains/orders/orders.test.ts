@@ -175,6 +175,16 @@ onEveryDialect('orders', (dialect) => {
     assert.deepEqual(await w.orders.expireDue(100), { due: 1, expired: 1 })
   })
 
+  test('an order does not expire when the clock is set back between the scan and the change', async () => {
+    await using w = await world(dialect)
+    await w.orders.create(WANTED, 'client')
+    w.clock.advance(EXPIRY_MS)
+    const scan = w.orders.expireDue(100)
+    w.clock.jump(-MINUTE)
+    assert.deepEqual(await scan, { due: 1, expired: 0 })
+    assert.equal((await w.orders.get('o-1')).status, 'pending')
+  })
+
   test('a paid order never expires', async () => {
     await using w = await world(dialect)
     await w.orderIn('paid')

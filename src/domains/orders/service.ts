@@ -10,6 +10,7 @@ import { ORDER_EVENTS } from './events.ts'
 import {
   applyMove,
   canMove,
+  isDue,
   isSameOrder,
   newOrder,
   ORDER_MOVES,
@@ -109,7 +110,7 @@ export class Orders {
       requireVersion(order, expectedVersions)
       if (order.status === to) return order
       if (!canMove(order.status, to)) throw invalidTransition(order, to)
-      const next = await this.#move(tx, order, to, actor)
+      const next = await this.#move(tx, order, to, actor, this.#deps.clock.now())
       if (next) return next
     }
   }
@@ -121,9 +122,11 @@ export class Orders {
     const due = await listDue(store.read, clock.now(), limit)
     if (due.length === 0) return { due: 0, expired: 0 }
     return store.write(async (tx) => {
+      // The clock may have been set back since the read.
+      const now = clock.now()
       let expired = 0
       for (const order of await lockDue(tx, due))
-        if (await this.#move(tx, order, 'expired', WORKER)) expired++
+        if (isDue(order, now) && (await this.#move(tx, order, 'expired', WORKER, now))) expired++
       return { due: due.length, expired }
     })
   }
@@ -148,9 +151,10 @@ export class Orders {
     order: Order,
     to: Exclude<OrderStatus, 'pending'>,
     actor: string,
+    at: number,
   ): Promise<Order | undefined> {
-    const { clock, events, alerts } = this.#deps
-    const next = applyMove(order, to, clock.now())
+    const { events, alerts } = this.#deps
+    const next = applyMove(order, to, at)
     if (!(await moveOrder(tx, order.status, next, actor))) return undefined
     await events.append(tx, eventOf(next))
     if (to === 'expired') await alerts.raise(tx, timeoutAlert(next))
