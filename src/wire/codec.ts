@@ -71,27 +71,60 @@ function arrayWriter(write: WriteValue): WriteValue {
   return (values) => `[${(values as unknown[]).map((value) => writeField(value, write)).join(',')}]`
 }
 
+/** An object made by `Fields`: all its fields are declared. Any other one is the client's data and stays as it is. */
 function isObject(schema: unknown): schema is TObject {
-  return typeof schema === 'object' && schema !== null && 'properties' in schema
+  const { properties, additionalProperties } = schema as {
+    properties?: object
+    additionalProperties?: unknown
+  }
+  return properties !== undefined && additionalProperties === false
 }
 
-/** A decoder of valid bodies; it throws `validation_failed` for a time that does not exist. */
+/**
+ * A decoder of valid bodies of a schema made by `Fields`, with the objects and lists in it; it throws `validation_failed`
+ * for a time that does not exist. The schema of a tree has a schema for each level: that also bounds its depth.
+ */
 export function decoderOf<T>(schema: TObject): (body: unknown) => T {
+  const read = objectReader(schema)
+  return (body) => read(body, '') as T
+}
+
+/** `path` is that of the value in the body: `items.0.title`. */
+type ReadValue = (value: unknown, path: string) => unknown
+
+function objectReader(schema: TObject): ReadValue {
   const fields = Object.entries(schema.properties).map(([name, property]) => ({
     name,
     member: toCamel(name),
-    isTime: (property as { format?: string }).format === 'date-time',
+    read: readerOf(property),
   }))
-  return (body) => {
+  return (body, path) => {
     const given = body as Record<string, unknown>
     const model: Record<string, unknown> = {}
-    for (const { name, member, isTime } of fields) {
+    for (const { name, member, read } of fields) {
       const value = given[name]
       if (value !== undefined)
-        model[member] = isTime && value !== null ? parseTime(name, value as string) : value
+        model[member] = read ? read(value, path === '' ? name : `${path}.${name}`) : value
     }
-    return model as T
+    return model
   }
+}
+
+/** Undefined for a value that is the same in the model. */
+function readerOf(property: unknown): ReadValue | undefined {
+  const { format, items } = property as { format?: string; items?: unknown }
+  if (format === 'date-time') return unlessNull((value, path) => parseTime(path, value as string))
+  if (isObject(property)) return unlessNull(objectReader(property))
+  const read = items === undefined ? undefined : readerOf(items)
+  return read && unlessNull(listReader(read))
+}
+
+function listReader(read: ReadValue): ReadValue {
+  return (values, path) => (values as unknown[]).map((value, index) => read(value, `${path}.${index}`))
+}
+
+function unlessNull(read: ReadValue): ReadValue {
+  return (value, path) => (value === null ? null : read(value, path))
 }
 
 /** Throws `validation_failed` for a text that is not a time; `path` names its field. */
