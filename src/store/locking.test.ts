@@ -22,6 +22,7 @@ const lock = (options: LockOptions) =>
   )
 const lockFree = lock({ skipLocked: true })
 const lockAll = lock({})
+const lockShared = lock({ share: true })
 
 const namesOf = async (tx: Tx, below: string, query = lockAll) =>
   (await tx.run(query, { below })).map(({ name }) => name)
@@ -38,6 +39,7 @@ onEveryDialect('locking rows', (dialect) => {
     await putThree(world.store)
     assert.deepEqual(await world.store.write((tx) => namesOf(tx, 'c')), ['a', 'b'])
     assert.deepEqual(await world.store.write((tx) => namesOf(tx, 'c', lockFree)), ['a', 'b'])
+    assert.deepEqual(await world.store.write((tx) => namesOf(tx, 'c', lockShared)), ['a', 'b'])
   })
 })
 
@@ -49,6 +51,17 @@ test('rows that another transaction of postgres has locked are left out when the
     assert.deepEqual(await namesOf(tx, 'b'), ['a'])
     const others = await store.write((other) => namesOf(other, 'z', lockFree))
     assert.deepEqual(others, ['b', 'c'])
+  })
+})
+
+test('transactions of postgres can share rows, which keeps others from changing them', async () => {
+  await using world = await testStore('postgres')
+  const { store } = world
+  await putThree(store)
+  await store.write(async (tx) => {
+    assert.deepEqual(await namesOf(tx, 'b', lockShared), ['a'])
+    assert.deepEqual(await store.write((other) => namesOf(other, 'b', lockShared)), ['a'])
+    assert.deepEqual(await store.write((other) => namesOf(other, 'z', lockFree)), ['b', 'c'])
   })
 })
 

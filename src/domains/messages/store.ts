@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
 import { createdIn } from '../../store/created-in.ts'
+import { lockRows } from '../../store/locking.ts'
 import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Message, MessageStatus } from './model.ts'
@@ -124,8 +125,7 @@ export async function lockPending(tx: Tx, seqs: readonly number[]): Promise<Set<
     .where('seq', 'in', seqs)
     .where('status', '=', 'pending')
     .orderBy('seq')
-    .forUpdate()
-    .skipLocked()
+    .$call(lockRows(tx.capabilities, { skipLocked: true }))
     .execute()
   return new Set(rows.map(({ seq }) => seq))
 }

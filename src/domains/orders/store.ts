@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { createdIn } from '../../store/created-in.ts'
+import { lockRows } from '../../store/locking.ts'
 import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order, OrderChange, OrderStatus } from './model.ts'
@@ -100,8 +101,7 @@ export async function lockDue(tx: Tx, candidates: readonly Order[]): Promise<rea
     )
     .where('status', '=', sql.lit('pending'))
     .orderBy('order_id')
-    .forUpdate()
-    .skipLocked()
+    .$call(lockRows(tx.capabilities, { skipLocked: true }))
     .execute()
   const locked = new Set(rows.map((row) => row.order_id))
   return candidates.filter(({ orderId }) => locked.has(orderId))

@@ -36,8 +36,12 @@ const find = statement<{ id: string }, StoredUser>((on, value) =>
   on.selectFrom('users').select(USER).where('id', '=', value('id')),
 )
 
-const findForShare = statement<{ id: string }, StoredUser>((on, value) =>
-  on.selectFrom('users').select(USER).where('id', '=', value('id')).forShare(),
+const findShared = statement<{ id: string }, StoredUser>((on, value, capabilities) =>
+  on
+    .selectFrom('users')
+    .select(USER)
+    .where('id', '=', value('id'))
+    .$call(lockRows(capabilities, { share: true })),
 )
 
 const findLocked = statement<{ id: string }, StoredUser>((on, value, capabilities) =>
@@ -80,7 +84,7 @@ export async function findUser(queries: Queries, id: string): Promise<User | und
 
 /** Finds a user and locks it against changes until the end of the transaction; others can read it and share the lock. */
 export async function shareUser(tx: Tx, id: string): Promise<User | undefined> {
-  const row = await first(tx, tx.capabilities.concurrentWriters ? findForShare : find, { id })
+  const row = await first(tx, findShared, { id })
   return row && users.decode(row)
 }
 
@@ -122,7 +126,7 @@ export async function lockAdmins(tx: Tx): Promise<string[]> {
     // The stored roles are in the order of ROLES, so `admin` is the first one.
     .where('roles', 'like', 'admin%')
     .orderBy('seq')
-    .$if(tx.capabilities.concurrentWriters, (query) => query.forUpdate())
+    .$call(lockRows(tx.capabilities))
     .execute()
   return rows.map(({ id }) => id)
 }
@@ -133,7 +137,7 @@ export async function lockAccount(tx: Tx, id: string): Promise<Account | undefin
     .selectFrom('users')
     .select([...USER, 'password_hash as passwordHash'])
     .where('id', '=', id)
-    .$if(tx.capabilities.concurrentWriters, (query) => query.forUpdate())
+    .$call(lockRows(tx.capabilities))
     .executeTakeFirst()
   return row && toAccount(row)
 }
