@@ -9,6 +9,11 @@ export interface EventAttributes {
   readonly time: string
 }
 
+/** The source of a domain's events. */
+export function eventSource(domain: string): string {
+  return `/platform/${domain}`
+}
+
 /** The headers of every event on the bus. */
 export const EVENT_HEADERS = { 'content-type': 'application/cloudevents+json; charset=utf-8' } as const
 

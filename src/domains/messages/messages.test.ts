@@ -28,8 +28,9 @@ async function world(dialect: DialectName) {
   })
   const events = service.eventsOf<object>('orders', (data) => JSON.stringify(data))
   const messages = inTransactions(store, service, 'publish', 'redrive')
-  const appendEvent = async (event = EVENT) => {
-    await store.write((tx) => events.append(tx, event))
+  const alertEvents = service.eventsOf<object>('alerts', (data) => JSON.stringify(data))
+  const appendEvent = async (event = EVENT, sink = events) => {
+    await store.write((tx) => sink.append(tx, event))
     const [newest] = (await messages.list({}, { ...FIRST_PAGE, limit: 1 })).items
     assert.ok(newest)
     return newest
@@ -45,6 +46,7 @@ async function world(dialect: DialectName) {
     store,
     messages,
     events,
+    alertEvents,
     alerts,
     appendEvent,
     settle,
@@ -148,9 +150,21 @@ onEveryDialect('messages', (dialect) => {
 
   test('a refused event of an alert raises no alert, which would be refused too', async () => {
     await using w = await world(dialect)
-    const { id } = await w.appendEvent({ type: 'alert.raised', subject: 'a-1', data: { order_id: '' } })
+    const event = { type: 'alert.raised', subject: 'a-1', data: { order_id: '' } }
+    const { id } = await w.appendEvent(event, w.alertEvents)
     assert.equal((await w.settle(id, 'refused')).status, 'dead')
     assert.deepEqual(w.alerts, [])
+  })
+
+  test('a refused message of a user raises an alert, whatever its subject and payload', async () => {
+    await using w = await world(dialect)
+    const event = { type: 'alert.raised', subject: 'a-1', data: { order_id: '' } }
+    const { payload: text } = await w.appendEvent(event, w.alertEvents)
+    for (const payload of [JSON.parse(text), null, 1, 'x']) {
+      const { id } = await w.messages.publish({ ...USER_MESSAGE, subject: 'alert.raised', payload })
+      await w.settle(id, 'refused')
+      assert.equal(w.alerts.at(-1)?.alarmId, `message.dead:${id}`)
+    }
   })
 
   test('only a dead message can be redriven', async () => {

@@ -1,3 +1,4 @@
+import { eventSource, type EventAttributes } from '../../kernel/cloud-event.ts'
 /** `pending`: not yet confirmed by the bus. `dead`: permanently refused by the bus. */
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'dead'] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
@@ -31,4 +32,13 @@ export function newMessage(
   createdAt: number,
 ): Message {
   return { ...content, status: 'pending', attempts: 0, lastError: null, createdAt, deliveredAt: null }
+}
+
+/**
+ * Whether a message is an event that this domain wrote. A message of a user never is: the id in its payload cannot be that
+ * of the message, which is assigned later.
+ */
+export function isEventOf(domain: string, { id, payload }: Pick<Message, 'id' | 'payload'>): boolean {
+  const event = JSON.parse(payload) as Partial<EventAttributes> | null
+  return event?.id === id && event.source === eventSource(domain)
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
+import { EVENT_HEADERS, eventSource, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -9,7 +9,7 @@ import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Delivery, Outbox, OutboxMessage, Settlement } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { newMessage, type Message, type NewMessage } from './model.ts'
+import { isEventOf, newMessage, type Message, type NewMessage } from './model.ts'
 import {
   deleteDelivered,
   findMessage,
@@ -39,8 +39,7 @@ export type EncodeEvent<T> = (data: T) => string
 // Long enough for a bus on the same network, and still acceptable as the duration of a request.
 const DELIVERY_TIMEOUT_MS = 1_000
 const REASON_LENGTH = 500
-// An alert about an undeliverable message is itself a message, and must not raise another alert.
-const ALERT_SUBJECT_PREFIX = 'alert.'
+const ALERTS_DOMAIN = 'alerts'
 
 /** The outbox: the messages of users and the events of all domains, from their commit to their delivery. */
 export class Messages implements Outbox {
@@ -56,7 +55,7 @@ export class Messages implements Outbox {
       append: async (tx, { type, subject, data }) => {
         const at = this.#deps.clock.now()
         const id = newId()
-        const attributes = { id, source: `/platform/${source}`, type, subject, time: toRfc3339(at) }
+        const attributes = { id, source: eventSource(source), type, subject, time: toRfc3339(at) }
         const payload = toCloudEvent(attributes, encode(data))
         await this.#insert(tx, newMessage({ id, subject: type, payload, headers: EVENT_HEADERS }, at))
       },
@@ -137,14 +136,15 @@ export class Messages implements Outbox {
     tx.afterCommit(() => this.#deps.delivery.wake())
   }
 
-  async #markDead(tx: Tx, { seq, id, subject, reason }: Settlement['refused'][number]): Promise<void> {
+  async #markDead(tx: Tx, message: Settlement['refused'][number]): Promise<void> {
+    const { seq, id, subject, reason } = message
     const { logger, alerts } = this.#deps
     if (!(await markAttempt(tx, seq, shorten(reason), 'dead'))) return
     tx.afterCommit(() =>
       logger.error({ message_id: id, subject, reason }, 'the bus permanently refused a message'),
     )
-    if (!subject.startsWith(ALERT_SUBJECT_PREFIX))
-      await alerts.raise(tx, deadMessageAlert(id, subject, reason))
+    // An event of an alert raises no alert: its event would be refused too.
+    if (!isEventOf(ALERTS_DOMAIN, message)) await alerts.raise(tx, deadMessageAlert(id, subject, reason))
   }
 }
 
