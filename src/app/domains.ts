@@ -163,7 +163,7 @@ export function jwtSecret({ auth, dataDir }: Config): Secret {
   return auth.jwtSecret ?? readOrCreateJwtSecret(dataDir)
 }
 
-/** Created by their first use: a command without tokens must not create a signing key. */
+/** Created by their first use: a command without tokens needs no signing key. */
 function lazyTokens(create: () => Tokens): Tokens {
   let tokens: Tokens | undefined
   const get = () => (tokens ??= create())

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { promisify } from 'node:util'
 import { ConfigError } from './config-error.ts'
-import { readOrCreateJwtSecret } from './secrets.ts'
+import { readJwtSecret, readOrCreateJwtSecret } from './secrets.ts'
 
 const CHOSEN = '9fK2pX7vQmB4tZ8nLw3RsY6jHd0cGaUe'
 
@@ -48,6 +48,13 @@ test('a secret is generated on first start, readable by its owner only, and kept
   assert.equal(statSync(path).mode & 0o777, 0o600)
   assert.equal(readOrCreateJwtSecret(dataDir).reveal(), made)
   assert.deepEqual(readdirSync(dataDir), ['jwt-secret'])
+})
+
+test('a secret that was not generated yet is not generated to be read', () => {
+  assert.equal(readJwtSecret(dataDir), undefined)
+  assert.deepEqual(readdirSync(dataDir), [])
+  const made = readOrCreateJwtSecret(dataDir).reveal()
+  assert.equal(readJwtSecret(dataDir)?.reveal(), made)
 })
 
 test('two data directories have two secrets', () => {

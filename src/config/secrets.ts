@@ -24,9 +24,18 @@ const GENERATED_BYTES = 48
  * when the file cannot be read or made.
  */
 export function readOrCreateJwtSecret(dataDir: string): Secret {
+  return withSecretFile(dataDir, (path) => readSecret(path) ?? createSecret(path))
+}
+
+/** As {@link readOrCreateJwtSecret}, but undefined where no key was generated yet. */
+export function readJwtSecret(dataDir: string): Secret | undefined {
+  return withSecretFile(dataDir, readSecret)
+}
+
+function withSecretFile<T>(dataDir: string, use: (path: string) => T): T {
   const path = join(dataDir, 'jwt-secret')
   try {
-    return readSecret(path) ?? createSecret(path)
+    return use(path)
   } catch (error) {
     const code = errorCode(error)
     if (code === undefined) throw error

@@ -376,6 +376,13 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     }
   })
 
+  test('a token is not issued before there is a key that a server verifies it with', async (t) => {
+    const { run, files } = await worldWithDatabase(t)
+    succeeded(await run(add('ann'), { input }))
+    refused(await run(['token', 'issue', 'ann']), 1, /no signing key in .*platform serve/)
+    assert.ok(!files().includes('jwt-secret'))
+  })
+
   test('a token works at a running server, for its lifetime and until its user is disabled', async (t) => {
     const { run, serve } = await worldWithDatabase(t)
     succeeded(await run(add('ann'), { input }))

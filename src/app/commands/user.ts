@@ -1,16 +1,19 @@
-import type { LoadedConfig } from '../../config/config.ts'
+import type { Config, LoadedConfig } from '../../config/config.ts'
+import { readJwtSecret } from '../../config/secrets.ts'
 import type { Auth, Users } from '../../domains/users/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import type { PagePosition } from '../../kernel/page.ts'
+import { AppError } from '../../kernel/errors.ts'
 import type { Role } from '../../kernel/identity.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
+import type { PagePosition } from '../../kernel/page.ts'
+import type { Secret } from '../../kernel/secret.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { Delivery } from '../../ports/outbox.ts'
 import { readOnly } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
-import { createDomains, jwtSecret } from '../domains.ts'
+import { createDomains } from '../domains.ts'
 import {
   configOf,
   parseTokenLifetime,
@@ -143,10 +146,22 @@ async function withUsers<T>(loaded: LoadedConfig, use: (context: UsersContext) =
       logger: silentLogger,
       metrics: noMetrics,
       delivery: NO_DELIVERY,
-      signingKey: () => jwtSecret(config),
+      signingKey: () => requireJwtSecret(config),
     }).users
     return use({ store, users, auth })
   })
+}
+
+/** The key of the server; a new one would sign tokens that no running process verifies. */
+function requireJwtSecret({ auth, dataDir }: Config): Secret {
+  const secret = auth.jwtSecret ?? readJwtSecret(dataDir)
+  if (secret) return secret
+  throw new AppError(
+    'unavailable',
+    'signing_key_missing',
+    `No process could verify the token: there is no signing key in ${dataDir} yet. ` +
+      'Start `platform serve` once, which creates it, or set auth.jwt_secret.',
+  )
 }
 
 /** A command leaves its events in the outbox; a running process delivers them. */
