@@ -4,7 +4,7 @@ import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { Changes } from '../../infra/http/changes.ts'
 import { createHttpServer } from '../../infra/http/server.ts'
-import { silentLogger } from '../../kernel/logger.ts'
+import { silentLogger, type Logger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
@@ -29,8 +29,10 @@ async function startApi(dialect: DialectName) {
   await using opening = new AsyncDisposableStack()
   const clock = fakeClock()
   const { store } = opening.use(await testStore(dialect, clock))
-  const bus: { outcome?: Outcome } = {}
+  const bus: { outcome?: Outcome; failure?: Error } = {}
   const waitedFor: (readonly [id: string, withinMs: number])[] = []
+  const warnings: string[] = []
+  const logger: Logger = { ...silentLogger, warn: (_fields, message) => void warnings.push(message) }
   const settle = async (id: string, outcome: Outcome) => {
     const pending = await messages.pending(100, [])
     const settled = pending.filter((message) => message.id === id)
@@ -46,6 +48,7 @@ async function startApi(dialect: DialectName) {
       wake: () => undefined,
       async settled(id, withinMs) {
         waitedFor.push([id, withinMs])
+        if (bus.failure) throw bus.failure
         if (bus.outcome) await settle(id, bus.outcome)
       },
     },
@@ -58,7 +61,7 @@ async function startApi(dialect: DialectName) {
       store,
       keys: new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key') }),
     }),
-    logger: silentLogger,
+    logger,
     metrics: noMetrics,
     version: '0',
     readOnly: false,
@@ -84,6 +87,7 @@ async function startApi(dialect: DialectName) {
     clock,
     messages,
     waitedFor,
+    warnings,
     settle,
     publish,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -161,5 +165,15 @@ onEveryDialect('POST /messages/publish', (dialect) => {
     const again = await api.publish('k-1')
     assert.deepEqual([again.status, again.replayed], [202, true])
     assert.deepEqual(again.body, { ...body, status: 'pending', attempts: 0, delivered_at: null })
+    assert.deepEqual(api.warnings, [])
+  })
+
+  test('answers 202 with the committed message when it cannot be read again', async () => {
+    await using api = await startApi(dialect)
+    api.bus.failure = new Error('the database does not answer')
+    const { status, body } = await api.publish()
+    assert.deepEqual([status, body['status']], [202, 'pending'])
+    assert.equal((await api.messages.get(String(body['id']))).status, 'pending')
+    assert.deepEqual(api.warnings, ['a committed change could not be read again'])
   })
 })
