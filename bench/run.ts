@@ -75,7 +75,7 @@ async function run(request: RunRequest): Promise<number> {
   return isWhole && reports.every(({ measures }) => measures.every(isMet)) ? 0 : 1
 }
 
-/** Undefined when the figures could not be taken; says so, too. */
+/** Undefined, and a message on standard error, when the figures could not be taken. */
 async function measured(
   bench: Bench,
   { rounds, sliceMs, small }: RunRequest,

@@ -95,8 +95,8 @@ async function idleServer(
   return { ...server, count, residentKibibytes: () => probe.residentKibibytes(server.pid) }
 }
 
-// What is compiled and opened for the first ones is no cost of the others. Not more of them: the room that they leave
-// behind would be taken by those that are counted.
+// What is compiled and opened for the first sessions is no cost of the counted ones. Not more of them: the counted
+// sessions would reuse the memory that they leave behind.
 const WARM_UP_COUNT = 64
 
 async function warmUp(clients: SocketClients, servers: readonly IdleServer[]): Promise<void> {

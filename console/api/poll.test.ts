@@ -6,7 +6,7 @@ import { pauseAfter, startPolling, type PollNews, type Reading } from './poll.ts
 const ANSWER: Reading<number> = { kind: 'answer', value: 1 }
 const FAILED: Reading<number> = { kind: 'failed', reason: 'away' }
 
-/** A page whose waiting ends when the test says so. */
+/** A page whose wait the test ends. */
 function world(readings: Reading<number>[]) {
   const reported: PollNews<number>[] = []
   const waits: number[] = []

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Stops listening, finishes the requests in flight, and after `patienceMs` aborts those that are left. */
+/** Stops listening, finishes the requests in flight, and aborts the remaining ones after `patienceMs`. */
 export async function shutDown(server: Server, patienceMs: number, abort: () => void): Promise<void> {
   await acceptQueued(server)
   const timer = setTimeout(() => {

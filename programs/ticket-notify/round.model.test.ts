@@ -33,7 +33,7 @@ type Action =
       readonly what: 'round'
       /** The outcomes of successive notifications; the last one is repeated. */
       readonly outcomes: readonly (readonly [ChannelOutcome, ChannelOutcome])[]
-      /** The moment of a kill, of those that leave different files. */
+      /** The moment of a kill; each moment leaves different files. */
       readonly killAt: number | undefined
     }
 

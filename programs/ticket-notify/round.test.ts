@@ -486,7 +486,7 @@ test('a round whose state cannot be saved sends nothing', async () => {
   assert.deepEqual(w.sent, [])
 })
 
-test('a round whose state can no longer be saved stops sending at once', async () => {
+test('a round stops sending as soon as its state cannot be saved', async () => {
   const w = world()
   await w.round([])
   const fullAfterSending = () => {

@@ -2,7 +2,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { RawData } from 'ws'
 
-// A timer can wait no longer than 2^31−1 ms.
+// A timer waits at most 2^31−1 ms.
 const MAX_HEARTBEAT_SECONDS = 2_000_000
 
 // Further fields are ignored: a newer gateway may send more.

@@ -9,7 +9,7 @@ describe('the VPN client with a bad token', { concurrency: 4 }, () => {
     refuse: { status: 401, body: '{"code":"unauthenticated","message":"The token has expired."}' },
   }
 
-  test('says so, waits for another one, and connects with it', async (t) => {
+  test('is reported, and the client connects when the file has another one', async (t) => {
     const world = await vpnWorld(t, 1)
     const [gateway] = world.gateways
     world.script(0, UNAUTHENTICATED)

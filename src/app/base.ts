@@ -29,7 +29,7 @@ export interface Base {
   readonly operations: ReturnType<typeof operationsRoutes>
 }
 
-// How long other processes wait for a holder that no longer renews its lease.
+// How long other processes wait for a holder that has stopped renewing its lease.
 const DELIVERY_LEASE_MS = 10 * SECOND
 // How old the numbers of the outbox may be; a scrape that reads them counts up to 100,000 rows.
 const BACKLOG_AGE_MS = 5 * SECOND

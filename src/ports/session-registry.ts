@@ -3,8 +3,8 @@
  *
  * A registry belongs to one run of one gateway: the gateway calls {@link SessionRegistry.join} first and
  * {@link SessionRegistry.leave} last, and nothing afterwards. It holds no connection of its own, so there is nothing
- * else to close. What a method returns is committed. Every method may reject with `store_unavailable`, and those that
- * write with `read_only`; the gateway may then call again with the same arguments.
+ * else to close. What a method returns is committed. Every method may reject with `store_unavailable`, and every
+ * method that writes may reject with `read_only`; the gateway may then call again with the same arguments.
  */
 export interface SessionRegistry {
   /**

@@ -112,7 +112,7 @@ export class Columns<D extends Declaration> {
     return this.pick(...all.filter((name) => !names.includes(name as Name))) as never
   }
 
-  /** What `insert` takes: every column but those that the database assigns. */
+  /** What `insert` takes: every column except the ones that the database assigns. */
   values(value: GetValue<WrittenRow<D>>): ColumnValues<D, WrittenName<D>> {
     return this.set(value, ...this.#writtenNames())
   }

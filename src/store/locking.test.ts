@@ -43,7 +43,7 @@ onEveryDialect('locking rows', (dialect) => {
   })
 })
 
-test('rows that another transaction of postgres has locked are left out when the query says so', async () => {
+test('rows that another transaction of postgres has locked are left out when the query asks for it', async () => {
   await using world = await testStore('postgres')
   const { store } = world
   await putThree(store)

@@ -28,7 +28,7 @@ describe('signing in', () => {
     await nodes(page).first().waitFor()
   })
 
-  test('with a wrong password says so and stays', async (t) => {
+  test('with a wrong password shows an error and stays', async (t) => {
     const { page } = await open(t)
     await page.getByLabel('Name', { exact: true }).fill(READER.username)
     await page.getByLabel('Password', { exact: true }).fill('wrong')
@@ -36,7 +36,7 @@ describe('signing in', () => {
     await alert(page, /Name or password is wrong/).waitFor()
   })
 
-  test('with a token that is none says so', async (t) => {
+  test('with an invalid token shows an error', async (t) => {
     const { page } = await open(t)
     await signInWithToken(page, 'not a tökén')
     await alert(page, /not a token/).waitFor()
@@ -72,7 +72,7 @@ describe('live', () => {
     assert.equal(await page.evaluate(() => document.body.dataset['loaded']), 'once')
   })
 
-  test('a gateway that is away is told in words', async (t) => {
+  test('a gateway that is away is described in words', async (t) => {
     const { double, page } = await openSignedIn(t)
     const away = gatewayItem('primary', '10.0.0.5:9700', { alive: false, last_seen_at: timeBefore(41_000) })
     double.state = tunnelsAnswer(FIVE, { gateways: [away, gatewayItem('standby', '10.0.0.6:9700')] })
@@ -80,7 +80,7 @@ describe('live', () => {
     await page.getByText('1 away').waitFor()
   })
 
-  test('the use of the pool is told in words, and warned of', async (t) => {
+  test('the use of the pool is shown in words, with a warning', async (t) => {
     const { double, page } = await openSignedIn(t)
     const pool = { cidr: '100.64.0.0/28', size: 13, used: 11, cooling: 1, free: 1 }
     double.state = tunnelsAnswer(FIVE, { pool })

@@ -64,7 +64,7 @@ describe('finding', () => {
     assert.equal(await slow.getAttribute('aria-pressed'), 'true')
   })
 
-  test('a column sorts both ways, and says so', async (t) => {
+  test('a column sorts both ways, and shows the direction', async (t) => {
     const { page } = await openSignedIn(t)
     const column = page.getByRole('columnheader', { name: 'Round trip' })
     const times = () => page.locator('td.column-rtt .cell-main').allInnerTexts()

@@ -157,7 +157,7 @@ async function sendRaw(url: string, request: string): Promise<{ readonly answer:
   return { answer }
 }
 
-test('requests on their way when a gateway is told to stop are answered', async (t) => {
+test('requests on their way when a gateway gets SIGTERM are answered', async (t) => {
   const { gateway, user } = await start(t, LAYOUTS[1])
   const authorization = `Authorization: Bearer ${user.token}\r\n`
   const requests = Array.from({ length: 50 }, (_, index) =>

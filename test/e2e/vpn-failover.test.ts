@@ -68,8 +68,8 @@ test('sessions outlive a gateway, and no address is ever held twice', { timeout:
     assert.equal(new Set(lines.map(({ id }) => id)).size, lines.length)
     const past = (await listSessions(api, 'closed')).map(({ id }) => id).sort()
     for (const event of ['session_registered', 'session_closed']) {
-      const told = lines.filter((line) => line.event === event).map((line) => line.session_id ?? '')
-      assert.deepEqual(told.sort(), past)
+      const inAudit = lines.filter((line) => line.event === event).map((line) => line.session_id ?? '')
+      assert.deepEqual(inAudit.sort(), past)
     }
   })
 })
@@ -78,7 +78,7 @@ function statusesOf(answers: readonly { readonly status: number }[]): number[] {
   return [...new Set(answers.map(({ status }) => status))]
 }
 
-/** A client, and what it has told of itself. */
+/** A client, and what it has reported. */
 interface Follower {
   readonly client: VpnClient
   /** Of the gateway that it is connected with; undefined while it is not. */

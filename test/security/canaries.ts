@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 export interface Canaries {
   /** A new one. It has characters that URLs, JSON and shells write in another way around a core that they all keep. */
   plant(name: string): string
-  /** A secret that somebody else has made. */
+  /** A secret that was not made by `plant`. */
   add(name: string, secret: string): void
   /** Fails when a text shows one of them, in any writing. */
   assertNone(text: string, where: string): void

@@ -13,7 +13,7 @@ const LONG = 'x'.repeat(256 * 1_024)
 const many = (count: number, each: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => each(index))
 
-/** Small to send, and large for whoever takes it apart carelessly; all below the limit but the last ones. */
+/** Small to send and expensive for a careless parser; all but the last ones are below the size limit. */
 const BOMBS: Readonly<Record<string, string>> = {
   'lists in lists': '['.repeat(120_000) + ']'.repeat(120_000),
   'lists that never end': '['.repeat(500_000),

@@ -142,6 +142,6 @@ function weightOf({ operation }: Place): number {
 }
 
 function failure(cause: unknown, seed: number, commands: readonly string[]): Error {
-  const told = cause instanceof Error ? cause.message : String(cause)
-  return new Error(`${told}\nSEED=${seed}; it was this:\n${commands.join('\n')}`, { cause })
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`${reason}\nSEED=${seed}; it was this:\n${commands.join('\n')}`, { cause })
 }

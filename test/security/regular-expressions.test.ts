@@ -86,7 +86,7 @@ describe('every regular expression takes time in proportion to its text', () => 
   }
 })
 
-/** The texts that are repeated, with those that the expression itself is about. */
+/** The texts that are repeated, with the words of the expression itself. */
 function pumpsOf({ source }: RegExp): string[] {
   const words = source.match(/[A-Za-z]{2,}/g) ?? []
   return [...new Set([...PUMPS, ...words])]

@@ -11,7 +11,7 @@ export interface GatewayDouble extends AsyncDisposable {
   readonly url: string
   /** Every request for a session, refused or not. */
   readonly attempts: readonly Pick<IncomingMessage, 'url' | 'headers'>[]
-  /** Every session, oldest first, those that are over included. */
+  /** Every session, oldest first, including closed ones. */
   readonly sessions: readonly DoubleSession[]
   /** How often its health was asked for. */
   readonly probes: number

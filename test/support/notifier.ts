@@ -92,7 +92,7 @@ export async function notifierWorld(): Promise<NotifierWorld> {
     })
     children.add(child)
     const ended = resultOf(child).finally(() => children.delete(child))
-    // A failed test no longer awaits it.
+    // A failed test does not await it.
     ended.catch(() => {})
     return { child, ended }
   }

@@ -24,9 +24,9 @@ export const READER = { username: 'ada', password: 'correct horse battery' }
 export const TOKENS = { reader: tokenOf('ada', ['auditor']), stranger: tokenOf('sam', ['service']) }
 
 export async function startTunnelsDouble(directory?: string): Promise<TunnelsDouble> {
-  const told = { state: tunnelsAnswer([]), refusal: null as AppError | null, reads: 0 }
+  const scripted = { state: tunnelsAnswer([]), refusal: null as AppError | null, reads: 0 }
   const server = await createHttpServer({
-    routes: [...tunnelsPageRoutes(directory), ...doubleRoutes(told)],
+    routes: [...tunnelsPageRoutes(directory), ...doubleRoutes(scripted)],
     identify: () => undefined,
     logger: silentLogger,
     metrics: noMetrics,
@@ -35,34 +35,34 @@ export async function startTunnelsDouble(directory?: string): Promise<TunnelsDou
     rateLimitPerMinute: 0,
   })
   const address = await server.listen({ host: '127.0.0.1', port: 0 })
-  return Object.assign(told, {
+  return Object.assign(scripted, {
     url: `http://${address}`,
     [Symbol.asyncDispose]: () => server.close(),
   })
 }
 
-interface Told {
+interface ScriptedTunnels {
   readonly state: TunnelsAnswer
   readonly refusal: AppError | null
   reads: number
 }
 
-function doubleRoutes(told: Told): Route[] {
-  const answers = { 200: { description: 'As told.', schema: Type.Any() } }
+function doubleRoutes(scripted: ScriptedTunnels): Route[] {
+  const answers = { 200: { description: 'As the test sets it.', schema: Type.Any() } }
   return [
     route({
       method: 'GET',
       path: '/tunnels/state',
       operation: 'getTunnelsState',
       tag: 'Double',
-      summary: 'As told',
+      summary: 'As the test sets it',
       access: 'public',
       answers,
       read: ({ headers }) => {
-        told.reads += 1
-        if (told.refusal) throw told.refusal
+        scripted.reads += 1
+        if (scripted.refusal) throw scripted.refusal
         requireReader(headers)
-        return ok(told.state)
+        return ok(scripted.state)
       },
     }),
     route({

@@ -64,6 +64,6 @@ export function followTunnels(model: TunnelsModel): Session {
 
 function refusedNotice({ state }: TunnelsModel): string {
   return state.peek()
-    ? 'Your sign-in has ended: the gateway no longer accepts the token. Sign in again to go on.'
+    ? 'Your sign-in has ended: the gateway does not accept the token any more. Sign in again to go on.'
     : 'The gateway does not accept this token. It may have expired, or be of another platform.'
 }

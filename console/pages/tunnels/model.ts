@@ -23,7 +23,7 @@ export interface TunnelsModel {
 
   readonly bearer: ReadonlySignal<Bearer | null>
   readonly sessions: ReadonlySignal<readonly JudgedSession[]>
-  /** Those that pass the filter. */
+  /** The sessions that match the filter. */
   readonly shown: ReadonlySignal<readonly JudgedSession[]>
   readonly graph: ReadonlySignal<readonly GatewayNode[]>
   readonly selection: ReadonlySignal<Selection | undefined>

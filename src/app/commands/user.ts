@@ -73,7 +73,7 @@ export async function changePassword(
     const prepared = await users.preparePassword(id, password.reveal())
     await store.write((tx) => users.setPassword(tx, id, prepared))
   })
-  context.stdout.write(`changed the password of ${name}; older tokens are no longer valid\n`)
+  context.stdout.write(`changed the password of ${name} and revoked the older tokens\n`)
 }
 
 /** `platform user disable` and `platform user enable` */

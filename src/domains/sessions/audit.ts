@@ -45,8 +45,8 @@ export async function listAudit(
 }
 
 /**
- * Deletes, of one batch of the oldest entries, those that were written before that time; returns how many. The newest
- * entry stays: the next one is numbered after it.
+ * Takes the oldest `limit` entries and deletes the ones older than `before`; returns how many were deleted. The newest
+ * entry always stays, because the next one is numbered after it.
  */
 export async function deleteAudit(tx: Tx, before: number, limit: number): Promise<number> {
   const on = db(tx)

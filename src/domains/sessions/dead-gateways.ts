@@ -19,7 +19,7 @@ const PRESUMED_DEAD = {
   decidedBy: 'elsewhere',
 } as const
 
-/** Watches the gateways of all processes, and closes the sessions of those that are dead. */
+/** Watches the gateways of all processes, and closes the sessions of dead gateways. */
 export class DeadGateways {
   readonly #deps: DeadGatewaysDeps
   readonly #watch: SilenceWatch

@@ -50,7 +50,7 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
     user,
     authenticator,
     sign,
-    /** The tokens whose signature was verified: those that were not cached. */
+    /** The tokens whose signature was verified, because they were not cached. */
     verified,
     reads,
     anotherProcess: serviceOfAProcess(),

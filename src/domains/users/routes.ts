@@ -131,7 +131,7 @@ function administrationRoutes(users: Users): Route[] {
       summary: 'Delete a user',
       access: ADMINS,
       params: IdParams,
-      answers: { 204: { description: 'The user is deleted; the user’s tokens are no longer valid.' } },
+      answers: { 204: { description: 'The user is deleted, and the user’s tokens are revoked.' } },
       errors: { user_not_found, last_admin },
       change: async (tx, { params }) => {
         await users.remove(tx, params.id)

@@ -16,7 +16,7 @@ const SWEEP_MS = 50
 
 /**
  * Closes an HTTP server without losing a request that a client has sent. The kernel completes connections before the
- * process accepts them, and resets those that are still in its queue when the listening socket is closed.
+ * process accepts them, and resets the connections that are still in its queue when the listening socket is closed.
  *
  * To be made before the server listens.
  */

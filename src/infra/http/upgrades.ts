@@ -30,14 +30,14 @@ export function asksForWebSocket({ path }: UpgradeOptions): (request: IncomingMe
     url.split('?', 1)[0] === path && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-/** Hands over requests for an upgrade, and refuses those that are not well framed. */
+/** Hands over requests for an upgrade, and refuses badly framed ones. */
 export function handOverUpgrades(server: Server, { take }: UpgradeOptions): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // A connection that breaks before another listener is there must not end the process.
     socket.on('error', () => socket.destroy())
     const requestId = requestIdOf(request.headers)
     const refuse = (error: AppError) => {
-      // Node.js no longer manages the connection: it would stay open until the client closes it.
+      // Node.js has handed the connection over: it would stay open until the client closes it.
       socket.once('finish', () => socket.destroy())
       endWithAnswer(socket, lastAnswer(errorAnswer(error), requestId))
     }

@@ -43,7 +43,7 @@ export interface Admitted {
 
 // A flood of refused connections must not queue more audit lines than the database can write.
 const MAX_AUDIT_WRITES = 64
-// A single connection waits no longer than its handshake takes, and a group no longer than is hardly noticed.
+// A single connection waits for its own handshake at most, and a group for 24 ms.
 const GROUPING = { pauseMs: 3, maxPauses: 8 }
 
 /** Decides which connections become sessions. */

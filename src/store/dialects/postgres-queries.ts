@@ -30,7 +30,7 @@ export class StatementNames {
 
 /**
  * Statements that change rows and return none are prepared under a name: parsing and planning takes the server as long
- * as execution. Those that return rows are not: such a plan fails once another release has added a column.
+ * as execution. Statements that return rows are not: such a plan fails once another release has added a column.
  */
 export function postgresQueries(source: ConnectionSource, names: StatementNames): Queries {
   const db = new Kysely({ dialect: dialectOn(source) })

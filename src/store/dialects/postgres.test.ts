@@ -41,7 +41,7 @@ const sleep = (tx: Tx, milliseconds: number) => sql`select pg_sleep(${millisecon
 const names = async ({ db }: Queries) =>
   (await db.selectFrom('leases').select('name').orderBy('name').execute()).map(({ name }) => name)
 
-test('a transaction that takes too long commits none of its statements, nor those that follow', async () => {
+test('a transaction that takes too long commits none of its statements, and no later statement either', async () => {
   await using world = await testStore('postgres', systemClock, { transactionMs: 100 })
   const { store } = world
   const ended = Promise.withResolvers<unknown>()
@@ -105,7 +105,7 @@ test('a standby refuses a change as an unavailable store', async () => {
   await assert.rejects(write, { code: 'store_unavailable' })
 })
 
-test('a database with another encoding than UTF8 fails its check, which says so', async () => {
+test('the check of a database fails and names the encoding when that is not UTF8', async () => {
   const { url, drop } = await createTestDatabase({ encoding: 'LATIN1' })
   const database = { kind: 'postgres', url: new Secret(url) } as const
   const store = await openStore({ database, clock: systemClock, metrics: noMetrics, logger: silentLogger })

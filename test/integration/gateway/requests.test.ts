@@ -92,14 +92,14 @@ for (const [name, [type, text, body]] of Object.entries(ANSWERS)) {
   test(`an answer that is ${name} comes as what it is`, async (t) => {
     const { url, token, api } = await openWorld(t)
     api.reply = (_request, response) => {
-      response.writeHead(418, { 'content-type': type, 'x-told': 'yes' }).end(text)
+      response.writeHead(418, { 'content-type': type, 'x-extra': 'yes' }).end(text)
     }
     const session = await openSession(url, { token: await token() })
     session.send({ ...GET, id: 'x' })
     const frame = await session.frame('response', { id: 'x' })
     assert.deepEqual([frame['status'], frame['body']], [418, body])
     const headers = frame['headers'] as Record<string, string>
-    assert.deepEqual([headers['content-type'], headers['x-told']], [type, 'yes'])
+    assert.deepEqual([headers['content-type'], headers['x-extra']], [type, 'yes'])
     assert.equal('connection' in headers, false)
   })
 }

@@ -195,7 +195,7 @@ for (const [code, reason] of [
   [4403, 'disconnected by an operator'],
   [4409, 'replaced'],
 ] as const) {
-  test(`a session that somebody else has ended is closed with ${code}, and once`, async (t) => {
+  test(`a session that another process has ended is closed with ${code}, and once`, async (t) => {
     const world = await withSession(t)
     const [id = ''] = world.registry.live.keys()
     world.registry.endElsewhere(id, code, reason)

@@ -14,7 +14,7 @@ export interface Closing {
   readonly reason: string
 }
 
-/** A client that does only what it is told to. */
+/** A client that sends only what the test sends. */
 export interface GatewaySocket {
   readonly socket: WebSocket
   /** Everything that has come, in order. */

@@ -29,7 +29,7 @@ const CASES: readonly ((text: string) => string)[] = [
   (text) => alternating(text, 1),
 ]
 
-/** How the words of a name may hang together, for somebody who reads names generously. */
+/** Separators between the words of a name that a lenient parser may accept. */
 const JOINS: readonly Respell[] = [
   joined('-'),
   joined('_'),

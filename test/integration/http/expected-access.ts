@@ -53,7 +53,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /data/backups': OPERATORS,
   'POST /data/backups': OPERATORS,
   'POST /data/backups/prune': OPERATORS,
-  // By policy: whoever has a role may ask, and is told of the commands that the policy gives to it.
+  // By policy: every role may ask, and gets the commands that the policy allows for it.
   'GET /commands': ANY_ROLE,
   'POST /commands/{id}/execute': ANY_ROLE,
   'GET /commands/executions': ANY_ROLE,

@@ -92,7 +92,7 @@ describe('the method', () => {
     'a method in lower case': [400, request('get')],
   })
 
-  test('is refused with those that the path has', async () => {
+  test('is refused with the methods that the path has', async () => {
     const [answer] = await exchange(api.platform.url, request('DELETE'))
     assert.equal(answer?.headers['allow'], 'POST, GET, HEAD')
     const [login] = await exchange(api.platform.url, request('GET', '/auth/login'))

@@ -45,8 +45,8 @@ const SUBJECTS: readonly Subject[] = [
     change: { amount_cents: 1 },
     effects: async (api, mark) => {
       const events = await items(api, '/messages?subject=order.created&limit=1000')
-      const told = events.filter((event) => (event['payload'] as { subject: string }).subject === mark)
-      assert.equal(told.length, 1, 'one event tells of it')
+      const ofOrder = events.filter((event) => (event['payload'] as { subject: string }).subject === mark)
+      assert.equal(ofOrder.length, 1, 'the creation has one event')
       return (await items(api, `/orders?platform=${mark}`)).length
     },
   },
@@ -218,7 +218,7 @@ function assertReplay(answer: Answer, first: Answer): void {
   assert.equal(answer.headers['idempotent-replay'], 'true')
 }
 
-/** A server with one operation, which makes a thing unless it is told to fail, on a clock of its own. */
+/** A server with its own clock and one operation, which creates a thing unless the test makes it fail. */
 async function thingServer(dialect: DialectName) {
   await using opening = new AsyncDisposableStack()
   const clock = fakeClock()

@@ -85,10 +85,10 @@ export interface Story {
 
 const canMove = (from: Status, to: Status) => (MOVES[from] as readonly Status[]).includes(to)
 
-/** Fails unless all that was seen of the order is one path through its states, told once. */
+/** Fails unless everything that was seen of the order is one path through its states, with one event for each change. */
 export function assertExplained(story: Story): void {
   assertLegalPath(story)
-  assertToldOnce(story)
+  assertEvents(story)
   for (const exchange of story.exchanges) assertExchange(story, exchange)
   assertAuthors(story)
 }
@@ -111,10 +111,10 @@ function assertLegalPath({ order, version, history }: Story): void {
     assert.notEqual(order.status, 'pending', 'a due order does not stay pending')
 }
 
-function assertToldOnce({ history, events, alerts, order }: Story): void {
-  const told = events.map(({ type, data }) => [type, data.status, data.updated_at])
+function assertEvents({ history, events, alerts, order }: Story): void {
+  const announced = events.map(({ type, data }) => [type, data.status, data.updated_at])
   assert.deepEqual(
-    told,
+    announced,
     history.map(({ to, at }) => [EVENTS[to], to, at]),
     'one event for each change, in its order',
   )
@@ -122,22 +122,22 @@ function assertToldOnce({ history, events, alerts, order }: Story): void {
   assert.equal(alerts, order.status === 'expired' ? 1 : 0, 'one alert for an order that expired')
 }
 
-/** Each change is somebody's, and whoever it is was told so. */
+/** Each change has an author, who got a response with it. */
 function assertAuthors({ history, exchanges }: Story): void {
   for (const [index, { actor, to }] of history.entries()) {
     if (actor === 'worker') {
       assert.equal(to, 'expired', 'the worker does nothing but expire')
       continue
     }
-    const told = exchanges.filter(
+    const answers = exchanges.filter(
       (each) => each.actor === actor && each.version === index + 1 && each.order?.status === to,
     )
     const expected = index === 0 ? 201 : 200
     assert.ok(
-      told.some(
+      answers.some(
         ({ status, asked }) => status === expected && asked.kind === (index === 0 ? 'create' : 'move'),
       ),
-      `${actor} was not told of its change to ${to}`,
+      `${actor} got no response with its change to ${to}`,
     )
   }
   assert.equal(exchanges.filter(({ status }) => status === 201).length, 1, 'an order is made once')
