@@ -43,7 +43,7 @@ function settings(dataDir: string, port: number): Record<string, string> {
   }
 }
 
-const ISSUE_LIMIT_MS = 30_000
+const ISSUE_LIMIT_MS = 300_000
 const ISSUE_EVERY_MS = 100
 
 /**

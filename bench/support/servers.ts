@@ -33,7 +33,7 @@ export interface RunningServer extends AsyncDisposable {
 
 // Seldom enough not to slow the start down, often enough to measure its time.
 const LOOK_EVERY_MS = 2
-const START_LIMIT_MS = 60_000
+const START_LIMIT_MS = 300_000
 
 /** A server in a process of its own that accepts connections; stopped with SIGTERM at the end of the scope. */
 export async function startServer({ command, port, cwd, env = {} }: ServerOptions): Promise<RunningServer> {

@@ -7,7 +7,7 @@ import { framesOf, vpnWorld, type VpnWorld } from '../../test/support/vpn-world.
 import type { VpnClientOptions } from './client.ts'
 
 const PROBE_EVERY_MS = 5_000
-const PATIENCE = { timeoutMs: 30_000 }
+const PATIENCE = { timeoutMs: 120_000 }
 
 /** Connected with the second gateway while the first is away; its next probe is due. */
 async function onSecond(t: TestContext, options: Partial<VpnClientOptions> = {}) {

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 
-const PATIENCE_MS = 30_000
-const START_LIMIT_MS = 120_000
+const PATIENCE_MS = 120_000
+const START_LIMIT_MS = 300_000
 // The tests may run as root, where the sandbox does not start, and with little shared memory.
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage']
 

@@ -9,7 +9,7 @@ import { startTunnelsDouble, TOKENS, type TunnelsDouble } from '../support/tunne
 import { sessionItem, tunnelsAnswer, type SessionItem } from '../support/tunnels-sample.ts'
 import { openPage, startBrowser } from './browser.ts'
 
-export const PATIENCE = { timeoutMs: 30_000 }
+export const PATIENCE = { timeoutMs: 120_000 }
 const WIDE = { width: 1_440, height: 900 }
 export const PHONE = { width: 360, height: 740 }
 

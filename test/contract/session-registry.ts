@@ -170,7 +170,7 @@ function ids(sessions: readonly RegisteredSession[]): string[] {
 
 async function endOf(registry: SessionRegistry, id: string) {
   return eventually(`the end of ${id}`, async () => (await registry.ended()).find((end) => end.id === id), {
-    timeoutMs: 30_000,
+    timeoutMs: 120_000,
   })
 }
 

@@ -43,7 +43,7 @@ describe("on the host's Node.js", () => {
       const ended = once(server, 'close')
       let log = ''
       server.stdout?.setEncoding('utf8').on('data', (chunk: string) => (log += chunk))
-      await eventually('the server is started', () => log.includes('"started"'), { timeoutMs: 60_000 })
+      await eventually('the server is started', () => log.includes('"started"'), { timeoutMs: 300_000 })
       server.kill('SIGTERM')
       assert.deepEqual(await ended, [0, null])
       assert.match(log, /"message":"stopped"/)

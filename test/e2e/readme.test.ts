@@ -17,7 +17,7 @@ const START_BUS = 'nats-server -p 9996 -js'
 // What runs until Ctrl-C, in a terminal of its own; the tour knows the gateway by its usual address.
 const HELD_OPEN = 'npx platform vpn connect '
 const USUAL_GATEWAY = 'http://127.0.0.1:9994'
-const STEP_MS = 30_000
+const STEP_MS = 120_000
 
 interface Block {
   readonly language: string

@@ -36,7 +36,7 @@ const CLOCK_TWO_HOURS_AHEAD = `data:text/javascript,${encodeURIComponent(`
   }
 `)}`
 
-const PATIENCE = { timeoutMs: 30_000 }
+const PATIENCE = { timeoutMs: 120_000 }
 const suite = { concurrency: 2 }
 
 // programs/ticket-notify/api.test.ts has all failed fetches; these show what the round does then.

@@ -10,7 +10,7 @@ import { PROGRAM, runPlatform, temporaryDirectory, testEnvironment } from '../su
 import { scopeOf } from '../support/scope.ts'
 import { tokenUntil } from '../support/vpn-world.ts'
 
-const PATIENCE = { timeoutMs: 30_000 }
+const PATIENCE = { timeoutMs: 120_000 }
 const TOKEN = tokenUntil(1_000)
 const NOBODY = 'http://127.0.0.1:1'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { pipeline } from 'node:stream/promises'
 import { test, type TestContext } from 'node:test'
 import { createNatsBus } from '../../src/infra/bus/nats.ts'
@@ -12,6 +11,7 @@ import { eventually } from '../support/eventually.ts'
 const GREETING = 'INFO {"server_id":"x","version":"2.10.0","headers":true,"max_payload":1048576}\r\n'
 const CHUNK = Buffer.alloc(64 * 1_024, 'x')
 const CHUNKS = 800
+const MAX_CPU_US = 2_000_000
 
 function* longLine(beginning: string): Generator<string | Buffer> {
   yield beginning
@@ -90,15 +90,13 @@ const CASES: readonly [string, (socket: Socket) => unknown, RegExp][] = [
 ]
 
 for (const [what, serve, reason] of CASES) {
-  test(`the connection to a server that ${what} is closed, and the event loop is not blocked`, async (t) => {
+  test(`the connection to a server that ${what} is closed before much of it is read`, async (t) => {
     const url = await startServer(t, serve)
-    const delay = monitorEventLoopDelay({ resolution: 5 })
-    delay.enable()
+    const before = process.cpuUsage()
     const { reasons } = openBus(t, url)
-    await eventually('the reason', () => reasons.some((each) => reason.test(String(each))), {
-      timeoutMs: 4_000,
-    })
-    delay.disable()
-    assert.ok(delay.max / 1e6 < 1_000, `the event loop was blocked for ${delay.max / 1e6} ms`)
+    await eventually('the reason', () => reasons.some((each) => reason.test(String(each))))
+    // Of the processor: how long the event loop is blocked depends on what else runs on the machine.
+    const { user, system } = process.cpuUsage(before)
+    assert.ok(user + system < MAX_CPU_US, `${(user + system) / 1_000} ms of processor time`)
   })
 }

@@ -17,7 +17,7 @@ import { createTestDatabase } from '../support/postgres.ts'
 import { scopeOf } from '../support/scope.ts'
 import { createCanaries, type Canaries } from './canaries.ts'
 
-const DEADLINE = { timeoutMs: 30_000 }
+const DEADLINE = { timeoutMs: 120_000 }
 
 /** Every setting that is a secret, with one to be looked for. */
 function secretSettings(canaries: Canaries): Record<string, string> {

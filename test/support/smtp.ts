@@ -106,6 +106,6 @@ async function createCertificate(directory: string): Promise<{ key: string; cert
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
   const where = ['-keyout', key, '-out', file, '-days', '2']
-  await promisify(execFile)('openssl', ['req', '-x509', ...curve, ...where, ...names], { timeout: 30_000 })
+  await promisify(execFile)('openssl', ['req', '-x509', ...curve, ...where, ...names], { timeout: 120_000 })
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(file, 'utf8'), file }
 }

@@ -18,7 +18,7 @@ import {
 import { scopeOf } from './scope.ts'
 import { fakeWaitingClock, type FakeWaitingClock } from './waiting-clock.ts'
 
-const PATIENCE = { timeoutMs: 30_000 }
+const PATIENCE = { timeoutMs: 120_000 }
 
 /** A client with scripted gateways and a clock that tests move; random numbers are always the largest. */
 export interface VpnWorld {

@@ -43,7 +43,7 @@ export function fakeWaitingClock(): FakeWaitingClock {
   }
   const pending = async (milliseconds: number) => {
     await eventually(`a wait of ${milliseconds} ms`, () => waits().includes(milliseconds), {
-      timeoutMs: 30_000,
+      timeoutMs: 120_000,
     })
   }
   return {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { WebSocket, type ClientOptions } from 'ws'
 import { eventually } from '../../support/eventually.ts'
 
-export const PATIENT = { timeoutMs: 30_000 }
+export const PATIENT = { timeoutMs: 120_000 }
 
 export interface Frame {
   readonly type: string
