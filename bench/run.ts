@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alignColumns } from '../src/kernel/table.ts'
+import { alerts } from './alerts.ts'
 import { gateway } from './gateway.ts'
 import { list as listBench } from './list.ts'
 import { metrics } from './metrics.ts'
@@ -35,6 +36,7 @@ const BENCHES: readonly Bench[] = [
   ticketNotify,
   postgres,
   metrics,
+  alerts,
 ]
 
 const DOCS = join(import.meta.dirname, '../docs')

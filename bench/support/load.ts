@@ -14,6 +14,8 @@ export interface LoadTarget {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** The numbers begin again after so many requests; left out: never. */
+  readonly numbers?: number
 }
 
 /** How one slice of load went. */
@@ -37,7 +39,8 @@ export interface Slice {
 export async function applyLoad(target: LoadTarget, forMs: number): Promise<Slice> {
   const request = requestBytes(target)
   const sockets = await Promise.all(Array.from({ length: target.connections }, () => opened(target.port)))
-  const load: Load = { times: [], statuses: {}, deadline: performance.now() + forMs }
+  const { numbers = Number.MAX_SAFE_INTEGER } = target
+  const load: Load = { times: [], statuses: {}, deadline: performance.now() + forMs, numbers }
   const begin = performance.now()
   const idleBefore = performance.eventLoopUtilization()
   await Promise.all(sockets.map((socket) => keepBusy(socket, Buffer.from(request), load)))
@@ -49,6 +52,7 @@ interface Load {
   readonly times: number[]
   readonly statuses: Record<string, number>
   readonly deadline: number
+  readonly numbers: number
 }
 
 function sliceOf({ times, statuses }: Load, tookMs: number, generatorBusy: number): Slice {
@@ -83,7 +87,7 @@ function keepBusy(socket: Socket, request: Buffer, load: Load): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentAt = 0
     const send = () => {
-      if (numberAt >= 0) request.write(nextNumber(), numberAt, 'latin1')
+      if (numberAt >= 0) request.write(nextNumber(load.numbers), numberAt, 'latin1')
       sentAt = performance.now()
       socket.write(request)
     }
@@ -110,7 +114,7 @@ function keepBusy(socket: Socket, request: Buffer, load: Load): Promise<void> {
 
 let lastNumber = 0
 
-function nextNumber(): string {
+function nextNumber(numbers: number): string {
   lastNumber += 1
-  return String(lastNumber).padStart(SEQUENCE.length, '0')
+  return String(lastNumber % numbers).padStart(SEQUENCE.length, '0')
 }

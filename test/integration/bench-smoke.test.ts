@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { alerts } from '../../bench/alerts.ts'
 import { gateway } from '../../bench/gateway.ts'
 import { list } from '../../bench/list.ts'
 import { metrics } from '../../bench/metrics.ts'
@@ -11,7 +12,7 @@ import { slowDisk } from '../../bench/slow-disk.ts'
 import { start } from '../../bench/start.ts'
 
 // Each one starts what it measures, measures it once and stops it; the figures say nothing about speed.
-for (const bench of [orders, list, slowDisk, scan, outbox, start, gateway, postgres, metrics]) {
+for (const bench of [orders, list, slowDisk, scan, outbox, start, gateway, postgres, metrics, alerts]) {
   test(`the benchmark ${bench.name} takes all its figures`, async () => {
     const steps: string[] = []
     const measures = await bench.run({
