@@ -76,7 +76,7 @@ function program(): Command {
     .command('list')
     .description('show all users')
     .addOption(configFile())
-    .action(async (options) => (await userCommands()).listUsers(context, options))
+    .action(async (options) => (await userCommands()).printUsers(context, options))
   user
     .command('passwd')
     .argument('<name>')

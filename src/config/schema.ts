@@ -11,8 +11,8 @@ import {
 import {
   choice,
   duration,
-  flag,
-  integer,
+  trueOrFalse,
+  integerWithin,
   moduleList,
   name,
   path,
@@ -82,7 +82,7 @@ const alertSeverity = {
 // Node.js keeps a timer's delay in 32 bits, and fires at once when it is longer.
 const timerPeriod = duration({ minimum: 1, maximum: 24 * DAY })
 const durationFrom = (minimum: number) => duration({ minimum, maximum: 36_500 * DAY })
-const count = integer({ minimum: 1, maximum: 1_000_000 })
+const count = integerWithin({ minimum: 1, maximum: 1_000_000 })
 
 /** How long a token may be valid, because a stolen one works as long. */
 export const tokenLifetime = duration({ minimum: SECOND, maximum: 30 * DAY })
@@ -95,7 +95,7 @@ const SETTINGS = {
     default: 'all',
     property: 'modules',
   }),
-  read_only: setting(flag, {
+  read_only: setting(trueOrFalse, {
     description: 'Refuse every change with 503 `read_only`.',
     default: 'false',
   }),
@@ -116,7 +116,7 @@ const SETTINGS = {
       },
     ],
   }),
-  'api.rate_limit': setting(integer({ minimum: 0, maximum: 1_000_000_000 }), {
+  'api.rate_limit': setting(integerWithin({ minimum: 0, maximum: 1_000_000_000 }), {
     description: 'Requests per minute and caller; above that the answer is 429. 0 sets no limit.',
     default: '600000',
     property: 'api.rateLimitPerMinute',

@@ -42,7 +42,7 @@ export function parseList<T>(text: string, parse: (item: string) => T | undefine
 
 const FLAGS: Readonly<Record<string, boolean>> = { 1: true, true: true, 0: false, false: false }
 
-export const flag = valueType({
+export const trueOrFalse = valueType({
   name: 'boolean',
   expected: 'true or false (in the environment also 1 or 0)',
   toml: 'boolean',
@@ -58,7 +58,7 @@ function within({ minimum, maximum }: Range, value: number | undefined): number 
   return value !== undefined && value >= minimum && value <= maximum ? value : undefined
 }
 
-export function integer(range: Range): ValueType<number> {
+export function integerWithin(range: Range): ValueType<number> {
   return valueType({
     name: 'integer',
     expected: `an integer from ${range.minimum} to ${range.maximum}`,

@@ -5,7 +5,7 @@ import type { Counter, Gauge, Metrics } from '../kernel/metrics.ts'
 import { createOutage, type Outage } from '../kernel/outage.ts'
 import { SECOND } from '../kernel/time.ts'
 import { statement } from './tables.ts'
-import type { Store, Work, WriteOptions } from './store.ts'
+import type { Store, TransactionCallback, WriteOptions } from './store.ts'
 import { withTimeout } from './timeout.ts'
 import { storeUnavailable, TransactionTimedOut } from './unavailable.ts'
 
@@ -77,7 +77,7 @@ class StoreMonitor {
     metrics.onScrape(() => this.#checkForScrape())
   }
 
-  async write<T>(work: Work<T>, options?: WriteOptions): Promise<T> {
+  async write<T>(work: TransactionCallback<T>, options?: WriteOptions): Promise<T> {
     try {
       const result = await this.#store.write(work, options)
       this.#refusesWrites = false
@@ -108,7 +108,7 @@ class StoreMonitor {
 
   async #check(): Promise<void> {
     await this.#store.check()
-    const writeProbe: Work<unknown> = (tx) => tx.run(probe, { now: this.#options.clock.now() })
+    const writeProbe: TransactionCallback<unknown> = (tx) => tx.run(probe, { now: this.#options.clock.now() })
     if (this.#refusesWrites) await this.write(writeProbe)
   }
 

@@ -17,13 +17,13 @@ export interface WorkItem {
 }
 
 /** The lease of a holder on a row. */
-export interface Lease {
+export interface WorkLease {
   readonly holder: string
   /** When it expires. */
   readonly until: number
 }
 
-export interface Claim extends Lease {
+export interface WorkClaim extends WorkLease {
   readonly now: number
   readonly limit: number
   /**
@@ -55,9 +55,9 @@ export interface RunnerOptions<Item extends WorkItem, Result> {
   /** Pauses between the attempts at an item, and for how long it is tried. */
   readonly retry: Backoff & { readonly giveUpAfterMs: number }
   /** Claims due rows by compare-and-set: none that has a valid lease, none of `claim.except`. */
-  readonly claim: (tx: Tx, claim: Claim) => Promise<readonly Item[]>
+  readonly claim: (tx: Tx, claim: WorkClaim) => Promise<readonly Item[]>
   /** Extends the lease of that holder's attempt (`item.attempts`); `false` when the row was claimed again. */
-  readonly renew: (tx: Tx, item: Item, lease: Lease) => Promise<boolean>
+  readonly renew: (tx: Tx, item: Item, lease: WorkLease) => Promise<boolean>
   /**
    * Does the work. It may be done twice, when a process dies or loses its lease. It ends soon after `signal` is
    * aborted; an error is retried, so a failure that no retry mends is a result.

@@ -21,7 +21,7 @@ export interface Tx extends Queries {
 }
 
 /** The callback of one transaction. It may run more than once, so it changes nothing but the database. */
-export type Work<T> = (tx: Tx) => Promise<T>
+export type TransactionCallback<T> = (tx: Tx) => Promise<T>
 
 export interface WriteOptions {
   /** For changes of the schema: without the time limit for transactions. */
@@ -42,7 +42,7 @@ export interface Store {
   readonly capabilities: Capabilities
   /** Sees committed data only. */
   readonly read: Queries
-  write<T>(work: Work<T>, options?: WriteOptions): Promise<T>
+  write<T>(work: TransactionCallback<T>, options?: WriteOptions): Promise<T>
   /** A long read (counts, exports): off the event loop, on a connection of its own. */
   readAside<R>(query: Compilable<R>): Promise<R[]>
   /**

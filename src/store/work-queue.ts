@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { integer, text, type Column, type Columns, type Declaration, type RowOf } from './columns.ts'
 import { lockRows } from './locking.ts'
-import type { Claim, Lease, WorkItem } from './runner.ts'
+import type { WorkClaim, WorkLease, WorkItem } from './runner.ts'
 import { statement, type Database, type Statement } from './statement.ts'
 import type { Tx } from './store.ts'
 
@@ -56,7 +56,7 @@ export class WorkQueue<D extends WorkDeclaration> {
   }
 
   /** The longest due first, in any order. */
-  async claim(tx: Tx, claim: Claim): Promise<RowOf<Columns<D>>[]> {
+  async claim(tx: Tx, claim: WorkClaim): Promise<RowOf<Columns<D>>[]> {
     const rows = await claimQuery(tx, this.#table, claim)
       .returning(this.#columns.all as 'id'[])
       .execute()
@@ -64,7 +64,7 @@ export class WorkQueue<D extends WorkDeclaration> {
   }
 
   /** `false` when the row was claimed again, or is finished. */
-  async renew(tx: Tx, { id, attempts }: Attempt, { holder, until }: Lease): Promise<boolean> {
+  async renew(tx: Tx, { id, attempts }: Attempt, { holder, until }: WorkLease): Promise<boolean> {
     return (await tx.change(this.#setDue, { id, attempts, holder, dueAt: until })) === 1
   }
 
@@ -80,7 +80,7 @@ export class WorkQueue<D extends WorkDeclaration> {
 
 const tablesOf = (db: Database): Kysely<WorkTables> => db
 
-function claimQuery(tx: Tx, table: 'work', { holder, now, until, limit, except }: Claim) {
+function claimQuery(tx: Tx, table: 'work', { holder, now, until, limit, except }: WorkClaim) {
   return tablesOf(tx.db)
     .with('claimable', (query) =>
       query

@@ -4,7 +4,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Histogram, Metrics } from '../kernel/metrics.ts'
 import { backoffMs } from '../kernel/retry.ts'
 import { callListeners } from './listeners.ts'
-import type { Tx, Work, WriteOptions } from './store.ts'
+import type { Tx, TransactionCallback, WriteOptions } from './store.ts'
 import { ReusableTimeout } from './timeout.ts'
 import { transactionTimeout } from './unavailable.ts'
 
@@ -102,7 +102,7 @@ export class WriteQueue {
     metrics.onScrape(() => length.set(this.#waiting.length))
   }
 
-  write<T>(work: Work<T>, { longRunning = false }: WriteOptions = {}): Promise<T> {
+  write<T>(work: TransactionCallback<T>, { longRunning = false }: WriteOptions = {}): Promise<T> {
     if (this.#waiting.length >= QUEUE_LIMIT) {
       return Promise.reject(this.#options.unavailable(new Error(`${QUEUE_LIMIT} writes are waiting already`)))
     }

@@ -1,6 +1,6 @@
 import { render } from 'preact'
 import { operationsOf, type OpenApiDocument } from './document.ts'
-import { Failure, Page } from './page.tsx'
+import { DocsPage, Failure } from './page.tsx'
 
 const root = document.getElementById('page')
 if (!root) throw new Error('The document has no element with the id "page".')
@@ -9,7 +9,7 @@ try {
   const response = await fetch('/openapi.json')
   if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
   const api = (await response.json()) as OpenApiDocument
-  render(<Page api={api} operations={operationsOf(api)} />, root)
+  render(<DocsPage api={api} operations={operationsOf(api)} />, root)
   // The operations did not exist when the browser looked for the fragment.
   document.getElementById(location.hash.slice(1))?.scrollIntoView()
 } catch (error) {

@@ -11,7 +11,7 @@ interface PageProps {
   readonly operations: readonly Operation[]
 }
 
-export function Page({ api, operations }: PageProps) {
+export function DocsPage({ api, operations }: PageProps) {
   const token = useSignal(keptToken.read() ?? '')
   const byTag = [...Map.groupBy(operations, ({ tags }) => tags[0] ?? 'Other')]
   return (

@@ -8,7 +8,7 @@ import { readTunnelState } from './read-state.ts'
 import type { TunnelState } from './tunnel-state.ts'
 
 /** What the reader of the page can do about being signed in. */
-export interface Session {
+export interface SignInActions {
   signIn(username: string, password: string): Promise<SignInResult>
   useToken(token: string): void
   signOut(notice?: string): void
@@ -19,7 +19,7 @@ export interface Session {
 const fetchHere = (path: string, init: RequestInit) => fetch(path, init)
 
 /** Keeps the model as the gateway says, as long as there is a token. */
-export function followTunnels(model: TunnelsModel): Session {
+export function followTunnels(model: TunnelsModel): SignInActions {
   let polling: Polling | undefined
   const signOut = (notice?: string) => {
     keptToken.clear()

@@ -10,7 +10,7 @@ import { SessionTable } from './session-table.tsx'
 import { Summary } from './summary.tsx'
 import { Toolbar } from './toolbar.tsx'
 
-export function Page({ model, session }: PageProps) {
+export function TunnelsPage({ model, session }: PageProps) {
   useSignalEffect(() => {
     const state = model.state.value
     document.title = state ? `${formatSome(state.total, 'tunnel')} open` : 'Tunnels'

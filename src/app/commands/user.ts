@@ -41,7 +41,7 @@ export async function addUser(
 }
 
 /** `platform user list` */
-export async function listUsers(context: CommandContext, options: ConfigOptions): Promise<void> {
+export async function printUsers(context: CommandContext, options: ConfigOptions): Promise<void> {
   const rows = await withUsers(configOf(context, options), ({ users }) => userRows(users))
   context.stdout.write(alignColumns([['NAME', 'ROLES', 'STATE', 'LAST LOGIN'], ...rows]))
 }

@@ -3,7 +3,7 @@ import { formatIpv4 } from '../../kernel/ipv4.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { appendAudit } from './audit.ts'
-import { CLOSE, cleanPhrase, type AuditEntry, type Session } from './model.ts'
+import { END_CODES, cleanPhrase, type AuditEntry, type Session } from './model.ts'
 import { closeSession, listLiveOfRun, listLiveOfUser } from './store.ts'
 
 /** Why and how sessions end. */
@@ -56,7 +56,7 @@ export class SessionCloser {
 
   /** Closes all live sessions of a user, in the transaction that revokes the user's tokens. */
   async closeOfUser(tx: Tx, userId: string, reason: string): Promise<void> {
-    const closing = { code: CLOSE.tokenEnded, reason, decidedBy: 'elsewhere' } as const
+    const closing = { code: END_CODES.tokenEnded, reason, decidedBy: 'elsewhere' } as const
     for (const session of await listLiveOfUser(tx, userId)) await this.close(tx, session, closing)
   }
 

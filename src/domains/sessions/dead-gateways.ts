@@ -3,7 +3,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionCloser } from './closing.ts'
 import { listWatched, lockSilent, markLeft } from './gateways.ts'
-import { CLOSE } from './model.ts'
+import { END_CODES } from './model.ts'
 import { SilenceWatch, type WatchedRun } from './silence.ts'
 
 export interface DeadGatewaysDeps {
@@ -14,7 +14,7 @@ export interface DeadGatewaysDeps {
 }
 
 const PRESUMED_DEAD = {
-  code: CLOSE.goingAway,
+  code: END_CODES.goingAway,
   reason: 'the gateway was silent for too long',
   decidedBy: 'elsewhere',
 } as const

@@ -3,7 +3,7 @@ import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { NewRowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import type { Gateway } from './model.ts'
+import type { GatewayRecord } from './model.ts'
 import type { WatchedRun } from './silence.ts'
 import { db, gateways, statement } from './tables.ts'
 
@@ -100,7 +100,7 @@ export async function lockSilent(tx: Tx, { runId, lastSeenAt }: WatchedRun): Pro
 }
 
 /** The gateways that run, or have run since that time, by name; each as its latest run has described it. */
-export async function listGateways(queries: Queries, since: number): Promise<Gateway[]> {
+export async function listGateways(queries: Queries, since: number): Promise<GatewayRecord[]> {
   const rows = await db(queries)
     .selectFrom('vpn_gateways')
     .select(gateways.pick('name', 'address', 'heartbeatMs', 'lastSeenAt', 'leftAt'))

@@ -47,10 +47,10 @@ export interface AuditEntry {
 }
 
 /** Close codes that are decided here; the transport has others. */
-export const CLOSE = { goingAway: 1001, tokenEnded: 4401, byOperator: 4403, replaced: 4409 } as const
+export const END_CODES = { goingAway: 1001, tokenEnded: 4401, byOperator: 4403, replaced: 4409 } as const
 
 /** A gateway, as its last run has described it. */
-export interface Gateway {
+export interface GatewayRecord {
   readonly name: string
   readonly address: string
   readonly heartbeatMs: number
@@ -63,7 +63,7 @@ export interface Gateway {
 export interface Tunnels {
   /** Epoch milliseconds. */
   readonly at: number
-  readonly gateways: readonly Gateway[]
+  readonly gateways: readonly GatewayRecord[]
   /** The newest ones; there may be more. */
   readonly sessions: readonly Session[]
   /** The number of live sessions. */

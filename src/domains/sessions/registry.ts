@@ -17,7 +17,7 @@ import { appendAudit } from './audit.ts'
 import { auditFields, type SessionCloser } from './closing.ts'
 import { GatewayName } from './gateway-name.ts'
 import { listOtherRuns, markLeft, markSeen, type GatewayRun } from './gateways.ts'
-import { CLOSE, cleanPhrase, type AuditEntry } from './model.ts'
+import { END_CODES, cleanPhrase, type AuditEntry } from './model.ts'
 import { RefusalLimit, type RefusalSummary } from './refusals.ts'
 import {
   acknowledgeEnd,
@@ -82,13 +82,17 @@ const USER_LIMIT_RETRY_SECONDS = 60
 const CONCURRENT_REGISTRATIONS = 100
 
 const RESTARTED = {
-  code: CLOSE.goingAway,
+  code: END_CODES.goingAway,
   reason: 'the gateway was restarted',
   decidedBy: 'elsewhere',
 } as const
-const STOPPING = { code: CLOSE.goingAway, reason: 'the gateway is stopping', decidedBy: 'gateway' } as const
+const STOPPING = {
+  code: END_CODES.goingAway,
+  reason: 'the gateway is stopping',
+  decidedBy: 'gateway',
+} as const
 const REPLACED = {
-  code: CLOSE.replaced,
+  code: END_CODES.replaced,
   reason: 'the device has connected again',
   decidedBy: 'elsewhere',
 } as const

@@ -6,7 +6,7 @@ import { deleteAudit, listAudit, type AuditFilter } from './audit.ts'
 import { SessionCloser } from './closing.ts'
 import { DeadGateways } from './dead-gateways.ts'
 import { deleteRuns, listGateways } from './gateways.ts'
-import { CLOSE, type AuditEntry, type Session, type Tunnels } from './model.ts'
+import { END_CODES, type AuditEntry, type Session, type Tunnels } from './model.ts'
 import { StoreSessionRegistry, type RegistryDeps, type RegistryGateway } from './registry.ts'
 import { countSessions, deleteClosed, findSession, listSessions, type SessionFilter } from './store.ts'
 
@@ -15,7 +15,7 @@ export type SessionDeps = RegistryDeps
 
 const MAX_TUNNELS = 2_000
 const BY_OPERATOR = {
-  code: CLOSE.byOperator,
+  code: END_CODES.byOperator,
   reason: 'disconnected by an operator',
   decidedBy: 'elsewhere',
 } as const

@@ -11,7 +11,7 @@ import { failed } from './batch.ts'
 import { awaitGreeting } from './probe.ts'
 import type { BusServer } from './servers.ts'
 import { parseServer } from './servers.ts'
-import { Session } from './session.ts'
+import { BusSession } from './session.ts'
 import { JetStreamOpener } from './jetstream.ts'
 import { StreamCoverage } from './stream-coverage.ts'
 import { connectLimited } from './transport.ts'
@@ -62,7 +62,7 @@ class NatsBus implements Bus {
   readonly #loggedReasons = new Set<string>()
   readonly #running: Promise<void>
   #state: BusState = 'disconnected'
-  #session: Session | undefined
+  #session: BusSession | undefined
   #sessionCount = 0
   #closed: Promise<void> | undefined
 
@@ -125,7 +125,7 @@ class NatsBus implements Bus {
     }
   }
 
-  async #connectToAny(closing: AbortSignal): Promise<Session | undefined> {
+  async #connectToAny(closing: AbortSignal): Promise<BusSession | undefined> {
     for (const text of this.#servers) {
       try {
         return await this.#connect(parseServer(text), closing)
@@ -137,7 +137,7 @@ class NatsBus implements Bus {
     return undefined
   }
 
-  async #connect(server: BusServer, closing: AbortSignal): Promise<Session> {
+  async #connect(server: BusServer, closing: AbortSignal): Promise<BusSession> {
     await awaitGreeting(server, closing)
     const connection = await connectLimited({
       ...server.credentials,
@@ -149,7 +149,7 @@ class NatsBus implements Bus {
       reconnect: false,
     })
     const coverage = await this.#openCoverage(connection)
-    const session = new Session(connection, coverage)
+    const session = new BusSession(connection, coverage)
     const result = await Promise.race([readCoverage(coverage), session.lost])
     if (typeof result === 'string') throw new Error(result)
     this.#onConnected(server, result)
@@ -162,7 +162,7 @@ class NatsBus implements Bus {
   }
 
   /** Publishes on the session until it is lost; returns how long it lasted, in milliseconds. */
-  async #serve(session: Session, closing: AbortSignal): Promise<number> {
+  async #serve(session: BusSession, closing: AbortSignal): Promise<number> {
     const startedAt = systemClock.monotonic()
     if (closing.aborted) await session.close(0)
     this.#session = session

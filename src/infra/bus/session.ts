@@ -19,7 +19,7 @@ const COVERAGE_CHECK_MS = 5 * SECOND
  * One connection from its greeting to its loss; it never reconnects. So a confirmation always concerns messages of the
  * same connection: a flush that succeeds on the next one says nothing about what the last one lost.
  */
-export class Session {
+export class BusSession {
   /** Resolves with the reason once the connection is lost. Never rejects. */
   readonly lost: Promise<string>
   readonly #connection: NatsConnection

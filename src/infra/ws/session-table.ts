@@ -11,7 +11,7 @@ import { CLOSE } from './close-codes.ts'
 import { HeartbeatScheduler } from './heartbeat-scheduler.ts'
 import { Budget } from './budget.ts'
 import { RegistrySync } from './registry-sync.ts'
-import { Session, type SessionDeps } from './session.ts'
+import { ClientSession, type ClientSessionDeps } from './session.ts'
 import type { SessionTelemetry } from './telemetry.ts'
 
 export interface SessionTableDeps {
@@ -44,13 +44,13 @@ const CLOSING_MS_PER_SESSION = 5
 export class SessionTable {
   readonly #clock: Clock
   readonly #telemetry: SessionTelemetry
-  readonly #sessions = new Map<string, Session>()
+  readonly #sessions = new Map<string, ClientSession>()
   /** Of open sessions, and of sessions that are over and still closing. */
-  readonly #connections = new Set<Session>()
-  readonly #heartbeats: HeartbeatScheduler<Session>
+  readonly #connections = new Set<ClientSession>()
+  readonly #heartbeats: HeartbeatScheduler<ClientSession>
   readonly #sync: RegistrySync
   readonly #outgoingBytes: Budget
-  readonly #sessionDeps: SessionDeps
+  readonly #sessionDeps: ClientSessionDeps
   readonly #timers: NodeJS.Timeout[] = []
   #disconnected: PromiseWithResolvers<void> | undefined
 
@@ -97,7 +97,7 @@ export class SessionTable {
   }
 
   add(connection: WebSocket, { registered, holder, fields }: Admitted): void {
-    const session = new Session(this.#sessionDeps, { connection, registered, holder, fields })
+    const session = new ClientSession(this.#sessionDeps, { connection, registered, holder, fields })
     this.#sessions.set(session.id, session)
     this.#connections.add(session)
     this.#heartbeats.add(session)
@@ -147,14 +147,14 @@ export class SessionTable {
     return bytes
   }
 
-  #remove(session: Session, end: SessionEnd): void {
+  #remove(session: ClientSession, end: SessionEnd): void {
     this.#sessions.delete(session.id)
     this.#heartbeats.remove(session)
     this.#sync.close(end)
     this.#telemetry.closed(session.fields, end, session.durationMs)
   }
 
-  #disconnect(session: Session): void {
+  #disconnect(session: ClientSession): void {
     this.#connections.delete(session)
     if (this.#connections.size === 0) this.#disconnected?.resolve()
   }

@@ -24,7 +24,7 @@ import type { SessionFields, SessionTelemetry } from './telemetry.ts'
 import { TokenLifetime } from './token-lifetime.ts'
 
 /** What all sessions of a gateway share. */
-export interface SessionDeps {
+export interface ClientSessionDeps {
   /** Of the gateway. */
   readonly name: string
   readonly heartbeatMs: number
@@ -39,12 +39,12 @@ export interface SessionDeps {
   /** See {@link RegistrySync.requireCurrentEndings}. */
   readonly requireCurrentEndings: () => void
   /** Called once, when the session is over; its connection may still be closing. */
-  readonly onEnd: (session: Session, end: SessionEnd) => void
+  readonly onEnd: (session: ClientSession, end: SessionEnd) => void
   /** Called once, after that, when the connection is closed. */
-  readonly onDisconnect: (session: Session) => void
+  readonly onDisconnect: (session: ClientSession) => void
 }
 
-export interface SessionParts {
+export interface ClientSessionParts {
   readonly connection: WebSocket
   readonly registered: RegisteredSession
   readonly holder: TokenHolder
@@ -52,9 +52,9 @@ export interface SessionParts {
 }
 
 /** One session with one client, from its registration to the end of its connection. */
-export class Session {
+export class ClientSession {
   readonly fields: SessionFields
-  readonly #deps: SessionDeps
+  readonly #deps: ClientSessionDeps
   readonly #connection: WebSocket
   readonly #registered: RegisteredSession
   readonly #startedAt: number
@@ -69,7 +69,7 @@ export class Session {
   #lastSeenAt: number
   #hasNews = true
 
-  constructor(deps: SessionDeps, { connection, registered, holder, fields }: SessionParts) {
+  constructor(deps: ClientSessionDeps, { connection, registered, holder, fields }: ClientSessionParts) {
     const { clock } = deps
     this.fields = fields
     this.#deps = deps

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DatabaseError } from 'pg'
 import { AppError } from '../../kernel/errors.ts'
-import { isRetryable, toStoreError } from './postgres-errors.ts'
+import { isRetryable, fromPostgresError } from './postgres-errors.ts'
 
 const coded = (code: string, message = code) => Object.assign(new Error(message), { code })
 const fromServer = (code: string) => {
@@ -44,7 +44,7 @@ const OTHERS: readonly Error[] = [
 
 for (const error of UNAVAILABLE) {
   test(`${error.message} makes the store unavailable`, () => {
-    const translated = toStoreError(error)
+    const translated = fromPostgresError(error)
     assert.ok(translated instanceof AppError)
     assert.deepEqual(
       [translated.code, translated.kind, translated.cause],
@@ -55,7 +55,7 @@ for (const error of UNAVAILABLE) {
 
 for (const error of OTHERS) {
   test(`${error.message} reaches the caller as it is`, () => {
-    assert.equal(toStoreError(error), error)
+    assert.equal(fromPostgresError(error), error)
   })
 }
 

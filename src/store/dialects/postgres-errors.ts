@@ -26,7 +26,7 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /** The error of a query as callers get it: `store_unavailable` when the server cannot be used or a wait took too long, else as it is. */
-export function toStoreError(error: unknown): unknown {
+export function fromPostgresError(error: unknown): unknown {
   if (error instanceof DatabaseError && TIMED_OUT.has(error.code ?? ''))
     return new TransactionTimedOut(
       'The change was undone, because it waited too long for another one; try again.',

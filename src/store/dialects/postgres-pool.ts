@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, QueryResult } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
 import { ReusableTimeout } from '../timeout.ts'
-import { toStoreError } from './postgres-errors.ts'
+import { fromPostgresError } from './postgres-errors.ts'
 
 export interface TimeoutPoolOptions {
   readonly pool: Pool
@@ -37,7 +37,7 @@ export class TimeoutPool {
     try {
       return await this.#pool.connect()
     } catch (error) {
-      throw toStoreError(error)
+      throw fromPostgresError(error)
     }
   }
 
@@ -83,14 +83,14 @@ export class PooledConnection {
 
   async query<R extends object>({ text, values = [], name }: PostgresQuery): Promise<QueryResult<R>> {
     if (this.#isReleased) throw new Error('The transaction has ended.')
-    if (this.#closedBy) throw toStoreError(this.#closedBy)
+    if (this.#closedBy) throw fromPostgresError(this.#closedBy)
     const config = { text, values: [...values], ...(name !== undefined && { name }) }
     try {
       const result = await this.#timeout.race(this.#client.query<R>(config), () => this.#giveUp())
       this.#watch.onAnswer()
       return result
     } catch (error) {
-      throw toStoreError(error)
+      throw fromPostgresError(error)
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/logger.ts'
 import { callListeners } from '../listeners.ts'
-import type { Tx, Work } from '../store.ts'
+import type { Tx, TransactionCallback } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
 import { transactionTimeout } from '../unavailable.ts'
 import type { PooledConnection } from './postgres-pool.ts'
@@ -12,7 +12,7 @@ export interface TransactionOptions<T> {
   readonly connection: PooledConnection
   readonly names: StatementNames
   readonly logger: Logger
-  readonly work: Work<T>
+  readonly work: TransactionCallback<T>
   /** Undefined for a transaction that may take any time. */
   readonly limits: TransactionLimits | undefined
 }

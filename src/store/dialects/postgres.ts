@@ -7,7 +7,7 @@ import { backoffMs } from '../../kernel/retry.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
 import { writeSnapshot } from '../snapshot.ts'
-import type { Queries, Store, Work, WriteOptions } from '../store.ts'
+import type { Queries, Store, TransactionCallback, WriteOptions } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { CAPABILITIES } from './capabilities.ts'
@@ -50,7 +50,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const read = readWithin(limits.queryMs)
   const longRead = readWithin(LONG_QUERY_MS)
   const commitSeconds = createMetrics(metrics, pgPool)
-  const write = async <T>(work: Work<T>, { longRunning = false }: WriteOptions): Promise<T> =>
+  const write = async <T>(work: TransactionCallback<T>, { longRunning = false }: WriteOptions): Promise<T> =>
     runTransaction({
       connection: await pool.connect(longRunning ? LONG_QUERY_MS : limits.queryMs),
       names,

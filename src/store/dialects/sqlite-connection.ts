@@ -16,7 +16,7 @@ import type { Queries } from '../store.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import type { ReadGate } from './read-gate.ts'
-import { isBusy, toStoreError } from './sqlite-errors.ts'
+import { isBusy, fromSqliteError } from './sqlite-errors.ts'
 import type { SqliteStatements, StatementResult } from './sqlite-statements.ts'
 
 // Some seconds in all.
@@ -48,7 +48,7 @@ export class SqliteConnection implements DatabaseConnection {
           ? await this.#gate.run(() => this.#runNow(text, values))
           : this.#runNow(text, values)
       } catch (error) {
-        if (!isBusy(error)) throw toStoreError(error)
+        if (!isBusy(error)) throw fromSqliteError(error)
         if (attempt >= LOCK_RETRIES) throw storeUnavailable(error)
       }
       await new Promise((resolve) => setTimeout(resolve, backoffMs(LOCK_BACKOFF, attempt)))

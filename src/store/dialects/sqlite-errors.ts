@@ -13,7 +13,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** The error of a query as callers get it: `store_unavailable` for a failure of the disk, else as it is. */
-export function toStoreError(error: unknown): unknown {
+export function fromSqliteError(error: unknown): unknown {
   const code = primaryCode(error)
   return code !== undefined && STORE_FAILURES.has(code) ? storeUnavailable(error) : error
 }
