@@ -20,6 +20,7 @@ const CHECKS: readonly Check[] = [
   { name: 'type check, browser', command: ['node_modules/.bin/tsc', '-p', 'console'] },
   { name: 'unused code', command: ['node_modules/.bin/knip', '--no-progress', '--no-config-hints'] },
   { name: 'layers', command: [process.execPath, 'scripts/check-layers.ts'] },
+  { name: 'names', command: [process.execPath, 'scripts/check-names.ts'] },
   { name: 'formatter', command: ['node_modules/.bin/oxfmt', '--check'] },
   {
     name: 'OpenAPI document',
