@@ -66,10 +66,10 @@ export async function openBase(
   return { config, logger, metrics, store, bus, domains, operations }
 }
 
-type DomainParts = Omit<Base, 'domains' | 'operations'>
+type BaseParts = Omit<Base, 'domains' | 'operations'>
 
 /** The domains write to the outbox and the dispatcher reads it, so the dispatcher is created after them. */
-function openDomains(parts: DomainParts, resources: AsyncDisposableStack): Domains {
+function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains {
   let dispatcher: Dispatcher | undefined = undefined
   const delivery: Delivery = {
     wake: () => dispatcher?.wake(),
@@ -77,15 +77,18 @@ function openDomains(parts: DomainParts, resources: AsyncDisposableStack): Domai
   }
   // Read now: a request must not be the first to find out that it cannot be read.
   const key = jwtSecret(parts.config)
-  const domains = createDomains({ ...parts, clock: systemClock, delivery, signingKey: () => key })
+  const { config, store, logger, metrics } = parts
+  const signingKey = () => key
+  const clock = systemClock
+  const domains = createDomains({ config, store, clock, logger, metrics, delivery, signingKey })
   resources.defer(() => domains.events.events.close())
   // A read-only process cannot record a delivery, so it does not deliver.
-  if (!parts.config.readOnly) dispatcher = startDispatcher(parts, domains.messages.messages, resources)
+  if (!config.readOnly) dispatcher = startDispatcher(parts, domains.messages.messages, resources)
   return domains
 }
 
 function startDispatcher(
-  { bus, store, logger, metrics }: DomainParts,
+  { bus, store, logger, metrics }: BaseParts,
   outbox: Messages,
   resources: AsyncDisposableStack,
 ): Dispatcher {

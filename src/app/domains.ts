@@ -61,20 +61,22 @@ export interface DomainsOptions {
 export type Domains = ReturnType<typeof createDomains>
 
 /** Creates the domains of a process, once, and wires them to one another. */
-export function createDomains({ config, signingKey, ...platform }: DomainsOptions) {
-  const { clock } = platform
+export function createDomains(options: DomainsOptions) {
+  const { config, store, clock, logger, metrics, delivery, signingKey } = options
   // Messages raise alerts and alerts write messages, so one of the two is resolved at the call.
   const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
   // Streams read the log of the messages, whose commits wake them.
   const wakingStreams: Delivery = {
-    settled: (id, withinMs) => platform.delivery.settled(id, withinMs),
+    settled: (id, withinMs) => delivery.settled(id, withinMs),
     wake() {
-      platform.delivery.wake()
+      delivery.wake()
       events.events.wake()
     },
   }
   const messages = messagesDomain.create({
-    ...platform,
+    store,
+    clock,
+    logger,
     delivery: wakingStreams,
     alerts: lazyAlerts,
     keepMs: config.messages.keepMs,
@@ -83,13 +85,19 @@ export function createDomains({ config, signingKey, ...platform }: DomainsOption
     messages.messages.eventsOf(domain.name, domain.encodeEvent)
 
   const alerts = alertsDomain.create({
-    ...platform,
+    store,
+    clock,
+    logger,
+    metrics,
     events: eventsOf(alertsDomain),
     channel: alertRobot(config),
     minSeverity: config.alerts.robot.minSeverity,
   })
   const orders = ordersDomain.create({
-    ...platform,
+    store,
+    clock,
+    logger,
+    metrics,
     events: eventsOf(ordersDomain),
     alerts: alerts.alerts,
     expiryMs: config.orders.expiryMs,
@@ -99,26 +107,35 @@ export function createDomains({ config, signingKey, ...platform }: DomainsOption
     createTokens({ secret: signingKey(), clock, ttlMs: config.auth.tokenTtlMs }),
   )
   const users = usersDomain.create({
-    ...platform,
+    store,
+    clock,
+    logger,
+    metrics,
     tokens,
     passwords: createPasswords(),
     sessions: { endOf: (tx, id, reason) => sessions.sessions.endOf(tx, id, reason) },
   })
   const pool = poolDomain.create({
-    ...platform,
+    store,
+    clock,
+    metrics,
     alerts: alerts.alerts,
     cidr: config.vpn.ipPool.text,
     coolDownMs: config.vpn.coolDownMs,
   })
   const sessions = sessionsDomain.create({
-    ...platform,
+    store,
+    clock,
+    logger,
     events: eventsOf(sessionsDomain),
     pool: pool.pool,
     sessionsPerUser: config.vpn.sessionsPerUser,
     requireTokenHolder: users.requireTokenHolder,
   })
   const events = eventsDomain.create({
-    ...platform,
+    clock,
+    logger,
+    metrics,
     sources: [{ log: messages.log, subjects: declaredSubjects() }],
   })
   return { messages, alerts, orders, users, pool, sessions, events } satisfies Record<DomainName, DomainParts>
