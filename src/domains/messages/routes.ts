@@ -62,7 +62,7 @@ export function messageRoutes(messages: Messages): Route[] {
       body: PublishBody,
       answers: { 202: { description: 'The message as it is now.', schema: MessageSchema } },
       change: async (tx, { body }) => accepted(await messages.publish(tx, fromPublishBody(body))),
-      async afterCommit(answer) {
+      async updateAnswer(answer) {
         const { id } = bodyOf(answer) as { id: string }
         const message = await messages.awaitDelivery(id)
         return message ? { ...answer, ...accepted(message) } : answer

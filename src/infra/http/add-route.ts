@@ -150,9 +150,9 @@ function answerer(route: Answered, options: RouteOptions): (request: FastifyRequ
       },
       route.method === 'POST' ? keyOf(request) : undefined,
     )
-    if (!route.afterCommit || answer.status >= 400) return answer
+    if (!route.updateAnswer || answer.status >= 400) return answer
     // The change is committed: the client must hear that, also when its outcome cannot be read again.
-    return route.afterCommit(answer).catch((error: unknown) => {
+    return route.updateAnswer(answer).catch((error: unknown) => {
       logger.warn({ request_id: request.id, error }, 'a committed change could not be read again')
       return answer
     })
