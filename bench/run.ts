@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alignColumns } from '../src/kernel/table.ts'
 import { alerts } from './alerts.ts'
+import { events } from './events.ts'
 import { gateway } from './gateway.ts'
 import { list as listBench } from './list.ts'
 import { metrics } from './metrics.ts'
@@ -37,6 +38,7 @@ const BENCHES: readonly Bench[] = [
   postgres,
   metrics,
   alerts,
+  events,
 ]
 
 const DOCS = join(import.meta.dirname, '../docs')
