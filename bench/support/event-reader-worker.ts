@@ -19,7 +19,7 @@ async function openReader(index: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   // A mark may be divided over two chunks.
   let tail = ''
-  socket.on('data', (chunk) => {
+  socket.on('data', (chunk: Buffer) => {
     const end = chunk.subarray(-MARK.length + 1).toString('latin1')
     const seam = tail + chunk.subarray(0, MARK.length - 1).toString('latin1')
     counts[index] = (counts[index] ?? 0) + marksIn(chunk) + (seam.includes(MARK) ? 1 : 0)

@@ -191,6 +191,31 @@ describe('GET /events', () => {
     assert.deepEqual([line['route'], line['status'], line['caller']], ['/events', 200, 'tester'])
   })
 
+  test('a client that does not read is disconnected, and resumes without a gap', async () => {
+    using slow = await openEventStream(url, '/events?subjects=alert.raised')
+    using other = await openEventStream(url, '/events?subjects=alert.raised')
+    slow.pause()
+    const dropped = 'platform_event_streams_ended_total{reason="slow"}'
+    const report = (index: number) =>
+      api.send({
+        method: 'POST',
+        path: '/alerts/report',
+        body: { source: 'slow', title: `Alert ${index}`, level: 'ERROR', body: 'ä'.repeat(16_000) },
+      })
+    let reports = 0
+    while ((await metric(dropped)) === 0)
+      await Promise.all(Array.from({ length: 50 }, () => report(reports++)))
+    const events = await other.count(reports)
+    const { lastEventId } = slow
+    using resumed = await openEventStream(url, '/events?subjects=alert.raised', { lastEventId })
+    const missed = events.filter(({ id }) => Number(id) > Number(lastEventId))
+    const caughtUp = await resumed.count(missed.length)
+    assert.deepEqual(
+      caughtUp.map(({ id }) => id),
+      missed.map(({ id }) => id),
+    )
+  })
+
   test('a stream ends with its token', async () => {
     await using brief = await openApi({ TOKEN_TTL: '5s' })
     // On a slow machine a token may be over before the stream begins.
