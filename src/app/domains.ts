@@ -65,19 +65,19 @@ export function createDomains(options: DomainsOptions) {
   const { config, store, clock, logger, metrics, delivery, signingKey } = options
   // Messages raise alerts and alerts write messages, so one of the two is resolved at the call.
   const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
-  // Streams read the log of the messages, whose commits wake them.
-  const wakingStreams: Delivery = {
-    settled: (id, withinMs) => delivery.settled(id, withinMs),
+  // Streams read the logs of what is delivered, so they wake with the delivery.
+  const wakingStreams = (woken: Delivery): Delivery => ({
+    settled: (id, withinMs) => woken.settled(id, withinMs),
     wake() {
-      delivery.wake()
+      woken.wake()
       events.events.wake()
     },
-  }
+  })
   const messages = messagesDomain.create({
     store,
     clock,
     logger,
-    delivery: wakingStreams,
+    delivery: wakingStreams(delivery),
     alerts: lazyAlerts,
     keepMs: config.messages.keepMs,
   })
@@ -136,7 +136,7 @@ export function createDomains(options: DomainsOptions) {
     clock,
     logger,
     metrics,
-    sources: [{ log: messages.log, subjects: declaredSubjects() }],
+    sources: [{ log: messages.log, subjects: declaredSubjects(DOMAINS) }],
   })
   return { messages, alerts, orders, users, pool, sessions, events } satisfies Record<DomainName, DomainParts>
 }
@@ -168,9 +168,9 @@ export function eventSubjects(): string[] {
   return [...new Set(subjects.map((subject) => subject.replace(/[^.]+$/, '>')))]
 }
 
-/** The subjects of all events, each with the roles that may read it. */
-function declaredSubjects(): DeclaredSubject[] {
-  return DOMAINS.flatMap(({ events, eventReaders: readers = [] }: Domain) =>
+/** The subjects of the events of these domains, each with the roles that may read it. */
+function declaredSubjects(domains: readonly Domain[]): DeclaredSubject[] {
+  return domains.flatMap(({ events, eventReaders: readers = [] }) =>
     Object.values(events).map((subject) => ({ subject, readers })),
   )
 }
