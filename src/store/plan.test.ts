@@ -26,6 +26,11 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING INDEX messages_pending/,
   ],
   [
+    'the next events of the live stream',
+    "select seq from messages where seq > 1 and seq <= 9 and headers = 'h' order by seq limit 500",
+    /USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/,
+  ],
+  [
     'dead messages',
     "select * from messages where status = 'dead' and seq < 9 order by seq desc limit 100",
     /USING INDEX messages_dead/,
