@@ -191,6 +191,23 @@ describe('GET /events', () => {
     assert.deepEqual([line['route'], line['status'], line['caller']], ['/events', 200, 'tester'])
   })
 
+  test('the stream after a thousand is 503, until another one ends', async () => {
+    await using other = await openApi()
+    const open = () => openEventStream(other.platform.url)
+    const streams: EventStreamClient[] = []
+    while (streams.length < 1_000) streams.push(...(await Promise.all(Array.from({ length: 50 }, open))))
+    assert.ok(streams.every(({ status }) => status === 200))
+    const refused = await open()
+    assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '5'])
+    assert.match(await refused.ended, /"code":"too_many_streams"/)
+    streams[0]?.[Symbol.dispose]()
+    const next = await eventually('a stream', async () => {
+      const stream = await open()
+      return stream.status === 200 ? stream : undefined
+    })
+    for (const stream of [...streams, next]) stream[Symbol.dispose]()
+  })
+
   test('a client that does not read is disconnected, and resumes without a gap', async () => {
     using slow = await openEventStream(url, '/events?subjects=alert.raised')
     using other = await openEventStream(url, '/events?subjects=alert.raised')
