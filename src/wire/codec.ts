@@ -20,6 +20,11 @@ type ModelOf<S extends TObject, W> = WritersModel<W> & {
 /** Writes a model as the JSON object that a schema describes. */
 export type Encode<T> = (model: T) => string
 
+/** Writes a model as the body of an answer. */
+export function bodyWriter<T>(encode: Encode<T>): (model: T) => JsonText {
+  return (model) => new JsonText(encode(model))
+}
+
 type WriteValue = (value: unknown) => string
 
 /**

@@ -1,4 +1,4 @@
-import { JsonText } from '../../kernel/json-text.ts'
+import { bodyWriter } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Route } from '../../wire/route.ts'
@@ -12,8 +12,9 @@ import {
   fromReportBody,
   ReportBody,
 } from './schemas.ts'
-import type { AlertView } from './model.ts'
 import type { Alerts } from './service.ts'
+
+const textOf = bodyWriter(encodeAlert)
 
 const REPORTERS = ['admin', 'service', 'devops'] as const
 /** Of the list, and of the events. */
@@ -93,8 +94,4 @@ export function alertRoutes(alerts: Alerts): Route[] {
         ok(textOf(await alerts.recover(tx, params.id, identity.id))),
     }),
   ]
-}
-
-function textOf(alert: AlertView): JsonText {
-  return new JsonText(encodeAlert(alert))
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import {
@@ -112,10 +112,6 @@ function accessFault(
 
 function forbidden(message: string): AppError {
   return new AppError('forbidden', 'forbidden', message)
-}
-
-function readOnlyError(): AppError {
-  return new AppError('unavailable', 'read_only', 'The platform is read-only; nothing was changed.')
 }
 
 type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
