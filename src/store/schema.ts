@@ -1,6 +1,15 @@
 import type { Compilable, Kysely } from 'kysely'
 import type { Columns, TableOf } from './columns.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
+import {
+  pagesOf,
+  type AnyQuery,
+  type Conditions,
+  type FilterOf,
+  type PageOptions,
+  type ReadPage,
+  type SelectedRow,
+} from './pages.ts'
 import { statement, type Statement } from './statement.ts'
 import type { Queries } from './store.ts'
 
@@ -18,6 +27,12 @@ export interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
   statement<P extends object, R = never>(
     build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>, capabilities: Capabilities) => Compilable<R>,
   ): Statement<P, R>
+  /** The pages of one of these tables; see {@link pagesOf}. */
+  pages<Q extends AnyQuery, C extends Conditions<Q>>(
+    options: PageOptions<keyof C & string>,
+    select: (db: Kysely<DatabaseOf<T>>) => Q,
+    conditions: C,
+  ): ReadPage<FilterOf<C>, SelectedRow<Q>>
 }
 
 /** Declares the tables of a domain, each by its name in the database. */
@@ -26,5 +41,6 @@ export function schemaOf<T extends Readonly<Record<string, AnyColumns>>>(tables:
     names: Object.keys(tables),
     db: ({ db }) => db as never,
     statement: (build) => statement(build as never),
+    pages: pagesOf,
   }
 }
