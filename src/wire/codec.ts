@@ -39,7 +39,7 @@ export function encoderOf<S extends TObject, W extends Writers = Record<never, n
     const read = writers?.[name]
     return { name, ...(read && { read }), write: writerOf(property) }
   })
-  return compileEncoder(fields) as Encode<ModelOf<S, W>>
+  return compileEncoder(fields)
 }
 
 interface FieldWriter {
@@ -67,7 +67,7 @@ function compileEncoder(fields: readonly FieldWriter[]): Encode<unknown> {
     "return text === '' ? '{}' : text + '}'",
     '}',
   ]
-  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the names are quoted
+  // oxlint-disable-next-line typescript/no-implied-eval -- the names are quoted
   const compile = new Function(
     'fields',
     'writeField',

@@ -13,7 +13,7 @@ import {
 } from 'kysely'
 import { backoffMs } from '../../kernel/retry.ts'
 import type { Database } from '../statement.ts'
-import type { Queries } from '../store.ts'
+import type { Queries, Tx } from '../store.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import type { ReadGate } from './read-gate.ts'
@@ -88,22 +88,38 @@ const COMPILER: Database = new Kysely({
   dialect: { ...compilerDialect(), createDriver: () => new DummyDriver() },
 })
 
-export function sqliteQueries(connection: SqliteConnection): Queries {
-  let db: Database | undefined
-  return {
-    // Most transactions run prepared statements only, which cost less than a builder.
-    get db() {
-      return (db ??= new Kysely({ dialect: dialectOn(connection) }))
-    },
-    capabilities: CAPABILITIES.sqlite,
-    async run(statement, parameters) {
+/** Queries on one connection. A class, because the object is made for each transaction: a literal with a getter takes 0.3 µs. */
+export class SqliteQueries implements Queries {
+  readonly capabilities = CAPABILITIES.sqlite
+  readonly run: Queries['run']
+  readonly change: Queries['change']
+  readonly #connection: SqliteConnection
+  #db: Database | undefined
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+    this.run = async (statement, parameters) => {
       const { text, values } = statement.bind('sqlite', COMPILER, parameters)
       return (await connection.run(text, values)).rows as never[]
-    },
-    async change(statement, parameters) {
+    }
+    this.change = async (statement, parameters) => {
       const { text, values } = statement.bind('sqlite', COMPILER, parameters)
       return (await connection.run(text, values)).changes
-    },
+    }
+  }
+
+  // Most transactions run prepared statements only, which cost less than a builder.
+  get db(): Database {
+    return (this.#db ??= new Kysely({ dialect: dialectOn(this.#connection) }))
+  }
+}
+
+export class SqliteTransaction extends SqliteQueries implements Tx {
+  readonly afterCommit: Tx['afterCommit']
+
+  constructor(connection: SqliteConnection, afterCommit: Tx['afterCommit']) {
+    super(connection)
+    this.afterCommit = afterCommit
   }
 }
 

@@ -67,6 +67,6 @@ type ToRecord = (row: unknown) => Record<string, unknown>
  */
 function recordConstructor(columns: readonly string[]): ToRecord {
   const members = columns.map((name, index) => `${JSON.stringify(name)}: values[${index}]`)
-  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the names are quoted
+  // oxlint-disable-next-line typescript/no-implied-eval -- the names are quoted
   return new Function('values', `return { ${members.join(', ')} }`) as ToRecord
 }
