@@ -14,8 +14,8 @@ export interface BoundStatement {
 
 /**
  * A query of fixed shape that is built and compiled once per dialect and then only given its values. The builder
- * costs ten to twenty microseconds a query, which is most of what a point read takes. A query whose shape depends on
- * a filter uses the builder directly.
+ * costs ten to twenty microseconds a query, which is most of what a point read takes. For a list, whose shape depends
+ * on its filter, there is `pagesOf`.
  */
 export interface Statement<P, R> {
   bind(dialect: DialectName, db: Database, parameters: P): BoundStatement
