@@ -6,6 +6,7 @@ import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
 import { sessionsDomain } from '../domains/sessions/index.ts'
+import { telemetryDomain } from '../domains/telemetry/index.ts'
 import { usersDomain } from '../domains/users/index.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
@@ -33,6 +34,7 @@ export const DOMAINS = [
   usersDomain,
   poolDomain,
   sessionsDomain,
+  telemetryDomain,
   eventsDomain,
 ] as const
 
@@ -54,6 +56,8 @@ export interface DomainsOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly delivery: Delivery
+  /** Of telemetry, which has an outbox of its own. */
+  readonly telemetryDelivery: Delivery
   /** The key of the tokens; called once, when the first token is signed or verified. */
   readonly signingKey: () => Secret
 }
@@ -61,21 +65,21 @@ export interface DomainsOptions {
 export type Domains = ReturnType<typeof createDomains>
 
 /** Creates the domains of a process, once, and wires them to one another. */
-export function createDomains({ config, signingKey, ...platform }: DomainsOptions) {
+export function createDomains({ config, signingKey, telemetryDelivery, ...platform }: DomainsOptions) {
   const { clock } = platform
   // Messages raise alerts and alerts write messages, so one of the two is resolved at the call.
   const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
-  // Streams read the log of the messages, whose commits wake them.
-  const wakingStreams: Delivery = {
-    settled: (id, withinMs) => platform.delivery.settled(id, withinMs),
+  // Streams read the logs, whose commits wake them.
+  const wakingStreams = (delivery: Delivery): Delivery => ({
+    settled: (id, withinMs) => delivery.settled(id, withinMs),
     wake() {
-      platform.delivery.wake()
+      delivery.wake()
       events.events.wake()
     },
-  }
+  })
   const messages = messagesDomain.create({
     ...platform,
-    delivery: wakingStreams,
+    delivery: wakingStreams(platform.delivery),
     alerts: lazyAlerts,
     keepMs: config.messages.keepMs,
   })
@@ -117,11 +121,22 @@ export function createDomains({ config, signingKey, ...platform }: DomainsOption
     sessionsPerUser: config.vpn.sessionsPerUser,
     requireTokenHolder: users.requireTokenHolder,
   })
+  const telemetry = telemetryDomain.create({
+    ...platform,
+    delivery: wakingStreams(telemetryDelivery),
+    alerts: alerts.alerts,
+    maxPending: config.telemetry.maxPending,
+    ratePerSecond: config.telemetry.ratePerSecond,
+  })
   const events = eventsDomain.create({
     ...platform,
-    sources: [{ log: messages.log, subjects: declaredSubjects() }],
+    sources: [
+      { log: messages.log, subjects: declaredSubjects(DOMAINS.filter((each) => each !== telemetryDomain)) },
+      { log: telemetry.log, subjects: declaredSubjects([telemetryDomain]) },
+    ],
   })
-  return { messages, alerts, orders, users, pool, sessions, events } satisfies Record<DomainName, DomainParts>
+  const created = { messages, alerts, orders, users, pool, sessions, telemetry, events }
+  return created satisfies Record<DomainName, DomainParts>
 }
 
 /** The routes of all domains. */
@@ -151,9 +166,9 @@ export function eventSubjects(): string[] {
   return [...new Set(subjects.map((subject) => subject.replace(/[^.]+$/, '>')))]
 }
 
-/** The subjects of all events, each with the roles that may read it. */
-function declaredSubjects(): DeclaredSubject[] {
-  return DOMAINS.flatMap(({ events, eventReaders: readers = [] }: Domain) =>
+/** The subjects of the events of these domains, each with the roles that may read it. */
+function declaredSubjects(domains: readonly Domain[]): DeclaredSubject[] {
+  return domains.flatMap(({ events, eventReaders: readers = [] }) =>
     Object.values(events).map((subject) => ({ subject, readers })),
   )
 }

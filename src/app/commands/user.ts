@@ -143,6 +143,7 @@ async function withUsers<T>(loaded: LoadedConfig, use: (context: UsersContext) =
       logger: silentLogger,
       metrics: noMetrics,
       delivery: NO_DELIVERY,
+      telemetryDelivery: NO_DELIVERY,
       signingKey: () => jwtSecret(config),
     }).users
     return use({ store, users, auth })
