@@ -9,9 +9,10 @@ import { postgres } from '../../bench/postgres.ts'
 import { scan } from '../../bench/scan.ts'
 import { slowDisk } from '../../bench/slow-disk.ts'
 import { start } from '../../bench/start.ts'
+import { telemetry } from '../../bench/telemetry.ts'
 
 // Each one starts what it measures, measures it once and stops it; the figures say nothing about speed.
-for (const bench of [orders, list, slowDisk, scan, outbox, start, gateway, postgres, metrics]) {
+for (const bench of [orders, list, slowDisk, scan, outbox, start, gateway, postgres, metrics, telemetry]) {
   test(`the benchmark ${bench.name} takes all its figures`, async () => {
     const steps: string[] = []
     const measures = await bench.run({

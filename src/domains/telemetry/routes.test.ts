@@ -54,7 +54,7 @@ async function startApi() {
       headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    return { status: response.status, headers: response.headers, body: (await response.json()) as unknown }
+    return { status: response.status, headers: response.headers, body: await response.json() }
   }
   return {
     clock,
