@@ -1,6 +1,6 @@
 import { JsonText } from '../../kernel/json-text.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
-import { encodePage, PageQuery, parsePage } from '../../wire/page.ts'
+import { encodePage, parsePage, TimedPageQuery } from '../../wire/page.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 import { Fields } from '../../wire/schemas.ts'
 import { MAX_ITEMS } from './model.ts'
@@ -55,7 +55,7 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
       tag: 'Telemetry',
       summary: 'List agents, newest first by their first item',
       access: READERS,
-      query: Fields(PageQuery),
+      query: Fields(TimedPageQuery),
       answers: { 200: { description: 'A page of agents.', schema: AgentPage } },
       read: async ({ query }) => ok(encodePage(await telemetry.listAgents(parsePage(query)), encodeAgent)),
     }),

@@ -3,8 +3,11 @@ import { AppError, invalidField } from '../../kernel/errors.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { encoderOf, parseTime } from '../../wire/codec.ts'
 import { PageOf } from '../../wire/page.ts'
-import { Fields, GivenTime, Text, Timestamp } from '../../wire/schemas.ts'
+import { Fields, Text, Timestamp } from '../../wire/schemas.ts'
 import { MAX_EVENT_BYTES, MAX_ITEMS, type Item, type Upload } from './model.ts'
+
+// More would not fit into a body.
+const MAX_MEMBERS = 200_000
 
 const AgentId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,64}$',
@@ -13,10 +16,16 @@ const AgentId = Type.String({
 })
 const Data = Type.Unsafe<Readonly<Record<string, unknown>>>({
   type: 'object',
+  maxProperties: MAX_MEMBERS,
   description: 'What the agent has measured.',
-  examples: [{ temperature: 21.5 }],
 })
-const At = Type.Optional(GivenTime('When it was measured; now when left out. RFC 3339 with any offset.'))
+const At = Type.Optional(
+  Type.String({
+    format: 'date-time',
+    maxLength: 64,
+    description: 'When it was measured; now when left out. RFC 3339 with any offset.',
+  }),
+)
 
 export const UploadBody = Fields({
   agent_id: AgentId,

@@ -1,7 +1,9 @@
 import type { JsonText } from '../../kernel/json-text.ts'
-import { pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
+import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
+import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Agent } from './model.ts'
 import { agents, db, statement, totals, uploads } from './tables.ts'
@@ -135,14 +137,12 @@ export function findStoredAgent(
 
 /** Newest first, by their first item. */
 export async function listAgents(queries: Queries, page: PageRequest): Promise<Page<Agent>> {
-  const rows = await db(queries)
+  let query = db(queries)
     .selectFrom('telemetry_agents')
     .select(agents.pick('seq', 'agentId', 'firstAt', 'lastAt', 'items'))
-    .where('seq', '<', page.before)
-    .orderBy('seq', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  return pageOf(rows, page.limit)
+  for (const condition of await createdIn(queries, 'telemetry_agents', 'first_at', page))
+    query = query.where(condition)
+  return readPage(query, page)
 }
 
 /** Removes the agents that have been silent longest; returns how many. Agents that are sending now are skipped. */

@@ -14,7 +14,7 @@ import { TelemetryOutbox } from './outbox.ts'
 import { encodeAgentWithItem, parseUpload } from './schemas.ts'
 import { Telemetry, type TelemetryDeps } from './service.ts'
 
-const FIRST_PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
+const FIRST_PAGE = { limit: 100 }
 const NOTHING = { delivered: [], failed: [], refused: [] }
 
 type Limits = Pick<TelemetryDeps, 'maxAgents' | 'maxPendingBytes'> &

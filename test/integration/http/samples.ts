@@ -66,10 +66,11 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   sendTelemetry: () => ({
     body: {
       agent_id: fresh('agent'),
-      items: [{ at: '2026-01-31T03:00:00+01:00', data: { temperature: 21.5 } }, { data: {} }],
+      at: '2026-01-31T03:00:00+01:00',
+      data: { temperature: 21.5 },
     },
   }),
-  listTelemetryAgents: () => ({ query: page }),
+  listTelemetryAgents: () => ({ query: timedPage }),
   getTelemetryAgent: () => ({ params: { agent_id: fresh('agent') } }),
   getHealth: () => ({}),
   getMetrics: () => ({}),
