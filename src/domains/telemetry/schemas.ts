@@ -43,7 +43,7 @@ export const UploadBody = Fields({
 export const AcceptedSchema = Fields({ accepted: Type.Integer({ description: 'How many items.' }) })
 
 /** The `data` of an event. */
-export const ItemEvent = Fields({ agent_id: AgentId, at: Timestamp, data: Data })
+const ItemEvent = Fields({ agent_id: AgentId, at: Timestamp, data: Data })
 
 const ItemSchema = Fields({ at: Timestamp, data: Data })
 
@@ -54,7 +54,7 @@ const AGENT_FIELDS = {
   items: Type.Integer({ description: 'How many items it has sent.' }),
 }
 
-export const AgentSchema = Fields(AGENT_FIELDS, { $id: 'TelemetryAgent' })
+const AgentSchema = Fields(AGENT_FIELDS, { $id: 'TelemetryAgent' })
 export const AgentWithItem = Fields({ ...AGENT_FIELDS, last_item: ItemSchema })
 export const AgentPage = PageOf(AgentSchema)
 // Any text is accepted: an id that no agent can have gets agent_not_found, not a validation error.
