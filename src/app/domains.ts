@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
-import { eventsDomain, type DeclaredSubject } from '../domains/events/index.ts'
+import { eventsDomain, type DeclaredSubject, type EventSource } from '../domains/events/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
@@ -17,6 +17,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { PlatformAlerts } from '../ports/alerts.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import type { EventSink } from '../ports/events.ts'
 import type { Delivery } from '../ports/outbox.ts'
 import type { Store } from '../store/store.ts'
@@ -69,17 +70,10 @@ export function createDomains({ config, signingKey, telemetryDelivery, ...platfo
   const { clock } = platform
   // Messages raise alerts and alerts write messages, so one of the two is resolved at the call.
   const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
-  // Streams read the logs, whose commits wake them.
-  const wakingStreams = (delivery: Delivery): Delivery => ({
-    settled: (id, withinMs) => delivery.settled(id, withinMs),
-    wake() {
-      delivery.wake()
-      events.events.wake()
-    },
-  })
+  const waking = (delivery: Delivery) => wakingStreams(delivery, () => events.events.wake())
   const messages = messagesDomain.create({
     ...platform,
-    delivery: wakingStreams(platform.delivery),
+    delivery: waking(platform.delivery),
     alerts: lazyAlerts,
     keepMs: config.messages.keepMs,
   })
@@ -123,18 +117,12 @@ export function createDomains({ config, signingKey, telemetryDelivery, ...platfo
   })
   const telemetry = telemetryDomain.create({
     ...platform,
-    delivery: wakingStreams(telemetryDelivery),
+    delivery: waking(telemetryDelivery),
     alerts: alerts.alerts,
-    maxPending: config.telemetry.maxPending,
-    ratePerSecond: config.telemetry.ratePerSecond,
+    ...config.telemetry,
   })
-  const events = eventsDomain.create({
-    ...platform,
-    sources: [
-      { log: messages.log, subjects: declaredSubjects(DOMAINS.filter((each) => each !== telemetryDomain)) },
-      { log: telemetry.log, subjects: declaredSubjects([telemetryDomain]) },
-    ],
-  })
+  const sources = eventSources(messages.log, telemetry.log)
+  const events = eventsDomain.create({ ...platform, sources })
   const created = { messages, alerts, orders, users, pool, sessions, telemetry, events }
   return created satisfies Record<DomainName, DomainParts>
 }
@@ -164,6 +152,26 @@ export function alertRobot({ alerts: { robot } }: Config): RobotWebhook | undefi
 export function eventSubjects(): string[] {
   const subjects = DOMAINS.flatMap(({ events }) => Object.values<string>(events))
   return [...new Set(subjects.map((subject) => subject.replace(/[^.]+$/, '>')))]
+}
+
+/** Announces new rows of an outbox also to the streams, which read its log. */
+function wakingStreams(delivery: Delivery, wakeStreams: () => void): Delivery {
+  return {
+    settled: (id, withinMs) => delivery.settled(id, withinMs),
+    wake() {
+      delivery.wake()
+      wakeStreams()
+    },
+  }
+}
+
+/** What the live stream reads; the order of the logs is that of the places in its ids. */
+function eventSources(messages: EventLog, telemetry: EventLog): EventSource[] {
+  const others = DOMAINS.filter((domain) => domain !== telemetryDomain)
+  return [
+    { log: messages, subjects: declaredSubjects(others) },
+    { log: telemetry, subjects: declaredSubjects([telemetryDomain]) },
+  ]
 }
 
 /** The subjects of the events of these domains, each with the roles that may read it. */
