@@ -22,6 +22,7 @@ import { parseRequest, USAGE, type RunRequest } from './support/command-line.ts'
 import { isMet, measureTable } from './support/measure.ts'
 import { createProgress } from './support/progress.ts'
 import { chartName, toJson, toMarkdown, withFigures, type Report } from './support/report.ts'
+import { telemetry } from './telemetry.ts'
 import { ticketNotify } from './ticket-notify.ts'
 
 // In the order of docs/performance.md.
@@ -39,6 +40,7 @@ const BENCHES: readonly Bench[] = [
   metrics,
   alerts,
   events,
+  telemetry,
 ]
 
 const DOCS = join(import.meta.dirname, '../docs')

@@ -75,6 +75,7 @@ test('without a file and an environment everything has its default', () => {
     },
     orders: { expiryMs: 900_000 },
     messages: { keepMs: 604_800_000 },
+    telemetry: { maxPending: 100_000, ratePerSecond: 100 },
     worker: { orderScanMs: 5_000, certificateScanMs: 3_600_000 },
     alerts: { robot: { minSeverity: 'WARNING' } },
     log: { level: 'info', format: 'json' },
@@ -140,6 +141,8 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'vpn.sessions_per_user': { toml: '1', env: '2' },
   'orders.expiry': { toml: '"1h"', env: '2h' },
   'messages.keep': { toml: '"1d"', env: '2d' },
+  'telemetry.max_pending': { toml: '1', env: '2' },
+  'telemetry.rate': { toml: '1', env: '2' },
   'worker.listen': { toml: '"127.0.0.1:1"', env: '127.0.0.1:2' },
   'worker.order_scan': { toml: '"1s"', env: '2s' },
   'alerts.robot.url': {

@@ -41,6 +41,21 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING (COVERING )?INDEX messages_delivered/,
   ],
   [
+    'the telemetry that waits',
+    'select seq, items from telemetry_uploads where delivered_at is null order by seq limit 500',
+    /USING (COVERING )?INDEX telemetry_uploads_pending/,
+  ],
+  [
+    'old telemetry',
+    'select seq from telemetry_uploads where delivered_at < 1 and seq < 9 order by delivered_at limit 500',
+    /USING (COVERING )?INDEX telemetry_uploads_delivered/,
+  ],
+  [
+    'the agents that have been silent longest',
+    'select seq from telemetry_agents order by last_at, seq limit 1',
+    /USING (COVERING )?INDEX telemetry_agents_by_silence/,
+  ],
+  [
     'the sessions of a gateway that another process has ended',
     "select id from vpn_sessions where run_id = 'r' and untold = 1 order by seq limit 1000",
     /USING INDEX vpn_sessions_untold \(run_id=\?\)$/,

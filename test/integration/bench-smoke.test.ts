@@ -11,6 +11,7 @@ import { postgres } from '../../bench/postgres.ts'
 import { scan } from '../../bench/scan.ts'
 import { slowDisk } from '../../bench/slow-disk.ts'
 import { start } from '../../bench/start.ts'
+import { telemetry } from '../../bench/telemetry.ts'
 
 // Each one starts what it measures, measures it once and stops it; the figures say nothing about speed.
 for (const bench of [
@@ -25,6 +26,7 @@ for (const bench of [
   metrics,
   alerts,
   events,
+  telemetry,
 ]) {
   test(`the benchmark ${bench.name} takes all its figures`, async () => {
     const steps: string[] = []
