@@ -1,4 +1,4 @@
-import type { Compilable, Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Columns, TableOf } from './columns.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
 import {
@@ -10,7 +10,7 @@ import {
   type ReadPage,
   type SelectedRow,
 } from './pages.ts'
-import { statement, type Statement } from './statement.ts'
+import { statement, type QueryOf, type Statement } from './statement.ts'
 import type { Queries } from './store.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the columns of any table
@@ -25,7 +25,7 @@ export interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
   db(queries: Queries): Kysely<DatabaseOf<T>>
   /** A prepared statement on these tables; see {@link statement}. */
   statement<P extends object, R = never>(
-    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>, capabilities: Capabilities) => Compilable<R>,
+    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>, capabilities: Capabilities) => QueryOf<R>,
   ): Statement<P, R>
   /** The pages of one of these tables; see {@link pagesOf}. */
   pages<Q extends AnyQuery, C extends Conditions<Q>>(
