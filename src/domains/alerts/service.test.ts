@@ -37,7 +37,10 @@ async function createWorld(dialect: DialectName, overrides: Partial<AlertDeps> =
     logger: silentLogger,
     metrics: noMetrics,
     events: {
-      append: async (_tx, event) => void events.push({ ...event, data: viewOf(event.data as Alert) }),
+      append: async (tx, event) => {
+        const data = viewOf(event.data as Alert)
+        tx.afterCommit(() => events.push({ ...event, data }))
+      },
     },
     notifications: noNotifications,
     ...overrides,
@@ -306,7 +309,8 @@ onEveryDialect('an event of an alert', (dialect) => {
     }
     await using world = await createWorld(dialect, { events })
     await world.report(FAILED)
-    assert.deepEqual(seen, [{ inside: 1, outside: 0 }])
+    assert.ok(seen.length > 0)
+    for (const each of seen) assert.deepEqual(each, { inside: 1, outside: 0 })
   })
 
   it('that cannot be written rolls back the new alert', async () => {
