@@ -38,7 +38,7 @@ const MICROSECONDS = 1_000_000
 const BUCKET_MICROSECONDS = BUCKET_SECONDS * MICROSECONDS
 
 /** The result of taking tokens: the new state of the bucket, or how long to wait for so many. */
-export type Tokens =
+export type TakenTokens =
   | { readonly outcome: 'taken'; readonly fullAt: number }
   | { readonly outcome: 'refused'; readonly retryAfterSeconds: number }
 
@@ -46,7 +46,7 @@ export type Tokens =
  * Takes tokens from a bucket that holds five seconds' worth. Its state is the time at which it is full again, in epoch
  * microseconds (the generic cell rate algorithm, ITU-T I.371). A clock that was set back leaves it empty at most.
  */
-export function takeTokens(fullAt: number, tokens: number, now: number, perSecond: number): Tokens {
+export function takeTokens(fullAt: number, tokens: number, now: number, perSecond: number): TakenTokens {
   const at = now * (MICROSECONDS / SECOND)
   const start = Math.min(Math.max(fullAt, at), at + BUCKET_MICROSECONDS)
   const next = start + Math.ceil((tokens * MICROSECONDS) / perSecond)

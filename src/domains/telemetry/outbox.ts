@@ -9,11 +9,11 @@ import { agentOf, coversAllAgents, subjectOf } from './events.ts'
 import { eventIdOf, MAX_ITEMS, placeOf, uploadOf } from './model.ts'
 import {
   findNewest,
-  listPending,
+  listPendingTelemetry,
   listUploadsFrom,
-  lockPending,
-  markDelivered,
-  markSent,
+  lockPendingTelemetry,
+  markTelemetryDelivered,
+  markTelemetrySent,
   readTotals,
   readUploads,
   subtractFromTotals,
@@ -48,7 +48,7 @@ export class TelemetryOutbox implements Outbox, EventLog {
     if (without.some(coversAllAgents)) return []
     const { read } = this.#deps.store
     const agents = without.flatMap((subject) => agentOf(subject) ?? [])
-    const sizes = await listPending(read, limit, agents)
+    const sizes = await listPendingTelemetry(read, limit, agents)
     const rows = await readUploads(read, startOf(sizes, limit))
     return rows.flatMap((upload) => messagesOf(upload, upload.sent))
   }
@@ -60,7 +60,7 @@ export class TelemetryOutbox implements Outbox, EventLog {
       waiting,
     )
     return this.#deps.store.write(async (tx) => {
-      const locked = await lockPending(tx, [...progress.keys()])
+      const locked = await lockPendingTelemetry(tx, [...progress.keys()])
       await this.#settleUploads(tx, locked, progress)
       if (refused[0]) await this.#deps.alerts.raise(tx, refusedAlert(refused[0]))
       const settled = new Set(locked.map(({ seq }) => seq))
@@ -100,9 +100,10 @@ export class TelemetryOutbox implements Outbox, EventLog {
     const { done = [], partial = [] } = Object.groupBy(locked, (each) =>
       sentOf(each) >= each.items ? 'done' : 'partial',
     )
-    for (const each of partial) if (sentOf(each) > each.sent) await markSent(tx, each.seq, sentOf(each))
+    for (const each of partial)
+      if (sentOf(each) > each.sent) await markTelemetrySent(tx, each.seq, sentOf(each))
     if (done.length === 0) return
-    await markDelivered(
+    await markTelemetryDelivered(
       tx,
       done.map(({ seq }) => seq),
       this.#deps.clock.now(),

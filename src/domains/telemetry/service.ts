@@ -10,7 +10,7 @@ import type { Store, Tx } from '../../store/store.ts'
 import { bucketSize, MAX_AGENTS, MAX_PENDING_BYTES, takeTokens, type Agent, type Upload } from './model.ts'
 import {
   addToTotals,
-  deleteDelivered,
+  deleteDeliveredTelemetry,
   deleteSilentAgents,
   findStoredAgent,
   insertStoredAgent,
@@ -103,7 +103,7 @@ export class Telemetry {
 
   /** Removes one batch of the uploads that were delivered before `before`; returns how many. */
   prune(before: number, limit: number): Promise<number> {
-    return this.#deps.store.write((tx) => deleteDelivered(tx, before, limit))
+    return this.#deps.store.write((tx) => deleteDeliveredTelemetry(tx, before, limit))
   }
 
   /** Before anything is changed: a transaction that is refused later costs its whole group a repetition. */

@@ -189,7 +189,7 @@ export async function insertUpload(tx: Tx, upload: NewRowOf<typeof uploads>): Pr
 }
 
 /** The oldest uploads that wait, without those of some agents, in the order of their delivery. */
-export function listPending(
+export function listPendingTelemetry(
   queries: Queries,
   limit: number,
   withoutAgents: readonly string[],
@@ -222,7 +222,7 @@ export async function readUploads(queries: Queries, seqs: readonly number[]): Pr
  * Locks the uploads that still wait, and returns them. Those that another transaction has locked are skipped: a process
  * that is stopped keeps its locks until the database ends its transaction.
  */
-export function lockPending(tx: Tx, seqs: readonly number[]): Promise<UploadSize[]> {
+export function lockPendingTelemetry(tx: Tx, seqs: readonly number[]): Promise<UploadSize[]> {
   return db(tx)
     .selectFrom('telemetry_uploads')
     .select(uploads.pick('seq', 'items', 'bytes', 'sent'))
@@ -233,7 +233,7 @@ export function lockPending(tx: Tx, seqs: readonly number[]): Promise<UploadSize
     .execute()
 }
 
-export async function markDelivered(tx: Tx, seqs: readonly number[], at: number): Promise<void> {
+export async function markTelemetryDelivered(tx: Tx, seqs: readonly number[], at: number): Promise<void> {
   if (seqs.length === 0) return
   await db(tx)
     .updateTable('telemetry_uploads')
@@ -243,7 +243,7 @@ export async function markDelivered(tx: Tx, seqs: readonly number[], at: number)
 }
 
 /** Records how many items of an upload the bus has confirmed. */
-export async function markSent(tx: Tx, seq: number, sent: number): Promise<void> {
+export async function markTelemetrySent(tx: Tx, seq: number, sent: number): Promise<void> {
   await tx.change(setSent, { seq, sent })
 }
 
@@ -256,7 +256,7 @@ export function findNewest(queries: Queries): Promise<{ seq: number; items: numb
  * Removes one batch of uploads that were delivered before `before`; returns how many. The newest one is kept, because the
  * number of the next one is derived from it.
  */
-export async function deleteDelivered(tx: Tx, before: number, limit: number): Promise<number> {
+export async function deleteDeliveredTelemetry(tx: Tx, before: number, limit: number): Promise<number> {
   const last = await findNewest(tx)
   if (!last) return 0
   const rows = await db(tx)

@@ -19,7 +19,7 @@ export interface RefusedConnection {
   readonly request_id: string
 }
 
-export interface TelemetryDeps {
+export interface GatewayTelemetryDeps {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly countSessions: () => number
@@ -39,7 +39,7 @@ export class SessionTelemetry {
   readonly #closes: Counter
   readonly #frames: Counter
 
-  constructor({ logger, metrics, countSessions, countOutgoingBytes }: TelemetryDeps) {
+  constructor({ logger, metrics, countSessions, countOutgoingBytes }: GatewayTelemetryDeps) {
     this.#logger = logger
     const open = metrics.gauge({ name: 'vpn_sessions', help: 'Sessions that are open at this gateway.' })
     const outgoing = metrics.gauge({
