@@ -6,6 +6,7 @@ import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
 import { sessionsDomain } from '../domains/sessions/index.ts'
+import { ticketsDomain } from '../domains/tickets/index.ts'
 import { usersDomain } from '../domains/users/index.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
@@ -34,6 +35,7 @@ export const DOMAINS = [
   poolDomain,
   sessionsDomain,
   eventsDomain,
+  ticketsDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -138,7 +140,15 @@ export function createDomains(options: DomainsOptions) {
     metrics,
     sources: [{ log: messages.log, subjects: declaredSubjects(DOMAINS) }],
   })
-  return { messages, alerts, orders, users, pool, sessions, events } satisfies Record<DomainName, DomainParts>
+  const tickets = ticketsDomain.create({
+    ...platform,
+    events: eventsOf(ticketsDomain),
+    userExists: (queries, userId) => users.users.exists(queries, userId),
+  })
+  return { messages, alerts, orders, users, pool, sessions, events, tickets } satisfies Record<
+    DomainName,
+    DomainParts
+  >
 }
 
 /** The routes of all domains. */

@@ -51,6 +51,30 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listAlerts: () => ({ query: { ...timedPage, status: 'firing', level: 'HIGH', source: 'platform.backup' } }),
   getAlert: () => ({ params: unknownId() }),
   recoverAlert: () => ({ params: unknownId() }),
+  createTicket: () => ({
+    body: {
+      title: 'The shop does not answer',
+      level: 'critical',
+      description: 'Since noon.',
+      source: 'platform.backup',
+      dedup_key: fresh('ticket'),
+    },
+  }),
+  listTickets: () => ({
+    query: { ...timedPage, status: 'open', level: 'high', source: 'platform.backup', assignee: randomUUID() },
+  }),
+  getTicket: () => ({ params: unknownId() }),
+  getTicketHistory: () => ({ params: unknownId(), query: timedPage }),
+  editTicket: () => ({
+    params: unknownId(),
+    body: {
+      status: 'in_progress',
+      level: 'low',
+      title: 'The shop is slow',
+      comment: 'Found it.',
+      assignee: randomUUID(),
+    },
+  }),
   login: () => ({ body: { username: fresh('nobody'), password: PASSWORD } }),
   getMe: () => ({}),
   listUsers: () => ({ query: timedPage }),
