@@ -31,6 +31,8 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /alerts/{id}/recover': OPERATORS,
   'POST /alerts/{id}/acknowledge': OPERATORS,
   'POST /alerts/{id}/unfreeze': OPERATORS,
+  'POST /api/v2/alerts': ['admin', 'devops', 'service'],
+  'POST /alerts/alertmanager': ['admin', 'devops', 'service'],
   'GET /tickets': ANY_ROLE,
   'GET /tickets/{id}': ANY_ROLE,
   'GET /tickets/{id}/history': ANY_ROLE,

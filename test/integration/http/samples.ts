@@ -6,7 +6,7 @@ import type { Sent } from './traffic.ts'
 export interface Sample {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
-  readonly body?: Readonly<Record<string, unknown>>
+  readonly body?: Readonly<Record<string, unknown>> | readonly unknown[]
 }
 
 export const PASSWORD = 'a heavy brass telescope'
@@ -51,6 +51,8 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listAlerts: () => ({ query: { ...timedPage, status: 'firing', level: 'HIGH', source: 'platform.backup' } }),
   getAlert: () => ({ params: unknownId() }),
   recoverAlert: () => ({ params: unknownId() }),
+  postPrometheusAlerts: () => ({ body: [{ labels: { alertname: fresh('disk') } }] }),
+  postAlertmanagerNotification: () => ({ body: { alerts: [{ labels: { alertname: fresh('disk') } }] } }),
   createTicket: () => ({
     body: {
       title: 'The shop does not answer',
