@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
 import { eventsDomain, type DeclaredSubject } from '../domains/events/index.ts'
+import { heartbeatsDomain } from '../domains/heartbeats/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
@@ -36,6 +37,7 @@ export const DOMAINS = [
   sessionsDomain,
   eventsDomain,
   ticketsDomain,
+  heartbeatsDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -140,12 +142,13 @@ export function createDomains(options: DomainsOptions) {
     metrics,
     sources: [{ log: messages.log, subjects: declaredSubjects(DOMAINS) }],
   })
+  const heartbeats = heartbeatsDomain.create({ ...platform, alerts: alerts.alerts })
   const tickets = ticketsDomain.create({
     ...platform,
     events: eventsOf(ticketsDomain),
     userExists: (queries, userId) => users.users.exists(queries, userId),
   })
-  return { messages, alerts, orders, users, pool, sessions, events, tickets } satisfies Record<
+  return { messages, alerts, orders, users, pool, sessions, events, tickets, heartbeats } satisfies Record<
     DomainName,
     DomainParts
   >

@@ -7,6 +7,7 @@ import { vpnHolders } from './migrations/0003-vpn-holders.ts'
 import { alertRules } from './migrations/0004-alerts.ts'
 import { notifications } from './migrations/0005-notifications.ts'
 import { tickets } from './migrations/0006-tickets.ts'
+import { heartbeats } from './migrations/0007-heartbeats.ts'
 import { events } from './migrations/0009-events.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   alertRules,
   notifications,
   tickets,
+  heartbeats,
   events,
 ]
 

@@ -105,7 +105,7 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
   ],
   [
     'the comments of a ticket',
-    "select comment from ticket_changes where ticket_id = 't' and comment is not null order by seq desc limit 500",
+    "select comment from ticket_changes where ticket_id = 't' and comment is not null order by seq",
     /USING INDEX ticket_changes_of_ticket \(ticket_id=\?\)$/,
   ],
   [

@@ -6,9 +6,6 @@ export const TICKET_EVENTS = {
   updated: 'ticket.updated',
 } as const
 
-/** More comments are not read for an event. */
-export const EVENT_COMMENTS = 500
-
 // The bus refuses a message of more than 1 MiB (the default of NATS). As JSON, the description takes up to 96 KiB.
 const EVENT_COMMENT_BYTES = 512 * 1024
 

@@ -6,7 +6,7 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
-import { EVENT_COMMENTS, eventData, TICKET_EVENTS } from './events.ts'
+import { eventData, TICKET_EVENTS } from './events.ts'
 import {
   applyEdit,
   canMove,
@@ -82,8 +82,8 @@ export class Tickets {
     const holder = await this.#takeKey(tx, ticket)
     if (holder) return { ticket: holder, outcome: 'unchanged' }
     await insertTicket(tx, ticket)
-    await this.#record(tx, 'created', ticket, { actor, changes: creationChanges(ticket) })
-    return { ticket, outcome: 'created' }
+    const changes = creationChanges(ticket)
+    return { ticket: await this.#record(tx, 'created', ticket, { actor, changes }), outcome: 'created' }
   }
 
   /** Rejects with `ticket_not_found`. */
@@ -125,8 +125,7 @@ export class Tickets {
     const next = applyEdit(ticket, edit, this.#deps.clock.now())
     await updateTicket(tx, next)
     await holdKey(tx, ticket, next)
-    await this.#record(tx, 'updated', next, { actor, changes })
-    return withComments(tx, next)
+    return this.#record(tx, 'updated', next, { actor, changes })
   }
 
   /** How many tickets of each level are not closed. */
@@ -152,32 +151,36 @@ export class Tickets {
     throw invalidField('assignee', 'must be the id of a user')
   }
 
-  /** Writes the history and the event of a change in its transaction; counts it after the commit. */
+  /**
+   * Writes the history and the event of a change in its transaction, and counts it after the commit. Returns the ticket
+   * with its comments.
+   */
   async #record(
     tx: Tx,
     event: keyof typeof TICKET_EVENTS,
     ticket: Omit<TicketDetails, 'comments'>,
     { actor, changes }: Pick<TicketChange, 'actor' | 'changes'>,
-  ): Promise<void> {
+  ): Promise<TicketDetails> {
     const { id: ticketId, updatedAt: at } = ticket
     await insertTicketChange(tx, { id: newId(), ticketId, at, actor, changes })
-    const data = eventData(await withComments(tx, ticket, EVENT_COMMENTS))
-    await this.#deps.events.append(tx, { type: TICKET_EVENTS[event], subject: ticketId, data })
+    const details = await withComments(tx, ticket)
+    const type = TICKET_EVENTS[event]
+    await this.#deps.events.append(tx, { type, subject: ticketId, data: eventData(details) })
     tx.afterCommit(() => {
       const fields = Object.keys(changes)
       if (event === 'created') this.#created.increment({ level: ticket.level })
       else for (const field of fields) this.#changes.increment({ field })
       this.#deps.logger.info({ ticket_id: ticketId, status: ticket.status, fields, actor }, `ticket ${event}`)
     })
+    return details
   }
 }
 
 async function withComments(
   queries: Queries,
   ticket: Omit<TicketDetails, 'comments'>,
-  limit?: number,
 ): Promise<TicketDetails> {
-  const comments = ticket.commentCount === 0 ? [] : await listComments(queries, ticket.id, limit)
+  const comments = ticket.commentCount === 0 ? [] : await listComments(queries, ticket.id)
   return { ...ticket, comments }
 }
 

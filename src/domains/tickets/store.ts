@@ -49,7 +49,7 @@ const insertChange = statement<NewRowOf<typeof ticketChanges>>((on, value) =>
   on.insertInto('ticket_changes').values(ticketChanges.values(value)),
 )
 
-const newestComments = statement<{ ticketId: string; limit: number }, Comment>((on, value) =>
+const comments = statement<{ ticketId: string }, Comment>((on, value) =>
   on
     .selectFrom('ticket_changes')
     // The condition excludes null.
@@ -57,8 +57,7 @@ const newestComments = statement<{ ticketId: string; limit: number }, Comment>((
     .$narrowType<{ text: string }>()
     .where('ticket_id', '=', value('ticketId'))
     .where('comment', 'is not', null)
-    .orderBy('seq', 'desc')
-    .limit(value('limit')),
+    .orderBy('seq'),
 )
 
 const takeKey = statement<{ key: string; ticketId: string }>((on, value) =>
@@ -112,13 +111,9 @@ export async function insertTicketChange(tx: Tx, { changes, ...record }: ChangeR
   await tx.change(insertChange, { ...record, changes: others, comment: comment?.[1] ?? null })
 }
 
-/** The newest `limit` comments, oldest first. */
-export async function listComments(
-  queries: Queries,
-  ticketId: string,
-  limit = Number.MAX_SAFE_INTEGER,
-): Promise<Comment[]> {
-  return (await queries.run(newestComments, { ticketId, limit })).reverse()
+/** Oldest first. */
+export function listComments(queries: Queries, ticketId: string): Promise<Comment[]> {
+  return queries.run(comments, { ticketId })
 }
 
 /** Oldest first. */

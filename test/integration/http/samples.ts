@@ -53,6 +53,13 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   recoverAlert: () => ({ params: unknownId() }),
   postPrometheusAlerts: () => ({ body: [{ labels: { alertname: fresh('disk') } }] }),
   postAlertmanagerNotification: () => ({ body: { alerts: [{ labels: { alertname: fresh('disk') } }] } }),
+  putHeartbeat: () => ({
+    params: { name: fresh('backup') },
+    body: { every_seconds: 86_400, grace_seconds: 600, severity: 'HIGH', source: 'platform.backup' },
+  }),
+  listHeartbeats: () => ({ query: timedPage }),
+  deleteHeartbeat: () => ({ params: { name: fresh('backup') } }),
+  beatHeartbeat: () => ({ params: { name: fresh('backup') } }),
   createTicket: () => ({
     body: {
       title: 'The shop does not answer',

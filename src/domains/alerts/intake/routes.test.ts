@@ -14,7 +14,7 @@ import { Alerts } from '../service.ts'
 import { intakeRoutes } from './routes.ts'
 
 const PATHS = { prometheus: '/api/v2/alerts', alertmanager: '/alerts/alertmanager' } as const
-const FIRST_PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
+const FIRST_PAGE = { limit: 100 }
 const alert = (name: string, more: object = {}) => ({
   labels: { alertname: name, severity: 'critical' },
   annotations: { summary: name },
