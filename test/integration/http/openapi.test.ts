@@ -221,6 +221,7 @@ for (const place of api.places) {
 function expectedRefusals({ method, operation }: Place): number[] {
   const takesBody = method !== 'GET'
   const isPublic = operation['x-roles'] === 'public'
+  const createsByName = method === 'PUT' && '201' in operation.responses
   return [
     400,
     429,
@@ -228,7 +229,7 @@ function expectedRefusals({ method, operation }: Place): number[] {
     503,
     ...(isPublic ? [] : [401]),
     ...(Array.isArray(operation['x-roles']) ? [403] : []),
-    ...(operation.parameters?.some((each) => each.in === 'path') ? [404] : []),
+    ...(operation.parameters?.some((each) => each.in === 'path') && !createsByName ? [404] : []),
     ...(takesBody ? [413, 415] : []),
     ...(method === 'POST' && !isPublic ? [409] : []),
   ]

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MINUTE, toRfc3339 } from '../../../kernel/time.ts'
+import { judgeFirst, judgeReport, judgeTime } from '../judgement.ts'
 import { alarmIdOf, sortedLabels } from './labels.ts'
 import { isFault, parseAlert } from './parse.ts'
 import { toReport } from './report.ts'
@@ -131,3 +132,19 @@ for (const [what, given, path] of FAULTS) {
     assert.equal(isFault(parsed) && parsed.fault.path, path)
   })
 }
+
+test('an alert that is not sent again recovers at its end, or after 5 minutes; one that is sent again goes on', () => {
+  for (const [given, end] of [
+    [{ endsAt: toRfc3339(NOW + MINUTE) }, NOW + MINUTE],
+    [{}, NOW + 5 * MINUTE],
+  ] as const) {
+    const cause = { at: NOW, actor: 'prometheus' }
+    const { alert } = judgeFirst(reportOf(given), 'id', cause)
+    assert.deepEqual(judgeTime(alert, end - 1), [])
+    const [recovery] = judgeTime(alert, end)
+    assert.deepEqual([recovery?.change, recovery?.alert.status], ['recovered', 'recovered'])
+    const again = { ...reportOf({}), expiresAt: end + MINUTE }
+    const [repeated] = judgeReport(alert, again, { ...cause, at: end - 1 })
+    assert.deepEqual(judgeTime(repeated?.alert ?? assert.fail(), end), [])
+  }
+})
