@@ -142,9 +142,12 @@ export function createDomains(options: DomainsOptions) {
     metrics,
     sources: [{ log: messages.log, subjects: declaredSubjects(DOMAINS) }],
   })
-  const heartbeats = heartbeatsDomain.create({ ...platform, alerts: alerts.alerts })
+  const heartbeats = heartbeatsDomain.create({ store, clock, logger, metrics, alerts: alerts.alerts })
   const tickets = ticketsDomain.create({
-    ...platform,
+    store,
+    clock,
+    logger,
+    metrics,
     events: eventsOf(ticketsDomain),
     userExists: (queries, userId) => users.users.exists(queries, userId),
   })

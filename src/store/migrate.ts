@@ -6,8 +6,8 @@ import { vpn } from './migrations/0002-vpn.ts'
 import { vpnHolders } from './migrations/0003-vpn-holders.ts'
 import { alertRules } from './migrations/0004-alerts.ts'
 import { notifications } from './migrations/0005-notifications.ts'
-import { tickets } from './migrations/0006-tickets.ts'
-import { heartbeats } from './migrations/0007-heartbeats.ts'
+import { addTickets } from './migrations/0006-tickets.ts'
+import { addHeartbeats } from './migrations/0007-heartbeats.ts'
 import { events } from './migrations/0009-events.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -33,8 +33,8 @@ export const MIGRATIONS: readonly Migration[] = [
   vpnHolders,
   alertRules,
   notifications,
-  tickets,
-  heartbeats,
+  addTickets,
+  addHeartbeats,
   events,
 ]
 

@@ -16,7 +16,7 @@ export const WHOLE_HISTORY = { limit: 1_000, order: OLDEST_FIRST }
 export const USER_ID = 'ada'
 
 /** The tickets of one process, and the events that it has committed. */
-export function ticketsOf(store: Store, clock: Clock) {
+function ticketsOf(store: Store, clock: Clock) {
   const events: DomainEvent<TicketDetails>[] = []
   const service = new Tickets({
     store,

@@ -4,8 +4,8 @@ import { HEARTBEAT_ERRORS, heartbeatRoutes } from './routes.ts'
 import { Heartbeats, type HeartbeatDeps } from './service.ts'
 import { names } from './tables.ts'
 
-export type { Heartbeat, HeartbeatSettings } from './model.ts'
-export { Heartbeats, type HeartbeatDeps } from './service.ts'
+export type { AlertHeartbeat, HeartbeatSettings } from './model.ts'
+export type { HeartbeatDeps } from './service.ts'
 
 /** Dead man's switches (docs/specification.md, Heartbeats). */
 export const heartbeatsDomain = defineDomain({

@@ -25,7 +25,7 @@ export interface HeartbeatSettings {
 }
 
 /** A dead man's switch: a program sends beats, and an alert is raised when they stop. */
-export interface Heartbeat extends HeartbeatSettings {
+export interface AlertHeartbeat extends HeartbeatSettings {
   readonly name: string
   readonly createdBy: string
   /** All times are epoch milliseconds, UTC. */
@@ -56,7 +56,7 @@ export function newHeartbeat(
   settings: HeartbeatSettings,
   createdBy: string,
   at: number,
-): Heartbeat {
+): AlertHeartbeat {
   return {
     ...settings,
     name,
@@ -72,25 +72,25 @@ export function newHeartbeat(
 
 const SETTINGS = ['everySeconds', 'graceSeconds', 'severity', 'source'] as const
 
-export function hasSettings(heartbeat: Heartbeat, settings: HeartbeatSettings): boolean {
+export function hasSettings(heartbeat: AlertHeartbeat, settings: HeartbeatSettings): boolean {
   return SETTINGS.every((name) => heartbeat[name] === settings[name])
 }
 
 /** The next beat is counted from the change: a shorter period must not be missed already. */
 export function withSettings(
-  heartbeat: Heartbeat,
+  heartbeat: AlertHeartbeat,
   settings: HeartbeatSettings,
   updatedBy: string,
   at: number,
-): Heartbeat {
+): AlertHeartbeat {
   return { ...heartbeat, ...settings, updatedBy, updatedAt: at, ...countFrom(settings, at) }
 }
 
-export function applyBeat(heartbeat: Heartbeat, at: number): Heartbeat {
+export function applyBeat(heartbeat: AlertHeartbeat, at: number): AlertHeartbeat {
   return { ...heartbeat, lastBeatAt: at, missedAt: null, ...countFrom(heartbeat, at) }
 }
 
-export function statusOf({ missedAt, lastBeatAt }: Heartbeat): HeartbeatStatus {
+export function statusOf({ missedAt, lastBeatAt }: AlertHeartbeat): HeartbeatStatus {
   if (missedAt !== null) return 'missed'
   return lastBeatAt === null ? 'waiting' : 'ok'
 }

@@ -6,7 +6,7 @@ import {
   HEARTBEAT_SEVERITIES,
   HEARTBEAT_STATUSES,
   statusOf,
-  type Heartbeat,
+  type AlertHeartbeat,
   type HeartbeatSettings,
 } from './model.ts'
 
@@ -74,4 +74,6 @@ export const decodeSettings = decoderOf<Pick<HeartbeatSettings, 'everySeconds'> 
   HeartbeatBody,
 )
 
-export const encodeHeartbeat = encoderOf(HeartbeatSchema, { status: (each: Heartbeat) => statusOf(each) })
+export const encodeHeartbeat = encoderOf(HeartbeatSchema, {
+  status: (each: AlertHeartbeat) => statusOf(each),
+})

@@ -11,7 +11,7 @@ import {
   hasSettings,
   newHeartbeat,
   withSettings,
-  type Heartbeat,
+  type AlertHeartbeat,
   type HeartbeatSettings,
 } from './model.ts'
 import {
@@ -62,7 +62,7 @@ export class Heartbeats {
     name: string,
     settings: HeartbeatSettings,
     actor: string,
-  ): Promise<{ heartbeat: Heartbeat; outcome: 'created' | 'changed' | 'unchanged' }> {
+  ): Promise<{ heartbeat: AlertHeartbeat; outcome: 'created' | 'changed' | 'unchanged' }> {
     const at = this.#deps.clock.now()
     const fresh = newHeartbeat(name, settings, actor, at)
     for (;;) {
@@ -82,7 +82,7 @@ export class Heartbeats {
   }
 
   /** Newest first. */
-  list(page: PageRequest): Promise<Page<Heartbeat>> {
+  list(page: PageRequest): Promise<Page<AlertHeartbeat>> {
     return listHeartbeats(this.#deps.store.read, page)
   }
 
@@ -133,7 +133,7 @@ export class Heartbeats {
     this.#log(tx, name, 'heartbeat missed', 'worker')
   }
 
-  async #recover(tx: Tx, heartbeat: Heartbeat, body: string): Promise<void> {
+  async #recover(tx: Tx, heartbeat: AlertHeartbeat, body: string): Promise<void> {
     await this.#deps.alerts.raise(tx, { ...missedAlert(heartbeat), body, severity: 'CLOSE' })
   }
 
@@ -142,12 +142,12 @@ export class Heartbeats {
   }
 }
 
-function requireHeartbeat(heartbeat: Heartbeat | undefined, name: string): Heartbeat {
+function requireHeartbeat(heartbeat: AlertHeartbeat | undefined, name: string): AlertHeartbeat {
   if (!heartbeat) throw notFound('heartbeat', name)
   return heartbeat
 }
 
-function missedAlert(heartbeat: Heartbeat): PlatformAlert {
+function missedAlert(heartbeat: AlertHeartbeat): PlatformAlert {
   const { name, source, severity, everySeconds, lastBeatAt } = heartbeat
   const last = lastBeatAt === null ? 'There was none yet.' : `The last one came at ${toRfc3339(lastBeatAt)}.`
   return {

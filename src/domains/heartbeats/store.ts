@@ -4,19 +4,19 @@ import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
 import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
-import type { Heartbeat } from './model.ts'
+import type { AlertHeartbeat } from './model.ts'
 import { db, heartbeats, statement } from './tables.ts'
 
 const HEARTBEAT = heartbeats.except('seq')
 
-const insert = statement<Heartbeat>((on, value) =>
+const insert = statement<AlertHeartbeat>((on, value) =>
   on
     .insertInto('heartbeats')
     .values(heartbeats.values(value))
     .onConflict((conflict) => conflict.column('name').doNothing()),
 )
 
-const lock = statement<{ name: string }, Heartbeat>((on, value, capabilities) =>
+const lock = statement<{ name: string }, AlertHeartbeat>((on, value, capabilities) =>
   on
     .selectFrom('heartbeats')
     .select(HEARTBEAT)
@@ -24,7 +24,7 @@ const lock = statement<{ name: string }, Heartbeat>((on, value, capabilities) =>
     .$call(lockRows(capabilities)),
 )
 
-const update = statement<Heartbeat>((on, value) =>
+const update = statement<AlertHeartbeat>((on, value) =>
   on
     .updateTable('heartbeats')
     .set(
@@ -90,17 +90,17 @@ const updateCheck = statement<{ name: string; now: number }>((on, value) =>
 )
 
 /** `false` when there is a heartbeat of that name. */
-export async function insertHeartbeat(tx: Tx, heartbeat: Heartbeat): Promise<boolean> {
+export async function insertHeartbeat(tx: Tx, heartbeat: AlertHeartbeat): Promise<boolean> {
   return (await tx.change(insert, heartbeat)) === 1
 }
 
 /** Finds a heartbeat and locks it until the end of the transaction. */
-export function lockHeartbeat(tx: Tx, name: string): Promise<Heartbeat | undefined> {
+export function lockHeartbeat(tx: Tx, name: string): Promise<AlertHeartbeat | undefined> {
   return first(tx, lock, { name })
 }
 
 /** Writes a changed heartbeat; the transaction must have locked it. */
-export async function updateHeartbeat(tx: Tx, heartbeat: Heartbeat): Promise<void> {
+export async function updateHeartbeat(tx: Tx, heartbeat: AlertHeartbeat): Promise<void> {
   await tx.change(update, heartbeat)
 }
 
@@ -109,7 +109,7 @@ export async function deleteHeartbeat(tx: Tx, name: string): Promise<void> {
 }
 
 /** Newest first. */
-export async function listHeartbeats(queries: Queries, page: PageRequest): Promise<Page<Heartbeat>> {
+export async function listHeartbeats(queries: Queries, page: PageRequest): Promise<Page<AlertHeartbeat>> {
   let query = db(queries).selectFrom('heartbeats').select(heartbeats.all)
   for (const condition of await createdIn(queries, 'heartbeats', 'created_at', page))
     query = query.where(condition)

@@ -20,6 +20,6 @@ export const heartbeats = defineColumns({
 })
 
 /** One row: when a worker looked for missed heartbeats the last time. */
-export const heartbeatChecks = defineColumns({ name: text(), checkedAt: integer() })
+const heartbeatChecks = defineColumns({ name: text(), checkedAt: integer() })
 
 export const { db, names, statement } = schemaOf({ heartbeats, heartbeat_checks: heartbeatChecks })

@@ -38,7 +38,7 @@ const TICKET = {
   closed_at: NullableTimestamp,
 }
 
-export const TicketSchema = Fields(TICKET, { $id: 'Ticket' })
+const TicketSchema = Fields(TICKET, { $id: 'Ticket' })
 
 export const TicketPage = PageOf(TicketSchema)
 

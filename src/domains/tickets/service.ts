@@ -9,7 +9,7 @@ import type { Queries, Store, Tx } from '../../store/store.ts'
 import { eventData, TICKET_EVENTS } from './events.ts'
 import {
   applyEdit,
-  canMove,
+  canMoveTicket,
   changesOf,
   creationChanges,
   isEmpty,
@@ -206,7 +206,7 @@ function requireVersion({ version }: Ticket, expected: readonly number[] | undef
 }
 
 function requireMove({ status: from }: Ticket, { status: to = from }: TicketEdit): void {
-  if (to === from || canMove(from, to)) return
+  if (to === from || canMoveTicket(from, to)) return
   const allowed = TICKET_MOVES[from].join(', ')
   throw new AppError(
     'conflict',

@@ -35,7 +35,7 @@ export const ticketChanges = defineColumns({
 })
 
 /** Which unclosed ticket holds a dedup key. */
-export const ticketDedupKeys = defineColumns({ dedupKey: text(), ticketId: text() })
+const ticketDedupKeys = defineColumns({ dedupKey: text(), ticketId: text() })
 
 export const { db, names, statement } = schemaOf({
   tickets,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-export const tickets: Migration = {
+export const addTickets: Migration = {
   name: '0006-tickets',
   breaking: false,
   async up({ db, capabilities }) {

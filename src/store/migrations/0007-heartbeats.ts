@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-export const heartbeats: Migration = {
+export const addHeartbeats: Migration = {
   name: '0007-heartbeats',
   breaking: false,
   async up({ db, capabilities }) {

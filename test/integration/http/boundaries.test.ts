@@ -3,7 +3,7 @@ import { bodySchema, hasOpenBody, type Parameter, type Place, type Schema } from
 import { assertAccepted, assertRefused, openApi } from './client.ts'
 import type { Sent } from './traffic.ts'
 import { bodyCases, fitsIntoTarget, queryCases, textCases, type FieldCase } from './field-cases.ts'
-import { sampleOf, toRequest } from './samples.ts'
+import { fieldsOf, sampleOf, toRequest } from './samples.ts'
 
 // What is compared with a password may be any text.
 const ANY_TEXT = ['login.password', 'setPassword.old_password']
@@ -73,7 +73,7 @@ function suiteOfBody(place: Place, schema: Schema): void {
   const { properties = {}, required = [] } = schema
   const withBody = (change: Readonly<Record<string, unknown>>): Sent => {
     const sample = sampleOf(place)
-    return toRequest(place, { ...sample, body: { ...sample.body, ...change } })
+    return toRequest(place, { ...sample, body: { ...fieldsOf(sample), ...change } })
   }
 
   test('refuses a body that is no object', async () => {

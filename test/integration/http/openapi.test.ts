@@ -5,7 +5,7 @@ import { ERROR_CODES } from '../../../src/app/domains.ts'
 import { bodySchema, hasOpenBody, resolved, type Place, type Schema } from './document.ts'
 import { assertAccepted, openApi } from './client.ts'
 import { EXPECTED_ACCESS } from './expected-access.ts'
-import { sampleOf, toRequest } from './samples.ts'
+import { fieldsOf, sampleOf, toRequest } from './samples.ts'
 
 const api = await openApi()
 after(() => api[Symbol.asyncDispose]())
@@ -202,7 +202,7 @@ for (const place of api.places) {
         for (const example of schema.examples ?? []) {
           const sample = sampleOf(place)
           assertAccepted(
-            await api.send(toRequest(place, { ...sample, body: { ...sample.body, [field]: example } })),
+            await api.send(toRequest(place, { ...sample, body: { ...fieldsOf(sample), [field]: example } })),
             field,
           )
         }

@@ -107,6 +107,11 @@ export function sampleOf({ operation }: Place): Sample {
   return sample()
 }
 
+/** The fields of a body; a list has none. */
+export function fieldsOf({ body = {} }: Sample): Readonly<Record<string, unknown>> {
+  return Array.isArray(body) ? {} : (body as Readonly<Record<string, unknown>>)
+}
+
 /** The sample as a request. */
 export function toRequest({ method, path }: Place, { params = {}, query = {}, body }: Sample): Sent {
   const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))

@@ -1,12 +1,12 @@
 import { MINUTE } from '../../../kernel/time.ts'
 import { BODY_BYTES, TITLE_LENGTH, type Report, type Severity } from '../model.ts'
 import { sanitizeText } from '../text.ts'
-import { alarmIdOf, labelOf, labelText, type Labels } from './labels.ts'
+import { alarmIdOf, labelOf, labelText, type AlertLabels } from './labels.ts'
 
 /** An alert of Prometheus, after its checks. */
 export interface PrometheusAlert {
   /** At least one. */
-  readonly labels: Labels
+  readonly labels: AlertLabels
   readonly annotations: Readonly<Record<string, string>>
   /** When the alert ends unless it is sent again; in the past: when it ended. */
   readonly endsAt: number | undefined
@@ -15,7 +15,7 @@ export interface PrometheusAlert {
 }
 
 /** How long an alert without an end fires after it was sent last. */
-export const RESOLVE_TIMEOUT_MS = 5 * MINUTE
+const RESOLVE_TIMEOUT_MS = 5 * MINUTE
 
 const SOURCE_LENGTH = 128
 const ADDRESS_LENGTH = 256
