@@ -37,6 +37,11 @@ const MEANINGS: readonly {
     good: ['CRITICAL', 'close', '0', '5'],
     bad: ['', 'FATAL', '6', '-1', '04'],
   },
+  {
+    field: /^getTicketHistory\.cursor$/,
+    good: ['WyJvbGRlc3QiLDFd'],
+    bad: ['', 'x', 'WyJuZXdlc3QiLDFd'],
+  },
   { field: /\.cursor$/, good: ['WyJuZXdlc3QiLDFd'], bad: ['', 'x', 'cDE', '1', 'a'.repeat(1_024)] },
 ]
 
@@ -137,7 +142,7 @@ function suiteOfQuery(place: Place, parameters: readonly Parameter[]): void {
     })
 
     test(`refuses ${name} twice`, async () => {
-      const good = `${name}=${encodeURIComponent(sampleOf(place).query?.[name] ?? 'cDE')}`
+      const good = `${name}=${encodeURIComponent(sampleOf(place).query?.[name] ?? 'WyJuZXdlc3QiLDFd')}`
       assertAccepted(await api.send(withQuery(good)), good)
       assertRefused(await api.send(withQuery(`${good}&${good}`)), 400, 'validation_failed', name)
     })

@@ -73,7 +73,11 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
     query: { ...timedPage, status: 'open', level: 'high', source: 'platform.backup', assignee: randomUUID() },
   }),
   getTicket: () => ({ params: unknownId() }),
-  getTicketHistory: () => ({ params: unknownId(), query: timedPage }),
+  getTicketHistory: () => ({
+    params: unknownId(),
+    // From the position of the first row, oldest first.
+    query: { ...timedPage, cursor: 'WyJvbGRlc3QiLDFd' },
+  }),
   editTicket: () => ({
     params: unknownId(),
     body: {
