@@ -20,6 +20,13 @@ const REQUIRED = [
   { command: 'systemd-analyze', package: 'systemd', directories: [], why: 'tests of the unit files' },
   { command: 'openssl', package: 'openssl', directories: [], why: 'certificates for test servers' },
   { command: 'curl', package: 'curl', directories: [], why: 'the tour of the README' },
+  { command: 'prometheus', package: 'prometheus', directories: [], why: 'tests of the alerts that it sends' },
+  {
+    command: 'prometheus-alertmanager',
+    package: 'prometheus-alertmanager',
+    directories: [],
+    why: 'tests of the alerts that it forwards',
+  },
   { command: 'chromium', package: 'chromium', directories: [], why: 'tests of the web pages' },
 ]
 

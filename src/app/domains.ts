@@ -2,11 +2,13 @@ import type { Config } from '../config/config.ts'
 import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
 import { eventsDomain, type DeclaredSubject, type EventSource } from '../domains/events/index.ts'
+import { heartbeatsDomain } from '../domains/heartbeats/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
 import { sessionsDomain } from '../domains/sessions/index.ts'
 import { telemetryDomain } from '../domains/telemetry/index.ts'
+import { ticketsDomain } from '../domains/tickets/index.ts'
 import { usersDomain } from '../domains/users/index.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
@@ -37,6 +39,8 @@ export const DOMAINS = [
   sessionsDomain,
   telemetryDomain,
   eventsDomain,
+  ticketsDomain,
+  heartbeatsDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -122,9 +126,16 @@ export function createDomains(options: DomainsOptions) {
     alerts: alerts.alerts,
     ...config.telemetry,
   })
+  const heartbeats = heartbeatsDomain.create({ ...platform, alerts: alerts.alerts })
+  const tickets = ticketsDomain.create({
+    ...platform,
+    events: eventsOf(ticketsDomain),
+    userExists: (queries, userId) => users.users.exists(queries, userId),
+  })
   const sources = eventSources(messages.log, telemetry.log)
   const events = eventsDomain.create({ ...platform, sources })
-  const created = { messages, alerts, orders, users, pool, sessions, telemetry, events }
+  const management = { alerts, heartbeats, tickets, telemetry }
+  const created = { messages, orders, users, pool, sessions, events, ...management }
   return created satisfies Record<DomainName, DomainParts>
 }
 

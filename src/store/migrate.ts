@@ -6,6 +6,8 @@ import { vpn } from './migrations/0002-vpn.ts'
 import { vpnHolders } from './migrations/0003-vpn-holders.ts'
 import { alertRules } from './migrations/0004-alerts.ts'
 import { notifications } from './migrations/0005-notifications.ts'
+import { addTickets } from './migrations/0006-tickets.ts'
+import { addHeartbeats } from './migrations/0007-heartbeats.ts'
 import { telemetry } from './migrations/0008-telemetry.ts'
 import { events } from './migrations/0009-events.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -32,6 +34,8 @@ export const MIGRATIONS: readonly Migration[] = [
   vpnHolders,
   alertRules,
   notifications,
+  addTickets,
+  addHeartbeats,
   telemetry,
   events,
 ]

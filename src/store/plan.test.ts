@@ -105,6 +105,24 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     'select seq from vpn_sessions where closed_at < 1 order by closed_at limit 500',
     /USING (COVERING )?INDEX vpn_sessions_closed/,
   ],
+  ...['status', 'level', 'source', 'assignee'].map(
+    (column) =>
+      [
+        `a page of tickets of one ${column}`,
+        `select * from tickets where ${column} = 'open' and seq < 9 order by seq desc limit 100`,
+        new RegExp(`USING INDEX tickets_by_${column} \\(${column}=\\? AND seq<\\?\\)$`),
+      ] as const,
+  ),
+  [
+    'the number of unclosed tickets',
+    'select level, count(*) from tickets where closed_at is null group by level',
+    /USING (COVERING )?INDEX tickets_unclosed$/,
+  ],
+  [
+    'the comments of a ticket',
+    "select comment from ticket_changes where ticket_id = 't' and comment is not null order by seq",
+    /USING INDEX ticket_changes_of_ticket \(ticket_id=\?\)$/,
+  ],
   [
     'a page of refused connections',
     "select * from vpn_audit where event = 'auth_failed' and seq < 9 order by seq desc limit 100",

@@ -1,5 +1,6 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { ALERT_EVENTS } from './events.ts'
+import { intakeRoutes } from './intake/routes.ts'
 import { createNotifications, type NotificationDeps } from './notifications/notifications.ts'
 import { noSuppressions } from './notifications/notifier.ts'
 import { notificationRoutes } from './notifications/routes.ts'
@@ -26,7 +27,11 @@ export const alertsDomain = defineDomain({
     const alerts = new Alerts({ ...deps, notifications: notifier })
     return {
       alerts,
-      routes: [...alertRoutes(alerts), ...notificationRoutes(alerts, notifier)],
+      routes: [
+        ...alertRoutes(alerts),
+        ...notificationRoutes(alerts, notifier),
+        ...intakeRoutes(alerts, deps.clock),
+      ],
       jobs: {},
       runners,
     } satisfies DomainParts & { alerts: Alerts }

@@ -6,7 +6,7 @@ import type { Role } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
 import {
   applyChange,
   isActiveAdmin,
@@ -85,6 +85,11 @@ export class Users {
 
   find(id: string): Promise<User | undefined> {
     return findUser(this.#deps.store.read, id)
+  }
+
+  /** Whether there is such a user, enabled or not; also in a transaction. */
+  async exists(queries: Queries, id: string): Promise<boolean> {
+    return (await findUser(queries, id)) !== undefined
   }
 
   /** Finds a user by name, ignoring case. Rejects with `user_not_found`. */

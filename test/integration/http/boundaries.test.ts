@@ -1,9 +1,9 @@
 import { after, describe, test } from 'node:test'
-import { bodySchema, type Parameter, type Place, type Schema } from './document.ts'
+import { bodySchema, hasOpenBody, type Parameter, type Place, type Schema } from './document.ts'
 import { assertAccepted, assertRefused, openApi } from './client.ts'
 import type { Sent } from './traffic.ts'
 import { bodyCases, fitsIntoTarget, queryCases, textCases, type FieldCase } from './field-cases.ts'
-import { sampleOf, toRequest } from './samples.ts'
+import { fieldsOf, sampleOf, toRequest } from './samples.ts'
 
 // What is compared with a password may be any text.
 const ANY_TEXT = ['login.password', 'setPassword.old_password']
@@ -39,6 +39,11 @@ const MEANINGS: readonly {
   },
   // The sample has an item without a list; lists have tests of their own.
   { field: /^sendTelemetry\.items$/, good: [], bad: [[]] },
+  {
+    field: /^getTicketHistory\.cursor$/,
+    good: ['WyJvbGRlc3QiLDFd'],
+    bad: ['', 'x', 'WyJuZXdlc3QiLDFd'],
+  },
   { field: /\.cursor$/, good: ['WyJuZXdlc3QiLDFd'], bad: ['', 'x', 'cDE', '1', 'a'.repeat(1_024)] },
 ]
 
@@ -63,8 +68,9 @@ for (const place of api.places) {
     test('accepts a valid request', async () => {
       assertAccepted(await api.send(toRequest(place, sampleOf(place))))
     })
-    if (body) suiteOfBody(place, body)
-    else if (place.method !== 'GET') suiteWithoutBody(place)
+    // Bodies of foreign protocols have tests in src/domains/alerts/intake.
+    if (body && !hasOpenBody(place.operation)) suiteOfBody(place, body)
+    else if (!body && place.method !== 'GET') suiteWithoutBody(place)
     suiteOfQuery(place, parameters)
     suiteOfPath(place, parameters)
   })
@@ -74,7 +80,7 @@ function suiteOfBody(place: Place, schema: Schema): void {
   const { properties = {}, required = [] } = schema
   const withBody = (change: Readonly<Record<string, unknown>>): Sent => {
     const sample = sampleOf(place)
-    return toRequest(place, { ...sample, body: { ...sample.body, ...change } })
+    return toRequest(place, { ...sample, body: { ...fieldsOf(sample), ...change } })
   }
 
   test('refuses a body that is no object', async () => {
@@ -139,7 +145,7 @@ function suiteOfQuery(place: Place, parameters: readonly Parameter[]): void {
     })
 
     test(`refuses ${name} twice`, async () => {
-      const good = `${name}=${encodeURIComponent(sampleOf(place).query?.[name] ?? 'cDE')}`
+      const good = `${name}=${encodeURIComponent(sampleOf(place).query?.[name] ?? 'WyJuZXdlc3QiLDFd')}`
       assertAccepted(await api.send(withQuery(good)), good)
       assertRefused(await api.send(withQuery(`${good}&${good}`)), 400, 'validation_failed', name)
     })

@@ -6,7 +6,7 @@ import type { Sent } from './traffic.ts'
 export interface Sample {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
-  readonly body?: Readonly<Record<string, unknown>>
+  readonly body?: Readonly<Record<string, unknown>> | readonly unknown[]
 }
 
 export const PASSWORD = 'a heavy brass telescope'
@@ -51,6 +51,43 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listAlerts: () => ({ query: { ...timedPage, status: 'firing', level: 'HIGH', source: 'platform.backup' } }),
   getAlert: () => ({ params: unknownId() }),
   recoverAlert: () => ({ params: unknownId() }),
+  postPrometheusAlerts: () => ({ body: [{ labels: { alertname: fresh('disk') } }] }),
+  postAlertmanagerNotification: () => ({ body: { alerts: [{ labels: { alertname: fresh('disk') } }] } }),
+  putHeartbeat: () => ({
+    params: { name: fresh('backup') },
+    body: { every_seconds: 86_400, grace_seconds: 600, severity: 'HIGH', source: 'platform.backup' },
+  }),
+  listHeartbeats: () => ({ query: timedPage }),
+  deleteHeartbeat: () => ({ params: { name: fresh('backup') } }),
+  beatHeartbeat: () => ({ params: { name: fresh('backup') } }),
+  createTicket: () => ({
+    body: {
+      title: 'The shop does not answer',
+      level: 'critical',
+      description: 'Since noon.',
+      source: 'platform.backup',
+      dedup_key: fresh('ticket'),
+    },
+  }),
+  listTickets: () => ({
+    query: { ...timedPage, status: 'open', level: 'high', source: 'platform.backup', assignee: randomUUID() },
+  }),
+  getTicket: () => ({ params: unknownId() }),
+  getTicketHistory: () => ({
+    params: unknownId(),
+    // From the position of the first row, oldest first.
+    query: { ...timedPage, cursor: 'WyJvbGRlc3QiLDFd' },
+  }),
+  editTicket: () => ({
+    params: unknownId(),
+    body: {
+      status: 'in_progress',
+      level: 'low',
+      title: 'The shop is slow',
+      comment: 'Found it.',
+      assignee: randomUUID(),
+    },
+  }),
   login: () => ({ body: { username: fresh('nobody'), password: PASSWORD } }),
   getMe: () => ({}),
   listUsers: () => ({ query: timedPage }),
@@ -81,6 +118,11 @@ export function sampleOf({ operation }: Place): Sample {
   const sample = SAMPLES[operation.operationId]
   if (!sample) throw new Error(`${operation.operationId} has no sample request: add one to samples.ts`)
   return sample()
+}
+
+/** The fields of a body; a list has none. */
+export function fieldsOf({ body = {} }: Sample): Readonly<Record<string, unknown>> {
+  return Array.isArray(body) ? {} : (body as Readonly<Record<string, unknown>>)
 }
 
 /** The sample as a request. */

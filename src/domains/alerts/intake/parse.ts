@@ -1,0 +1,70 @@
+import type { ErrorDetail } from '../../../kernel/errors.ts'
+import { parseRfc3339 } from '../../../kernel/time.ts'
+import { sortedLabels } from './labels.ts'
+import type { PrometheusAlert } from './report.ts'
+
+/** The result of checking one alert of a request. */
+export type Parsed = PrometheusAlert | Fault
+
+/** What is wrong with an alert. */
+export interface Fault {
+  readonly fault: ErrorDetail
+}
+
+export function isFault(parsed: Parsed): parsed is Fault {
+  return 'fault' in parsed
+}
+
+/** Checks one alert; `path` is its place in the request. Unknown keys are ignored. */
+export function parseAlert(given: unknown, path: string): Parsed {
+  try {
+    return checkedAlert(given, path)
+  } catch (error) {
+    if (error instanceof InvalidAlert) return { fault: error.detail }
+    throw error
+  }
+}
+
+class InvalidAlert extends Error {
+  readonly detail: ErrorDetail
+
+  constructor(path: string, message: string) {
+    super(`${path} ${message}`)
+    this.detail = { path, message }
+  }
+}
+
+function checkedAlert(given: unknown, path: string): PrometheusAlert {
+  if (!isObject(given)) throw new InvalidAlert(path, 'must be an object')
+  const labels = sortedLabels(textsOf(given['labels'], `${path}.labels`))
+  if (labels.length === 0)
+    throw new InvalidAlert(`${path}.labels`, 'must have at least one label with a value')
+  const annotations = textsOf(given['annotations'] ?? {}, `${path}.annotations`)
+  const startsAt = timeOf(given['startsAt'], `${path}.startsAt`)
+  const endsAt = timeOf(given['endsAt'], `${path}.endsAt`)
+  if (startsAt !== undefined && endsAt !== undefined && endsAt < startsAt)
+    throw new InvalidAlert(`${path}.endsAt`, 'must not be before startsAt')
+  return { labels, annotations, endsAt, isResolved: given['status'] === 'resolved' }
+}
+
+function isObject(given: unknown): given is Readonly<Record<string, unknown>> {
+  return typeof given === 'object' && given !== null && !Array.isArray(given)
+}
+
+function textsOf(given: unknown, path: string): Readonly<Record<string, string>> {
+  if (!isObject(given)) throw new InvalidAlert(path, 'must be an object of texts')
+  for (const [name, value] of Object.entries(given))
+    if (typeof value !== 'string') throw new InvalidAlert(`${path}.${name}`, 'must be a text')
+  return given as Readonly<Record<string, string>>
+}
+
+// How Go writes a time that is not set.
+const ZERO_TIME = Date.parse('0001-01-01T00:00:00Z')
+
+function timeOf(given: unknown, path: string): number | undefined {
+  if (given === undefined || given === null || given === '') return undefined
+  const at = typeof given === 'string' ? parseRfc3339(given) : undefined
+  if (at === undefined)
+    throw new InvalidAlert(path, 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z')
+  return at === ZERO_TIME ? undefined : at
+}

@@ -1,0 +1,70 @@
+import { MINUTE } from '../../../kernel/time.ts'
+import { BODY_BYTES, TITLE_LENGTH, type Report, type Severity } from '../model.ts'
+import { sanitizeText } from '../text.ts'
+import { alarmIdOf, labelOf, labelText, type AlertLabels } from './labels.ts'
+
+/** An alert of Prometheus, after its checks. */
+export interface PrometheusAlert {
+  /** At least one. */
+  readonly labels: AlertLabels
+  readonly annotations: Readonly<Record<string, string>>
+  /** When the alert ends unless it is sent again; in the past: when it ended. */
+  readonly endsAt: number | undefined
+  /** Whether the sender says that it has ended, whatever the times say. */
+  readonly isResolved: boolean
+}
+
+/** How long an alert without an end fires after it was sent last. */
+const RESOLVE_TIMEOUT_MS = 5 * MINUTE
+
+const SOURCE_LENGTH = 128
+const ADDRESS_LENGTH = 256
+const DEFAULT_SOURCE = 'prometheus'
+const DEFAULT_TITLE = 'Alert without a name'
+
+/** By the label `severity`; any other value, and none, is a WARNING. */
+const SEVERITIES: ReadonlyMap<string | undefined, Severity> = new Map<string, Severity>([
+  ['critical', 'CRITICAL'],
+  ['high', 'HIGH'],
+  ['page', 'HIGH'],
+  ['error', 'ERROR'],
+  ['warning', 'WARNING'],
+  ['info', 'INFO'],
+  ['none', 'INFO'],
+  ['debug', 'INFO'],
+])
+
+/** The report of an alert that was received at `now` (docs/specification.md, Prometheus and Alertmanager). */
+export function toReport(alert: PrometheusAlert, now: number): Report {
+  const { labels, annotations } = alert
+  const label = (name: string, length: number) => firstText([labelOf(labels, name)], length)
+  return {
+    alarmId: alarmIdOf(labels),
+    source: label('job', SOURCE_LENGTH) ?? DEFAULT_SOURCE,
+    title: firstText([annotations['summary'], labelOf(labels, 'alertname')], TITLE_LENGTH) ?? DEFAULT_TITLE,
+    body: bodyOf(alert),
+    serverAddr: label('instance', ADDRESS_LENGTH) ?? null,
+    ...stateOf(alert, now),
+  }
+}
+
+function stateOf(
+  { labels, endsAt, isResolved }: PrometheusAlert,
+  now: number,
+): Pick<Report, 'level' | 'expiresAt'> {
+  if (isResolved || (endsAt !== undefined && endsAt <= now)) return { level: 'CLOSE' }
+  const level = SEVERITIES.get(labelOf(labels, 'severity')?.toLowerCase()) ?? 'WARNING'
+  return { level, expiresAt: endsAt ?? now + RESOLVE_TIMEOUT_MS }
+}
+
+function bodyOf({ labels, annotations }: PrometheusAlert): string {
+  const parts = [annotations['description'], labelText(labels)].filter(
+    (part) => part !== undefined && part !== '',
+  )
+  return sanitizeText(parts.join('\n\n'), BODY_BYTES)
+}
+
+/** The first of the texts that is not empty when it is sanitized. */
+function firstText(texts: readonly (string | undefined)[], length: number): string | undefined {
+  return texts.map((text = '') => sanitizeText(text, length)).find((text) => text !== '')
+}

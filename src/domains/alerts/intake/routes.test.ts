@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fakeClock } from '../../../../test/support/clock.ts'
+import { onEveryDialect, testStore } from '../../../../test/support/store.ts'
+import { Changes } from '../../../infra/http/changes.ts'
+import { createHttpServer } from '../../../infra/http/server.ts'
+import { knownRoles } from '../../../kernel/identity.ts'
+import { silentLogger } from '../../../kernel/logger.ts'
+import { noMetrics } from '../../../kernel/metrics.ts'
+import { toRfc3339 } from '../../../kernel/time.ts'
+import type { DialectName } from '../../../store/dialects/capabilities.ts'
+import { noNotifications } from '../occasion.ts'
+import { Alerts } from '../service.ts'
+import { intakeRoutes } from './routes.ts'
+
+const PATHS = { prometheus: '/api/v2/alerts', alertmanager: '/alerts/alertmanager' } as const
+const FIRST_PAGE = { limit: 100 }
+const alert = (name: string, more: object = {}) => ({
+  labels: { alertname: name, severity: 'critical' },
+  annotations: { summary: name },
+  ...more,
+})
+
+async function startApi(dialect: DialectName = 'sqlite') {
+  await using opening = new AsyncDisposableStack()
+  const clock = fakeClock()
+  const { store } = opening.use(await testStore(dialect, clock))
+  const events: string[] = []
+  const alerts = new Alerts({
+    store,
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    events: { append: async (tx, { type }) => tx.afterCommit(() => events.push(type)) },
+    notifications: noNotifications,
+  })
+  const server = await createHttpServer({
+    routes: intakeRoutes(alerts, clock),
+    identify: ({ headers }) => {
+      const roles = knownRoles([String(headers['x-user-roles'])])
+      return { id: 'prometheus', name: 'prometheus', roles, via: 'headers' }
+    },
+    changes: new Changes({ store }),
+    logger: silentLogger,
+    metrics: noMetrics,
+    version: '0',
+    readOnly: false,
+    rateLimitPerMinute: 0,
+  })
+  opening.defer(() => server.close())
+  const address = await server.listen({ host: '127.0.0.1', port: 0 })
+  const opened = opening.move()
+  return {
+    clock,
+    events,
+    post: async (path: string, body: unknown, role = 'service') => {
+      const headers = { 'x-user-roles': role, 'content-type': 'application/json' }
+      const response = await fetch(`http://${address}${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      })
+      return {
+        status: response.status,
+        type: response.headers.get('content-type'),
+        text: await response.text(),
+      }
+    },
+    list: async () =>
+      (await alerts.list({}, FIRST_PAGE)).items.map(({ title, status, count }) => [title, status, count]),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+onEveryDialect('alerts of Prometheus', (dialect) => {
+  test('appear, are counted while they are sent again, and recover, with one event for each change', async () => {
+    await using api = await startApi(dialect)
+    const answer = await api.post(PATHS.prometheus, [alert('Disk'), alert('Shop')])
+    assert.deepEqual([answer.status, answer.text], [200, ''])
+    await api.post(PATHS.prometheus, [alert('Disk', { annotations: { summary: 'Disk full' } })])
+    assert.deepEqual(
+      new Set(await api.list()),
+      new Set([
+        ['Shop', 'firing', 1],
+        ['Disk full', 'firing', 2],
+      ]),
+    )
+    const endsAt = toRfc3339(api.clock.now() - 1)
+    for (let repetition = 0; repetition < 3; repetition++)
+      await api.post(PATHS.prometheus, [alert('Disk', { endsAt })])
+    assert.deepEqual(
+      new Set(await api.list()),
+      new Set([
+        ['Shop', 'firing', 1],
+        ['Disk', 'recovered', 2],
+      ]),
+    )
+    assert.deepEqual(api.events, ['alert.raised', 'alert.raised', 'alert.recovered'])
+  })
+
+  test('that come at once in different orders are all taken', async () => {
+    await using api = await startApi(dialect)
+    const batch = ['a', 'b', 'c', 'd'].map((name) => alert(name))
+    const answers = await Promise.all(
+      [batch, batch.toReversed()].map((each) => api.post(PATHS.prometheus, each)),
+    )
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+    )
+    assert.deepEqual(
+      (await api.list()).map(([, , count]) => count),
+      [2, 2, 2, 2],
+    )
+  })
+})
+
+test('a wrong alert is answered with 400 and a JSON text that names the field; the others are taken', async () => {
+  await using api = await startApi()
+  const answer = await api.post(PATHS.prometheus, [{ labels: {} }, alert('Disk'), { labels: { a: 1 } }])
+  assert.deepEqual([answer.status, answer.type], [400, 'application/json; charset=utf-8'])
+  assert.equal(
+    JSON.parse(answer.text),
+    '0.labels must have at least one label with a value; 2.labels.a must be a text',
+  )
+  assert.deepEqual(await api.list(), [['Disk', 'firing', 1]])
+})
+
+test('a body that is no list of alerts is 400', async () => {
+  await using api = await startApi()
+  for (const body of [{}, 'text', 7, Array.from({ length: 1_001 }, () => alert('Disk'))]) {
+    const { status, text } = await api.post(PATHS.prometheus, body)
+    assert.deepEqual([status, JSON.parse(text).code], [400, 'validation_failed'])
+  }
+  assert.deepEqual(await api.list(), [])
+})
+
+test('a notification of an Alertmanager raises and recovers alerts; its other keys are ignored', async () => {
+  await using api = await startApi()
+  const notification = (status: string, more: object) => ({
+    version: '4',
+    groupKey: '{}:{}',
+    truncatedAlerts: 0,
+    status,
+    receiver: 'platform',
+    commonLabels: {},
+    externalURL: 'http://alertmanager',
+    alerts: [alert('Disk', { status, fingerprint: 'b98c7a1e31d07a2b', ...more })],
+  })
+  const fired = await api.post(PATHS.alertmanager, notification('firing', { endsAt: '0001-01-01T00:00:00Z' }))
+  assert.deepEqual([fired.status, fired.text], [200, ''])
+  assert.deepEqual(await api.list(), [['Disk', 'firing', 1]])
+  await api.post(PATHS.alertmanager, notification('resolved', { endsAt: toRfc3339(api.clock.now()) }))
+  assert.deepEqual(await api.list(), [['Disk', 'recovered', 1]])
+})
+
+test('a notification with a wrong alert is refused as a whole, and the field is named', async () => {
+  await using api = await startApi()
+  for (const [body, path] of [
+    [{ alerts: [alert('Disk'), { labels: { a: '' } }] }, 'alerts.1.labels'],
+    [{}, 'alerts'],
+  ] as const) {
+    const { status, text } = await api.post(PATHS.alertmanager, body)
+    const { code, details } = JSON.parse(text)
+    assert.deepEqual([status, code, details[0].path], [400, 'validation_failed', path])
+  }
+  assert.deepEqual(await api.list(), [])
+})
+
+test('an alert that comes by both ways is one alert', async () => {
+  await using api = await startApi()
+  await api.post(PATHS.prometheus, [alert('Disk')])
+  await api.post(PATHS.alertmanager, { alerts: [alert('Disk')] })
+  assert.deepEqual(await api.list(), [['Disk', 'firing', 2]])
+})
+
+test('only those who may report alerts may send them', async () => {
+  await using api = await startApi()
+  for (const path of Object.values(PATHS)) {
+    assert.equal(
+      (await api.post(path, path === PATHS.prometheus ? [] : { alerts: [] }, 'auditor')).status,
+      403,
+    )
+    assert.equal(
+      (await api.post(path, path === PATHS.prometheus ? [] : { alerts: [] }, 'devops')).status,
+      200,
+    )
+  }
+})

@@ -1,0 +1,102 @@
+import type { Clock } from '../../../kernel/clock.ts'
+import { AppError, type ErrorDetail } from '../../../kernel/errors.ts'
+import type { Tx } from '../../../store/store.ts'
+import { ok, route, type Answer, type Route } from '../../../wire/route.ts'
+import type { Report } from '../model.ts'
+import type { Alerts } from '../service.ts'
+import { isFault, parseAlert, type Parsed } from './parse.ts'
+import { toReport, type PrometheusAlert } from './report.ts'
+import { NotificationBody, PrometheusBody, PrometheusFault } from './schemas.ts'
+
+const REPORTERS = ['admin', 'service', 'devops'] as const
+
+/** docs/specification.md, Prometheus and Alertmanager */
+export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Route[] {
+  const reportAll = async (tx: Tx, reports: readonly Report[], actor: string) => {
+    for (const report of reports) await alerts.report(tx, report, actor)
+  }
+  return [
+    route({
+      method: 'POST',
+      path: '/api/v2/alerts',
+      operation: 'postPrometheusAlerts',
+      tag: 'Alerts',
+      summary: 'Take alerts as an Alertmanager does',
+      description:
+        'For Prometheus, with the platform in the place of an Alertmanager. An alert recovers at its `endsAt`, or ' +
+        '5 minutes after it was sent last if it has none. Wrong alerts are refused, the others of the same request are ' +
+        'taken.',
+      access: REPORTERS,
+      body: PrometheusBody,
+      answers: {
+        200: { description: 'All alerts were taken.' },
+        400: { description: 'Some alerts were refused, or the whole request.', schema: PrometheusFault },
+      },
+      prepare: ({ body }) => parsedAlerts(body, '', clock.now()),
+      change: async (tx, { identity }, { reports, faults }) => {
+        await reportAll(tx, reports, identity.id)
+        return faults.length === 0 ? ok(undefined) : refusal(faults)
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/alerts/alertmanager',
+      operation: 'postAlertmanagerNotification',
+      tag: 'Alerts',
+      summary: 'Take a notification of an Alertmanager',
+      description:
+        'For the webhook of an Alertmanager (version 4). A firing alert without an end recovers 5 minutes after it was ' +
+        'sent last.',
+      access: REPORTERS,
+      body: NotificationBody,
+      answers: { 200: { description: 'All alerts were taken.' } },
+      prepare: ({ body }) => {
+        const { reports, faults } = parsedAlerts(body.alerts, 'alerts.', clock.now())
+        if (faults.length > 0) throw invalidAlerts(faults)
+        return reports
+      },
+      change: async (tx, { identity }, reports) => {
+        await reportAll(tx, reports, identity.id)
+        return ok(undefined)
+      },
+    }),
+  ]
+}
+
+function parsedAlerts(given: readonly unknown[], prefix: string, now: number) {
+  const parsed = given.map((each, index) => parseAlert(each, `${prefix}${index}`))
+  return {
+    reports: inLockOrder(parsed.filter(isAlert).map((alert) => toReport(alert, now))),
+    faults: parsed.filter(isFault).map(({ fault }) => fault),
+  }
+}
+
+function isAlert(parsed: Parsed): parsed is PrometheusAlert {
+  return !isFault(parsed)
+}
+
+/** Requests with the same alerts lock them in the same order, which prevents deadlocks. */
+function inLockOrder(reports: readonly Report[]): Report[] {
+  return reports.toSorted((one, other) => compareText(one.alarmId ?? '', other.alarmId ?? ''))
+}
+
+function compareText(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other)
+}
+
+// More details do not help the sender.
+const FAULT_LIMIT = 20
+
+/** The answer of an Alertmanager: a JSON text. The other alerts are committed. */
+function refusal(faults: readonly ErrorDetail[]): Answer {
+  const texts = faults.slice(0, FAULT_LIMIT).map(({ path, message }) => `${path} ${message}`)
+  return { status: 400, body: JSON.stringify(texts.join('; ')), headers: JSON_TYPE }
+}
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
+
+function invalidAlerts(faults: readonly ErrorDetail[]): AppError {
+  const details = faults.slice(0, FAULT_LIMIT)
+  const message = `${faults[0]?.path} ${faults[0]?.message}.`
+  return new AppError('invalid', 'validation_failed', message, { details })
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fakeClock } from '../../../test/support/clock.ts'
+import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
+import type { DialectName } from '../../store/dialects/capabilities.ts'
+import { heartbeatCheckJob } from './jobs.ts'
+import { settingsOf, statusOf } from './model.ts'
+import { Heartbeats } from './service.ts'
+
+const EVERY_MINUTE = settingsOf({ everySeconds: 60, graceSeconds: 10 })
+const CHECK_MS = 5 * SECOND
+
+async function world(dialect: DialectName) {
+  const clock = fakeClock()
+  const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
+  const alerts: string[] = []
+  const ages = new Map<string, number>()
+  const service = new Heartbeats({
+    store,
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    alerts: {
+      raise: async (tx, { alarmId, severity, source }) =>
+        tx.afterCommit(() => alerts.push(`${alarmId} ${severity} ${source}`)),
+    },
+  })
+  const gauge = {
+    set: (value: number, { name = '' }: Readonly<Record<string, string>> = {}) => void ages.set(name, value),
+    clear: () => ages.clear(),
+  }
+  const job = heartbeatCheckJob(service, { ...noMetrics, gauge: () => gauge })
+  const heartbeats = inTransactions(store, service, 'put', 'beat', 'remove')
+  const check = () => job.run(AbortSignal.timeout(60_000))
+  return {
+    clock,
+    alerts,
+    ages,
+    heartbeats,
+    check,
+    /** Lets time pass while a worker runs. */
+    async pass(milliseconds: number) {
+      for (let passed = 0; passed < milliseconds; passed += CHECK_MS) {
+        clock.advance(CHECK_MS)
+        await check()
+      }
+    },
+    statuses: async () => (await heartbeats.list({ limit: 100 })).items.map(statusOf),
+    [Symbol.asyncDispose]: dispose,
+  }
+}
+
+const RAISED = 'heartbeat.missed:backup HIGH platform.heartbeats'
+const RECOVERED = 'heartbeat.missed:backup CLOSE platform.heartbeats'
+
+onEveryDialect('heartbeats', (dialect) => {
+  test('without a first beat, the time since the creation counts, and the alert is raised once', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.check()
+    await w.pass(65 * SECOND)
+    assert.deepEqual([w.alerts, await w.statuses()], [[], ['waiting']])
+    await w.pass(30 * SECOND)
+    assert.deepEqual([w.alerts, await w.statuses()], [[RAISED], ['missed']])
+    await w.pass(60 * SECOND)
+    assert.deepEqual(w.alerts, [RAISED])
+  })
+
+  test('beats in time raise no alert; a late one recovers it, and the next one is counted from then', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.check()
+    for (let beats = 0; beats < 3; beats++) {
+      await w.pass(60 * SECOND)
+      await w.heartbeats.beat('backup')
+    }
+    assert.deepEqual([w.alerts, await w.statuses()], [[], ['ok']])
+    await w.pass(80 * SECOND)
+    assert.deepEqual(w.alerts, [RAISED])
+    await w.heartbeats.beat('backup')
+    await w.heartbeats.beat('backup')
+    assert.deepEqual([w.alerts, await w.statuses()], [[RAISED, RECOVERED], ['ok']])
+    await w.pass(80 * SECOND)
+    assert.deepEqual(w.alerts, [RAISED, RECOVERED, RAISED])
+  })
+
+  test('the time in which no worker ran does not count', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.check()
+    await w.pass(40 * SECOND)
+    w.clock.advance(3 * DAY)
+    await w.check()
+    assert.deepEqual(w.alerts, [])
+    await w.pass(25 * SECOND)
+    assert.deepEqual(w.alerts, [], '65 seconds')
+    await w.pass(5 * SECOND)
+    assert.deepEqual(w.alerts, [RAISED], '70 seconds')
+  })
+
+  test('a beat that came while no worker ran counts from the start of the worker', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.check()
+    w.clock.advance(HOUR)
+    await w.heartbeats.beat('backup')
+    w.clock.advance(HOUR)
+    await w.check()
+    await w.pass(65 * SECOND)
+    assert.deepEqual(w.alerts, [])
+    await w.pass(5 * SECOND)
+    assert.deepEqual(w.alerts, [RAISED])
+  })
+
+  test('the same settings change nothing; other ones count the next beat from then', async () => {
+    await using w = await world(dialect)
+    const { heartbeat } = await w.heartbeats.put('backup', settingsOf({ everySeconds: 3_600 }), 'ada')
+    await w.check()
+    await w.pass(120 * SECOND)
+    assert.deepEqual(await w.heartbeats.put('backup', settingsOf({ everySeconds: 3_600 }), 'bob'), {
+      heartbeat,
+      outcome: 'unchanged',
+    })
+    const changed = await w.heartbeats.put(
+      'backup',
+      { ...EVERY_MINUTE, severity: 'INFO', source: 'x' },
+      'bob',
+    )
+    assert.deepEqual(
+      [changed.outcome, changed.heartbeat.updatedBy, changed.heartbeat.dueAt - w.clock.now()],
+      ['changed', 'bob', 70 * SECOND],
+    )
+    await w.pass(65 * SECOND)
+    assert.deepEqual(w.alerts, [])
+    await w.pass(5 * SECOND)
+    assert.deepEqual(w.alerts, ['heartbeat.missed:backup INFO x'])
+  })
+
+  test('deleting a missed heartbeat recovers its alert; deleting another one raises none', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.heartbeats.put('other', settingsOf({ everySeconds: 600 }), 'ada')
+    await w.check()
+    await w.pass(75 * SECOND)
+    await w.heartbeats.remove('backup', 'ada')
+    await w.heartbeats.remove('other', 'ada')
+    assert.deepEqual([w.alerts, await w.statuses()], [[RAISED, RECOVERED], []])
+  })
+
+  test('an unknown name is refused', async () => {
+    await using w = await world(dialect)
+    await assert.rejects(w.heartbeats.beat('nobody'), { code: 'heartbeat_not_found' })
+    await assert.rejects(w.heartbeats.remove('nobody', 'ada'), { code: 'heartbeat_not_found' })
+  })
+
+  test('the gauge has the age of each heartbeat, and none of a deleted one', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.heartbeats.put('other', EVERY_MINUTE, 'ada')
+    await w.pass(10 * SECOND)
+    await w.heartbeats.beat('other')
+    await w.pass(5 * SECOND)
+    assert.deepEqual(
+      w.ages,
+      new Map([
+        ['backup', 15],
+        ['other', 5],
+      ]),
+    )
+    await w.heartbeats.remove('backup', 'ada')
+    await w.check()
+    assert.deepEqual(w.ages, new Map([['other', 5]]))
+  })
+})

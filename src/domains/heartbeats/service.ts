@@ -1,0 +1,160 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { notFound } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import { SECOND, toRfc3339 } from '../../kernel/time.ts'
+import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
+import type { Store, Tx } from '../../store/store.ts'
+import {
+  applyBeat,
+  hasSettings,
+  newHeartbeat,
+  withSettings,
+  type AlertHeartbeat,
+  type HeartbeatSettings,
+} from './model.ts'
+import {
+  deleteHeartbeat,
+  hasHeartbeats,
+  insertHeartbeat,
+  listAges,
+  listHeartbeats,
+  listOverdue,
+  lockHeartbeat,
+  markMissed,
+  postpone,
+  recordCheck,
+  updateHeartbeat,
+} from './store.ts'
+
+/** What the heartbeat domain needs of the rest of the platform. */
+export interface HeartbeatDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly alerts: PlatformAlerts
+}
+
+/** How often a worker looks for missed heartbeats. */
+export const CHECK_EVERY_MS = 5 * SECOND
+// A busy worker may be some periods late. Longer than that, no worker ran.
+const ABSENCE_MS = 4 * CHECK_EVERY_MS
+
+/** Dead man's switches: an alert is raised when the beats of a program stop. */
+export class Heartbeats {
+  readonly #deps: HeartbeatDeps
+  readonly #beats: Counter
+  readonly #missed: Counter
+
+  constructor(deps: HeartbeatDeps) {
+    this.#deps = deps
+    this.#beats = deps.metrics.counter({ name: 'heartbeat_beats_total', help: 'Beats of heartbeats.' })
+    this.#missed = deps.metrics.counter({ name: 'heartbeats_missed_total', help: 'Missed heartbeats.' })
+    this.#beats.increment({}, 0)
+    this.#missed.increment({}, 0)
+  }
+
+  /** Creates a heartbeat, or changes its settings, from when the next beat is counted. */
+  async put(
+    tx: Tx,
+    name: string,
+    settings: HeartbeatSettings,
+    actor: string,
+  ): Promise<{ heartbeat: AlertHeartbeat; outcome: 'created' | 'changed' | 'unchanged' }> {
+    const at = this.#deps.clock.now()
+    const fresh = newHeartbeat(name, settings, actor, at)
+    for (;;) {
+      if (await insertHeartbeat(tx, fresh)) {
+        this.#log(tx, name, 'heartbeat created', actor)
+        return { heartbeat: fresh, outcome: 'created' }
+      }
+      const known = await lockHeartbeat(tx, name)
+      // Deleted meanwhile; then the insertion succeeds.
+      if (!known) continue
+      if (hasSettings(known, settings)) return { heartbeat: known, outcome: 'unchanged' }
+      const heartbeat = withSettings(known, settings, actor, at)
+      await updateHeartbeat(tx, heartbeat)
+      this.#log(tx, name, 'heartbeat changed', actor)
+      return { heartbeat, outcome: 'changed' }
+    }
+  }
+
+  /** Newest first. */
+  list(page: PageRequest): Promise<Page<AlertHeartbeat>> {
+    return listHeartbeats(this.#deps.store.read, page)
+  }
+
+  /** Takes a beat, which recovers the alert of a missed one. Rejects with `heartbeat_not_found`. */
+  async beat(tx: Tx, name: string): Promise<void> {
+    const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
+    const heartbeat = applyBeat(known, this.#deps.clock.now())
+    await updateHeartbeat(tx, heartbeat)
+    if (known.missedAt !== null) await this.#recover(tx, known, 'A beat has come.')
+    tx.afterCommit(() => this.#beats.increment())
+  }
+
+  /** Deletes a heartbeat and recovers its alert. Rejects with `heartbeat_not_found`. */
+  async remove(tx: Tx, name: string, actor: string): Promise<void> {
+    const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
+    await deleteHeartbeat(tx, name)
+    if (known.missedAt !== null) await this.#recover(tx, known, 'The heartbeat was deleted.')
+    this.#log(tx, name, 'heartbeat deleted', actor)
+  }
+
+  /** Raises an alert for each heartbeat that is missed. The time in which nobody called this does not count. */
+  async checkDue(): Promise<void> {
+    const { store, clock } = this.#deps
+    if (!(await hasHeartbeats(store.read))) return
+    const now = clock.now()
+    await store.write((tx) => this.#recordCheck(tx, now))
+    for (const name of await listOverdue(store.read, now))
+      await store.write((tx) => this.#miss(tx, name, now))
+  }
+
+  /** Of every heartbeat, the time since its last beat, or since its creation, in milliseconds. */
+  async ages(): Promise<{ name: string; ageMs: number }[]> {
+    const { store, clock } = this.#deps
+    const now = clock.now()
+    return (await listAges(store.read)).map(({ name, since }) => ({ name, ageMs: now - since }))
+  }
+
+  async #recordCheck(tx: Tx, now: number): Promise<void> {
+    const before = await recordCheck(tx, now)
+    if (now - before > ABSENCE_MS) await postpone(tx, { from: before, to: now })
+  }
+
+  async #miss(tx: Tx, name: string, now: number): Promise<void> {
+    if (!(await markMissed(tx, name, now))) return
+    const heartbeat = requireHeartbeat(await lockHeartbeat(tx, name), name)
+    await this.#deps.alerts.raise(tx, missedAlert(heartbeat))
+    tx.afterCommit(() => this.#missed.increment())
+    this.#log(tx, name, 'heartbeat missed', 'worker')
+  }
+
+  async #recover(tx: Tx, heartbeat: AlertHeartbeat, body: string): Promise<void> {
+    await this.#deps.alerts.raise(tx, { ...missedAlert(heartbeat), body, severity: 'CLOSE' })
+  }
+
+  #log(tx: Tx, heartbeat: string, message: string, actor: string): void {
+    tx.afterCommit(() => this.#deps.logger.info({ heartbeat, actor }, message))
+  }
+}
+
+function requireHeartbeat(heartbeat: AlertHeartbeat | undefined, name: string): AlertHeartbeat {
+  if (!heartbeat) throw notFound('heartbeat', name)
+  return heartbeat
+}
+
+function missedAlert(heartbeat: AlertHeartbeat): PlatformAlert {
+  const { name, source, severity, everySeconds, lastBeatAt } = heartbeat
+  const last = lastBeatAt === null ? 'There was none yet.' : `The last one came at ${toRfc3339(lastBeatAt)}.`
+  return {
+    alarmId: `heartbeat.missed:${name}`,
+    source,
+    title: `The heartbeat ${name} was missed`,
+    body: `A beat was expected every ${everySeconds} seconds. ${last}`,
+    severity,
+  }
+}

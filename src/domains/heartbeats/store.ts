@@ -1,0 +1,162 @@
+import { sql } from 'kysely'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import { createdIn } from '../../store/created-in.ts'
+import { lockRows } from '../../store/locking.ts'
+import { readPage } from '../../store/read-page.ts'
+import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { AlertHeartbeat } from './model.ts'
+import { db, heartbeats, statement } from './tables.ts'
+
+const HEARTBEAT = heartbeats.except('seq')
+
+const insert = statement<AlertHeartbeat>((on, value) =>
+  on
+    .insertInto('heartbeats')
+    .values(heartbeats.values(value))
+    .onConflict((conflict) => conflict.column('name').doNothing()),
+)
+
+const lock = statement<{ name: string }, AlertHeartbeat>((on, value, capabilities) =>
+  on
+    .selectFrom('heartbeats')
+    .select(HEARTBEAT)
+    .where('name', '=', value('name'))
+    .$call(lockRows(capabilities)),
+)
+
+const update = statement<AlertHeartbeat>((on, value) =>
+  on
+    .updateTable('heartbeats')
+    .set(
+      heartbeats.set(
+        value,
+        'everySeconds',
+        'graceSeconds',
+        'severity',
+        'source',
+        'updatedBy',
+        'updatedAt',
+        'lastBeatAt',
+        'countedFrom',
+        'dueAt',
+        'missedAt',
+      ),
+    )
+    .where('name', '=', value('name')),
+)
+
+const remove = statement<{ name: string }>((on, value) =>
+  on.deleteFrom('heartbeats').where('name', '=', value('name')),
+)
+
+const due = statement<{ now: number }, { name: string }>((on, value) =>
+  on
+    .selectFrom('heartbeats')
+    .select('name')
+    .where('missed_at', 'is', null)
+    .where('due_at', '<=', value('now'))
+    .orderBy('due_at'),
+)
+
+const miss = statement<{ name: string; now: number }>((on, value) =>
+  on
+    .updateTable('heartbeats')
+    .set({ missed_at: value('now') })
+    .where('name', '=', value('name'))
+    .where('missed_at', 'is', null)
+    .where('due_at', '<=', value('now')),
+)
+
+const insertCheck = statement<{ name: string }>((on, value) =>
+  on
+    .insertInto('heartbeat_checks')
+    .values({ name: value('name'), checked_at: 0 })
+    .onConflict((conflict) => conflict.column('name').doNothing()),
+)
+
+const lockCheck = statement<{ name: string }, { checkedAt: number }>((on, value, capabilities) =>
+  on
+    .selectFrom('heartbeat_checks')
+    .select('checked_at as checkedAt')
+    .where('name', '=', value('name'))
+    .$call(lockRows(capabilities)),
+)
+
+const updateCheck = statement<{ name: string; now: number }>((on, value) =>
+  on
+    .updateTable('heartbeat_checks')
+    .set({ checked_at: value('now') })
+    .where('name', '=', value('name')),
+)
+
+/** `false` when there is a heartbeat of that name. */
+export async function insertHeartbeat(tx: Tx, heartbeat: AlertHeartbeat): Promise<boolean> {
+  return (await tx.change(insert, heartbeat)) === 1
+}
+
+/** Finds a heartbeat and locks it until the end of the transaction. */
+export function lockHeartbeat(tx: Tx, name: string): Promise<AlertHeartbeat | undefined> {
+  return first(tx, lock, { name })
+}
+
+/** Writes a changed heartbeat; the transaction must have locked it. */
+export async function updateHeartbeat(tx: Tx, heartbeat: AlertHeartbeat): Promise<void> {
+  await tx.change(update, heartbeat)
+}
+
+export async function deleteHeartbeat(tx: Tx, name: string): Promise<void> {
+  await tx.change(remove, { name })
+}
+
+/** Newest first. */
+export async function listHeartbeats(queries: Queries, page: PageRequest): Promise<Page<AlertHeartbeat>> {
+  let query = db(queries).selectFrom('heartbeats').select(heartbeats.all)
+  for (const condition of await createdIn(queries, 'heartbeats', 'created_at', page))
+    query = query.where(condition)
+  return readPage(query, page)
+}
+
+/** Of every heartbeat, from when its age counts. */
+export function listAges(queries: Queries): Promise<{ name: string; since: number }[]> {
+  return db(queries)
+    .selectFrom('heartbeats')
+    .select(['name', (each) => each.fn.coalesce('last_beat_at', 'created_at').as('since')])
+    .execute()
+}
+
+export async function hasHeartbeats(queries: Queries): Promise<boolean> {
+  return (await db(queries).selectFrom('heartbeats').select('name').limit(1).execute()).length > 0
+}
+
+/** The names of overdue heartbeats that are not missed yet. */
+export async function listOverdue(queries: Queries, now: number): Promise<string[]> {
+  return (await queries.run(due, { now })).map(({ name }) => name)
+}
+
+/** Compare-and-set: `false`, and nothing changes, when a beat came meanwhile or another worker was first. */
+export async function markMissed(tx: Tx, name: string, now: number): Promise<boolean> {
+  return (await tx.change(miss, { name, now })) === 1
+}
+
+const CHECK = { name: 'worker' }
+
+/** Records a check; returns the time of the one before, 0 if there was none. */
+export async function recordCheck(tx: Tx, now: number): Promise<number> {
+  await tx.change(insertCheck, CHECK)
+  const before = await first(tx, lockCheck, CHECK)
+  await tx.change(updateCheck, { ...CHECK, now })
+  return before?.checkedAt ?? 0
+}
+
+/** Moves the due times on by the time of an absence, or by the part of it since the heartbeat is counted. */
+export async function postpone(
+  tx: Tx,
+  absence: { readonly from: number; readonly to: number },
+): Promise<void> {
+  const counted = sql<number>`case when counted_from > ${absence.from} then counted_from else ${absence.from} end`
+  await db(tx)
+    .updateTable('heartbeats')
+    .set({ due_at: sql<number>`due_at + ${absence.to} - ${counted}` })
+    .where('missed_at', 'is', null)
+    .execute()
+}

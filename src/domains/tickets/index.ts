@@ -1,0 +1,29 @@
+import { ROLES } from '../../kernel/identity.ts'
+import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { TICKET_EVENTS } from './events.ts'
+import { ticketCountJob } from './jobs.ts'
+import { TICKET_ERRORS, ticketRoutes } from './routes.ts'
+import { encodeTicketDetails } from './schemas.ts'
+import { Tickets, type TicketDeps } from './service.ts'
+import { names } from './tables.ts'
+
+export type { NewTicket, Ticket, TicketDetails, TicketEdit } from './model.ts'
+export { Tickets, type TicketDeps } from './service.ts'
+
+/** Tickets, on which people work (docs/specification.md, Tickets). */
+export const ticketsDomain = defineDomain({
+  name: 'tickets',
+  tables: names,
+  events: TICKET_EVENTS,
+  eventReaders: ROLES,
+  errors: TICKET_ERRORS,
+  encodeEvent: encodeTicketDetails,
+  create: (deps: TicketDeps) => {
+    const tickets = new Tickets(deps)
+    return {
+      tickets,
+      routes: ticketRoutes(tickets),
+      jobs: { api: [ticketCountJob(tickets, deps.metrics)] },
+    } satisfies DomainParts & { tickets: Tickets }
+  },
+})

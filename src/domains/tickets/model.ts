@@ -1,0 +1,166 @@
+import type { PageOrder } from '../../kernel/page.ts'
+
+/** The levels of a ticket, the most urgent first (docs/specification.md, Tickets). */
+export const TICKET_LEVELS = ['critical', 'high', 'medium', 'low', 'info'] as const
+export type TicketLevel = (typeof TICKET_LEVELS)[number]
+
+export const TICKET_STATUSES = ['open', 'in_progress', 'resolved', 'closed'] as const
+export type TicketStatus = (typeof TICKET_STATUSES)[number]
+
+/** The allowed moves; an error message names them in this order. */
+export const TICKET_MOVES: Readonly<Record<TicketStatus, readonly TicketStatus[]>> = {
+  open: ['in_progress', 'resolved', 'closed'],
+  in_progress: ['open', 'resolved', 'closed'],
+  resolved: ['open', 'closed'],
+  closed: ['open'],
+}
+
+export interface Ticket {
+  readonly id: string
+  readonly title: string
+  readonly level: TicketLevel
+  readonly status: TicketStatus
+  readonly source: string | null
+  /** Of unclosed tickets, at most one holds a key. */
+  readonly dedupKey: string | null
+  /** Id of a user. */
+  readonly assignee: string | null
+  readonly commentCount: number
+  readonly createdBy: string
+  /** All times are epoch milliseconds, UTC. */
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly resolvedAt: number | null
+  readonly closedAt: number | null
+  /** 1 at the creation, incremented by each change. */
+  readonly version: number
+}
+
+export interface Comment {
+  readonly id: string
+  readonly at: number
+  readonly author: string
+  readonly text: string
+}
+
+/** One ticket in full; lists leave out its texts. */
+export interface TicketDetails extends Ticket {
+  readonly description: string | null
+  /** Oldest first. */
+  readonly comments: readonly Comment[]
+}
+
+/** What a client sends to create a ticket. */
+export interface NewTicket {
+  readonly title: string
+  readonly level: TicketLevel
+  readonly description?: string
+  readonly source?: string
+  readonly dedupKey?: string
+}
+
+/** What a client sends to change a ticket; a field that is left out keeps its value. */
+export interface TicketEdit {
+  readonly status?: TicketStatus
+  readonly level?: TicketLevel
+  readonly title?: string
+  readonly assignee?: string | null
+  readonly comment?: string
+}
+
+/** The changed fields, each with its value before and after. */
+export type FieldChanges = Readonly<Record<string, readonly [from: string | null, to: string | null]>>
+
+/** One change of a ticket; the first one is its creation, from null. */
+export interface TicketChange {
+  readonly at: number
+  readonly actor: string
+  readonly changes: FieldChanges
+}
+
+/** The order of a history. */
+export const OLDEST_FIRST: PageOrder<'seq'> = {
+  name: 'oldest',
+  keys: [{ name: 'seq', type: 'integer', direction: 'asc' }],
+}
+
+/** An open ticket, created at `at`. */
+export function newTicket(wanted: NewTicket, id: string, createdBy: string, at: number): TicketDetails {
+  const { title, level, description = null, source = null, dedupKey = null } = wanted
+  return {
+    id,
+    title,
+    level,
+    status: 'open',
+    source,
+    dedupKey,
+    assignee: null,
+    commentCount: 0,
+    createdBy,
+    createdAt: at,
+    updatedAt: at,
+    resolvedAt: null,
+    closedAt: null,
+    version: 1,
+    description,
+    comments: [],
+  }
+}
+
+/** The changes that the history records for the creation of a ticket. */
+export function creationChanges({ status, level, title, source }: Ticket): FieldChanges {
+  return {
+    status: [null, status],
+    level: [null, level],
+    title: [null, title],
+    ...(source !== null && { source: [null, source] }),
+  }
+}
+
+const EDITABLE = ['status', 'level', 'title', 'assignee'] as const
+
+/** What an edit changes; a field that already has the value is not part of it. */
+export function changesOf(ticket: Ticket, edit: TicketEdit): FieldChanges {
+  const changes: Record<string, readonly [string | null, string | null]> = {}
+  for (const field of EDITABLE) {
+    const to = edit[field]
+    if (to !== undefined && to !== ticket[field]) changes[field] = [ticket[field], to]
+  }
+  if (edit.comment !== undefined) changes['comment'] = [null, edit.comment]
+  return changes
+}
+
+export function isEmpty(changes: FieldChanges): boolean {
+  return Object.keys(changes).length === 0
+}
+
+export function canMoveTicket(from: TicketStatus, to: TicketStatus): boolean {
+  return TICKET_MOVES[from].includes(to)
+}
+
+/** The ticket after an edit whose move, if it has one, {@link canMoveTicket} allows. */
+export function applyEdit<T extends Ticket>(ticket: T, edit: TicketEdit, at: number): T {
+  const { title = ticket.title, level = ticket.level, assignee = ticket.assignee, comment } = edit
+  return {
+    ...moved(ticket, edit.status ?? ticket.status, at),
+    title,
+    level,
+    assignee,
+    commentCount: ticket.commentCount + (comment === undefined ? 0 : 1),
+    updatedAt: at,
+    version: ticket.version + 1,
+  }
+}
+
+const STATUS_TIMES: Readonly<
+  Record<TicketStatus, (ticket: Ticket, at: number) => Pick<Ticket, 'resolvedAt' | 'closedAt'>>
+> = {
+  open: () => ({ resolvedAt: null, closedAt: null }),
+  in_progress: () => ({ resolvedAt: null, closedAt: null }),
+  resolved: (_, at) => ({ resolvedAt: at, closedAt: null }),
+  closed: ({ resolvedAt }, at) => ({ resolvedAt, closedAt: at }),
+}
+
+function moved<T extends Ticket>(ticket: T, to: TicketStatus, at: number): T {
+  return to === ticket.status ? ticket : { ...ticket, status: to, ...STATUS_TIMES[to](ticket, at) }
+}

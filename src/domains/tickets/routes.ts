@@ -1,0 +1,135 @@
+import { ROLES } from '../../kernel/identity.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
+import { encodePage, parsePage } from '../../wire/page.ts'
+import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { IdParams } from '../../wire/schemas.ts'
+import { OLDEST_FIRST, type TicketDetails } from './model.ts'
+import {
+  decodeNewTicket,
+  decodeTicketEdit,
+  encodeTicket,
+  encodeTicketChange,
+  encodeTicketDetails,
+  NewTicketBody,
+  TicketDetailsSchema,
+  TicketEditBody,
+  TicketHistory,
+  TicketHistoryQuery,
+  TicketPage,
+  TicketQuery,
+} from './schemas.ts'
+import type { Tickets } from './service.ts'
+
+const WRITERS = ['admin', 'service', 'devops'] as const
+
+export const TICKET_ERRORS = {
+  ticket_not_found: { status: 404, meaning: 'There is no such ticket.' },
+} as const satisfies ErrorCodes
+
+const { ticket_not_found } = TICKET_ERRORS
+const { invalid_transition, precondition_failed } = SHARED_ERRORS
+
+/** docs/specification.md, HTTP API */
+export function ticketRoutes(tickets: Tickets): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/tickets',
+      operation: 'createTicket',
+      tag: 'Tickets',
+      summary: 'Create a ticket',
+      description:
+        'With a `dedup_key` that a ticket which is not closed has already, that ticket is the answer, unchanged.',
+      access: WRITERS,
+      body: NewTicketBody,
+      answers: {
+        201: { description: 'The new ticket, open.', schema: TicketDetailsSchema },
+        200: { description: 'The unclosed ticket with this `dedup_key`.', schema: TicketDetailsSchema },
+      },
+      change: async (tx, { body, identity }) => {
+        const { ticket, outcome } = await tickets.create(tx, decodeNewTicket(body), identity.id)
+        return outcome === 'created' ? created(ticketText(ticket), entityTag(ticket)) : ticketAnswer(ticket)
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/tickets',
+      operation: 'listTickets',
+      tag: 'Tickets',
+      summary: 'List tickets, newest first',
+      description: 'Without descriptions and comments.',
+      access: ROLES,
+      query: TicketQuery,
+      answers: { 200: { description: 'A page of tickets.', schema: TicketPage } },
+      read: async ({ query }) => ok(encodePage(await tickets.list(query, parsePage(query)), encodeTicket)),
+    }),
+    route({
+      method: 'GET',
+      path: '/tickets/:id',
+      operation: 'getTicket',
+      tag: 'Tickets',
+      summary: 'Read one ticket with its description and comments',
+      access: ROLES,
+      params: IdParams,
+      answers: { 200: { description: 'The ticket; `ETag` names its version.', schema: TicketDetailsSchema } },
+      errors: { ticket_not_found },
+      read: async ({ params }) => ticketAnswer(await tickets.get(params.id)),
+    }),
+    route({
+      method: 'GET',
+      path: '/tickets/:id/history',
+      operation: 'getTicketHistory',
+      tag: 'Tickets',
+      summary: 'Every change of one ticket, oldest first',
+      access: ROLES,
+      params: IdParams,
+      query: TicketHistoryQuery,
+      answers: { 200: { description: 'The changes, from the creation on.', schema: TicketHistory } },
+      errors: { ticket_not_found },
+      read: async ({ params, query }) => {
+        const history = await tickets.history(params.id, parsePage(query, OLDEST_FIRST))
+        return ok(encodePage(history, encodeTicketChange))
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/tickets/:id',
+      operation: 'editTicket',
+      tag: 'Tickets',
+      summary: 'Change a ticket, or comment on it',
+      description:
+        'At least one field. open → in_progress, resolved or closed; in_progress → open, resolved or closed; ' +
+        'resolved → open or closed; closed → open. What is as it was changes nothing. With `If-Match` only that ' +
+        'version is changed.',
+      access: WRITERS,
+      params: IdParams,
+      body: TicketEditBody,
+      answers: { 200: { description: 'The ticket as it is now.', schema: TicketDetailsSchema } },
+      errors: { ticket_not_found, invalid_transition, precondition_failed },
+      change: async (tx, { params, body, identity, headers }) =>
+        ticketAnswer(
+          await tickets.edit(
+            tx,
+            params.id,
+            decodeTicketEdit(body),
+            identity.id,
+            parseIfMatch(headers['if-match']),
+          ),
+        ),
+    }),
+  ]
+}
+
+function ticketAnswer(ticket: TicketDetails): Answer {
+  return ok(ticketText(ticket), entityTag(ticket))
+}
+
+function ticketText(ticket: TicketDetails): JsonText {
+  return new JsonText(encodeTicketDetails(ticket))
+}
+
+function entityTag({ version }: TicketDetails): Record<string, string> {
+  return { etag: `"${version}"` }
+}

@@ -1,0 +1,216 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { AppError, invalidField, notFound } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { EventSink } from '../../ports/events.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
+import { eventData, TICKET_EVENTS } from './events.ts'
+import {
+  applyEdit,
+  canMoveTicket,
+  changesOf,
+  creationChanges,
+  isEmpty,
+  newTicket,
+  TICKET_LEVELS,
+  TICKET_MOVES,
+  type FieldChanges,
+  type NewTicket,
+  type Ticket,
+  type TicketChange,
+  type TicketDetails,
+  type TicketEdit,
+  type TicketLevel,
+} from './model.ts'
+import {
+  countUnclosed,
+  findKeyHolder,
+  findTicket,
+  insertTicket,
+  insertTicketChange,
+  listComments,
+  listTicketChanges,
+  listTickets,
+  lockTicket,
+  releaseDedupKey,
+  takeDedupKey,
+  updateTicket,
+  type TicketFilter,
+} from './store.ts'
+
+/** What the ticket domain needs of the rest of the platform. */
+export interface TicketDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly events: EventSink<TicketDetails>
+  /** Whether a user has this id. */
+  readonly userExists: (queries: Queries, userId: string) => Promise<boolean>
+}
+
+/** The tickets: their creation, changes, comments and history. */
+export class Tickets {
+  readonly #deps: TicketDeps
+  readonly #created: Counter
+  readonly #changes: Counter
+
+  constructor(deps: TicketDeps) {
+    this.#deps = deps
+    this.#created = deps.metrics.counter({
+      name: 'tickets_created_total',
+      help: 'Created tickets.',
+      labels: ['level'],
+    })
+    this.#changes = deps.metrics.counter({
+      name: 'ticket_changes_total',
+      help: 'Changes of tickets after their creation, by changed field.',
+      labels: ['field'],
+    })
+    for (const level of TICKET_LEVELS) this.#created.increment({ level }, 0)
+  }
+
+  /** Creates a ticket, or returns the unclosed one that holds the same dedup key, unchanged. */
+  async create(
+    tx: Tx,
+    wanted: NewTicket,
+    actor: string,
+  ): Promise<{ ticket: TicketDetails; outcome: 'created' | 'unchanged' }> {
+    const ticket = newTicket(wanted, newId(), actor, this.#deps.clock.now())
+    const holder = await this.#takeKey(tx, ticket)
+    if (holder) return { ticket: holder, outcome: 'unchanged' }
+    await insertTicket(tx, ticket)
+    const changes = creationChanges(ticket)
+    return { ticket: await this.#record(tx, 'created', ticket, { actor, changes }), outcome: 'created' }
+  }
+
+  /** Rejects with `ticket_not_found`. */
+  async get(id: string): Promise<TicketDetails> {
+    const { read } = this.#deps.store
+    return withComments(read, requireTicket(await findTicket(read, id), id))
+  }
+
+  /** Newest first. */
+  list(filter: TicketFilter, page: PageRequest): Promise<Page<Ticket>> {
+    return listTickets(this.#deps.store.read, filter, page)
+  }
+
+  /** Every change, oldest first, starting with the creation. Rejects with `ticket_not_found`. */
+  async history(id: string, page: PageRequest): Promise<Page<TicketChange>> {
+    const { read } = this.#deps.store
+    requireTicket(await findTicket(read, id), id)
+    return listTicketChanges(read, id, page)
+  }
+
+  /**
+   * Changes a ticket. If every field has its value already, the ticket is returned unchanged, without an event. Rejects
+   * with `ticket_not_found`, with `invalid_transition`, with `validation_failed` for an unknown assignee, and with
+   * `precondition_failed` if the ticket has none of the `expectedVersions`.
+   */
+  async edit(
+    tx: Tx,
+    id: string,
+    edit: TicketEdit,
+    actor: string,
+    expectedVersions?: readonly number[],
+  ): Promise<TicketDetails> {
+    const ticket = requireTicket(await lockTicket(tx, id), id)
+    requireVersion(ticket, expectedVersions)
+    const changes = changesOf(ticket, edit)
+    if (isEmpty(changes)) return withComments(tx, ticket)
+    requireMove(ticket, edit)
+    await this.#requireUser(tx, changes)
+    const next = applyEdit(ticket, edit, this.#deps.clock.now())
+    await updateTicket(tx, next)
+    await holdKey(tx, ticket, next)
+    return this.#record(tx, 'updated', next, { actor, changes })
+  }
+
+  /** How many tickets of each level are not closed. */
+  countUnclosed(): Promise<{ level: TicketLevel; tickets: number }[]> {
+    const { store } = this.#deps
+    return store.readAside(countUnclosed(store.read))
+  }
+
+  /** Takes the dedup key of a new ticket; returns the ticket that holds it already. */
+  async #takeKey(tx: Tx, { id, dedupKey }: Ticket): Promise<TicketDetails | undefined> {
+    if (dedupKey === null) return undefined
+    // The holder may be closed between the two statements: then the key is free.
+    while (!(await takeDedupKey(tx, dedupKey, id))) {
+      const holder = await findKeyHolder(tx, dedupKey)
+      if (holder) return withComments(tx, holder)
+    }
+    return undefined
+  }
+
+  async #requireUser(tx: Tx, { assignee }: FieldChanges): Promise<void> {
+    const userId = assignee?.[1] ?? null
+    if (userId === null || (await this.#deps.userExists(tx, userId))) return
+    throw invalidField('assignee', 'must be the id of a user')
+  }
+
+  /**
+   * Writes the history and the event of a change in its transaction, and counts it after the commit. Returns the ticket
+   * with its comments.
+   */
+  async #record(
+    tx: Tx,
+    event: keyof typeof TICKET_EVENTS,
+    ticket: Omit<TicketDetails, 'comments'>,
+    { actor, changes }: Pick<TicketChange, 'actor' | 'changes'>,
+  ): Promise<TicketDetails> {
+    const { id: ticketId, updatedAt: at } = ticket
+    await insertTicketChange(tx, { id: newId(), ticketId, at, actor, changes })
+    const details = await withComments(tx, ticket)
+    const type = TICKET_EVENTS[event]
+    await this.#deps.events.append(tx, { type, subject: ticketId, data: eventData(details) })
+    tx.afterCommit(() => {
+      const fields = Object.keys(changes)
+      if (event === 'created') this.#created.increment({ level: ticket.level })
+      else for (const field of fields) this.#changes.increment({ field })
+      this.#deps.logger.info({ ticket_id: ticketId, status: ticket.status, fields, actor }, `ticket ${event}`)
+    })
+    return details
+  }
+}
+
+async function withComments(
+  queries: Queries,
+  ticket: Omit<TicketDetails, 'comments'>,
+): Promise<TicketDetails> {
+  const comments = ticket.commentCount === 0 ? [] : await listComments(queries, ticket.id)
+  return { ...ticket, comments }
+}
+
+/** A closed ticket gives its dedup key back; a reopened one takes it again, if no other ticket holds it. */
+async function holdKey(tx: Tx, { id, dedupKey, status: before }: Ticket, { status }: Ticket): Promise<void> {
+  if (dedupKey === null || (before === 'closed') === (status === 'closed')) return
+  if (status === 'closed') await releaseDedupKey(tx, dedupKey, id)
+  else await takeDedupKey(tx, dedupKey, id)
+}
+
+function requireTicket<T>(ticket: T | undefined, id: string): T {
+  if (!ticket) throw notFound('ticket', id)
+  return ticket
+}
+
+function requireVersion({ version }: Ticket, expected: readonly number[] | undefined): void {
+  if (!expected || expected.includes(version)) return
+  throw new AppError(
+    'precondition_failed',
+    'precondition_failed',
+    `The ticket has changed; its ETag is "${version}" now.`,
+  )
+}
+
+function requireMove({ status: from }: Ticket, { status: to = from }: TicketEdit): void {
+  if (to === from || canMoveTicket(from, to)) return
+  const allowed = TICKET_MOVES[from].join(', ')
+  throw new AppError(
+    'conflict',
+    'invalid_transition',
+    `A ticket that is ${from} cannot become ${to}; allowed: ${allowed}.`,
+  )
+}

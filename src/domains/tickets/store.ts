@@ -1,0 +1,195 @@
+import { sql } from 'kysely'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { NewRowOf } from '../../store/columns.ts'
+import { createdIn } from '../../store/created-in.ts'
+import { lockRows } from '../../store/locking.ts'
+import { readPage } from '../../store/read-page.ts'
+import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Comment, Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
+import { db, statement, ticketChanges, tickets } from './tables.ts'
+
+/** A ticket in full but for its comments, which are rows of their own. */
+type TicketRow = Omit<TicketDetails, 'comments'>
+
+const insert = statement<TicketRow>((on, value) => on.insertInto('tickets').values(tickets.values(value)))
+
+const find = statement<{ id: string }, TicketRow>((on, value) =>
+  on.selectFrom('tickets').select(tickets.except('seq')).where('id', '=', value('id')),
+)
+
+const lock = statement<{ id: string }, TicketRow>((on, value, capabilities) =>
+  on
+    .selectFrom('tickets')
+    .select(tickets.except('seq'))
+    .where('id', '=', value('id'))
+    .$call(lockRows(capabilities)),
+)
+
+const update = statement<Ticket>((on, value) =>
+  on
+    .updateTable('tickets')
+    .set(
+      tickets.set(
+        value,
+        'title',
+        'level',
+        'status',
+        'assignee',
+        'commentCount',
+        'updatedAt',
+        'resolvedAt',
+        'closedAt',
+        'version',
+      ),
+    )
+    .where('id', '=', value('id')),
+)
+
+const insertChange = statement<NewRowOf<typeof ticketChanges>>((on, value) =>
+  on.insertInto('ticket_changes').values(ticketChanges.values(value)),
+)
+
+const comments = statement<{ ticketId: string }, Comment>((on, value) =>
+  on
+    .selectFrom('ticket_changes')
+    // The condition excludes null.
+    .select(['id', 'at', 'actor as author', 'comment as text'])
+    .$narrowType<{ text: string }>()
+    .where('ticket_id', '=', value('ticketId'))
+    .where('comment', 'is not', null)
+    .orderBy('seq'),
+)
+
+const takeKey = statement<{ key: string; ticketId: string }>((on, value) =>
+  on
+    .insertInto('ticket_dedup_keys')
+    .values({ dedup_key: value('key'), ticket_id: value('ticketId') })
+    .onConflict((conflict) => conflict.column('dedup_key').doNothing()),
+)
+
+const findByKey = statement<{ key: string }, TicketRow>((on, value) =>
+  on
+    .selectFrom('tickets')
+    .select(tickets.except('seq'))
+    .where('id', '=', (keys) =>
+      keys.selectFrom('ticket_dedup_keys').select('ticket_id').where('dedup_key', '=', value('key')),
+    ),
+)
+
+const releaseKey = statement<{ key: string; ticketId: string }>((on, value) =>
+  on
+    .deleteFrom('ticket_dedup_keys')
+    .where('dedup_key', '=', value('key'))
+    .where('ticket_id', '=', value('ticketId')),
+)
+
+export async function insertTicket(tx: Tx, ticket: TicketRow): Promise<void> {
+  await tx.change(insert, ticket)
+}
+
+export function findTicket(queries: Queries, id: string): Promise<TicketRow | undefined> {
+  return first(queries, find, { id })
+}
+
+/** Finds a ticket and locks it until the end of the transaction. */
+export function lockTicket(tx: Tx, id: string): Promise<TicketRow | undefined> {
+  return first(tx, lock, { id })
+}
+
+/** Writes a changed ticket; the transaction must have locked it. */
+export async function updateTicket(tx: Tx, ticket: Ticket): Promise<void> {
+  await tx.change(update, ticket)
+}
+
+export interface ChangeRecord extends TicketChange {
+  readonly id: string
+  readonly ticketId: string
+}
+
+export async function insertTicketChange(tx: Tx, { changes, ...record }: ChangeRecord): Promise<void> {
+  const { comment, ...others } = changes
+  await tx.change(insertChange, { ...record, changes: others, comment: comment?.[1] ?? null })
+}
+
+/** Oldest first. */
+export function listComments(queries: Queries, ticketId: string): Promise<Comment[]> {
+  return queries.run(comments, { ticketId })
+}
+
+/** Oldest first. */
+export async function listTicketChanges(
+  queries: Queries,
+  ticketId: string,
+  page: PageRequest,
+): Promise<Page<TicketChange>> {
+  let query = db(queries)
+    .selectFrom('ticket_changes')
+    .select(['seq', 'at', 'actor', 'changes', 'comment'])
+    .where('ticket_id', '=', ticketId)
+  for (const condition of await createdIn(queries, 'ticket_changes', 'at', page))
+    query = query.where(condition)
+  const { items, next } = await readPage(query, page)
+  return { items: items.map(toChange), next }
+}
+
+function toChange({ seq: _seq, ...row }: HistoryRow): TicketChange {
+  const { comment, ...change } = ticketChanges.decode(row)
+  if (comment === null) return change
+  return { ...change, changes: { ...change.changes, comment: [null, comment] } }
+}
+
+interface HistoryRow {
+  seq: number
+  at: number
+  actor: string
+  changes: string
+  comment: string | null
+}
+
+/** `false` when another unclosed ticket holds the key. Waits for a concurrent transaction that takes the same key. */
+export async function takeDedupKey(tx: Tx, key: string, ticketId: string): Promise<boolean> {
+  return (await tx.change(takeKey, { key, ticketId })) === 1
+}
+
+export async function releaseDedupKey(tx: Tx, key: string, ticketId: string): Promise<void> {
+  await tx.change(releaseKey, { key, ticketId })
+}
+
+/** The unclosed ticket that holds a key. */
+export function findKeyHolder(queries: Queries, key: string): Promise<TicketRow | undefined> {
+  return first(queries, findByKey, { key })
+}
+
+export interface TicketFilter {
+  readonly status?: TicketStatus
+  readonly level?: TicketLevel
+  readonly source?: string
+  readonly assignee?: string
+}
+
+const FILTERS = ['status', 'level', 'source', 'assignee'] as const satisfies readonly (keyof TicketFilter)[]
+
+/** Newest first, without descriptions and comments. */
+export async function listTickets(
+  queries: Queries,
+  filter: TicketFilter,
+  page: PageRequest,
+): Promise<Page<Ticket>> {
+  let query = db(queries).selectFrom('tickets').select(tickets.except('description'))
+  for (const column of FILTERS) {
+    const value = filter[column]
+    if (value !== undefined) query = query.where(column, '=', value)
+  }
+  for (const condition of await createdIn(queries, 'tickets', 'created_at', page))
+    query = query.where(condition)
+  return readPage(query, page)
+}
+
+/** The query that counts the unclosed tickets of each level; it reads one index. */
+export function countUnclosed(queries: Queries) {
+  return db(queries)
+    .selectFrom('tickets')
+    .select(['level', (each) => each.fn.countAll<number>().as('tickets')])
+    .where(sql.ref('closed_at'), 'is', null)
+    .groupBy('level')
+}
