@@ -220,7 +220,7 @@ test('a storm of 5,000 alerts of 50 sources: each is in one message, CRITICAL wi
   await world.pass(5 * SECOND)
   const critical = world.robots.shown.findIndex((text) => text.includes('#4999.'))
   assert.ok(critical >= 0 && world.clock.now() - start <= 60 * SECOND, 'CRITICAL is sent first')
-  await world.drain()
+  await world.drain(2 * SECOND)
   assertEachOnce(world.robots.shown, 5_000)
   assert.equal(world.robots.requests.length, world.robots.shown.length, 'no limit was broken')
 })

@@ -1,5 +1,4 @@
 import type { WaitingClock } from '../../../kernel/clock.ts'
-import { errorMessage } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Metrics } from '../../../kernel/metrics.ts'
@@ -12,11 +11,11 @@ import { nextBundle } from './bundle.ts'
 import type { Outcome } from './model.ts'
 import {
   createMessage,
+  explainFailure,
   listMessages,
   listWaiting,
   lockChannel,
   markFailed,
-  markRetried,
   markSent,
   messageQueue,
   saveChannel,
@@ -155,13 +154,15 @@ export class NotificationSender {
     { id, attempts }: ChannelWork,
     { status, error }: Exclude<WorkOutcome<void>, { status: 'done' }>,
   ): Promise<void> {
-    const reason = `Attempt ${attempts} has failed: ${errorMessage(error)}`.slice(0, REASON_CHARACTERS)
-    const { isRefused = false, pauseMs } = error instanceof SendFailure ? error : {}
-    if (pauseMs !== undefined) await this.#pause(tx, pauseMs)
-    if (status === 'retry') return markRetried(tx, id, { isRefused, reason })
+    if (error instanceof SendFailure) {
+      const reason = `Attempt ${attempts} has failed: ${error.message}`.slice(0, REASON_CHARACTERS)
+      await explainFailure(tx, id, { isRefused: error.isRefused, reason })
+      if (error.pauseMs !== undefined) await this.#pause(tx, error.pauseMs)
+    }
+    if (status === 'retry') return
     // The next attempt would come after the end of the 24 hours.
     const before = this.#options.clock.now() - RETRY.giveUpAfterMs + RETRY.maximumMs
-    const count = await markFailed(tx, id, { before, reason: `Given up after 24 hours. ${reason}` })
+    const count = await markFailed(tx, id, before)
     tx.afterCommit(() => this.#options.count('failed', count))
   }
 
