@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-export const notifications: Migration = {
+export const alertNotifications: Migration = {
   name: '0005-notifications',
   breaking: false,
   async up({ db, capabilities }) {

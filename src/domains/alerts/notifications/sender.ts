@@ -12,7 +12,7 @@ import type { Outcome } from './model.ts'
 import {
   createMessage,
   explainFailure,
-  listMessages,
+  listUnsent,
   listWaiting,
   lockChannel,
   markFailed,
@@ -101,7 +101,7 @@ export class NotificationSender {
     const { name, rate } = this.#options.channel
     const bucket = new TokenBucket(rate, () => claim.now, await lockChannel(tx, name))
     const tokens = bucket.available()
-    const unsent = await listMessages(tx)
+    const unsent = await listUnsent(tx)
     if (tokens === 0 || unsent.some(isLeasedAt(claim.now))) return []
     const [due] = await messageQueue.claim(tx, { ...claim, limit: 1 })
     const message = due ?? (mayCreate(unsent) ? await this.#create(tx, claim, tokens) : undefined)

@@ -176,7 +176,7 @@ export async function saveChannel(tx: Tx, name: string, rate: BucketState): Prom
 }
 
 /** The messages that are being sent, or wait for another attempt. */
-export async function listMessages(queries: Queries): Promise<ChannelWork[]> {
+export async function listUnsent(queries: Queries): Promise<ChannelWork[]> {
   const rows = await db(queries).selectFrom('alert_messages').select(channelMessages.all).execute()
   return rows.map((row) => channelMessages.decode(row))
 }
