@@ -47,6 +47,7 @@ export const alertNotifications: Migration = {
       .on('alert_notifications')
       .column('message_id')
       .where(sql.ref('outcome'), '=', sql.lit('pending'))
+      .where(sql.ref('message_id'), 'is not', null)
       .execute()
 
     await db.schema
