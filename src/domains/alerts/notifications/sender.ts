@@ -16,7 +16,7 @@ import {
   listWaiting,
   lockChannel,
   markFailed,
-  markSent,
+  recordSent,
   messageQueue,
   saveChannel,
   type ChannelWork,
@@ -145,7 +145,7 @@ export class NotificationSender {
   }
 
   async #markSent(tx: Tx, { id }: ChannelWork): Promise<void> {
-    const { outcome, count } = await markSent(tx, id)
+    const { outcome, count } = await recordSent(tx, id)
     tx.afterCommit(() => this.#options.count(outcome, count))
   }
 

@@ -223,7 +223,7 @@ export async function createMessage(
 }
 
 /** Records that a message was sent; returns how many notifications it contains. */
-export async function markSent(tx: Tx, messageId: string): Promise<{ outcome: Outcome; count: number }> {
+export async function recordSent(tx: Tx, messageId: string): Promise<{ outcome: Outcome; count: number }> {
   const contained = await countContained(tx, messageId)
   const outcome = contained === 1 ? 'sent' : 'bundled'
   const others = contained === 1 ? '' : ` with ${contained - 1} others`
