@@ -5,7 +5,7 @@ import { foundation } from './migrations/0001-foundation.ts'
 import { vpn } from './migrations/0002-vpn.ts'
 import { vpnHolders } from './migrations/0003-vpn-holders.ts'
 import { alertRules } from './migrations/0004-alerts.ts'
-import { notifications } from './migrations/0005-notifications.ts'
+import { alertNotifications } from './migrations/0005-notifications.ts'
 import { addTickets } from './migrations/0006-tickets.ts'
 import { addHeartbeats } from './migrations/0007-heartbeats.ts'
 import { telemetry } from './migrations/0008-telemetry.ts'
@@ -33,7 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   vpn,
   vpnHolders,
   alertRules,
-  notifications,
+  alertNotifications,
   addTickets,
   addHeartbeats,
   telemetry,

@@ -56,6 +56,21 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING (COVERING )?INDEX telemetry_agents_by_silence/,
   ],
   [
+    'the notifications that no message contains yet',
+    "select id from alert_notifications where outcome = 'pending' and message_id is null order by seq limit 1000",
+    /USING INDEX alert_notifications_pending/,
+  ],
+  [
+    'the notifications in a message',
+    "select id from alert_notifications where message_id = 'm' and outcome = 'pending'",
+    /USING INDEX alert_notifications_in_message/,
+  ],
+  [
+    'the decisions on an alert',
+    "select id from alert_notifications where alert_id = 'a' and seq < 9 order by seq desc limit 100",
+    /USING INDEX alert_notifications_of_alert/,
+  ],
+  [
     'the sessions of a gateway that another process has ended',
     "select id from vpn_sessions where run_id = 'r' and untold = 1 order by seq limit 1000",
     /USING INDEX vpn_sessions_untold \(run_id=\?\)$/,

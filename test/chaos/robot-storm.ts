@@ -9,9 +9,11 @@ import type { Figures, Scenario, Trial } from './support/scenario.ts'
 const CLIENTS = 4
 const SOURCES = 10
 const MAX_LOAD_MS = 400
+// A notification is gathered for a second before it is sent.
+const MAX_MESSAGE_MS = 2_000
 const DRAIN_MS = 120_000
 /** How often a kill waits for a message to arrive, and how often the robot fails instead. */
-const KILLS_AT_MESSAGE = 0.4
+const KILLS_AT_MESSAGE = 0.25
 const FAULTS = 0.15
 
 export const robotStorm: Scenario = {
@@ -43,9 +45,13 @@ async function storm(trial: Trial, engineName: EngineName): Promise<Figures> {
     const platform = await serve()
     robots.behave(chance.number() < FAULTS ? chance.pick(Object.values(REPAIRABLE)) : undefined)
     // Some kills come after a message has arrived and before the platform knows it.
-    if (chance.number() < KILLS_AT_MESSAGE) onMessage = () => platform.kill()
+    const isAtMessage = chance.number() < KILLS_AT_MESSAGE
+    if (isAtMessage) onMessage = () => platform.kill()
     const load = startReports(platform, acknowledged)
-    await Promise.race([pause(chance.between(0, MAX_LOAD_MS)), platform.ended])
+    // Most kills come under load, some during the first reports.
+    if (chance.number() < 0.8) await Promise.race([load.begun, platform.ended])
+    const limitMs = isAtMessage ? MAX_MESSAGE_MS : chance.between(0, MAX_LOAD_MS)
+    await Promise.race([pause(limitMs), platform.ended])
     await platform.kill()
     await load.stop()
     onMessage = undefined
@@ -74,14 +80,18 @@ let lastNumber = 0
 /** Clients that report new alerts; the numbers of those that were answered are added to `acknowledged`. */
 function startReports(platform: ServedPlatform, acknowledged: number[]) {
   let stopping = false
+  const begun = Promise.withResolvers<void>()
   const client = async () => {
     while (!stopping) {
       const number = ++lastNumber
-      if (await report(platform, number)) acknowledged.push(number)
+      if (!(await report(platform, number))) continue
+      acknowledged.push(number)
+      begun.resolve()
     }
   }
   const running = Promise.all(Array.from({ length: CLIENTS }, client))
   return {
+    begun: begun.promise,
     async stop(): Promise<void> {
       stopping = true
       await running

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-export const notifications: Migration = {
+export const alertNotifications: Migration = {
   name: '0005-notifications',
   breaking: false,
   async up({ db, capabilities }) {
@@ -47,6 +47,7 @@ export const notifications: Migration = {
       .on('alert_notifications')
       .column('message_id')
       .where(sql.ref('outcome'), '=', sql.lit('pending'))
+      .where(sql.ref('message_id'), 'is not', null)
       .execute()
 
     await db.schema

@@ -48,7 +48,7 @@ export class Notifier implements AlertNotifications {
   readonly #decisions: Counter
 
   constructor(options: NotifierOptions) {
-    const { metrics, channel, store } = options
+    const { metrics, store } = options
     this.#options = options
     this.#decisions = metrics.counter({
       name: 'alert_notifications_total',

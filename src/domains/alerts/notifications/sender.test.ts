@@ -220,7 +220,7 @@ test('a storm of 5,000 alerts of 50 sources: each is in one message, CRITICAL wi
   await world.pass(5 * SECOND)
   const critical = world.robots.shown.findIndex((text) => text.includes('#4999.'))
   assert.ok(critical >= 0 && world.clock.now() - start <= 60 * SECOND, 'CRITICAL is sent first')
-  await world.drain()
+  await world.drain(2 * SECOND)
   assertEachOnce(world.robots.shown, 5_000)
   assert.equal(world.robots.requests.length, world.robots.shown.length, 'no limit was broken')
 })
@@ -289,10 +289,9 @@ test('a message that the robot refuses does not hold up the others', async () =>
   )
   await world.report({ title: 'other' })
   await world.drain()
-  assert.deepEqual(world.robots.shown.map((text) => text.split('\n')[0]).sort(), [
-    '[ERROR] other',
-    '[ERROR] refused',
-  ])
+  const titles = world.robots.shown.map((text) => text.split('\n')[0])
+  assert.deepEqual(new Set(titles), new Set(['[ERROR] other', '[ERROR] refused']))
+  assert.equal(titles.length, 2)
 })
 
 test('a pause that the robot asks for holds for all messages', async () => {
@@ -313,13 +312,13 @@ test('a pause that the robot asks for holds for all messages', async () => {
 
 test('a stopped sender leaves a message that another one sends at once', async () => {
   await using world = await notificationWorld('sqlite')
-  world.robots.behave(() => undefined)
+  const arrived = Promise.withResolvers<void>()
+  world.robots.behave(() => arrived.resolve())
   const stopped = world.sender()
   await world.report({ title: 'first' })
+  await world.idle()
   world.clock.advance(2 * SECOND)
-  await new Promise<void>((resolve) => {
-    world.robots.behave(() => resolve())
-  })
+  await arrived.promise
   await stopped.stop()
   world.robots.behave(undefined)
   world.startSender()

@@ -1,5 +1,4 @@
 import type { WaitingClock } from '../../../kernel/clock.ts'
-import { errorMessage } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Metrics } from '../../../kernel/metrics.ts'
@@ -12,12 +11,12 @@ import { nextBundle } from './bundle.ts'
 import type { Outcome } from './model.ts'
 import {
   createMessage,
-  listMessages,
+  explainFailure,
+  listUnsent,
   listWaiting,
   lockChannel,
   markFailed,
-  markRetried,
-  markSent,
+  recordSent,
   messageQueue,
   saveChannel,
   type ChannelWork,
@@ -102,7 +101,7 @@ export class NotificationSender {
     const { name, rate } = this.#options.channel
     const bucket = new TokenBucket(rate, () => claim.now, await lockChannel(tx, name))
     const tokens = bucket.available()
-    const unsent = await listMessages(tx)
+    const unsent = await listUnsent(tx)
     if (tokens === 0 || unsent.some(isLeasedAt(claim.now))) return []
     const [due] = await messageQueue.claim(tx, { ...claim, limit: 1 })
     const message = due ?? (mayCreate(unsent) ? await this.#create(tx, claim, tokens) : undefined)
@@ -146,7 +145,7 @@ export class NotificationSender {
   }
 
   async #markSent(tx: Tx, { id }: ChannelWork): Promise<void> {
-    const { outcome, count } = await markSent(tx, id)
+    const { outcome, count } = await recordSent(tx, id)
     tx.afterCommit(() => this.#options.count(outcome, count))
   }
 
@@ -155,13 +154,15 @@ export class NotificationSender {
     { id, attempts }: ChannelWork,
     { status, error }: Exclude<WorkOutcome<void>, { status: 'done' }>,
   ): Promise<void> {
-    const reason = `Attempt ${attempts} has failed: ${errorMessage(error)}`.slice(0, REASON_CHARACTERS)
-    const { isRefused = false, pauseMs } = error instanceof SendFailure ? error : {}
-    if (pauseMs !== undefined) await this.#pause(tx, pauseMs)
-    if (status === 'retry') return markRetried(tx, id, { isRefused, reason })
+    if (error instanceof SendFailure) {
+      const reason = `Attempt ${attempts} has failed: ${error.message}`.slice(0, REASON_CHARACTERS)
+      await explainFailure(tx, id, { isRefused: error.isRefused, reason })
+      if (error.pauseMs !== undefined) await this.#pause(tx, error.pauseMs)
+    }
+    if (status === 'retry') return
     // The next attempt would come after the end of the 24 hours.
     const before = this.#options.clock.now() - RETRY.giveUpAfterMs + RETRY.maximumMs
-    const count = await markFailed(tx, id, { before, reason: `Given up after 24 hours. ${reason}` })
+    const count = await markFailed(tx, id, before)
     tx.afterCommit(() => this.#options.count('failed', count))
   }
 

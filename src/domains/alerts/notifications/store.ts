@@ -90,10 +90,15 @@ const decideMessage = statement<Decided & { messageId: string }>((on, value) =>
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const giveUp = statement<Decided & { messageId: string; before: number }>((on, value) =>
+const giveUp = statement<{ messageId: string; before: number }>((on, value) =>
   on
     .updateTable('alert_notifications')
-    .set({ outcome: value('outcome'), reason: value('reason'), content: null })
+    .set({
+      outcome: 'failed',
+      // Until now it says why the last attempt has failed.
+      reason: sql<string>`'Given up after 24 hours. ' || coalesce(reason, 'The last attempt has not ended.')`,
+      content: null,
+    })
     .where('message_id', '=', value('messageId'))
     .where('outcome', '=', sql.lit('pending'))
     .where('at', '<=', value('before')),
@@ -171,7 +176,7 @@ export async function saveChannel(tx: Tx, name: string, rate: BucketState): Prom
 }
 
 /** The messages that are being sent, or wait for another attempt. */
-export async function listMessages(queries: Queries): Promise<ChannelWork[]> {
+export async function listUnsent(queries: Queries): Promise<ChannelWork[]> {
   const rows = await db(queries).selectFrom('alert_messages').select(channelMessages.all).execute()
   return rows.map((row) => channelMessages.decode(row))
 }
@@ -218,7 +223,7 @@ export async function createMessage(
 }
 
 /** Records that a message was sent; returns how many notifications it contains. */
-export async function markSent(tx: Tx, messageId: string): Promise<{ outcome: Outcome; count: number }> {
+export async function recordSent(tx: Tx, messageId: string): Promise<{ outcome: Outcome; count: number }> {
   const contained = await countContained(tx, messageId)
   const outcome = contained === 1 ? 'sent' : 'bundled'
   const others = contained === 1 ? '' : ` with ${contained - 1} others`
@@ -232,19 +237,15 @@ export async function markSent(tx: Tx, messageId: string): Promise<{ outcome: Ou
  * Records that a message is not sent again: its notifications up to `before` have failed, the later ones wait for another
  * message. Returns how many have failed.
  */
-export async function markFailed(
-  tx: Tx,
-  messageId: string,
-  { before, reason }: { readonly before: number; readonly reason: string },
-): Promise<number> {
-  const count = await tx.change(giveUp, { messageId, before, outcome: 'failed', reason })
+export async function markFailed(tx: Tx, messageId: string, before: number): Promise<number> {
+  const count = await tx.change(giveUp, { messageId, before })
   await tx.change(unbundle, { messageId })
   await tx.change(removeMessage, { id: messageId })
   return count
 }
 
 /** Records why the last attempt at a message has failed. */
-export async function markRetried(
+export async function explainFailure(
   tx: Tx,
   messageId: string,
   { isRefused, reason }: { readonly isRefused: boolean; readonly reason: string },
