@@ -87,6 +87,8 @@ export function createDomains({ config, signingKey, ...platform }: DomainsOption
     events: eventsOf(alertsDomain),
     channel: alertRobot(config),
     minSeverity: config.alerts.robot.minSeverity,
+    acknowledgeForMs: config.alerts.acknowledgeForMs,
+    keepMs: config.alerts.keepMs,
   })
   const orders = ordersDomain.create({
     ...platform,

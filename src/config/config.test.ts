@@ -76,7 +76,7 @@ test('without a file and an environment everything has its default', () => {
     orders: { expiryMs: 900_000 },
     messages: { keepMs: 604_800_000 },
     worker: { orderScanMs: 5_000, certificateScanMs: 3_600_000 },
-    alerts: { robot: { minSeverity: 'WARNING' } },
+    alerts: { acknowledgeForMs: 14_400_000, keepMs: 7_776_000_000, robot: { minSeverity: 'WARNING' } },
     log: { level: 'info', format: 'json' },
   })
 })
@@ -140,6 +140,8 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'vpn.sessions_per_user': { toml: '1', env: '2' },
   'orders.expiry': { toml: '"1h"', env: '2h' },
   'messages.keep': { toml: '"1d"', env: '2d' },
+  'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
+  'alerts.keep': { toml: '"30d"', env: '60d' },
   'worker.listen': { toml: '"127.0.0.1:1"', env: '127.0.0.1:2' },
   'worker.order_scan': { toml: '"1s"', env: '2s' },
   'alerts.robot.url': {

@@ -13,6 +13,7 @@ export const PASSWORD = 'a heavy brass telescope'
 
 const unknownId = () => ({ id: randomUUID() })
 const fresh = (word: string) => `${word}-${randomUUID()}`
+const soon = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
 const page = { limit: '10' }
 const timedPage = { ...page, created_from: '2026-01-31T02:00:00Z', created_to: '2099-01-31T03:00:00+01:00' }
 
@@ -51,6 +52,24 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listAlerts: () => ({ query: { ...timedPage, status: 'firing', level: 'HIGH', source: 'platform.backup' } }),
   getAlert: () => ({ params: unknownId() }),
   recoverAlert: () => ({ params: unknownId() }),
+  acknowledgeAlert: () => ({ params: unknownId(), body: { comment: 'Anna is on it.' } }),
+  unfreezeAlert: () => ({ params: unknownId() }),
+  getAlertHistory: () => ({ params: unknownId(), query: page }),
+  createSilence: () => ({
+    body: {
+      matchers: {
+        source: fresh('source'),
+        alarm_id: 'backup.*',
+        server_addr: '192.0.2.10',
+        title: 'Backup*',
+      },
+      reason: 'Planned maintenance',
+      starts_at: soon(1),
+      ends_at: soon(2),
+    },
+  }),
+  listSilences: () => ({ query: { ...page, state: 'active' } }),
+  endSilence: () => ({ params: unknownId() }),
   login: () => ({ body: { username: fresh('nobody'), password: PASSWORD } }),
   getMe: () => ({}),
   listUsers: () => ({ query: timedPage }),
