@@ -6,12 +6,15 @@ import {
   type AlertView,
   type Report,
 } from '../../src/domains/alerts/index.ts'
-import { Silences, type SilenceDeps } from '../../src/domains/alerts/silences/service.ts'
+import { Silences } from '../../src/domains/alerts/silences/service.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { HOUR } from '../../src/kernel/time.ts'
 import type { DomainEvent } from '../../src/ports/events.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
 import { fakeClock } from './clock.ts'
 import { inTransactions, testStore } from './store.ts'
 
@@ -34,49 +37,72 @@ export interface Noticed {
   readonly status: AlertView['status']
 }
 
-/** Alerts and silences on a database of their own, with what they have emitted by their commits. */
+/** What was committed, of all processes of a world. */
+interface Committed {
+  readonly events: DomainEvent<AlertView>[]
+  readonly silenceEvents: string[]
+  readonly noticed: Noticed[]
+}
+
+/** Alerts and silences on a database of their own, with what their commits have emitted. */
 export async function alertWorld(dialect: DialectName, overrides: Partial<AlertDeps> = {}) {
   const clock = fakeClock()
   const { store, address, ...disposal } = await testStore(dialect, clock)
-  const events: DomainEvent<AlertView>[] = []
-  const silenceEvents: string[] = []
-  const noticed: Noticed[] = []
+  const record: Committed = { events: [], silenceEvents: [], noticed: [] }
+  return {
+    ...disposal,
+    ...record,
+    ...processOn(store, clock, record, overrides),
+    clock,
+    types: () => record.events.map(({ type }) => type),
+    kinds: () => record.noticed.map(({ kind }) => kind),
+    /** The same on a connection of its own, as another process has it. */
+    async otherProcess() {
+      const limits = {}
+      const own = await openStore({
+        database: address,
+        clock,
+        metrics: noMetrics,
+        logger: silentLogger,
+        limits,
+      })
+      return {
+        ...processOn(own, clock, record, overrides),
+        [Symbol.asyncDispose]: () => own.close(),
+      }
+    },
+  }
+}
+
+function processOn(store: Store, clock: Clock, record: Committed, overrides: Partial<AlertDeps>) {
   const shared = { store, clock, logger: silentLogger, metrics: noMetrics }
   const service = new Alerts({
     ...shared,
     acknowledgeForMs: ACKNOWLEDGE_FOR_MS,
     events: {
       append: async (tx, event) =>
-        tx.afterCommit(() => void events.push({ ...event, data: viewOf(event.data) })),
+        tx.afterCommit(() => void record.events.push({ ...event, data: viewOf(event.data) })),
     },
     notifications: {
       notify: async (tx, { kind }, { alarmId, status }) =>
-        tx.afterCommit(() => void noticed.push({ kind, alarmId, status })),
+        tx.afterCommit(() => void record.noticed.push({ kind, alarmId, status })),
     },
     ...overrides,
   })
-  const silenceDeps: SilenceDeps = {
+  const silences = new Silences({
     ...shared,
     alerts: service,
-    events: { append: async (tx, { type }) => tx.afterCommit(() => void silenceEvents.push(type)) },
-  }
+    events: { append: async (tx, { type }) => tx.afterCommit(() => void record.silenceEvents.push(type)) },
+  })
   const alerts = inTransactions(store, service, 'report', 'recover', 'acknowledge', 'unfreeze')
   return {
-    ...disposal,
-    address,
-    alerts,
-    silences: inTransactions(store, new Silences(silenceDeps), 'create', 'end'),
-    clock,
-    events,
-    silenceEvents,
-    noticed,
     store,
+    alerts,
+    silences: inTransactions(store, silences, 'create', 'end'),
     async report(report: Report, actor = 'anna') {
       const { alert, outcome } = await alerts.report(report, actor)
       return { alert: viewOf(alert), outcome }
     },
-    types: () => events.map(({ type }) => type),
-    kinds: () => noticed.map(({ kind }) => kind),
   }
 }
 
