@@ -140,10 +140,10 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'vpn.sessions_per_user': { toml: '1', env: '2' },
   'orders.expiry': { toml: '"1h"', env: '2h' },
   'messages.keep': { toml: '"1d"', env: '2d' },
-  'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
-  'alerts.keep': { toml: '"30d"', env: '60d' },
   'worker.listen': { toml: '"127.0.0.1:1"', env: '127.0.0.1:2' },
   'worker.order_scan': { toml: '"1s"', env: '2s' },
+  'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
+  'alerts.keep': { toml: '"30d"', env: '60d' },
   'alerts.robot.url': {
     toml: '"https://robot/canary"',
     fileText: SECRET,

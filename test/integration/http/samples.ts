@@ -13,7 +13,6 @@ export const PASSWORD = 'a heavy brass telescope'
 
 const unknownId = () => ({ id: randomUUID() })
 const fresh = (word: string) => `${word}-${randomUUID()}`
-const soon = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
 const page = { limit: '10' }
 const timedPage = { ...page, created_from: '2026-01-31T02:00:00Z', created_to: '2099-01-31T03:00:00+01:00' }
 
@@ -64,8 +63,8 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
         title: 'Backup*',
       },
       reason: 'Planned maintenance',
-      starts_at: soon(1),
-      ends_at: soon(2),
+      starts_at: '2099-01-31T01:00:00Z',
+      ends_at: '2099-02-01T03:00:00+01:00',
     },
   }),
   listSilences: () => ({ query: { ...page, state: 'active' } }),

@@ -19,6 +19,7 @@ const GivenMatchers = Type.Object(
   {
     additionalProperties: false,
     minProperties: 1,
+    maxProperties: 4,
     description: 'At least one; each is an exact text, or a prefix that ends in `*`. All of them must match.',
   },
 )
