@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { encoderOf, parseTime } from '../../../wire/codec.ts'
 import { PageOf, PageQuery } from '../../../wire/page.ts'
-import { Fields, GivenTime, Id, Nullable, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'
+import { Fields, Id, Nullable, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'
 import { requireAllowedText } from '../allowed-text.ts'
 import { SILENCE_STATES, type Matchers, type NewSilence } from './model.ts'
 import type { SilenceView } from './service.ts'
@@ -23,6 +23,8 @@ const GivenMatchers = Type.Object(
     description: 'At least one; each is an exact text, or a prefix that ends in `*`. All of them must match.',
   },
 )
+// Without an example: what is allowed depends on the time of the request.
+const Time = (description: string) => Type.String({ format: 'date-time', maxLength: 64, description })
 const Reason = Text({ minLength: 1, maxLength: 1_024, examples: ['Planned maintenance'] })
 
 export const SilenceSchema = Fields(
@@ -53,8 +55,8 @@ export const SilenceQuery = Fields({
 export const NewSilenceBody = Fields({
   matchers: GivenMatchers,
   reason: Reason,
-  starts_at: Type.Optional(GivenTime('RFC 3339 with any offset; now when left out.')),
-  ends_at: GivenTime('RFC 3339 with any offset; at most 30 days after `starts_at`.'),
+  starts_at: Type.Optional(Time('RFC 3339 with any offset; now when left out.')),
+  ends_at: Time('RFC 3339 with any offset; in the future, and at most 30 days after `starts_at`.'),
 })
 
 /** Throws `forbidden_variable`, and `validation_failed` for a time that does not exist. */
