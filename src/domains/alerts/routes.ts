@@ -15,12 +15,12 @@ import {
   encodeHistoryEntry,
   fromAcknowledgementBody,
   fromAlertQuery,
-  fromHistoryQuery,
   fromReportBody,
   ReportBody,
 } from './schemas.ts'
 import type { AlertView } from './model.ts'
 import type { Alerts } from './service.ts'
+import { OLDEST_FIRST } from './store.ts'
 
 const REPORTERS = ['admin', 'service', 'devops'] as const
 /** Of the list, and of the events. */
@@ -88,7 +88,7 @@ export function alertRoutes(alerts: Alerts): Route[] {
       tag: 'Alerts',
       summary: 'The changes of one alert, oldest first',
       description: 'Every change of its status, and every increase of its weight. Repeated reports are none.',
-      access: READERS,
+      access: ALERT_READERS,
       params: IdParams,
       query: AlertHistoryQuery,
       answers: {
@@ -96,7 +96,7 @@ export function alertRoutes(alerts: Alerts): Route[] {
       },
       errors: { alert_not_found },
       read: async ({ params, query }) =>
-        ok(encodePage(await alerts.history(params.id, fromHistoryQuery(query)), encodeHistoryEntry)),
+        ok(encodePage(await alerts.history(params.id, parsePage(query, OLDEST_FIRST)), encodeHistoryEntry)),
     }),
     ...operatorRoutes(alerts),
   ]

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { AppError } from '../../kernel/errors.ts'
+import type { Page, PagePosition } from '../../kernel/page.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import { ACKNOWLEDGE_FOR_MS, alertWorld, FAILED, type AlertWorld } from '../../../test/support/alerts.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { alertCountJob, alertPruneJob, alertTimeJob } from './jobs.ts'
+import type { HistoryEntry } from './judgement.ts'
 import type { AlertStatus, Report } from './model.ts'
 import { createSuppressions } from './suppressions.ts'
 
-const FIRST_PAGE = { limit: 100, after: null }
+const FIRST_PAGE = { limit: 100 }
 
 const statusOf = async ({ alerts }: AlertWorld, id: string) => (await alerts.get(id)).status
 
@@ -131,11 +133,12 @@ onEveryDialect('the history of an alert', (dialect) => {
     await using world = await alertWorld(dialect)
     const id = await reportAll(world, 'WARNING', 'ERROR', 'HIGH', 'CRITICAL')
     const weights: number[] = []
-    for (let after: number | null | undefined = null; after !== undefined;) {
-      const { items, next } = await world.alerts.history(id, { limit: 2, after })
+    let after: PagePosition | null = null
+    do {
+      const { items, next }: Page<HistoryEntry> = await world.alerts.history(id, { limit: 2, after })
       weights.push(...items.map(({ weight }) => weight))
-      after = next ?? undefined
-    }
+      after = next
+    } while (after)
     assert.deepEqual(weights, [3, 4, 5, 6])
     await assert.rejects(world.alerts.history('nowhere', FIRST_PAGE), isRefused('alert_not_found'))
   })
@@ -279,7 +282,7 @@ onEveryDialect('two processes at once', (dialect) => {
     }
     await reportAll(world, 'CRITICAL', 'CLOSE', 'CRITICAL', 'CLOSE', 'CRITICAL')
     await Promise.all([swing(world), swing(other)])
-    const { items } = await world.alerts.list({}, { limit: 10, before: Number.MAX_SAFE_INTEGER })
+    const { items } = await world.alerts.list({}, { limit: 10 })
     assert.deepEqual([items.length, items[0]?.count, items[0]?.status], [1, 3 + 4, 'frozen'])
     world.clock.advance(HOUR)
     const { signal } = new AbortController()
@@ -299,7 +302,7 @@ onEveryDialect('two processes at once', (dialect) => {
       await world.report({ ...FAILED, level: 'CLOSE' })
       world.clock.advance(10 * MINUTE)
       await Promise.all([other.alerts.prune(world.clock.now() - SECOND, 10), world.report(FAILED)])
-      const { items } = await world.alerts.list({}, { limit: 10, before: Number.MAX_SAFE_INTEGER })
+      const { items } = await world.alerts.list({}, { limit: 10 })
       assert.deepEqual(
         items.map(({ status }) => status),
         ['firing'],

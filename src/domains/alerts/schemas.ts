@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { invalidField } from '../../kernel/errors.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { PageOf, PageQuery, parsePage, TimedPageQuery } from '../../wire/page.ts'
+import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import { requireAllowedText } from './allowed-text.ts'
 import {
@@ -19,7 +19,7 @@ import {
   type Report,
   type Severity,
 } from './model.ts'
-import type { AlertFilter, HistoryPageRequest } from './store.ts'
+import type { AlertFilter } from './store.ts'
 import { alarmIdIn, weightIn } from './text.ts'
 
 const LEVEL_WORDS = `one of ${SEVERITIES.join(', ')}, or an internal level from 0 to 5`
@@ -129,15 +129,9 @@ export const AlertHistoryPage = PageOf(
   }),
 )
 
-export const AlertHistoryQuery = Fields(PageQuery)
+export const AlertHistoryQuery = Fields(TimedPageQuery)
 
 export const encodeHistoryEntry = encoderOf(AlertHistoryPage.properties.items.items)
-
-/** The page of a list that is oldest first. */
-export function fromHistoryQuery(query: Static<typeof AlertHistoryQuery>): HistoryPageRequest {
-  const { limit, before } = parsePage(query)
-  return { limit, after: query.cursor === undefined ? null : before }
-}
 
 /** Throws `forbidden_variable`. */
 export function fromAcknowledgementBody({ comment }: Static<typeof AcknowledgementBody>): string | null {

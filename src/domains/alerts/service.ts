@@ -49,7 +49,6 @@ import {
   lockReported,
   updateAlert,
   type AlertFilter,
-  type HistoryPageRequest,
 } from './store.ts'
 import { sanitizeText } from './text.ts'
 
@@ -157,7 +156,7 @@ export class Alerts implements PlatformAlerts {
   }
 
   /** The changes of an alert, oldest first. Rejects with `alert_not_found`. */
-  async history(id: string, page: HistoryPageRequest): Promise<Page<HistoryEntry>> {
+  async history(id: string, page: PageRequest): Promise<Page<HistoryEntry>> {
     return requireAlert(await listHistory(this.#deps.store.read, id, page), id)
   }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import { pageOf, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
@@ -208,18 +208,17 @@ export async function insertHistory(tx: Tx, alertId: string, entry: ChangeEntry)
   await tx.change(insertEntry, { alertId, at, fromStatus, toStatus, weight, actor, note })
 }
 
-/** The requested part of a history. */
-export interface HistoryPageRequest {
-  readonly limit: number
-  /** Only lines behind that one; null for the first page. */
-  readonly after: number | null
+/** The order of a history. */
+export const OLDEST_FIRST: PageOrder<'seq'> = {
+  name: 'oldest',
+  keys: [{ name: 'seq', type: 'integer', direction: 'asc' }],
 }
 
 /** Oldest first; undefined if there is no such alert. */
 export async function listHistory(
   queries: Queries,
   alertId: string,
-  { limit, after }: HistoryPageRequest,
+  { limit, after, createdFrom = 0, createdTo = Number.MAX_SAFE_INTEGER }: PageRequest,
 ): Promise<Page<HistoryEntry> | undefined> {
   const origin = await first(queries, findOrigin, { id: alertId })
   if (!origin) return undefined
@@ -227,11 +226,15 @@ export async function listHistory(
     .selectFrom('alert_history')
     .select(['seq', 'at', 'from_status as from', 'to_status as to', 'weight', 'actor', 'note'])
     .where('alert_id', '=', alertId)
-    .where('seq', '>', after ?? 0)
+    .where('seq', '>', Number(after?.values[0] ?? 0))
+    .where('at', '>=', createdFrom)
+    .where('at', '<', createdTo)
     .orderBy('seq')
     .limit(limit + 1)
     .execute()
-  return pageOf<HistoryEntry & { seq: number }>(after === null ? [firstLine(origin), ...rows] : rows, limit)
+  const line = firstLine(origin)
+  const isShown = !after && line.at >= createdFrom && line.at < createdTo
+  return pageOf<HistoryEntry & { seq: number }, 'seq'>(isShown ? [line, ...rows] : rows, limit, OLDEST_FIRST)
 }
 
 function firstLine({ firstAt: at, createdBy: actor, firstWeight: weight }: Origin) {

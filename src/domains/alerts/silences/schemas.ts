@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { encoderOf, parseTime } from '../../../wire/codec.ts'
-import { PageOf, PageQuery } from '../../../wire/page.ts'
+import { PageOf, TimedPageQuery } from '../../../wire/page.ts'
 import { Fields, Id, Nullable, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'
 import { requireAllowedText } from '../allowed-text.ts'
 import { SILENCE_STATES, type Matchers, type NewSilence } from './model.ts'
@@ -49,7 +49,7 @@ export const SilencePage = PageOf(SilenceSchema)
 
 export const SilenceQuery = Fields({
   state: Type.Optional(OneOf(SILENCE_STATES, 'Only silences in this state.')),
-  ...PageQuery,
+  ...TimedPageQuery,
 })
 
 export const NewSilenceBody = Fields({

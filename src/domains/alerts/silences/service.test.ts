@@ -8,7 +8,7 @@ import { onEveryDialect } from '../../../../test/support/store.ts'
 import { createSuppressions } from '../suppressions.ts'
 import { SETTLE_MS, type NewSilence } from './model.ts'
 
-const PAGE = { limit: 100, before: Number.MAX_SAFE_INTEGER }
+const PAGE = { limit: 100 }
 
 const running = () => new AbortController().signal
 

@@ -1,7 +1,9 @@
-import { pageOf, type Page, type PageRequest } from '../../../kernel/page.ts'
+import type { Page, PageRequest } from '../../../kernel/page.ts'
 import type { NewRowOf } from '../../../store/columns.ts'
+import { createdIn } from '../../../store/created-in.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
+import { readPage } from '../../../store/read-page.ts'
 import { SETTLE_MS, type Silence, type SilenceState } from './model.ts'
 import { db, silences, statement } from './tables.ts'
 
@@ -82,15 +84,13 @@ export async function listSilences(
   let query = db(queries)
     .selectFrom('alert_silences')
     .select([...SILENCE, 'seq'])
-    .where('seq', '<', page.before)
   if (state) query = query.where('ends_at', state === 'ended' ? '<=' : '>', now)
   if (state === 'active') query = query.where('starts_at', '<=', now)
   if (state === 'pending') query = query.where('starts_at', '>', now)
-  const rows = await query
-    .orderBy('seq', 'desc')
-    .limit(page.limit + 1)
-    .execute()
-  return pageOf(rows.map(silences.decode), page.limit)
+  for (const condition of await createdIn(queries, 'alert_silences', 'created_at', page))
+    query = query.where(condition)
+  const { items, next } = await readPage(query, page)
+  return { items: items.map(silences.decode), next }
 }
 
 /** Ends a silence at that time. */
