@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../test/support/loopback.ts'
 import { startRobots, type RobotDoubles } from '../test/support/robots.ts'
 import type { Bench } from './support/bench.ts'
 import { openDatabase } from './support/database.ts'
@@ -10,7 +11,7 @@ import { figures, ratio, type Measure } from './support/measure.ts'
 import { CONNECTIONS, LOCAL_TOOL, postOrders } from './support/order-load.ts'
 import { startPlatform } from './support/platform-server.ts'
 import { interleave, type Round, type RoundOptions } from './support/rounds.ts'
-import { diskDirectory, freePort } from './support/servers.ts'
+import { diskDirectory } from './support/servers.ts'
 
 const ALERTS = 1_000
 

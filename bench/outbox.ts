@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { jetstream } from '@nats-io/jetstream'
 import { connect, headers } from '@nats-io/transport-node'
 import { startNats, type NatsServer } from '../test/support/nats.ts'
 import type { Bench } from './support/bench.ts'
@@ -13,6 +13,7 @@ import { addPendingMessages } from './support/seed.ts'
 import { freePort } from '../test/support/loopback.ts'
 import { diskDirectory } from './support/servers.ts'
 import { spreadOf } from './support/statistics.ts'
+import { emptyStreams, untilStreamIsThere } from './support/streams.ts'
 
 interface Sizes {
   readonly few: number
@@ -71,7 +72,7 @@ async function drainRounds(nats: NatsServer, { few, many }: Sizes, options: Roun
 
 /** An outage in which that many messages gather, until the last of them is delivered. */
 async function drain({ nats, database }: World, count: number): Promise<number> {
-  await emptyStream(nats)
+  await emptyStreams(nats)
   await nats.kill()
   addPendingMessages(database, count, Date.now())
   await nats.restart()
@@ -111,7 +112,7 @@ let published = 0
 
 /** Messages as long as ours, each acknowledged by the stream, with so many under way at once. */
 async function publishBare(nats: NatsServer, forMs: number): Promise<number> {
-  await emptyStream(nats)
+  await emptyStreams(nats)
   const connection = await connect({ servers: nats.url })
   const client = jetstream(connection)
   const begin = performance.now()
@@ -127,27 +128,6 @@ async function publishBare(nats: NatsServer, forMs: number): Promise<number> {
   try {
     await Promise.all(Array.from({ length: IN_FLIGHT }, lane))
     return acknowledged / ((performance.now() - begin) / 1_000)
-  } finally {
-    await connection.close()
-  }
-}
-
-async function emptyStream({ url }: NatsServer): Promise<void> {
-  const connection = await connect({ servers: url })
-  try {
-    const { streams } = await jetstreamManager(connection)
-    for await (const { config } of streams.list()) await streams.purge(config.name)
-  } finally {
-    await connection.close()
-  }
-}
-
-/** The platform makes it once it is connected. */
-async function untilStreamIsThere({ url }: NatsServer): Promise<void> {
-  const connection = await connect({ servers: url })
-  try {
-    const { streams } = await jetstreamManager(connection)
-    while ((await streams.names().next()).length === 0) await pause(LOOK_EVERY_MS)
   } finally {
     await connection.close()
   }

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alignColumns } from '../src/kernel/table.ts'
 import { alerts } from './alerts.ts'
+import { events } from './events.ts'
 import { gateway } from './gateway.ts'
 import { list as listBench } from './list.ts'
 import { metrics } from './metrics.ts'
@@ -21,6 +22,7 @@ import { parseRequest, USAGE, type RunRequest } from './support/command-line.ts'
 import { isMet, measureTable } from './support/measure.ts'
 import { createProgress } from './support/progress.ts'
 import { chartName, toJson, toMarkdown, withFigures, type Report } from './support/report.ts'
+import { telemetry } from './telemetry.ts'
 import { ticketNotify } from './ticket-notify.ts'
 
 // In the order of docs/performance.md.
@@ -37,6 +39,8 @@ const BENCHES: readonly Bench[] = [
   postgres,
   metrics,
   alerts,
+  events,
+  telemetry,
 ]
 
 const DOCS = join(import.meta.dirname, '../docs')

@@ -101,7 +101,9 @@ function program(): Command {
     .addArgument(new Argument('<role...>', 'all roles that the user has from now on').choices(ROLES))
     .description('replace the roles of a user, and revoke the tokens of the user')
     .addOption(configFile())
-    .action(async (name, roles, options) => (await userCommands()).setUserRoles(context, name, roles, options))
+    .action(async (name, roles, options) =>
+      (await userCommands()).setUserRoles(context, name, roles, options),
+    )
   user
     .command('delete')
     .argument('<name>')

@@ -16,6 +16,8 @@ export interface LoadTarget {
   readonly body?: string
   /** The numbers begin again after so many requests; left out: never. */
   readonly numbers?: number
+  /** A body for each connection, instead of one for all. */
+  readonly bodies?: readonly string[]
 }
 
 /** How one slice of load went. */
@@ -37,13 +39,12 @@ export interface Slice {
  * requests would take longer than the servers take to answer them.
  */
 export async function applyLoad(target: LoadTarget, forMs: number): Promise<Slice> {
-  const request = requestBytes(target)
   const sockets = await Promise.all(Array.from({ length: target.connections }, () => opened(target.port)))
   const { numbers = Number.MAX_SAFE_INTEGER } = target
   const load: Load = { times: [], statuses: {}, deadline: performance.now() + forMs, numbers }
   const begin = performance.now()
   const idleBefore = performance.eventLoopUtilization()
-  await Promise.all(sockets.map((socket) => keepBusy(socket, Buffer.from(request), load)))
+  await Promise.all(sockets.map((socket, index) => keepBusy(socket, requestBytes(target, index), load)))
   const { utilization } = performance.eventLoopUtilization(idleBefore)
   return sliceOf(load, performance.now() - begin, utilization)
 }
@@ -66,7 +67,11 @@ function sliceOf({ times, statuses }: Load, tookMs: number, generatorBusy: numbe
   }
 }
 
-function requestBytes({ port, method, path, headers = {}, body = '' }: LoadTarget): Buffer {
+function requestBytes(
+  { port, method, path, headers = {}, ...target }: LoadTarget,
+  connection: number,
+): Buffer {
+  const body = target.bodies?.[connection] ?? target.body ?? ''
   const lines = Object.entries({
     host: `127.0.0.1:${port}`,
     ...headers,

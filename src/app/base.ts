@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { Config } from '../config/config.ts'
 import type { Messages } from '../domains/messages/index.ts'
+import type { Telemetry } from '../domains/telemetry/index.ts'
 import { Dispatcher } from '../infra/bus/dispatcher.ts'
 import { createNatsBus } from '../infra/bus/nats.ts'
 import { operationsRoutes } from '../infra/http/operations.ts'
@@ -10,7 +11,7 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { SECOND } from '../kernel/time.ts'
-import type { Delivery } from '../ports/outbox.ts'
+import type { Delivery, Outbox } from '../ports/outbox.ts'
 import { createLease } from '../store/lease.ts'
 import { readOnly } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -66,34 +67,54 @@ export async function openBase(
   return { config, logger, metrics, store, bus, domains, operations }
 }
 
-type DomainParts = Omit<Base, 'domains' | 'operations'>
+type BaseParts = Omit<Base, 'domains' | 'operations'>
 
-/** The domains write to the outbox and the dispatcher reads it, so the dispatcher is created after them. */
-function openDomains(parts: DomainParts, resources: AsyncDisposableStack): Domains {
-  let dispatcher: Dispatcher | undefined = undefined
-  const delivery: Delivery = {
-    wake: () => dispatcher?.wake(),
-    settled: (id, withinMs) => dispatcher?.settled(id, withinMs) ?? Promise.resolve(),
-  }
+/** The domains write to the outboxes and the dispatchers read them, so the dispatchers are created after the domains. */
+function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains {
+  const delivery = new LateDelivery()
+  const telemetryDelivery = new LateDelivery()
   // Read now: a request must not be the first to find out that it cannot be read.
   const key = jwtSecret(parts.config)
-  const domains = createDomains({ ...parts, clock: systemClock, delivery, signingKey: () => key })
+  const deliveries = { delivery, telemetryDelivery }
+  const { config, store, logger, metrics } = parts
+  const signingKey = () => key
+  const clock = systemClock
+  const domains = createDomains({ config, store, clock, logger, metrics, ...deliveries, signingKey })
+  exposeTelemetry(domains.telemetry.telemetry, metrics)
   resources.defer(() => domains.events.events.close())
   // A read-only process cannot record a delivery, so it does not deliver.
-  if (!parts.config.readOnly) dispatcher = startDispatcher(parts, domains.messages.messages, resources)
+  if (config.readOnly) return domains
+  const { messages } = domains.messages
+  exposeBacklog(messages, metrics)
+  const start = (name: string, outbox: Outbox) => startDispatcher(parts, { name, outbox }, resources)
+  delivery.dispatcher = start('delivery', messages)
+  telemetryDelivery.dispatcher = start('telemetry-delivery', domains.telemetry.outbox)
   return domains
 }
 
+/** The delivery of an outbox whose dispatcher is created later, or never. */
+class LateDelivery implements Delivery {
+  dispatcher: Dispatcher | undefined
+
+  wake(): void {
+    this.dispatcher?.wake()
+  }
+
+  settled(id: string, withinMs: number): Promise<void> {
+    return this.dispatcher?.settled(id, withinMs) ?? Promise.resolve()
+  }
+}
+
+/** `name` is that of the lease: one process delivers an outbox at a time. */
 function startDispatcher(
-  { bus, store, logger, metrics }: DomainParts,
-  outbox: Messages,
+  { bus, store, logger, metrics }: BaseParts,
+  { name, outbox }: { readonly name: string; readonly outbox: Outbox },
   resources: AsyncDisposableStack,
 ): Dispatcher {
   const clock = systemClock
-  const lease = createLease({ store, clock, name: 'delivery', ttlMs: DELIVERY_LEASE_MS })
+  const lease = createLease({ store, clock, name, ttlMs: DELIVERY_LEASE_MS })
   const dispatcher = new Dispatcher({ bus, outbox, lease, clock, logger, metrics })
   resources.defer(() => dispatcher.close())
-  exposeBacklog(outbox, metrics)
   dispatcher.start()
   return dispatcher
 }
@@ -123,4 +144,18 @@ function exposeBacklog(outbox: Messages, metrics: Metrics): void {
     age.set(oldest === null ? 0 : (systemClock.now() - oldest) / 1_000)
   }
   metrics.onScrape(collect, [pending, age], BACKLOG_AGE_MS)
+}
+
+function exposeTelemetry(telemetry: Telemetry, metrics: Metrics): void {
+  const pending = metrics.gauge({
+    name: 'telemetry_pending',
+    help: 'Items of telemetry that wait for the bus.',
+  })
+  const agents = metrics.gauge({ name: 'telemetry_agents', help: 'Agents that are remembered.' })
+  const collect = async () => {
+    const totals = await telemetry.totals()
+    pending.set(totals.pending)
+    agents.set(totals.agents)
+  }
+  metrics.onScrape(collect, [pending, agents], BACKLOG_AGE_MS)
 }

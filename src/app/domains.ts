@@ -1,11 +1,12 @@
 import type { Config } from '../config/config.ts'
 import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
-import { eventsDomain, type DeclaredSubject } from '../domains/events/index.ts'
+import { eventsDomain, type DeclaredSubject, type EventSource } from '../domains/events/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
 import { sessionsDomain } from '../domains/sessions/index.ts'
+import { telemetryDomain } from '../domains/telemetry/index.ts'
 import { usersDomain } from '../domains/users/index.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
@@ -16,6 +17,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { PlatformAlerts } from '../ports/alerts.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import type { EventSink } from '../ports/events.ts'
 import type { Delivery } from '../ports/outbox.ts'
 import type { Store } from '../store/store.ts'
@@ -33,6 +35,7 @@ export const DOMAINS = [
   usersDomain,
   poolDomain,
   sessionsDomain,
+  telemetryDomain,
   eventsDomain,
 ] as const
 
@@ -54,6 +57,8 @@ export interface DomainsOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly delivery: Delivery
+  /** Of telemetry, which has an outbox of its own. */
+  readonly telemetryDelivery: Delivery
   /** The key of the tokens; called once, when the first token is signed or verified. */
   readonly signingKey: () => Secret
 }
@@ -61,21 +66,15 @@ export interface DomainsOptions {
 export type Domains = ReturnType<typeof createDomains>
 
 /** Creates the domains of a process, once, and wires them to one another. */
-export function createDomains({ config, signingKey, ...platform }: DomainsOptions) {
-  const { clock } = platform
+export function createDomains(options: DomainsOptions) {
+  const { config, store, clock, logger, metrics, delivery, telemetryDelivery, signingKey } = options
+  const platform = { store, clock, logger, metrics }
   // Messages raise alerts and alerts write messages, so one of the two is resolved at the call.
   const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
-  // Streams read the log of the messages, whose commits wake them.
-  const wakingStreams: Delivery = {
-    settled: (id, withinMs) => platform.delivery.settled(id, withinMs),
-    wake() {
-      platform.delivery.wake()
-      events.events.wake()
-    },
-  }
+  const waking = (woken: Delivery) => wakingStreams(woken, () => events.events.wake())
   const messages = messagesDomain.create({
     ...platform,
-    delivery: wakingStreams,
+    delivery: waking(delivery),
     alerts: lazyAlerts,
     keepMs: config.messages.keepMs,
   })
@@ -119,11 +118,16 @@ export function createDomains({ config, signingKey, ...platform }: DomainsOption
     sessionsPerUser: config.vpn.sessionsPerUser,
     requireTokenHolder: users.requireTokenHolder,
   })
-  const events = eventsDomain.create({
+  const telemetry = telemetryDomain.create({
     ...platform,
-    sources: [{ log: messages.log, subjects: declaredSubjects() }],
+    delivery: waking(telemetryDelivery),
+    alerts: alerts.alerts,
+    ...config.telemetry,
   })
-  return { messages, alerts, orders, users, pool, sessions, events } satisfies Record<DomainName, DomainParts>
+  const sources = eventSources(messages.log, telemetry.log)
+  const events = eventsDomain.create({ ...platform, sources })
+  const created = { messages, alerts, orders, users, pool, sessions, telemetry, events }
+  return created satisfies Record<DomainName, DomainParts>
 }
 
 /** The routes of all domains. */
@@ -153,9 +157,29 @@ export function eventSubjects(): string[] {
   return [...new Set(subjects.map((subject) => subject.replace(/[^.]+$/, '>')))]
 }
 
-/** The subjects of all events, each with the roles that may read it. */
-function declaredSubjects(): DeclaredSubject[] {
-  return DOMAINS.flatMap(({ events, eventReaders: readers = [] }: Domain) =>
+/** Announces new rows of an outbox also to the streams, which read its log. */
+function wakingStreams(delivery: Delivery, wakeStreams: () => void): Delivery {
+  return {
+    settled: (id, withinMs) => delivery.settled(id, withinMs),
+    wake() {
+      delivery.wake()
+      wakeStreams()
+    },
+  }
+}
+
+/** What the live stream reads; the order of the logs is that of the places in its ids. */
+function eventSources(messages: EventLog, telemetry: EventLog): EventSource[] {
+  const others = DOMAINS.filter((domain) => domain !== telemetryDomain)
+  return [
+    { log: messages, subjects: declaredSubjects(others) },
+    { log: telemetry, subjects: declaredSubjects([telemetryDomain]) },
+  ]
+}
+
+/** The subjects of the events of these domains, each with the roles that may read it. */
+function declaredSubjects(domains: readonly Domain[]): DeclaredSubject[] {
+  return domains.flatMap(({ events, eventReaders: readers = [] }) =>
     Object.values(events).map((subject) => ({ subject, readers })),
   )
 }

@@ -207,6 +207,16 @@ const SETTINGS = {
     description: 'How long delivered messages are kept.',
     default: '7d',
   }),
+  'telemetry.max_pending': setting(count, {
+    description: 'Items of telemetry that may wait for the bus; above that the answer is 429.',
+    default: '100000',
+  }),
+  'telemetry.rate': setting(count, {
+    description:
+      'Items per second of one agent, and five times as many at once; above that the answer is 429.',
+    default: '100',
+    property: 'telemetry.ratePerSecond',
+  }),
   'worker.listen': setting(listenAddress, {
     description: 'Where the worker answers `/health` and `/metrics`. Unset, it does not listen.',
     default: ({ modules }) => (modules.join() === 'worker' ? '127.0.0.1:9602' : undefined),

@@ -60,6 +60,15 @@ export function invalidField(path: string, message: string): AppError {
   return new AppError('invalid', 'validation_failed', `${path}: ${message}`, { details: [{ path, message }] })
 }
 
+/** The error for a change while the platform is read-only. */
+export function readOnlyError(): AppError {
+  return new AppError(
+    'unavailable',
+    'read_only',
+    'The platform is read-only at the moment; nothing was changed.',
+  )
+}
+
 /** The message of any thrown value, for a log line. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

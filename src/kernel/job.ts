@@ -1,5 +1,10 @@
 import type { Gauge } from './metrics.ts'
 
+/** Runs one batch after the other, until one says that there are no more or `signal` is aborted. */
+export async function runBatches(signal: AbortSignal, runBatch: () => Promise<boolean>): Promise<void> {
+  while (!signal.aborted && (await runBatch()));
+}
+
 /** Something that the worker does again and again (docs/specification.md, Configuration). */
 export interface Job {
   /** Also the label of its metrics; kebab-case. */

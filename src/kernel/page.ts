@@ -68,3 +68,8 @@ export function pageOf<R extends Readonly<Record<Name, SortValue>>, Name extends
   if (rows.length <= limit || !last) return { items, next: null }
   return { items, next: { order, values: keys.map(({ name }) => last[name]) } }
 }
+
+/** The same page with each item converted. */
+export function mapPage<T, U>({ items, next }: Page<T>, convert: (item: T) => U): Page<U> {
+  return { items: items.map(convert), next }
+}

@@ -97,6 +97,15 @@ statement<Thing>((db) =>
   on(db).selectFrom('things').select(THINGS.pick('other')),
 )
 
+// @ts-expect-error The query does not select that column.
+statement<object, { seq: number }>((db) => on(db).selectFrom('things').select(THINGS.pick('kind')))
+// @ts-expect-error That column may be null.
+statement<object, { weightG: number }>((db) => on(db).selectFrom('things').select(THINGS.pick('weightG')))
+// @ts-expect-error The query returns rows.
+statement<object>((db) => on(db).deleteFrom('things').returning('seq'))
+// @ts-expect-error The query returns no rows.
+statement<object, { seq: number }>((db) => on(db).deleteFrom('things'))
+
 type Stored = Omit<Thing, 'isNew' | 'labels' | 'parts'> & {
   isNew: number
   labels: string

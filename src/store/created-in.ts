@@ -6,29 +6,58 @@ import type { Queries } from './store.ts'
 // Rows are created in the order of `seq`, except if the clock of a process was set back.
 const CLOCK_TOLERANCE_MS = HOUR
 
+/** The rows that were created in a time range, by their time and by their `seq`; members that are left out do not restrict. */
+export interface CreatedRange {
+  readonly createdFrom?: number
+  readonly firstSeq?: number
+  readonly createdTo?: number
+  readonly endSeq?: number
+}
+
+type RangeConditions = Readonly<Record<keyof CreatedRange, (value: number) => RawBuilder<boolean>>>
+
+/** The condition for each member of a range; `column` has the time of creation. */
+export function rangeConditions(column: string): RangeConditions {
+  const at = sql.ref(column)
+  return {
+    createdFrom: (time) => sql`${at} >= ${time}`,
+    firstSeq: (seq) => sql`seq >= ${seq}`,
+    createdTo: (time) => sql`${at} < ${time}`,
+    endSeq: (seq) => sql`seq < ${seq}`,
+  }
+}
+
 /**
- * The conditions of a list that is restricted to a time range. `column` has the time of creation. No index is needed: the
- * range of `seq` is found by binary search, so that a page does not read rows outside the range. Rows that were created
- * with a clock more than an hour off may be missing.
+ * The range of a list that is restricted to a time range. `column` has the time of creation. No index is needed: the range
+ * of `seq` is found by binary search, so that a page does not read rows outside the range. Rows that were created with a
+ * clock more than an hour off may be missing.
  */
-export async function createdIn(
+export async function createdRange(
   queries: Queries,
   table: string,
   column: string,
   { createdFrom, createdTo }: Pick<PageRequest, 'createdFrom' | 'createdTo'>,
-): Promise<readonly RawBuilder<boolean>[]> {
-  const at = sql.ref(column)
+): Promise<CreatedRange> {
   const firstSince = (time: number) => firstSeqSince(queries, table, column, time)
-  const conditions: RawBuilder<boolean>[] = []
-  if (createdFrom !== undefined) {
-    const first = await firstSince(createdFrom - CLOCK_TOLERANCE_MS)
-    conditions.push(sql`${at} >= ${createdFrom}`, sql`seq >= ${first}`)
+  return {
+    ...(createdFrom !== undefined && {
+      createdFrom,
+      firstSeq: await firstSince(createdFrom - CLOCK_TOLERANCE_MS),
+    }),
+    ...(createdTo !== undefined && { createdTo, endSeq: await firstSince(createdTo + CLOCK_TOLERANCE_MS) }),
   }
-  if (createdTo !== undefined) {
-    const end = await firstSince(createdTo + CLOCK_TOLERANCE_MS)
-    conditions.push(sql`${at} < ${createdTo}`, sql`seq < ${end}`)
-  }
-  return conditions
+}
+
+/** The conditions of a {@link createdRange}, for a query that is not prepared. */
+export async function createdIn(
+  queries: Queries,
+  table: string,
+  column: string,
+  times: Pick<PageRequest, 'createdFrom' | 'createdTo'>,
+): Promise<readonly RawBuilder<boolean>[]> {
+  const range = await createdRange(queries, table, column, times)
+  const conditions = rangeConditions(column)
+  return Object.entries(range).map(([name, value]) => conditions[name as keyof CreatedRange](value))
 }
 
 /** The smallest `seq` from which on rows were created at `time` or later. */

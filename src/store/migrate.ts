@@ -6,6 +6,7 @@ import { vpn } from './migrations/0002-vpn.ts'
 import { vpnHolders } from './migrations/0003-vpn-holders.ts'
 import { alertRules } from './migrations/0004-alerts.ts'
 import { notifications } from './migrations/0005-notifications.ts'
+import { telemetry } from './migrations/0008-telemetry.ts'
 import { events } from './migrations/0009-events.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   vpnHolders,
   alertRules,
   notifications,
+  telemetry,
   events,
 ]
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts'
-import { AppError } from '../kernel/errors.ts'
+import { readOnlyError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
@@ -54,11 +54,7 @@ export function readOnly(store: Store): Store {
   return {
     ...store,
     write: async () => {
-      throw new AppError(
-        'unavailable',
-        'read_only',
-        'The platform is read-only at the moment; nothing was changed.',
-      )
+      throw readOnlyError()
     },
   }
 }

@@ -26,6 +26,11 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING INDEX messages_pending/,
   ],
   [
+    'the next events of the live stream',
+    "select seq from messages where seq > 1 and seq <= 9 and headers = 'h' order by seq limit 500",
+    /USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/,
+  ],
+  [
     'dead messages',
     "select * from messages where status = 'dead' and seq < 9 order by seq desc limit 100",
     /USING INDEX messages_dead/,
@@ -34,6 +39,21 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     'old messages',
     'select seq from messages where delivered_at < 1 order by delivered_at limit 500',
     /USING (COVERING )?INDEX messages_delivered/,
+  ],
+  [
+    'the telemetry that waits',
+    'select seq, items from telemetry_uploads where delivered_at is null order by seq limit 500',
+    /USING (COVERING )?INDEX telemetry_uploads_pending/,
+  ],
+  [
+    'old telemetry',
+    'select seq from telemetry_uploads where delivered_at < 1 and seq < 9 order by delivered_at limit 500',
+    /USING (COVERING )?INDEX telemetry_uploads_delivered/,
+  ],
+  [
+    'the agents that have been silent longest',
+    'select seq from telemetry_agents order by last_at, seq limit 1',
+    /USING (COVERING )?INDEX telemetry_agents_by_silence/,
   ],
   [
     'the sessions of a gateway that another process has ended',

@@ -22,14 +22,25 @@ export async function readPage<
   Name extends string = 'seq',
 >(query: SelectQueryBuilder<DB, TB, R>, page: PageRequest<Name>): Promise<Page<R>> {
   const order: PageOrder<Name | 'seq'> = page.order ?? NEWEST_FIRST
-  let ordered = page.after ? query.where(isBehind(order.keys, page.after.values)) : query
-  for (const { name, direction, nullable } of order.keys)
+  const rows = await inOrder(query, order, page.after?.values)
+    .limit(page.limit + 1)
+    .execute()
+  return pageOf(rows, page.limit, order)
+}
+
+/** The rows of a query in an order, from the position behind those values on; a placeholder stands for any value but null. */
+export function inOrder<DB, TB extends keyof DB, R>(
+  query: SelectQueryBuilder<DB, TB, R>,
+  { keys }: PageOrder,
+  after?: readonly SortValue[],
+): SelectQueryBuilder<DB, TB, R> {
+  let ordered = after ? query.where(isBehind(keys, after)) : query
+  for (const { name, direction, nullable } of keys)
     ordered = ordered.orderBy(columnOf(name), (item) => {
       const directed = direction === 'asc' ? item.asc() : item.desc()
       return nullable ? directed.nullsLast() : directed
     })
-  const rows = await ordered.limit(page.limit + 1).execute()
-  return pageOf(rows, page.limit, order)
+  return ordered
 }
 
 /** The condition of the rows behind a position: by the first key, or, with the same value of it, by the other keys. */

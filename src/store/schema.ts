@@ -1,7 +1,16 @@
-import type { Compilable, Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Columns, TableOf } from './columns.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
-import { statement, type Statement } from './statement.ts'
+import {
+  pagesOf,
+  type AnyQuery,
+  type Conditions,
+  type FilterOf,
+  type PageOptions,
+  type ReadPage,
+  type SelectedRow,
+} from './pages.ts'
+import { statement, type QueryOf, type Statement } from './statement.ts'
 import type { Queries } from './store.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the columns of any table
@@ -16,8 +25,14 @@ export interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
   db(queries: Queries): Kysely<DatabaseOf<T>>
   /** A prepared statement on these tables; see {@link statement}. */
   statement<P extends object, R = never>(
-    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>, capabilities: Capabilities) => Compilable<R>,
+    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>, capabilities: Capabilities) => QueryOf<R>,
   ): Statement<P, R>
+  /** The pages of one of these tables; see {@link pagesOf}. */
+  pages<Q extends AnyQuery, C extends Conditions<Q>>(
+    options: PageOptions<keyof C & string>,
+    select: (db: Kysely<DatabaseOf<T>>) => Q,
+    conditions: C,
+  ): ReadPage<FilterOf<C>, SelectedRow<Q>>
 }
 
 /** Declares the tables of a domain, each by its name in the database. */
@@ -26,5 +41,6 @@ export function schemaOf<T extends Readonly<Record<string, AnyColumns>>>(tables:
     names: Object.keys(tables),
     db: ({ db }) => db as never,
     statement: (build) => statement(build as never),
+    pages: pagesOf,
   }
 }

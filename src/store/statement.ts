@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery, Kysely } from 'kysely'
+import type { Compilable, CompiledQuery, DeleteResult, InsertResult, Kysely, UpdateResult } from 'kysely'
 import { CAPABILITIES, type Capabilities, type DialectName } from './dialects/capabilities.ts'
 import { Parameter } from './parameter.ts'
 
@@ -14,8 +14,8 @@ export interface BoundStatement {
 
 /**
  * A query of fixed shape that is built and compiled once per dialect and then only given its values. The builder
- * costs ten to twenty microseconds a query, which is most of what a point read takes. A query whose shape depends on
- * a filter uses the builder directly.
+ * costs ten to twenty microseconds a query, which is most of what a point read takes. For a list, whose shape depends
+ * on its filter, there is `pagesOf`.
  */
 export interface Statement<P, R> {
   bind(dialect: DialectName, db: Database, parameters: P): BoundStatement
@@ -23,11 +23,19 @@ export interface Statement<P, R> {
   readonly row?: R
 }
 
+/**
+ * A query of the builder whose rows are `R`; with `never` it returns none. The type of a compiled query does not have its
+ * rows, that of `execute` does.
+ */
+export type QueryOf<R> = Compilable & { execute(): Promise<([R] extends [never] ? Change : R)[]> }
+
+type Change = InsertResult | UpdateResult | DeleteResult
+
 type Build<P, R> = (
   db: Database,
   parameter: <K extends keyof P & string>(name: K) => P[K],
   capabilities: Capabilities,
-) => Compilable<R>
+) => QueryOf<R>
 
 /** `build` must be pure: `parameter(name)` is a placeholder, not a value that can be examined. */
 export function statement<P extends object, R = never>(build: Build<P, R>): Statement<P, R> {

@@ -105,10 +105,10 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
     prepared: T,
   ) => Promise<Answer>
   /**
-   * Runs after the commit, also for a replayed answer: updates a successful answer with what happens outside the
-   * database. It must end within a bounded time.
+   * Updates a successful answer with what happens outside the database: after the commit, and when the answer is sent again
+   * for its `Idempotency-Key`. It must end within a bounded time.
    */
-  readonly afterCommit?: (answer: Answer) => Promise<Answer>
+  readonly updateAnswer?: (answer: Answer) => Promise<Answer>
 }
 
 /**

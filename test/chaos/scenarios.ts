@@ -13,11 +13,13 @@ import { powerLoss } from './power-loss.ts'
 import { robotStorm } from './robot-storm.ts'
 import { supervision } from './supervision.ts'
 import type { Scenario } from './support/scenario.ts'
+import { telemetryStorm } from './telemetry-storm.ts'
 import { workers } from './workers.ts'
 
 /** Every scenario, grouped by the kind of its fault. */
 export const SCENARIOS: readonly Scenario[] = [
   killStorm,
+  telemetryStorm,
   powerLoss,
   ioErrors,
   diskFull,

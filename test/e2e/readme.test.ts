@@ -47,7 +47,8 @@ describe('the commands that the documents show', () => {
     assert.equal(await world.platform.ended, 0)
   })
 
-  for (const guide of ['docs/guide/users.md', 'docs/guide/operating.md']) {
+  const guides = ['users', 'operating', 'events', 'telemetry'].map((name) => `docs/guide/${name}.md`)
+  for (const guide of guides) {
     it(`print in ${guide} what it says`, async () => {
       await using world = await startWorld({})
       const shown = blocksOf(read(guide)).filter(({ language }) => language === 'console')

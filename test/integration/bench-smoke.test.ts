@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alerts } from '../../bench/alerts.ts'
+import { events } from '../../bench/events.ts'
 import { gateway } from '../../bench/gateway.ts'
 import { list } from '../../bench/list.ts'
 import { metrics } from '../../bench/metrics.ts'
@@ -10,9 +11,23 @@ import { postgres } from '../../bench/postgres.ts'
 import { scan } from '../../bench/scan.ts'
 import { slowDisk } from '../../bench/slow-disk.ts'
 import { start } from '../../bench/start.ts'
+import { telemetry } from '../../bench/telemetry.ts'
 
 // Each one starts what it measures, measures it once and stops it; the figures say nothing about speed.
-for (const bench of [orders, list, slowDisk, scan, outbox, start, gateway, postgres, metrics, alerts]) {
+for (const bench of [
+  orders,
+  list,
+  slowDisk,
+  scan,
+  outbox,
+  start,
+  gateway,
+  postgres,
+  metrics,
+  alerts,
+  events,
+  telemetry,
+]) {
   test(`the benchmark ${bench.name} takes all its figures`, async () => {
     const steps: string[] = []
     const measures = await bench.run({

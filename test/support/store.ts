@@ -62,6 +62,26 @@ export async function testStore(
   }
 }
 
+class Repetition extends Error {}
+
+/**
+ * The same store, whose every transaction runs twice: the first attempt is rolled back, as after a lost serialization.
+ * Whatever an attempt changes outside of the database happens twice, too.
+ */
+function repeatingStore(store: Store): Store {
+  const write: Store['write'] = async (work, options) => {
+    const attempt = store.write(async (tx) => {
+      await work(tx)
+      throw new Repetition()
+    }, options)
+    await attempt.catch((error: unknown) => {
+      if (!(error instanceof Repetition)) throw error
+    })
+    return store.write(work, options)
+  }
+  return { ...store, write }
+}
+
 /** Declares a suite for every engine. */
 export function onEveryDialect(name: string, suite: (dialect: DialectName) => void): void {
   for (const dialect of DIALECTS) describe(`${name} on ${dialect}`, () => suite(dialect))
@@ -71,19 +91,20 @@ type InTransactions<T, M extends keyof T> = Omit<T, M> & {
   [Name in M]: T[Name] extends (tx: Tx, ...args: infer A) => infer R ? (...args: A) => R : never
 }
 
-/** Wraps an object: each call of the named methods runs in its own transaction. */
+/** Wraps an object: each call of the named methods runs in its own transaction, which is repeated once. */
 export function inTransactions<T extends object, M extends keyof T & string>(
   store: Store,
   target: T,
   ...methods: readonly M[]
 ): InTransactions<T, M> {
+  const { write } = repeatingStore(store)
   return new Proxy(target, {
     get(object, name) {
       const member = Reflect.get(object, name) as unknown
       if (typeof member !== 'function') return member
       const call = member.bind(object) as (...args: unknown[]) => Promise<unknown>
       if (!methods.includes(name as M)) return call
-      return (...args: unknown[]) => store.write((tx) => call(tx, ...args))
+      return (...args: unknown[]) => write((tx) => call(tx, ...args))
     },
   }) as unknown as InTransactions<T, M>
 }

@@ -146,6 +146,7 @@ async function withUsers<T>(loaded: LoadedConfig, use: (context: UsersContext) =
       logger: silentLogger,
       metrics: noMetrics,
       delivery: NO_DELIVERY,
+      telemetryDelivery: NO_DELIVERY,
       signingKey: () => requireJwtSecret(config),
     }).users
     return use({ store, users, auth })

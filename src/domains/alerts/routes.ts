@@ -1,4 +1,4 @@
-import { JsonText } from '../../kernel/json-text.ts'
+import { bodyWriter } from '../../wire/codec.ts'
 import { SHARED_ERRORS } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Route } from '../../wire/route.ts'
@@ -18,9 +18,10 @@ import {
   fromReportBody,
   ReportBody,
 } from './schemas.ts'
-import type { AlertView } from './model.ts'
 import type { Alerts } from './service.ts'
 import { OLDEST_FIRST } from './store.ts'
+
+const textOf = bodyWriter(encodeAlert)
 
 const REPORTERS = ['admin', 'service', 'devops'] as const
 /** Of the list, and of the events. */
@@ -152,8 +153,4 @@ function operatorRoutes(alerts: Alerts): Route[] {
         ok(textOf(await alerts.unfreeze(tx, params.id, identity.id))),
     }),
   ]
-}
-
-function textOf(alert: AlertView): JsonText {
-  return new JsonText(encodeAlert(alert))
 }

@@ -268,7 +268,8 @@ onEveryDialect('an event of an alert', (dialect) => {
     }
     await using world = await alertWorld(dialect, { events })
     await world.report(FAILED)
-    assert.deepEqual(seen, [{ inside: 1, outside: 0 }])
+    assert.ok(seen.length > 0)
+    for (const each of seen) assert.deepEqual(each, { inside: 1, outside: 0 })
   })
 
   it('that cannot be written rolls back the new alert', async () => {

@@ -193,7 +193,7 @@ for (const [lastEventId, reason] of [
 }
 
 test('an event that is removed while a stream catches up resets it', async () => {
-  const { events, log, open } = world()
+  const { events, log } = world()
   for (let index = 0; index < 4; index++) log.append()
   const body = await events.open({ identity: ADMIN, lastEventId: '1' })
   log.removed = 3

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { Job } from '../../kernel/job.ts'
+import { runBatches, type Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
 import type { Messages } from './service.ts'
 
@@ -11,8 +11,7 @@ export function messagePruneJob(messages: Pick<Messages, 'prune'>, clock: Clock,
   return {
     name: 'message-prune',
     everyMs: HOUR,
-    async run(signal) {
-      while (!signal.aborted && (await messages.prune(clock.now() - keepMs, BATCH)) === BATCH);
-    },
+    run: (signal) =>
+      runBatches(signal, async () => (await messages.prune(clock.now() - keepMs, BATCH)) === BATCH),
   }
 }

@@ -1,4 +1,4 @@
-import { JsonText } from '../../kernel/json-text.ts'
+import { bodyWriter } from '../../wire/codec.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { bodyOf, ok, route, type Answer, type Route } from '../../wire/route.ts'
@@ -13,6 +13,8 @@ import {
   PublishBody,
 } from './schemas.ts'
 import type { Messages } from './service.ts'
+
+const textOf = bodyWriter(encodeMessage)
 
 const READERS = ['admin', 'devops', 'auditor', 'service'] as const
 
@@ -62,7 +64,7 @@ export function messageRoutes(messages: Messages): Route[] {
       body: PublishBody,
       answers: { 202: { description: 'The message as it is now.', schema: MessageSchema } },
       change: async (tx, { body }) => accepted(await messages.publish(tx, fromPublishBody(body))),
-      async afterCommit(answer) {
+      async updateAnswer(answer) {
         const { id } = bodyOf(answer) as { id: string }
         const message = await messages.awaitDelivery(id)
         return message ? { ...answer, ...accepted(message) } : answer
@@ -85,8 +87,4 @@ export function messageRoutes(messages: Messages): Route[] {
 
 function accepted(message: Message): Answer {
   return { status: 202, body: textOf(message) }
-}
-
-function textOf(message: Message): JsonText {
-  return new JsonText(encodeMessage(message))
 }

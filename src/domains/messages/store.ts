@@ -1,12 +1,10 @@
 import { sql } from 'kysely'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
-import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
-import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Message, MessageStatus } from './model.ts'
-import { db, messages, statement } from './tables.ts'
+import { db, messages, pages, statement } from './tables.ts'
 
 const insert = statement<Message>((on, value) => on.insertInto('messages').values(messages.values(value)))
 
@@ -78,20 +76,22 @@ export interface MessageFilter {
   readonly subject?: string
 }
 
+const pageOfMessages = pages(
+  { table: 'messages', createdAt: 'created_at', literals: ['status'] },
+  (on) => on.selectFrom('messages').select(messages.all),
+  {
+    status: (query, status: MessageStatus) => query.where('status', '=', sql.lit(status)),
+    subject: (query, subject: string) => query.where('subject', '=', subject),
+  },
+)
+
 /** Newest first. */
 export async function listMessages(
   queries: Queries,
-  { status, subject }: MessageFilter,
+  filter: MessageFilter,
   page: PageRequest,
 ): Promise<Page<Message>> {
-  let query = db(queries).selectFrom('messages').select(messages.all)
-  // Written out, so that the partial indexes of the two rare statuses serve.
-  if (status) query = query.where('status', '=', sql.lit(status))
-  if (subject) query = query.where('subject', '=', subject)
-  for (const condition of await createdIn(queries, 'messages', 'created_at', page))
-    query = query.where(condition)
-  const { items, next } = await readPage(query, page)
-  return { items: items.map(messages.decode), next }
+  return mapPage(await pageOfMessages(queries, filter, page), messages.decode)
 }
 
 /** The oldest pending messages in the order of their delivery, except those on the subjects or patterns of `without`. */

@@ -36,4 +36,4 @@ export const eventLogs = defineColumns({
   removedUpTo: integer(),
 })
 
-export const { db, names, statement } = schemaOf({ messages, event_logs: eventLogs })
+export const { db, names, pages, statement } = schemaOf({ messages, event_logs: eventLogs })

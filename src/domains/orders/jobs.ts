@@ -1,4 +1,4 @@
-import type { Job } from '../../kernel/job.ts'
+import { runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { ORDER_STATUSES } from './model.ts'
@@ -13,13 +13,12 @@ export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
   return {
     name: 'order-timeout',
     everyMs,
-    async run(signal) {
-      while (!signal.aborted) {
+    run: (signal) =>
+      runBatches(signal, async () => {
         const { due, expired } = await orders.expireDue(BATCH)
         // Orders that other transactions have locked are left for the next run.
-        if (due < BATCH || expired === 0) return
-      }
-    },
+        return due === BATCH && expired > 0
+      }),
   }
 }
 

@@ -29,6 +29,9 @@ export interface Order {
   readonly version: number
 }
 
+/** An order in a list, without the fields that lists do not show. */
+export type ListedOrder = Omit<Order, 'createdBy' | 'version'>
+
 /** What a client sends to create an order. */
 export interface NewOrder {
   readonly orderId: string

@@ -7,7 +7,7 @@ import { noMetrics } from '../../kernel/metrics.ts'
 import type { Page, PagePosition } from '../../kernel/page.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
-import { ORDER_MOVES, ORDER_STATUSES, type Order, type OrderStatus } from './model.ts'
+import { ORDER_MOVES, ORDER_STATUSES, type ListedOrder, type Order, type OrderStatus } from './model.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import type { DomainEvent } from '../../ports/events.ts'
 import { Orders } from './service.ts'
@@ -242,7 +242,7 @@ onEveryDialect('orders', (dialect) => {
     const seen: string[] = []
     let after: PagePosition | null = null
     do {
-      const page: Page<Order> = await w.orders.list({}, { limit: 3, after })
+      const page: Page<ListedOrder> = await w.orders.list({}, { limit: 3, after })
       seen.push(...page.items.map(({ orderId }) => orderId))
       await w.orders.create({ ...WANTED, orderId: `new-${seen.length}` }, 'client')
       after = page.next

@@ -15,6 +15,7 @@ import {
   newOrder,
   ORDER_MOVES,
   ORDER_STATUSES,
+  type ListedOrder,
   type NewOrder,
   type Order,
   type OrderChange,
@@ -82,7 +83,7 @@ export class Orders {
   }
 
   /** Newest first. */
-  list(filter: OrderFilter, page: PageRequest): Promise<Page<Order>> {
+  list(filter: OrderFilter, page: PageRequest): Promise<Page<ListedOrder>> {
     return listOrders(this.#deps.store.read, filter, page)
   }
 

@@ -1,12 +1,9 @@
 import { sql } from 'kysely'
-import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
-import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order, OrderChange, OrderStatus } from './model.ts'
-import { db, orderHistory, orders, statement } from './tables.ts'
+import { db, orderHistory, orders, pages, statement } from './tables.ts'
 
 const insert = statement<Order>((on, value) =>
   on
@@ -67,18 +64,14 @@ export interface OrderFilter {
 }
 
 /** Newest first. */
-export async function listOrders(
-  queries: Queries,
-  { status, platform }: OrderFilter,
-  page: PageRequest,
-): Promise<Page<Order>> {
-  let query = db(queries).selectFrom('orders').select(orders.all)
-  if (status) query = query.where('status', '=', status)
-  if (platform) query = query.where('platform', '=', platform)
-  for (const condition of await createdIn(queries, 'orders', 'created_at', page))
-    query = query.where(condition)
-  return readPage(query, page)
-}
+export const listOrders = pages(
+  { table: 'orders', createdAt: 'created_at', literals: ['status'] },
+  (on) => on.selectFrom('orders').select(orders.except('createdBy', 'version')),
+  {
+    status: (query, status: OrderStatus) => query.where('status', '=', sql.lit(status)),
+    platform: (query, platform: string) => query.where('platform', '=', platform),
+  },
+)
 
 /** Overdue pending orders, the longest overdue first. */
 export function listDue(queries: Queries, now: number, limit: number): Promise<Order[]> {

@@ -30,4 +30,4 @@ export const orderHistory = defineColumns({
   actor: text(),
 })
 
-export const { db, names, statement } = schemaOf({ orders, order_history: orderHistory })
+export const { db, names, pages, statement } = schemaOf({ orders, order_history: orderHistory })

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Tx } from '../../store/store.ts'
 import type { AddressRange } from './addresses.ts'
@@ -18,10 +17,6 @@ interface FreeLease {
   readonly releasedAt: number
 }
 
-// Written out: SQLite plans a statement anew at each execution when its limit is a parameter, which takes longer than the
-// search itself.
-const ONE = sql.lit(1)
-
 // Waits for a transaction that holds the lease: it may be releasing the address that the device had.
 const lastOfDevice = statement<
   { userId: string; device: string; lowest: number; highest: number },
@@ -36,7 +31,7 @@ const lastOfDevice = statement<
     .where('address', '>=', value('lowest'))
     .where('address', '<=', value('highest'))
     .orderBy('released_at', 'desc')
-    .limit(ONE)
+    .limit(1)
     .$call(lockRows(capabilities)),
 )
 
@@ -51,7 +46,7 @@ const longestFree = statement<{ pool: string; from: number; until: number }, Fre
       .where('released_at', '<=', value('until'))
       .orderBy('released_at')
       .orderBy('address')
-      .limit(ONE)
+      .limit(1)
       .$call(lockRows(capabilities, { skipLocked: true })),
 )
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { Job } from '../../kernel/job.ts'
+import { runBatches, type Job } from '../../kernel/job.ts'
 import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
 import type { Sessions } from './service.ts'
 
@@ -26,8 +26,6 @@ export function sessionPruneJob(sessions: Sessions, clock: Clock): Job {
   return {
     name: 'vpn-prune',
     everyMs: HOUR,
-    async run(signal) {
-      while (!signal.aborted && (await sessions.prune(clock.now() - KEEP_MS, BATCH)));
-    },
+    run: (signal) => runBatches(signal, () => sessions.prune(clock.now() - KEEP_MS, BATCH)),
   }
 }

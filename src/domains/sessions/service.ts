@@ -7,7 +7,8 @@ import { SessionCloser } from './closing.ts'
 import { DeadGateways } from './dead-gateways.ts'
 import { deleteRuns, listGateways } from './gateways.ts'
 import { END_CODES, type AuditEntry, type Session, type Tunnels } from './model.ts'
-import { StoreSessionRegistry, type RegistryDeps, type RegistryGateway } from './registry.ts'
+import type { RegistryDeps } from './registrations.ts'
+import { StoreSessionRegistry, type RegistryGateway } from './registry.ts'
 import { countSessions, deleteClosed, findSession, listSessions, type SessionFilter } from './store.ts'
 
 /** What sessions need of the rest of the platform. */

@@ -1,12 +1,12 @@
 import { AppError, invalidField } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import { bodyWriter } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import { ErrorBody, IdParams } from '../../wire/schemas.ts'
 import type { Auth } from './auth.ts'
-import type { User } from './model.ts'
 import {
   encodeLogin,
   encodeMe,
@@ -22,6 +22,8 @@ import {
   UserSchema,
 } from './schemas.ts'
 import type { Users } from './service.ts'
+
+const textOf = bodyWriter(encodeUser)
 
 const ADMINS = ['admin'] as const
 const NO_CONTENT: Answer = { status: 204 }
@@ -176,10 +178,6 @@ function passwordRoute(users: Users, auth: Auth): Route {
 function prepareByAdmin(users: Users, identity: Identity, id: string, password: string) {
   requireAdmin(identity)
   return users.preparePassword(id, password)
-}
-
-function textOf(user: User): JsonText {
-  return new JsonText(encodeUser(user))
 }
 
 function requireOld(password: string | undefined): string {

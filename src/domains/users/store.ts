@@ -1,12 +1,10 @@
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
-import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { nameKey, type Account, type User } from './model.ts'
-import { db, statement, users } from './tables.ts'
+import { db, pages, statement, users } from './tables.ts'
 
 // Without the hash, so that it cannot get into a log or a response.
 const USER = users.pick(
@@ -99,15 +97,15 @@ export async function findAccount(queries: Queries, name: string): Promise<Accou
   return row && toAccount(row)
 }
 
+const pageOfUsers = pages(
+  { table: 'users', createdAt: 'created_at' },
+  (on) => on.selectFrom('users').select([...USER, 'seq']),
+  {},
+)
+
 /** Newest first. */
 export async function listUsers(queries: Queries, page: PageRequest): Promise<Page<User>> {
-  let query = db(queries)
-    .selectFrom('users')
-    .select([...USER, 'seq'])
-  for (const condition of await createdIn(queries, 'users', 'created_at', page))
-    query = query.where(condition)
-  const { items, next } = await readPage(query, page)
-  return { items: items.map(users.decode), next }
+  return mapPage(await pageOfUsers(queries, {}, page), users.decode)
 }
 
 export async function hasUsers(queries: Queries): Promise<boolean> {

@@ -32,4 +32,4 @@ export const users = defineColumns({
   lastLoginAt: integer().nullable(),
 })
 
-export const { db, names, statement } = schemaOf({ users })
+export const { db, names, pages, statement } = schemaOf({ users })

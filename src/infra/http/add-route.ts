@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import {
@@ -120,10 +120,6 @@ function forbidden(message: string): AppError {
   return new AppError('forbidden', 'forbidden', message)
 }
 
-function readOnlyError(): AppError {
-  return new AppError('unavailable', 'read_only', 'The platform is read-only; nothing was changed.')
-}
-
 type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 function responder(route: Answered, options: RouteOptions): Respond {
@@ -156,9 +152,9 @@ function answerer(route: Answered, options: RouteOptions): (request: FastifyRequ
       },
       route.method === 'POST' ? keyOf(request) : undefined,
     )
-    if (!route.afterCommit || answer.status >= 400) return answer
+    if (!route.updateAnswer || answer.status >= 400) return answer
     // The change is committed: the client must hear that, also when its outcome cannot be read again.
-    return route.afterCommit(answer).catch((error: unknown) => {
+    return route.updateAnswer(answer).catch((error: unknown) => {
       logger.warn({ request_id: request.id, error }, 'a committed change could not be read again')
       return answer
     })

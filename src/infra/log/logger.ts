@@ -65,8 +65,10 @@ function timestamps(clock: Clock): () => string {
 function loggerOn(lines: pino.Logger, output: LogDestination, bound: LogFields): Logger {
   const at = (level: Level): Logger[Level] => {
     if (!lines.isLevelEnabled(level)) return () => {}
+    // A copy of the fields of every line would cost as much as redacting them.
+    const merged = isEmpty(bound) ? printable : (fields: LogFields) => ({ ...bound, ...printable(fields) })
     return (fields, message) => {
-      lines[level]({ ...bound, ...printable(fields) }, scrubText(message))
+      lines[level](merged(fields), scrubText(message))
       if (level === 'error') output.flush?.()
     }
   }
@@ -74,10 +76,17 @@ function loggerOn(lines: pino.Logger, output: LogDestination, bound: LogFields):
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug'), child }
 }
 
+const RESERVED = ['ts', 'level', 'message']
+
+function isEmpty(fields: LogFields): boolean {
+  return Object.keys(fields).length === 0
+}
+
 /** Redacted fields. One that has the name of the line's own time, level or message gets another name. */
 function printable(fields: LogFields): Record<string, unknown> {
   const redacted = redactFields(fields)
-  for (const name of ['ts', 'level', 'message'].filter((reserved) => reserved in redacted)) {
+  for (const name of RESERVED) {
+    if (!(name in redacted)) continue
     redacted[`field_${name}`] = redacted[name]
     delete redacted[name]
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
@@ -120,7 +120,7 @@ export class Admission {
   }
 
   #requireOpen(): void {
-    if (this.#deps.readOnly) throw readOnly()
+    if (this.#deps.readOnly) throw readOnlyError()
     if (this.#deps.isStopping()) throw stopping()
   }
 
@@ -149,14 +149,6 @@ function namesOf(user: Identity | undefined): Refusal['user'] {
 /** The gateway is stopping and takes no more sessions. */
 export function stopping(): AppError {
   return new AppError('unavailable', 'draining', 'The gateway is stopping; connect to another one.')
-}
-
-function readOnly(): AppError {
-  return new AppError(
-    'unavailable',
-    'read_only',
-    'The gateway is read-only at the moment and takes no sessions.',
-  )
 }
 
 function tooManyConnections(retryAfterSeconds: number): AppError {

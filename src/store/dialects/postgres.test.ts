@@ -10,8 +10,8 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { openStore } from '../open.ts'
-import { statement } from '../statement.ts'
 import type { Queries, Tx } from '../store.ts'
+import { statement } from '../tables.ts'
 
 test('a connection that the server ends between two queries fails its transaction and nothing else', async () => {
   await using world = await testStore('postgres')

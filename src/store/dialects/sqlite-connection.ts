@@ -8,11 +8,12 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type LimitNode,
   type QueryResult,
 } from 'kysely'
 import { backoffMs } from '../../kernel/retry.ts'
 import type { Database } from '../statement.ts'
-import type { Queries } from '../store.ts'
+import type { Queries, Tx } from '../store.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import type { ReadGate } from './read-gate.ts'
@@ -71,27 +72,54 @@ export class SqliteConnection implements DatabaseConnection {
   }
 }
 
+/**
+ * SQLite plans a statement anew at each execution when a parameter alone is its limit, which takes longer than many a
+ * search itself. It does not with an expression.
+ */
+class QueryCompiler extends SqliteQueryCompiler {
+  protected override visitLimit(node: LimitNode): void {
+    super.visitLimit(node)
+    this.append(' + 0')
+  }
+}
+
 /** Compiles the prepared statements; it has no connection to run them on. */
 const COMPILER: Database = new Kysely({
   dialect: { ...compilerDialect(), createDriver: () => new DummyDriver() },
 })
 
-export function sqliteQueries(connection: SqliteConnection): Queries {
-  let db: Database | undefined
-  return {
-    // Most transactions run prepared statements only, which cost less than a builder.
-    get db() {
-      return (db ??= new Kysely({ dialect: dialectOn(connection) }))
-    },
-    capabilities: CAPABILITIES.sqlite,
-    async run(statement, parameters) {
+/** Queries on one connection. A class, because the object is made for each transaction: a literal with a getter takes 0.3 µs. */
+export class SqliteQueries implements Queries {
+  readonly capabilities = CAPABILITIES.sqlite
+  readonly run: Queries['run']
+  readonly change: Queries['change']
+  readonly #connection: SqliteConnection
+  #db: Database | undefined
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+    this.run = async (statement, parameters) => {
       const { text, values } = statement.bind('sqlite', COMPILER, parameters)
       return (await connection.run(text, values)).rows as never[]
-    },
-    async change(statement, parameters) {
+    }
+    this.change = async (statement, parameters) => {
       const { text, values } = statement.bind('sqlite', COMPILER, parameters)
       return (await connection.run(text, values)).changes
-    },
+    }
+  }
+
+  // Most transactions run prepared statements only, which cost less than a builder.
+  get db(): Database {
+    return (this.#db ??= new Kysely({ dialect: dialectOn(this.#connection) }))
+  }
+}
+
+export class SqliteTransaction extends SqliteQueries implements Tx {
+  readonly afterCommit: Tx['afterCommit']
+
+  constructor(connection: SqliteConnection, afterCommit: Tx['afterCommit']) {
+    super(connection)
+    this.afterCommit = afterCommit
   }
 }
 
@@ -103,7 +131,7 @@ function compilerDialect(): Omit<Dialect, 'createDriver'> {
   return {
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new QueryCompiler(),
   }
 }
 

@@ -13,8 +13,8 @@ export interface StatementResult {
 
 interface Prepared {
   readonly statement: StatementSync
-  /** Empty for a statement that returns no rows. */
-  readonly columns: readonly string[]
+  /** Undefined for a statement that returns no rows. */
+  readonly toRecord: ToRecord | undefined
   readonly onlyReads: boolean
 }
 
@@ -34,9 +34,9 @@ export class SqliteStatements {
   }
 
   run(text: string, values: readonly unknown[]): StatementResult {
-    const { statement, columns, onlyReads } = this.#prepare(text)
-    if (columns.length > 0) {
-      const rows = statement.all(...(values as SQLInputValue[])).map((row) => toRecord(columns, row))
+    const { statement, toRecord, onlyReads } = this.#prepare(text)
+    if (toRecord) {
+      const rows = statement.all(...(values as SQLInputValue[])).map(toRecord)
       if (!onlyReads) this.#changes += rows.length
       return { rows, changes: 0 }
     }
@@ -51,19 +51,22 @@ export class SqliteStatements {
     const statement = this.#database.prepare(text)
     statement.setReturnArrays(true)
     const columns = statement.columns().map(({ name }) => name)
-    const entry = { statement, columns, onlyReads: READS.test(text) }
+    const toRecord = columns.length > 0 ? recordConstructor(columns) : undefined
+    const entry = { statement, toRecord, onlyReads: READS.test(text) }
     this.#prepared.set(text, entry)
     return entry
   }
 }
 
+type ToRecord = (row: unknown) => Record<string, unknown>
+
 /**
- * The engine's own row objects are dictionaries: twice as slow to make as arrays, and several times slower to read than
- * objects with a shape.
+ * Makes an object of a row's values. The engine's own row objects are dictionaries: twice as slow to make as arrays, and
+ * several times slower to read than objects with a shape. An object literal in code made for the columns takes a sixth
+ * of the time of assigning them one by one.
  */
-function toRecord(columns: readonly string[], row: unknown): Record<string, unknown> {
-  const values = row as readonly unknown[]
-  const record: Record<string, unknown> = {}
-  for (let index = 0; index < columns.length; index++) record[columns[index] as string] = values[index]
-  return record
+function recordConstructor(columns: readonly string[]): ToRecord {
+  const members = columns.map((name, index) => `${JSON.stringify(name)}: values[${index}]`)
+  // oxlint-disable-next-line typescript/no-implied-eval -- the names are quoted
+  return new Function('values', `return { ${members.join(', ')} }`) as ToRecord
 }

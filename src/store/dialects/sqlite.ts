@@ -8,13 +8,13 @@ import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { writeSnapshot } from '../snapshot.ts'
-import type { Store, Tx } from '../store.ts'
+import type { Store } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { WriteQueue, type GroupConnection } from '../write-queue.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { createCheckpointer, type Checkpointer } from './sqlite-checkpointer.ts'
-import { sqliteQueries, SqliteConnection } from './sqlite-connection.ts'
+import { SqliteConnection, SqliteQueries, SqliteTransaction } from './sqlite-connection.ts'
 import { isBusy } from './sqlite-errors.ts'
 import { SqliteFile } from './sqlite-file.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
@@ -53,7 +53,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path } = options
   const { file, writer, reader } = await openFile(options)
   const capabilities = CAPABILITIES.sqlite
-  const read = sqliteQueries(new SqliteConnection(new SqliteStatements(reader), new ReadGate()))
+  const read = new SqliteQueries(new SqliteConnection(new SqliteStatements(reader), new ReadGate()))
   const checkpointer = createCheckpointer(path)
   const queue = new WriteQueue({
     clock: options.clock,
@@ -208,8 +208,7 @@ function groupConnection({ database, file, checkpointer }: GroupConnectionOption
     },
     transaction(onCommit) {
       const connection = new SqliteConnection(statements)
-      const tx: Tx = Object.assign(sqliteQueries(connection), { afterCommit: onCommit })
-      return { tx, end: () => connection.end() }
+      return { tx: new SqliteTransaction(connection, onCommit), end: () => connection.end() }
     },
   }
 }

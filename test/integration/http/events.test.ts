@@ -57,9 +57,38 @@ describe('GET /events', () => {
     const [event] = await stream.count(1)
     const [message] = await listMessages('order.created')
     assert.equal(event?.event, 'order.created')
-    assert.match(String(event?.id), /^\d+$/)
+    assert.match(String(event?.id), /^\d+-\d+$/)
     assert.deepEqual(JSON.parse(String(event?.data)), message?.payload)
     assert.equal(event && orderOf(event), order)
+  })
+
+  test('telemetry is streamed item by item, beside the other events, and resumes in both', async () => {
+    using stream = await openEventStream(url, '/events?subjects=telemetry.agent.*,order.*')
+    const agent = `agent-${randomUUID()}`
+    const items = [{ data: { n: 0 } }, { data: { n: 1 } }, { data: { n: 2 } }]
+    const body = { agent_id: agent, items }
+    assert.equal((await api.send({ method: 'POST', path: '/api/v1/telemetry', body })).status, 202)
+    const seen = await stream.count(3)
+    assert.deepEqual(
+      seen.map(({ event }) => event),
+      items.map(() => `telemetry.agent.${agent}`),
+    )
+    const numbers = seen.map(
+      ({ data }) => (JSON.parse(data) as { data: { data: { n: number } } }).data.data.n,
+    )
+    assert.deepEqual(numbers, [0, 1, 2])
+    const order = await createOrder()
+    using resumed = await openEventStream(url, '/events?subjects=telemetry.agent.*,order.*', {
+      lastEventId: seen[1]?.id,
+    })
+    const rest = await resumed.count(2)
+    assert.deepEqual(rest.map(({ event }) => event).toSorted(), ['order.created', `telemetry.agent.${agent}`])
+    assert.ok(rest.map(orderOf).includes(order))
+    const refused = await openEventStream(url, '/events?subjects=telemetry.agent.*', {
+      headers: as('auditor'),
+    })
+    assert.equal(refused.status, 403)
+    refused[Symbol.dispose]()
   })
 
   test('the stream begins now, and resumes behind the last event', async () => {
@@ -85,7 +114,7 @@ describe('GET /events', () => {
     assert.deepEqual(await streamedOrders(resumed, 1), [order])
   })
 
-  for (const lastEventId of ['x', '-1', '1.5', '1-2', '99999999', '9'.repeat(30), ' ,']) {
+  for (const lastEventId of ['x', '-1', '1.5', '1-2-3', '99999999', '9'.repeat(30), ' ,']) {
     test(`Last-Event-ID ${lastEventId} is no place: one event reset, then the stream goes on`, async () => {
       using stream = await openEventStream(url, '/events', { lastEventId })
       const [reset] = await stream.count(1)
@@ -189,6 +218,50 @@ describe('GET /events', () => {
       api.platform.logs().find((each) => each['request_id'] === requestId),
     )
     assert.deepEqual([line['route'], line['status'], line['caller']], ['/events', 200, 'tester'])
+  })
+
+  test('the stream after a thousand is 503, until another one ends', async () => {
+    await using other = await openApi()
+    const open = () => openEventStream(other.platform.url)
+    const streams: EventStreamClient[] = []
+    while (streams.length < 1_000) streams.push(...(await Promise.all(Array.from({ length: 50 }, open))))
+    assert.ok(streams.every(({ status }) => status === 200))
+    const refused = await open()
+    assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '5'])
+    assert.match(await refused.ended, /"code":"too_many_streams"/)
+    streams[0]?.[Symbol.dispose]()
+    const next = await eventually('a stream', async () => {
+      const stream = await open()
+      return stream.status === 200 ? stream : undefined
+    })
+    for (const stream of [...streams, next]) stream[Symbol.dispose]()
+  })
+
+  test('a client that does not read is disconnected, and resumes without a gap', async () => {
+    using slow = await openEventStream(url, '/events?subjects=alert.raised')
+    using other = await openEventStream(url, '/events?subjects=alert.raised')
+    slow.pause()
+    const dropped = 'platform_event_streams_ended_total{reason="slow"}'
+    const report = (index: number) =>
+      api.send({
+        method: 'POST',
+        path: '/alerts/report',
+        body: { source: 'slow', title: `Alert ${index}`, level: 'ERROR', body: 'x'.repeat(16_000) },
+      })
+    let reports = 0
+    while ((await metric(dropped)) === 0) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => report(reports++)))
+      assert.ok(answers.every(({ status }) => status === 201))
+    }
+    const events = await other.count(reports)
+    const { lastEventId } = slow
+    using resumed = await openEventStream(url, '/events?subjects=alert.raised', { lastEventId })
+    const missed = events.filter(({ id }) => Number(id) > Number(lastEventId))
+    const caughtUp = await resumed.count(missed.length)
+    assert.deepEqual(
+      caughtUp.map(({ id }) => id),
+      missed.map(({ id }) => id),
+    )
   })
 
   test('a stream ends with its token', async () => {

@@ -249,6 +249,7 @@ function assertBounded(schema: Schema, what: string): void {
     assert.ok(schema.maxItems !== undefined && schema.items, what)
     return assertBounded(schema.items, what)
   }
+  if (schema.type === 'object' && schema.properties) return assertClosed(schema, what)
   if (schema.type === 'object') return assert.ok(schema.maxProperties !== undefined, what)
   if (schema.type === 'integer')
     return assert.ok(schema.minimum !== undefined && schema.maximum !== undefined, what)

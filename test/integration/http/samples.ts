@@ -83,6 +83,15 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   disconnectVpnSession: () => ({ params: unknownId() }),
   getVpnPool: () => ({}),
   listVpnAudit: () => ({ query: { ...timedPage, event: 'auth_failed', user: 'ada' } }),
+  sendTelemetry: () => ({
+    body: {
+      agent_id: fresh('agent'),
+      at: '2026-01-31T03:00:00+01:00',
+      data: { temperature: 21.5 },
+    },
+  }),
+  listTelemetryAgents: () => ({ query: timedPage }),
+  getTelemetryAgent: () => ({ params: { agent_id: fresh('agent') } }),
   getHealth: () => ({}),
   getMetrics: () => ({}),
 }

@@ -6,7 +6,7 @@ import type { Metrics } from '../../../kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
 import { TokenBucket } from '../../../kernel/token-bucket.ts'
 import type { NotificationChannel } from '../../../ports/notification-channel.ts'
-import { Runner, type Claim, type WorkOutcome } from '../../../store/runner.ts'
+import { Runner, type WorkClaim, type WorkOutcome } from '../../../store/runner.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { nextBundle } from './bundle.ts'
 import type { Outcome } from './model.ts'
@@ -98,7 +98,7 @@ export class NotificationSender {
     return this.#runner.stop()
   }
 
-  async #claim(tx: Tx, claim: Claim): Promise<ChannelWork[]> {
+  async #claim(tx: Tx, claim: WorkClaim): Promise<ChannelWork[]> {
     const { name, rate } = this.#options.channel
     const bucket = new TokenBucket(rate, () => claim.now, await lockChannel(tx, name))
     const tokens = bucket.available()
@@ -113,7 +113,7 @@ export class NotificationSender {
   }
 
   /** Bundles notifications into a message, which the holder of the claim has claimed already. */
-  async #create(tx: Tx, { now, holder, until }: Claim, tokens: number): Promise<ChannelWork | undefined> {
+  async #create(tx: Tx, { now, holder, until }: WorkClaim, tokens: number): Promise<ChannelWork | undefined> {
     const { channel } = this.#options
     const id = newId()
     const bundle = nextBundle(await listWaiting(tx), {

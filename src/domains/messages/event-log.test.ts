@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fakeClock } from '../../../test/support/clock.ts'
+import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { DAY } from '../../kernel/time.ts'
+import type { DialectName } from '../../store/dialects/capabilities.ts'
+import { MessageLog } from './event-log.ts'
+import { Messages } from './service.ts'
+
+const EVENT_TYPE = 'application/cloudevents+json; charset=utf-8'
+
+async function world(dialect: DialectName) {
+  const clock = fakeClock()
+  const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
+  const service = new Messages({
+    store,
+    clock,
+    logger: silentLogger,
+    delivery: { wake() {}, settled: async () => {} },
+    alerts: { raise: async () => undefined },
+  })
+  const events = service.eventsOf<object>('orders', (data) => JSON.stringify(data))
+  const log = new MessageLog(store.read)
+  const readIds = async (after: number, limit = 10) =>
+    (await log.readAfter(after, limit)).map(
+      ({ payload }) => (JSON.parse(payload) as { subject: string }).subject,
+    )
+  return {
+    clock,
+    log,
+    readIds,
+    messages: inTransactions(store, service, 'publish'),
+    append: (subject: string) =>
+      store.write((tx) => events.append(tx, { type: 'order.created', subject, data: {} })),
+    [Symbol.asyncDispose]: dispose,
+  }
+}
+
+onEveryDialect('the log of the events', (dialect) => {
+  test('has the committed events in their order, as they are sent on the bus', async () => {
+    await using w = await world(dialect)
+    assert.deepEqual([await w.log.newestPlace(), await w.log.readAfter(0, 10)], [0, []])
+    for (const id of ['a', 'b', 'c']) await w.append(id)
+    const [first, second] = await w.log.readAfter(0, 2)
+    const [message] = await w.messages.pending(1, [])
+    assert.deepEqual(first, { place: 1, subject: 'order.created', payload: message?.payload })
+    assert.equal(second?.place, 2)
+    assert.deepEqual(await w.readIds(2), ['c'])
+    assert.deepEqual(await w.readIds(3), [])
+    assert.equal(await w.log.newestPlace(), 3)
+  })
+
+  test('has no messages of users, whatever they look like', async () => {
+    await using w = await world(dialect)
+    const envelope = { specversion: '1.0', id: 'forged', type: 'order.created', subject: 'forged' }
+    for (const headers of [{}, { 'content-type': EVENT_TYPE }])
+      await w.messages.publish({ subject: 'order.created', payload: envelope, headers })
+    assert.deepEqual([await w.readIds(0), await w.readIds(0)], [[], []])
+    await w.append('a')
+    assert.deepEqual([await w.readIds(0), await w.readIds(1), await w.readIds(2)], [['a'], ['a'], ['a']])
+    assert.deepEqual(await w.readIds(0, 1), ['a'])
+  })
+
+  test('records what was removed', async () => {
+    await using w = await world(dialect)
+    for (const id of ['a', 'b', 'c']) await w.append(id)
+    const delivered = (await w.messages.pending(10, [])).slice(1)
+    await w.messages.settle({ delivered, failed: [], refused: [] })
+    assert.equal(await w.log.removedUpTo(), 0)
+    w.clock.advance(DAY)
+    // The newest one stays.
+    assert.equal(await w.messages.prune(w.clock.now(), 10), 1)
+    assert.equal(await w.messages.prune(w.clock.now(), 10), 0)
+    assert.equal(await w.log.removedUpTo(), 2)
+    assert.deepEqual(await w.readIds(0), ['a', 'c'])
+  })
+})

@@ -1,0 +1,35 @@
+import type { PlatformAlerts } from '../../ports/alerts.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { TELEMETRY_EVENTS } from './events.ts'
+import { telemetryPruneJob } from './jobs.ts'
+import { TelemetryOutbox } from './outbox.ts'
+import { TELEMETRY_ERRORS, telemetryRoutes } from './routes.ts'
+import { encodeEvent } from './schemas.ts'
+import { Telemetry, type TelemetryDeps } from './service.ts'
+import { names } from './tables.ts'
+
+export type { Agent } from './model.ts'
+export { TelemetryOutbox } from './outbox.ts'
+export { Telemetry, type TelemetryDeps } from './service.ts'
+
+/** What agents measure, with an outbox of its own (docs/specification.md, Telemetry). */
+export const telemetryDomain = defineDomain({
+  name: 'telemetry',
+  tables: names,
+  events: TELEMETRY_EVENTS,
+  eventReaders: ['admin', 'service', 'devops'],
+  errors: TELEMETRY_ERRORS,
+  encodeEvent,
+  create: (deps: TelemetryDeps & { readonly alerts: PlatformAlerts }) => {
+    const telemetry = new Telemetry(deps)
+    const outbox = new TelemetryOutbox(deps)
+    return {
+      telemetry,
+      outbox,
+      log: outbox,
+      routes: telemetryRoutes(telemetry, () => deps.clock.now()),
+      jobs: { worker: [telemetryPruneJob(telemetry, deps.clock)] },
+    } satisfies DomainParts & { telemetry: Telemetry; outbox: TelemetryOutbox; log: EventLog }
+  },
+})

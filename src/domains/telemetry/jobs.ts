@@ -1,0 +1,20 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Job } from '../../kernel/job.ts'
+import { HOUR, MINUTE } from '../../kernel/time.ts'
+import type { Telemetry } from './service.ts'
+
+// docs/specification.md, Telemetry
+const KEEP_MS = HOUR
+// Small batches let other writes run in between.
+const BATCH = 500
+
+/** Removes telemetry that was delivered more than an hour ago. */
+export function telemetryPruneJob(telemetry: Pick<Telemetry, 'prune'>, clock: Clock): Job {
+  return {
+    name: 'telemetry-prune',
+    everyMs: MINUTE,
+    async run(signal) {
+      while (!signal.aborted && (await telemetry.prune(clock.now() - KEEP_MS, BATCH)) === BATCH);
+    },
+  }
+}

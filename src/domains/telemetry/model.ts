@@ -1,0 +1,79 @@
+import { SECOND } from '../../kernel/time.ts'
+
+/** What an agent has measured. */
+export interface Item {
+  /** Epoch milliseconds, by the clock of the agent; the time of the request when the agent gives none. */
+  readonly at: number
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** The items of one request, encoded. */
+export interface Upload {
+  readonly agentId: string
+  readonly items: number
+  readonly bytes: number
+  readonly content: string
+  /** As JSON on the wire. */
+  readonly lastItem: string
+}
+
+/** An agent as the API shows it. */
+export interface Agent {
+  readonly agentId: string
+  readonly firstAt: number
+  readonly lastAt: number
+  readonly items: number
+}
+
+/** docs/specification.md, Telemetry */
+export const MAX_ITEMS = 500
+export const MAX_AGENTS = 100_000
+/** Of one event: NATS takes 1 MiB with headers and envelope. */
+export const MAX_EVENT_BYTES = 1_000_000
+/** Of all items that wait: with the default of `telemetry.max_pending` about 5 kB for each. */
+export const MAX_PENDING_BYTES = 512 * 1024 * 1024
+
+const BUCKET_SECONDS = 5
+const MICROSECONDS = 1_000_000
+const BUCKET_MICROSECONDS = BUCKET_SECONDS * MICROSECONDS
+
+/** The result of taking tokens: the new state of the bucket, or how long to wait for so many. */
+export type Tokens =
+  | { readonly outcome: 'taken'; readonly fullAt: number }
+  | { readonly outcome: 'refused'; readonly retryAfterSeconds: number }
+
+/**
+ * Takes tokens from a bucket that holds five seconds' worth. Its state is the time at which it is full again, in epoch
+ * microseconds (the generic cell rate algorithm, ITU-T I.371). A clock that was set back leaves it empty at most.
+ */
+export function takeTokens(fullAt: number, tokens: number, now: number, perSecond: number): Tokens {
+  const at = now * (MICROSECONDS / SECOND)
+  const start = Math.min(Math.max(fullAt, at), at + BUCKET_MICROSECONDS)
+  const next = start + Math.ceil((tokens * MICROSECONDS) / perSecond)
+  const excess = next - at - BUCKET_MICROSECONDS
+  if (excess <= 0) return { outcome: 'taken', fullAt: next }
+  // A bucket is never fuller than full: what is larger than it never fits.
+  return { outcome: 'refused', retryAfterSeconds: Math.min(excess, start - at) / MICROSECONDS }
+}
+
+/** The most items that a bucket holds. */
+export function bucketSize(perSecond: number): number {
+  return perSecond * BUCKET_SECONDS
+}
+
+// More than the items of an upload, so that each item has a place of its own; a power of two, so that it divides evenly.
+const PLACES = 512
+
+/** The place of an item in the order of all events of telemetry. */
+export function placeOf(uploadSeq: number, index: number): number {
+  return uploadSeq * PLACES + index
+}
+
+export function uploadOf(place: number): { readonly seq: number; readonly index: number } {
+  return { seq: Math.floor(place / PLACES), index: place % PLACES }
+}
+
+/** The id of an item's event: the last twelve random bits of the upload's UUIDv7 give way to the index. */
+export function eventIdOf(uploadId: string, index: number): string {
+  return uploadId.slice(0, -3) + index.toString(16).padStart(3, '0')
+}

@@ -1,0 +1,165 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
+import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
+import type { EventLog, LoggedEvent } from '../../ports/event-log.ts'
+import type { Outbox, OutboxMessage, Settlement, UndeliveredMessage } from '../../ports/outbox.ts'
+import type { Store, Tx } from '../../store/store.ts'
+import { agentOf, coversAllAgents, subjectOf } from './events.ts'
+import { eventIdOf, MAX_ITEMS, placeOf, uploadOf } from './model.ts'
+import {
+  findNewest,
+  listPending,
+  listUploadsFrom,
+  lockPending,
+  markDelivered,
+  markSent,
+  readTotals,
+  readUploads,
+  subtractFromTotals,
+  type StoredUpload,
+  type UploadSize,
+} from './store.ts'
+
+export interface TelemetryOutboxDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly alerts: PlatformAlerts
+}
+
+const SOURCE = '/platform/telemetry'
+// Of the uploads that are read at once; a single one may be larger.
+const BATCH_BYTES = 4 * 1024 * 1024
+const REASON_LENGTH = 500
+
+/**
+ * The uploads as events, an item each. What the bus refuses stays and is sent again after a pause: nothing that was
+ * accepted is dropped, and what waits is bounded.
+ */
+export class TelemetryOutbox implements Outbox, EventLog {
+  readonly #deps: TelemetryOutboxDeps
+
+  constructor(deps: TelemetryOutboxDeps) {
+    this.#deps = deps
+  }
+
+  /** Whole uploads, so up to an upload more than `limit`. */
+  async pending(limit: number, without: readonly string[]): Promise<OutboxMessage[]> {
+    if (without.some(coversAllAgents)) return []
+    const { read } = this.#deps.store
+    const agents = without.flatMap((subject) => agentOf(subject) ?? [])
+    const sizes = await listPending(read, limit, agents)
+    const rows = await readUploads(read, startOf(sizes, limit))
+    return rows.flatMap((upload) => messagesOf(upload, upload.sent))
+  }
+
+  settle({ delivered, failed, refused }: Settlement): Promise<number[]> {
+    const waiting = [...failed, ...refused].map(({ seq }) => seq)
+    const progress = progressOf(
+      delivered.map(({ seq }) => seq),
+      waiting,
+    )
+    return this.#deps.store.write(async (tx) => {
+      const locked = await lockPending(tx, [...progress.keys()])
+      await this.#settleUploads(tx, locked, progress)
+      if (refused[0]) await this.#deps.alerts.raise(tx, refusedAlert(refused[0]))
+      const settled = new Set(locked.map(({ seq }) => seq))
+      const skipped = delivered.filter(({ seq }) => !settled.has(uploadOf(seq).seq))
+      // A refused item is not recorded, so it is sent again.
+      return [...skipped, ...refused].map(({ seq }) => seq)
+    })
+  }
+
+  async readAfter(after: number, limit: number): Promise<LoggedEvent[]> {
+    const { read } = this.#deps.store
+    const next = uploadOf(after + 1)
+    // One more: of the first one there may be nothing left.
+    const sizes = await listUploadsFrom(read, next.seq, limit + 1)
+    const unread = sizes.map((size) => ({ ...size, sent: size.seq === next.seq ? next.index : 0 }))
+    const rows = await readUploads(read, startOf(unread, limit))
+    const messages = rows.flatMap((upload) => messagesOf(upload, upload.seq === next.seq ? next.index : 0))
+    return messages.map(({ seq: place, subject, payload }) => ({ place, subject, payload }))
+  }
+
+  async newestPlace(): Promise<number> {
+    const newest = await findNewest(this.#deps.store.read)
+    return newest ? placeOf(newest.seq, newest.items - 1) : 0
+  }
+
+  async removedUpTo(): Promise<number> {
+    const { removedUpTo } = await readTotals(this.#deps.store.read)
+    return removedUpTo === 0 ? 0 : placeOf(removedUpTo, MAX_ITEMS - 1)
+  }
+
+  async #settleUploads(
+    tx: Tx,
+    locked: readonly UploadSize[],
+    progress: ReadonlyMap<number, number>,
+  ): Promise<void> {
+    const sentOf = ({ seq, sent }: UploadSize) => Math.max(sent, progress.get(seq) ?? 0)
+    const { done = [], partial = [] } = Object.groupBy(locked, (each) =>
+      sentOf(each) >= each.items ? 'done' : 'partial',
+    )
+    for (const each of partial) if (sentOf(each) > each.sent) await markSent(tx, each.seq, sentOf(each))
+    if (done.length === 0) return
+    await markDelivered(
+      tx,
+      done.map(({ seq }) => seq),
+      this.#deps.clock.now(),
+    )
+    await subtractFromTotals(tx, { items: sum(done, 'items'), bytes: sum(done, 'bytes') })
+  }
+}
+
+/** The first uploads that together have no more than so many items, but at least one. */
+function startOf(sizes: readonly UploadSize[], limit: number): number[] {
+  const seqs: number[] = []
+  let items = 0
+  let bytes = 0
+  for (const each of sizes) {
+    if (items >= limit || (bytes > 0 && bytes + each.bytes > BATCH_BYTES)) break
+    items += Math.max(0, each.items - each.sent)
+    bytes += each.bytes
+    seqs.push(each.seq)
+  }
+  return seqs
+}
+
+function messagesOf({ seq, id, agentId, acceptedAt, content }: StoredUpload, from: number): OutboxMessage[] {
+  const type = subjectOf(agentId)
+  const event = { source: SOURCE, type, subject: agentId, time: toRfc3339(acceptedAt) }
+  return content
+    .split('\n')
+    .map((data, index) => {
+      const itemId = eventIdOf(id, index)
+      const payload = toCloudEvent({ ...event, id: itemId }, data)
+      return { seq: placeOf(seq, index), id: itemId, subject: type, payload, headers: EVENT_HEADERS }
+    })
+    .slice(from)
+}
+
+/** By the number of the upload: how many of its items the bus has, from the first one on. */
+function progressOf(delivered: readonly number[], waiting: readonly number[]): ReadonlyMap<number, number> {
+  const progress = new Map<number, number>()
+  for (const { seq, index } of delivered.map(uploadOf))
+    progress.set(seq, Math.max(progress.get(seq) ?? 0, index + 1))
+  for (const { seq, index } of waiting.map(uploadOf))
+    progress.set(seq, Math.min(progress.get(seq) ?? 0, index))
+  return progress
+}
+
+function sum(sizes: readonly UploadSize[], of: 'items' | 'bytes'): number {
+  return sizes.reduce((total, size) => total + size[of], 0)
+}
+
+function refusedAlert({ subject, reason }: UndeliveredMessage): PlatformAlert {
+  return {
+    alarmId: 'telemetry.refused',
+    source: 'platform.telemetry',
+    title: 'The bus refuses telemetry',
+    body:
+      `The bus refused an item on ${subject}: ${reason.slice(0, REASON_LENGTH)}. ` +
+      'It is sent again until the bus takes it. Remove the cause, then recover this alert.',
+    severity: 'ERROR',
+  }
+}

@@ -1,0 +1,178 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { AppError, notFound } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { Delivery } from '../../ports/outbox.ts'
+import type { Store, Tx } from '../../store/store.ts'
+import { bucketSize, MAX_AGENTS, MAX_PENDING_BYTES, takeTokens, type Agent, type Upload } from './model.ts'
+import {
+  addToTotals,
+  deleteDelivered,
+  deleteSilentAgents,
+  findStoredAgent,
+  insertStoredAgent,
+  insertUpload,
+  listAgents,
+  lockStoredAgent,
+  readTotals,
+  subtractFromTotals,
+  updateStoredAgent,
+} from './store.ts'
+
+/** What the telemetry domain needs of the rest of the platform. */
+export interface TelemetryDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly delivery: Pick<Delivery, 'wake'>
+  /** How many items may wait for the bus. */
+  readonly maxPending: number
+  /** How many items an agent may send in a second. */
+  readonly ratePerSecond: number
+  /** How many agents are remembered. */
+  readonly maxAgents?: number
+  /** How many bytes may wait for the bus. */
+  readonly maxPendingBytes?: number
+}
+
+const REFUSALS = ['rate', 'pending'] as const
+type Refusal = (typeof REFUSALS)[number]
+
+// The outbox empties within seconds once the bus is back; until then there is no better time to name.
+const PENDING_RETRY_SECONDS = 5
+
+/** Accepts the telemetry of agents, within its bounds, and remembers the agents. */
+export class Telemetry {
+  readonly #deps: Required<TelemetryDeps>
+  readonly #accepted: Counter
+  readonly #refused: Counter
+  /** A transaction may be repeated, and is refused again then. */
+  readonly #counted = new WeakSet<Upload>()
+
+  constructor(deps: TelemetryDeps) {
+    this.#deps = { maxAgents: MAX_AGENTS, maxPendingBytes: MAX_PENDING_BYTES, ...deps }
+    this.#accepted = deps.metrics.counter({
+      name: 'telemetry_accepted_total',
+      help: 'Items of telemetry that were accepted.',
+    })
+    this.#refused = deps.metrics.counter({
+      name: 'telemetry_refused_total',
+      help: 'Items of telemetry that were refused: above the rate of their agent, or because too many wait.',
+      labels: ['reason'],
+    })
+    this.#accepted.increment({}, 0)
+    for (const reason of REFUSALS) this.#refused.increment({ reason }, 0)
+  }
+
+  /**
+   * Writes the items of one request as one row, which is published after the commit. Rejects with `rate_limited`, and
+   * accepts none of them, above the rate of the agent or when too many items wait.
+   */
+  async accept(tx: Tx, upload: Upload, actor: string): Promise<void> {
+    const at = this.#deps.clock.now()
+    await this.#requireRoom(tx, upload)
+    const isNew = await this.#updateAgent(tx, upload, at)
+    const agents = await this.#addToTotals(tx, upload, isNew)
+    // Behind the totals, which one transaction at a time can change: the numbers are in the order of the commits.
+    await insertUpload(tx, rowOf(upload, actor, at))
+    if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents)
+    tx.afterCommit(() => this.#record(upload, actor))
+  }
+
+  /** Rejects with `agent_not_found`. */
+  async getAgent(agentId: string): Promise<Agent & { lastItem: JsonText }> {
+    const agent = await findStoredAgent(this.#deps.store.read, agentId)
+    if (!agent) throw notFound('agent', agentId)
+    return agent
+  }
+
+  /** Newest first, by their first item. */
+  listAgents(page: PageRequest): Promise<Page<Agent>> {
+    return listAgents(this.#deps.store.read, page)
+  }
+
+  /** How many items wait, and how many agents are remembered. */
+  async totals(): Promise<{ pending: number; agents: number }> {
+    const { pendingItems, agents } = await readTotals(this.#deps.store.read)
+    return { pending: pendingItems, agents }
+  }
+
+  /** Removes one batch of the uploads that were delivered before `before`; returns how many. */
+  prune(before: number, limit: number): Promise<number> {
+    return this.#deps.store.write((tx) => deleteDelivered(tx, before, limit))
+  }
+
+  /** Before anything is changed: a transaction that is refused later costs its whole group a repetition. */
+  async #requireRoom(tx: Tx, upload: Upload): Promise<void> {
+    const { pendingItems, pendingBytes } = await readTotals(tx)
+    const { maxPending, maxPendingBytes } = this.#deps
+    const fits = pendingItems + upload.items <= maxPending && pendingBytes + upload.bytes <= maxPendingBytes
+    if (!fits) throw this.#refuse(upload, 'pending', PENDING_RETRY_SECONDS)
+  }
+
+  /** Returns whether the agent is new. */
+  async #updateAgent(tx: Tx, upload: Upload, at: number): Promise<boolean> {
+    const { agentId } = upload
+    const known = await lockStoredAgent(tx, agentId)
+    const { firstAt = at, items = 0, bucketFullAt: fullAt = 0 } = known ?? {}
+    const agent = {
+      agentId,
+      firstAt,
+      lastAt: at,
+      items: items + upload.items,
+      bucketFullAt: this.#takeTokens(upload, fullAt, at),
+      lastItem: new JsonText(upload.lastItem),
+    }
+    if (known) await updateStoredAgent(tx, agent)
+    // Another transaction has added the agent: now its row can be locked.
+    else if (!(await insertStoredAgent(tx, agent))) return this.#updateAgent(tx, upload, at)
+    return known === undefined
+  }
+
+  #takeTokens(upload: Upload, fullAt: number, at: number): number {
+    const tokens = takeTokens(fullAt, upload.items, at, this.#deps.ratePerSecond)
+    if (tokens.outcome === 'refused') throw this.#refuse(upload, 'rate', tokens.retryAfterSeconds)
+    return tokens.fullAt
+  }
+
+  /** Returns the number of agents. Rejects when other transactions have filled the room since it was read. */
+  async #addToTotals(tx: Tx, upload: Upload, isNew: boolean): Promise<number> {
+    const { items, bytes } = upload
+    const { maxPending: maxItems, maxPendingBytes: maxBytes } = this.#deps
+    const agents = await addToTotals(tx, { items, bytes, agents: isNew ? 1 : 0, maxItems, maxBytes })
+    if (agents === undefined) throw this.#refuse(upload, 'pending', PENDING_RETRY_SECONDS)
+    return agents
+  }
+
+  async #forget(tx: Tx, count: number): Promise<void> {
+    await subtractFromTotals(tx, { agents: await deleteSilentAgents(tx, count) })
+  }
+
+  #refuse(upload: Upload, reason: Refusal, retryAfterSeconds: number): AppError {
+    if (!this.#counted.has(upload)) this.#refused.increment({ reason }, upload.items)
+    this.#counted.add(upload)
+    const { maxPending, ratePerSecond } = this.#deps
+    const messages = {
+      rate:
+        `An agent may send ${ratePerSecond} items a second, and ${bucketSize(ratePerSecond)} at once; ` +
+        'none of these items was accepted.',
+      pending: `${maxPending} items may wait for the bus, and there is no room for ${upload.items} more.`,
+    }
+    return new AppError('rate_limited', 'rate_limited', messages[reason], { retryAfterSeconds })
+  }
+
+  #record({ agentId, items }: Upload, actor: string): void {
+    const { logger, delivery } = this.#deps
+    this.#accepted.increment({}, items)
+    logger.debug({ agent_id: agentId, items, actor }, 'telemetry accepted')
+    delivery.wake()
+  }
+}
+
+function rowOf({ agentId, items, bytes, content }: Upload, acceptedBy: string, acceptedAt: number) {
+  return { id: newId(), agentId, items, bytes, sent: 0, acceptedAt, acceptedBy, deliveredAt: null, content }
+}

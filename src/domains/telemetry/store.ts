@@ -1,0 +1,275 @@
+import type { JsonText } from '../../kernel/json-text.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { NewRowOf, RowOf } from '../../store/columns.ts'
+import { createdIn } from '../../store/created-in.ts'
+import { lockRows } from '../../store/locking.ts'
+import { readPage } from '../../store/read-page.ts'
+import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Agent } from './model.ts'
+import { agents, db, statement, totals, uploads } from './tables.ts'
+
+type Totals = RowOf<typeof totals>
+type StoredAgent = RowOf<typeof agents>
+
+// The first transaction of an agent at a time: its uploads are numbered in the order of their commits.
+const lockAgent = statement<{ agentId: string }, Omit<StoredAgent, 'lastItem'>>((on, value, capabilities) =>
+  on
+    .selectFrom('telemetry_agents')
+    .select(agents.except('lastItem'))
+    .where('agent_id', '=', value('agentId'))
+    .$call(lockRows(capabilities)),
+)
+
+const insertAgent = statement<NewRowOf<typeof agents>>((on, value) =>
+  on
+    .insertInto('telemetry_agents')
+    .values(agents.values(value))
+    .onConflict((conflict) => conflict.column('agent_id').doNothing()),
+)
+
+const updateAgent = statement<NewRowOf<typeof agents>>((on, value) =>
+  on
+    .updateTable('telemetry_agents')
+    .set(agents.set(value, 'lastAt', 'items', 'bucketFullAt', 'lastItem'))
+    .where('agent_id', '=', value('agentId')),
+)
+
+const findAgent = statement<{ agentId: string }, Agent & { lastItem: string }>((on, value) =>
+  on
+    .selectFrom('telemetry_agents')
+    .select(agents.pick('agentId', 'firstAt', 'lastAt', 'items', 'lastItem'))
+    .where('agent_id', '=', value('agentId')),
+)
+
+const readTotalsRow = statement<object, Totals>((on) => on.selectFrom('telemetry_totals').select(totals.all))
+
+interface Addition {
+  readonly items: number
+  readonly bytes: number
+  readonly agents: number
+  readonly maxItems: number
+  readonly maxBytes: number
+}
+
+const addTotals = statement<Addition, { agents: number }>((on, value) =>
+  on
+    .updateTable('telemetry_totals')
+    .set((row) => ({
+      pending_items: row('pending_items', '+', value('items')),
+      pending_bytes: row('pending_bytes', '+', value('bytes')),
+      agents: row('agents', '+', value('agents')),
+    }))
+    .where((row) => row(row('pending_items', '+', value('items')), '<=', value('maxItems')))
+    .where((row) => row(row('pending_bytes', '+', value('bytes')), '<=', value('maxBytes')))
+    .returning('agents'),
+)
+
+const subtractTotals = statement<{ items: number; bytes: number; agents: number }>((on, value) =>
+  on.updateTable('telemetry_totals').set((row) => ({
+    pending_items: row('pending_items', '-', value('items')),
+    pending_bytes: row('pending_bytes', '-', value('bytes')),
+    agents: row('agents', '-', value('agents')),
+  })),
+)
+
+const raiseRemoved = statement<{ seq: number }>((on, value) =>
+  on
+    .updateTable('telemetry_totals')
+    .set({ removed_up_to: value('seq') })
+    .where('removed_up_to', '<', value('seq')),
+)
+
+const insert = statement<NewRowOf<typeof uploads>>((on, value) =>
+  on.insertInto('telemetry_uploads').values(uploads.values(value)),
+)
+
+const setSent = statement<{ seq: number; sent: number }>((on, value) =>
+  on
+    .updateTable('telemetry_uploads')
+    .set({ sent: value('sent') })
+    .where('seq', '=', value('seq')),
+)
+
+const newest = statement<object, { seq: number; items: number }>((on) =>
+  on.selectFrom('telemetry_uploads').select(['seq', 'items']).orderBy('seq', 'desc').limit(1),
+)
+
+const listFrom = statement<{ seq: number; limit: number }, UploadSize>((on, value) =>
+  on
+    .selectFrom('telemetry_uploads')
+    .select(uploads.pick('seq', 'items', 'bytes', 'sent'))
+    .where('seq', '>=', value('seq'))
+    .orderBy('seq')
+    .limit(value('limit')),
+)
+
+/** An upload without its content. */
+export interface UploadSize {
+  readonly seq: number
+  readonly items: number
+  readonly bytes: number
+  readonly sent: number
+}
+
+/** An upload as its events are made of it. */
+export type StoredUpload = Omit<RowOf<typeof uploads>, 'items' | 'bytes' | 'deliveredAt' | 'acceptedBy'>
+
+/** The agent, locked until the end of the transaction; undefined for a new one. */
+export function lockStoredAgent(tx: Tx, agentId: string): Promise<Omit<StoredAgent, 'lastItem'> | undefined> {
+  return first(tx, lockAgent, { agentId })
+}
+
+/** `false` when another transaction has added it. */
+export async function insertStoredAgent(tx: Tx, agent: NewRowOf<typeof agents>): Promise<boolean> {
+  return (await tx.change(insertAgent, agent)) === 1
+}
+
+export async function updateStoredAgent(tx: Tx, agent: NewRowOf<typeof agents>): Promise<void> {
+  await tx.change(updateAgent, agent)
+}
+
+export function findStoredAgent(
+  queries: Queries,
+  agentId: string,
+): Promise<(Agent & { lastItem: JsonText }) | undefined> {
+  return first(queries, findAgent, { agentId }).then((row) => row && agents.decode(row))
+}
+
+/** Newest first, by their first item. */
+export async function listAgents(queries: Queries, page: PageRequest): Promise<Page<Agent>> {
+  let query = db(queries)
+    .selectFrom('telemetry_agents')
+    .select(agents.pick('seq', 'agentId', 'firstAt', 'lastAt', 'items'))
+  for (const condition of await createdIn(queries, 'telemetry_agents', 'first_at', page))
+    query = query.where(condition)
+  return readPage(query, page)
+}
+
+/** Removes the agents that have been silent longest; returns how many. Agents that are sending now are skipped. */
+export async function deleteSilentAgents(tx: Tx, count: number): Promise<number> {
+  const rows = await db(tx)
+    .selectFrom('telemetry_agents')
+    .select('seq')
+    .orderBy('last_at')
+    .orderBy('seq')
+    .limit(count)
+    .$call(lockRows(tx.capabilities, { skipLocked: true }))
+    .execute()
+  const { numDeletedRows } = await db(tx)
+    .deleteFrom('telemetry_agents')
+    .where(
+      'seq',
+      'in',
+      rows.map(({ seq }) => seq),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+export async function readTotals(queries: Queries): Promise<Totals> {
+  const row = await first(queries, readTotalsRow, {})
+  if (!row) throw new Error('the table telemetry_totals is empty; restore its row from a backup')
+  return row
+}
+
+/** Adds to the totals unless a maximum is exceeded; returns the number of agents, or undefined. */
+export async function addToTotals(tx: Tx, addition: Addition): Promise<number | undefined> {
+  return (await first(tx, addTotals, addition))?.agents
+}
+
+export async function subtractFromTotals(
+  tx: Tx,
+  { items = 0, bytes = 0, agents: count = 0 }: { items?: number; bytes?: number; agents?: number },
+): Promise<void> {
+  await tx.change(subtractTotals, { items, bytes, agents: count })
+}
+
+export async function insertUpload(tx: Tx, upload: NewRowOf<typeof uploads>): Promise<void> {
+  await tx.change(insert, upload)
+}
+
+/** The oldest uploads that wait, without those of some agents, in the order of their delivery. */
+export function listPending(
+  queries: Queries,
+  limit: number,
+  withoutAgents: readonly string[],
+): Promise<UploadSize[]> {
+  let query = db(queries)
+    .selectFrom('telemetry_uploads')
+    .select(uploads.pick('seq', 'items', 'bytes', 'sent'))
+    .where('delivered_at', 'is', null)
+  if (withoutAgents.length > 0) query = query.where('agent_id', 'not in', withoutAgents)
+  return query.orderBy('seq').limit(limit).execute()
+}
+
+/** Every upload from a number on, in its order. */
+export function listUploadsFrom(queries: Queries, seq: number, limit: number): Promise<UploadSize[]> {
+  return queries.run(listFrom, { seq, limit })
+}
+
+/** The uploads with these numbers, in their order. */
+export async function readUploads(queries: Queries, seqs: readonly number[]): Promise<StoredUpload[]> {
+  if (seqs.length === 0) return []
+  return db(queries)
+    .selectFrom('telemetry_uploads')
+    .select(uploads.except('items', 'bytes', 'deliveredAt', 'acceptedBy'))
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .execute()
+}
+
+/**
+ * Locks the uploads that still wait, and returns them. Those that another transaction has locked are skipped: a process
+ * that is stopped keeps its locks until the database ends its transaction.
+ */
+export function lockPending(tx: Tx, seqs: readonly number[]): Promise<UploadSize[]> {
+  return db(tx)
+    .selectFrom('telemetry_uploads')
+    .select(uploads.pick('seq', 'items', 'bytes', 'sent'))
+    .where('seq', 'in', seqs)
+    .where('delivered_at', 'is', null)
+    .orderBy('seq')
+    .$call(lockRows(tx.capabilities, { skipLocked: true }))
+    .execute()
+}
+
+export async function markDelivered(tx: Tx, seqs: readonly number[], at: number): Promise<void> {
+  if (seqs.length === 0) return
+  await db(tx)
+    .updateTable('telemetry_uploads')
+    .set((row) => ({ delivered_at: at, sent: row.ref('items') }))
+    .where('seq', 'in', seqs)
+    .execute()
+}
+
+/** Records how many items of an upload the bus has confirmed. */
+export async function markSent(tx: Tx, seq: number, sent: number): Promise<void> {
+  await tx.change(setSent, { seq, sent })
+}
+
+/** The last upload; undefined before the first one. */
+export function findNewest(queries: Queries): Promise<{ seq: number; items: number } | undefined> {
+  return first(queries, newest, {})
+}
+
+/**
+ * Removes one batch of uploads that were delivered before `before`; returns how many. The newest one is kept, because the
+ * number of the next one is derived from it.
+ */
+export async function deleteDelivered(tx: Tx, before: number, limit: number): Promise<number> {
+  const last = await findNewest(tx)
+  if (!last) return 0
+  const rows = await db(tx)
+    .selectFrom('telemetry_uploads')
+    .select('seq')
+    .where('delivered_at', '<', before)
+    .where('seq', '<', last.seq)
+    .orderBy('delivered_at')
+    .limit(limit)
+    .execute()
+  const seqs = rows.map(({ seq }) => seq)
+  if (seqs.length === 0) return 0
+  await db(tx).deleteFrom('telemetry_uploads').where('seq', 'in', seqs).execute()
+  await tx.change(raiseRemoved, { seq: Math.max(...seqs) })
+  return seqs.length
+}

@@ -1,0 +1,57 @@
+import { JsonText } from '../../kernel/json-text.ts'
+import { defineColumns, encoded, generated, integer, text } from '../../store/columns.ts'
+import { schemaOf } from '../../store/schema.ts'
+
+const jsonText = encoded<JsonText, string>({
+  encode: (value) => value.text,
+  decode: (stored) => new JsonText(stored),
+})
+
+/** What is remembered of an agent. */
+export const agents = defineColumns({
+  seq: generated(),
+  agentId: text(),
+  /** When the platform accepted its first item. */
+  firstAt: integer(),
+  lastAt: integer(),
+  /** How many items it has sent. */
+  items: integer(),
+  /** When its token bucket is full again, in epoch microseconds. */
+  bucketFullAt: integer(),
+  /** As it is on the wire. */
+  lastItem: jsonText,
+})
+
+/** The items of one request, which wait together: the outbox of telemetry. */
+export const uploads = defineColumns({
+  /** The order in which the items of an agent are sent. */
+  seq: generated(),
+  /** The ids of its events are derived from it. */
+  id: text(),
+  agentId: text(),
+  items: integer(),
+  /** Length of the content. */
+  bytes: integer(),
+  /** How many of its items the bus has confirmed, from the first one on. */
+  sent: integer(),
+  acceptedAt: integer(),
+  acceptedBy: text(),
+  deliveredAt: integer().nullable(),
+  /** The data of each event as JSON, one on a line. */
+  content: text(),
+})
+
+/** One row, which changes together with the other tables. */
+export const totals = defineColumns({
+  pendingItems: integer(),
+  pendingBytes: integer(),
+  agents: integer(),
+  /** The highest number of an upload that was removed. */
+  removedUpTo: integer(),
+})
+
+export const { db, names, statement } = schemaOf({
+  telemetry_agents: agents,
+  telemetry_uploads: uploads,
+  telemetry_totals: totals,
+})

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fakeClock } from '../../../test/support/clock.ts'
+import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import type { Labels, Metrics } from '../../kernel/metrics.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
+import type { PlatformAlert } from '../../ports/alerts.ts'
+import type { OutboxMessage } from '../../ports/outbox.ts'
+import type { DialectName } from '../../store/dialects/capabilities.ts'
+import { telemetryPruneJob } from './jobs.ts'
+import { TelemetryOutbox } from './outbox.ts'
+import { encodeAgentWithItem, parseUpload } from './schemas.ts'
+import { Telemetry, type TelemetryDeps } from './service.ts'
+
+const FIRST_PAGE = { limit: 100 }
+const NOTHING = { delivered: [], failed: [], refused: [] }
+
+type Limits = Pick<TelemetryDeps, 'maxAgents' | 'maxPendingBytes'> &
+  Partial<Pick<TelemetryDeps, 'maxPending' | 'ratePerSecond'>>
+
+async function world(dialect: DialectName, limits: Limits = {}) {
+  const clock = fakeClock()
+  const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
+  const alerts: PlatformAlert[] = []
+  const { metrics, counts } = countingMetrics()
+  let woken = 0
+  const service = new Telemetry({
+    store,
+    clock,
+    metrics,
+    logger: silentLogger,
+    delivery: { wake: () => void woken++ },
+    maxPending: 1_000,
+    ratePerSecond: 100,
+    ...limits,
+  })
+  const outbox = new TelemetryOutbox({
+    store,
+    clock,
+    alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
+  })
+  const telemetry = inTransactions(store, service, 'accept')
+  /** Sends items with these numbers, in one request. */
+  const send = (agent: string, ...numbers: number[]) => {
+    const items = numbers.map((n) => ({ data: { n } }))
+    return telemetry.accept(parseUpload({ agent_id: agent, items }, clock.now()), 'collector')
+  }
+  const agents = async () => (await telemetry.listAgents(FIRST_PAGE)).items.map(({ agentId }) => agentId)
+  return {
+    clock,
+    store,
+    telemetry,
+    outbox,
+    alerts,
+    counts,
+    send,
+    agents,
+    woken: () => woken,
+    [Symbol.asyncDispose]: dispose,
+  }
+}
+
+function countingMetrics(): { metrics: Metrics; counts: Record<string, number> } {
+  const counts: Record<string, number> = {}
+  const counter = ({ name }: { name: string }) => ({
+    increment(labels: Labels = {}, by = 1) {
+      const key = [name, ...Object.values(labels)].join(' ')
+      counts[key] = (counts[key] ?? 0) + by
+    },
+  })
+  return { metrics: { ...noMetrics, counter }, counts }
+}
+
+interface Envelope {
+  readonly id: string
+  readonly data: { readonly agent_id: string; readonly at: string; readonly data: { readonly n: number } }
+}
+
+function envelopeOf({ payload }: Pick<OutboxMessage, 'payload'>): Envelope {
+  return JSON.parse(payload) as Envelope
+}
+
+/** Messages as the agent and the number in each. */
+function contents(messages: readonly Pick<OutboxMessage, 'payload'>[]): string[] {
+  return messages.map(envelopeOf).map(({ data }) => `${data.agent_id} ${data.data.n}`)
+}
+
+onEveryDialect('telemetry', (dialect) => {
+  test('each item is an event in a CloudEvents envelope on the subject of its agent', async () => {
+    await using w = await world(dialect)
+    const upload = parseUpload(
+      { agent_id: 'press-7', at: '2026-01-30T03:00:00+01:00', data: { n: 1, text: 'a\nb' } },
+      w.clock.now(),
+    )
+    await w.telemetry.accept(upload, 'collector')
+    const [message, ...others] = await w.outbox.pending(10, [])
+    assert.ok(message)
+    assert.deepEqual(others, [])
+    assert.equal(message.subject, 'telemetry.agent.press-7')
+    assert.match(message.headers['content-type'] ?? '', /^application\/cloudevents\+json/)
+    assert.deepEqual(JSON.parse(message.payload), {
+      specversion: '1.0',
+      id: message.id,
+      source: '/platform/telemetry',
+      type: 'telemetry.agent.press-7',
+      subject: 'press-7',
+      time: toRfc3339(w.clock.now()),
+      datacontenttype: 'application/json',
+      data: { agent_id: 'press-7', at: '2026-01-30T02:00:00.000Z', data: { n: 1, text: 'a\nb' } },
+    })
+    assert.equal(w.woken(), 1)
+  })
+
+  test('items wait in the order in which they came, each with an id of its own', async () => {
+    await using w = await world(dialect)
+    await w.send('a', 1, 2)
+    await w.send('b', 3)
+    await w.send('a', 4)
+    const waiting = await w.outbox.pending(10, [])
+    assert.deepEqual(contents(waiting), ['a 1', 'a 2', 'b 3', 'a 4'])
+    assert.equal(new Set(waiting.map(({ id }) => id)).size, 4)
+    assert.deepEqual(contents(await w.outbox.pending(2, [])), ['a 1', 'a 2'])
+    assert.deepEqual(contents(await w.outbox.pending(10, ['telemetry.agent.a', 'order.created'])), ['b 3'])
+    assert.deepEqual(await w.outbox.pending(10, ['telemetry.>']), [])
+    assert.equal((await w.outbox.pending(10, ['order.>'])).length, 4)
+  })
+
+  test('delivered items do not wait, and a second settlement changes nothing', async () => {
+    await using w = await world(dialect)
+    await w.send('a', 1, 2)
+    await w.send('b', 3)
+    const waiting = await w.outbox.pending(10, [])
+    assert.deepEqual(await w.outbox.settle({ ...NOTHING, delivered: waiting.slice(0, 2) }), [])
+    assert.deepEqual(contents(await w.outbox.pending(10, [])), ['b 3'])
+    assert.deepEqual(await w.telemetry.totals(), { pending: 1, agents: 2 })
+    await w.outbox.settle({ ...NOTHING, delivered: waiting.slice(0, 2) })
+    assert.deepEqual(await w.telemetry.totals(), { pending: 1, agents: 2 })
+  })
+
+  test('after a failure in the middle of a request the rest of it is sent again', async () => {
+    await using w = await world(dialect)
+    await w.send('a', 1, 2, 3, 4)
+    const [first, second, third] = await w.outbox.pending(10, [])
+    assert.ok(first && second && third)
+    await w.outbox.settle({ ...NOTHING, delivered: [first, second], failed: [{ ...third, reason: 'full' }] })
+    const rest = await w.outbox.pending(10, [])
+    assert.deepEqual(contents(rest), ['a 3', 'a 4'])
+    assert.equal(rest[0]?.id, third.id)
+    assert.equal((await w.telemetry.totals()).pending, 4, 'a request waits as a whole')
+    await w.outbox.settle({ ...NOTHING, delivered: rest })
+    assert.equal((await w.telemetry.totals()).pending, 0)
+  })
+
+  test('a refused item stays, raises an alert and is reported as not settled', async () => {
+    await using w = await world(dialect)
+    await w.send('a', 1, 2)
+    const [first, second] = await w.outbox.pending(10, [])
+    assert.ok(first && second)
+    const refused = [{ ...first, reason: 'no permission' }]
+    assert.deepEqual(await w.outbox.settle({ ...NOTHING, refused, delivered: [second] }), [first.seq])
+    assert.deepEqual(contents(await w.outbox.pending(10, [])), ['a 1', 'a 2'])
+    assert.deepEqual(
+      w.alerts.map(({ alarmId, severity }) => [alarmId, severity]),
+      [['telemetry.refused', 'ERROR']],
+    )
+  })
+
+  test('an agent may send its rate and five seconds’ worth at once; a batch that does not fit is refused whole', async () => {
+    await using w = await world(dialect, { ratePerSecond: 2 })
+    const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
+    await w.send('a', ...numbers(9))
+    await assert.rejects(w.send('a', 1, 2), { code: 'rate_limited', retryAfterSeconds: 0.5 })
+    await w.send('a', 1)
+    await w.send('b', ...numbers(10))
+    w.clock.advance(SECOND)
+    await w.send('a', 1, 2)
+    await assert.rejects(w.send('a', 1), { code: 'rate_limited' })
+    assert.equal((await w.telemetry.getAgent('a')).items, 12)
+    assert.deepEqual(w.counts, {
+      telemetry_accepted_total: 22,
+      'telemetry_refused_total rate': 3,
+      'telemetry_refused_total pending': 0,
+    })
+  })
+
+  test('no more items wait than the maximum, and there is room again after a delivery', async () => {
+    await using w = await world(dialect, { maxPending: 5 })
+    await w.send('a', 1, 2, 3)
+    await assert.rejects(w.send('b', 1, 2, 3), { code: 'rate_limited', retryAfterSeconds: 5 })
+    await w.send('b', 1, 2)
+    await assert.rejects(w.send('a', 4), { code: 'rate_limited' })
+    assert.deepEqual(await w.telemetry.totals(), { pending: 5, agents: 2 })
+    await w.outbox.settle({ ...NOTHING, delivered: await w.outbox.pending(3, []) })
+    await w.send('a', 4, 5, 6)
+    assert.equal(w.counts['telemetry_refused_total pending'], 4)
+  })
+
+  test('no more bytes wait than the maximum', async () => {
+    await using w = await world(dialect, { maxPendingBytes: 150 })
+    await w.send('a', 1)
+    await w.send('a', 2)
+    await assert.rejects(w.send('a', 3), { code: 'rate_limited' })
+    await w.outbox.settle({ ...NOTHING, delivered: await w.outbox.pending(3, []) })
+    await w.send('a', 3)
+  })
+
+  test('an agent has its first and last time, the number of its items and its last item', async () => {
+    await using w = await world(dialect)
+    const firstAt = w.clock.now()
+    await w.send('a', 1, 2)
+    w.clock.advance(SECOND)
+    const at = '2026-01-01T00:00:00Z'
+    const upload = parseUpload({ agent_id: 'a', at, data: { n: 3 } }, w.clock.now())
+    await w.telemetry.accept(upload, 'collector')
+    assert.deepEqual(JSON.parse(encodeAgentWithItem(await w.telemetry.getAgent('a'))), {
+      agent_id: 'a',
+      first_at: toRfc3339(firstAt),
+      last_at: toRfc3339(firstAt + SECOND),
+      items: 3,
+      last_item: { at: '2026-01-01T00:00:00.000Z', data: { n: 3 } },
+    })
+    await assert.rejects(w.telemetry.getAgent('b'), { code: 'agent_not_found' })
+  })
+
+  test('the agents that have been silent longest are forgotten first', async () => {
+    await using w = await world(dialect, { maxAgents: 2 })
+    for (const agent of ['a', 'b', 'a', 'c', 'd']) {
+      await w.send(agent, 1)
+      w.clock.advance(SECOND)
+    }
+    assert.deepEqual(await w.agents(), ['d', 'c'])
+    assert.equal((await w.telemetry.totals()).agents, 2)
+    assert.equal((await w.outbox.pending(10, [])).length, 5, 'their items are still sent')
+  })
+
+  test('telemetry that was delivered more than an hour ago is removed, but not what waits', async () => {
+    await using w = await world(dialect)
+    await w.send('a', 1)
+    await w.outbox.settle({ ...NOTHING, delivered: await w.outbox.pending(10, []) })
+    await w.send('a', 2)
+    w.clock.advance(HOUR + 1)
+    await w.send('b', 3)
+    const [, young] = await w.outbox.pending(10, [])
+    await w.outbox.settle({ ...NOTHING, delivered: [young as OutboxMessage] })
+    const kept = async () => contents(await w.outbox.readAfter(0, 100))
+    const prune = () => telemetryPruneJob(w.telemetry, w.clock).run(new AbortController().signal)
+    await prune()
+    assert.deepEqual(await kept(), ['a 2', 'b 3'])
+    w.clock.advance(2 * HOUR)
+    await prune()
+    assert.deepEqual(await kept(), ['a 2', 'b 3'], 'the newest one is kept for its number')
+  })
+
+  test('the log has every event in the order of its place, delivered or not', async () => {
+    await using w = await world(dialect)
+    assert.deepEqual([await w.outbox.newestPlace(), await w.outbox.readAfter(0, 10)], [0, []])
+    await w.send('a', 1, 2, 3)
+    await w.send('b', 4, 5)
+    await w.outbox.settle({ ...NOTHING, delivered: await w.outbox.pending(1, []) })
+    const all = await w.outbox.readAfter(0, 100)
+    assert.deepEqual(contents(all), ['a 1', 'a 2', 'a 3', 'b 4', 'b 5'])
+    const places = all.map(({ place }) => place)
+    assert.deepEqual(
+      places.toSorted((a, b) => a - b),
+      places,
+    )
+    assert.equal(await w.outbox.newestPlace(), places.at(-1))
+    for (const [index, place] of places.entries())
+      assert.deepEqual(await w.outbox.readAfter(place, 100), all.slice(index + 1))
+    assert.deepEqual((await w.outbox.readAfter(places[2] ?? 0, 1))[0], all[3], 'behind the end of a request')
+  })
+
+  test('the log knows up to where events have been removed', async () => {
+    await using w = await world(dialect)
+    assert.equal(await w.outbox.removedUpTo(), 0)
+    await w.send('a', 1, 2)
+    await w.outbox.settle({ ...NOTHING, delivered: await w.outbox.pending(10, []) })
+    const [, last] = await w.outbox.readAfter(0, 10)
+    w.clock.advance(2 * HOUR)
+    await w.send('a', 3)
+    await w.telemetry.prune(w.clock.now() - HOUR, 100)
+    const [kept] = await w.outbox.readAfter(0, 10)
+    const removed = await w.outbox.removedUpTo()
+    assert.ok(last && kept && last.place <= removed && removed < kept.place)
+  })
+
+  test('requests at the same time lose nothing, and the numbers of what waits stay exact', async () => {
+    await using w = await world(dialect, { maxPending: 60, ratePerSecond: 1_000 })
+    const requests = Array.from({ length: 40 }, (_, index) => w.send(`agent-${index % 7}`, index, index))
+    const results = await Promise.allSettled(requests)
+    const accepted = results.filter(({ status }) => status === 'fulfilled').length
+    assert.equal(accepted, 30)
+    assert.deepEqual(await w.telemetry.totals(), { pending: 60, agents: 7 })
+    assert.equal((await w.outbox.pending(100, [])).length, 60)
+  })
+})

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { onEveryDialect, testStore } from '../../test/support/store.ts'
+import type { PageRequest } from '../kernel/page.ts'
+import { HOUR } from '../kernel/time.ts'
+import { defineColumns, integer, text } from './columns.ts'
+import { schemaOf } from './schema.ts'
+import type { Queries } from './store.ts'
+
+const START = Date.UTC(2026, 0, 31)
+
+const things = defineColumns({
+  seq: integer(),
+  kind: text<'round' | 'square'>(),
+  label: text(),
+  at: integer(),
+})
+const { pages } = schemaOf({ things })
+
+const readThings = pages(
+  { table: 'things', createdAt: 'at', literals: ['kind'] },
+  (on) => on.selectFrom('things').select(things.pick('seq')),
+  {
+    kind: (query, kind: 'round' | 'square') => query.where('kind', '=', sql.lit(kind)),
+    label: (query, label: string) => query.where('label', '=', label),
+  },
+)
+
+const FIRST: PageRequest = { limit: 10 }
+
+/** Eight things: every second one is round, every fourth has the label `a`; one an hour. */
+async function world(dialect: 'sqlite' | 'postgres') {
+  const created = await testStore(dialect)
+  await created.store.write(async ({ db }) => {
+    await sql`create table things (seq bigint primary key, kind text, label text, at bigint)`.execute(db)
+    for (let seq = 1; seq <= 8; seq++) {
+      const [kind, label] = [seq % 2 === 0 ? 'round' : 'square', seq % 4 === 0 ? 'a' : 'b']
+      await sql`insert into things values (${seq}, ${kind}, ${label}, ${START + seq * HOUR})`.execute(db)
+    }
+  })
+  const list = async (...[filter, page = {}]: [Parameters<typeof readThings>[1], Partial<PageRequest>?]) => {
+    const { items, next } = await readThings(created.store.read, filter, { ...FIRST, ...page })
+    return { seqs: items.map(({ seq }) => seq), next: next?.values ?? null }
+  }
+  return { ...created, list }
+}
+
+onEveryDialect('pages of a table', (dialect) => {
+  test('have the rows of each combination of filters, newest first', async () => {
+    await using w = await world(dialect)
+    const seqsOf = async (filter: Parameters<typeof w.list>[0]) => (await w.list(filter)).seqs
+    assert.deepEqual(await seqsOf({}), [8, 7, 6, 5, 4, 3, 2, 1])
+    assert.deepEqual(await seqsOf({ kind: 'round' }), [8, 6, 4, 2])
+    assert.deepEqual(await seqsOf({ kind: 'square' }), [7, 5, 3, 1])
+    assert.deepEqual(await seqsOf({ label: 'a' }), [8, 4])
+    assert.deepEqual(await seqsOf({ label: 'b' }), [7, 6, 5, 3, 2, 1])
+    assert.deepEqual(await seqsOf({ kind: 'round', label: 'b' }), [6, 2])
+    assert.deepEqual(await seqsOf({ kind: undefined, label: 'a' }), [8, 4])
+  })
+
+  test('follow each other without a gap', async () => {
+    await using w = await world(dialect)
+    assert.deepEqual(await w.list({ kind: 'round' }, { limit: 3 }), { seqs: [8, 6, 4], next: [4] })
+    assert.deepEqual(await w.list({ kind: 'round' }, { limit: 3, after: { order: 'newest', values: [4] } }), {
+      seqs: [2],
+      next: null,
+    })
+    assert.deepEqual(await w.list({ kind: 'round' }, { limit: 4 }), { seqs: [8, 6, 4, 2], next: null })
+  })
+
+  test('can be restricted to a time range', async () => {
+    await using w = await world(dialect)
+    const seqsBetween = async (range: { createdFrom?: number; createdTo?: number }) =>
+      (await readThings(w.store.read, { kind: 'round' }, { ...FIRST, ...range })).items.map(({ seq }) => seq)
+    assert.deepEqual(await seqsBetween({ createdFrom: START + 6 * HOUR }), [8, 6])
+    assert.deepEqual(await seqsBetween({ createdTo: START + 6 * HOUR }), [4, 2])
+    assert.deepEqual(
+      await seqsBetween({ createdFrom: START + 3 * HOUR, createdTo: START + 7 * HOUR }),
+      [6, 4],
+    )
+  })
+})
+
+test('the limit of a query on SQLite is an expression: a parameter alone would be planned at each execution', async () => {
+  await using w = await world('sqlite')
+  const texts: string[] = []
+  const queries: Queries = {
+    ...w.store.read,
+    async run(statement, parameters) {
+      texts.push(statement.bind('sqlite', w.store.read.db, parameters).text)
+      return []
+    },
+  }
+  await readThings(queries, { kind: 'round', label: 'a' }, FIRST)
+  assert.deepEqual(texts, [
+    `select "seq" from "things" where "kind" = 'round' and "label" = ? order by "seq" desc limit ? + 0`,
+  ])
+})
