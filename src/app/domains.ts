@@ -90,6 +90,8 @@ export function createDomains(options: DomainsOptions) {
     events: eventsOf(alertsDomain),
     channel: alertRobot(config),
     minSeverity: config.alerts.robot.minSeverity,
+    acknowledgeForMs: config.alerts.acknowledgeForMs,
+    keepMs: config.alerts.keepMs,
   })
   const orders = ordersDomain.create({
     ...platform,

@@ -77,7 +77,7 @@ test('without a file and an environment everything has its default', () => {
     messages: { keepMs: 604_800_000 },
     telemetry: { maxPending: 100_000, ratePerSecond: 100 },
     worker: { orderScanMs: 5_000, certificateScanMs: 3_600_000 },
-    alerts: { robot: { minSeverity: 'WARNING' } },
+    alerts: { acknowledgeForMs: 14_400_000, keepMs: 7_776_000_000, robot: { minSeverity: 'WARNING' } },
     log: { level: 'info', format: 'json' },
   })
 })
@@ -145,6 +145,8 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'telemetry.rate': { toml: '1', env: '2' },
   'worker.listen': { toml: '"127.0.0.1:1"', env: '127.0.0.1:2' },
   'worker.order_scan': { toml: '"1s"', env: '2s' },
+  'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
+  'alerts.keep': { toml: '"30d"', env: '60d' },
   'alerts.robot.url': {
     toml: '"https://robot/canary"',
     fileText: SECRET,

@@ -232,6 +232,14 @@ const SETTINGS = {
     default: '1h',
     noEffectYet: true,
   }),
+  'alerts.acknowledge_for': setting(durationFrom(SECOND), {
+    description: 'How long an acknowledgement lasts; then the alert fires again.',
+    default: '4h',
+  }),
+  'alerts.keep': setting(durationFrom(SECOND), {
+    description: 'How long recovered alerts are kept, with their history and decisions.',
+    default: '90d',
+  }),
   'alerts.robot.url': setting(secretHttpUrl, {
     description:
       'The webhook of the chat robot that receives alerts; needs `alerts.robot.kind`. Set it for the api and for the worker.',

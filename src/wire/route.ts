@@ -70,6 +70,8 @@ interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
+  /** Whether a request without a body counts as one with an empty object. */
+  readonly isBodyOptional?: true
   readonly answers: Readonly<Record<number, AnswerSchema>>
   /** Errors of this operation, in addition to the common ones. */
   readonly errors?: ErrorCodes

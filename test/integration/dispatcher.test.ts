@@ -95,6 +95,7 @@ function openSite(
     ...parts,
     events: messages.eventsOf('alerts', JSON.stringify),
     notifications: noNotifications,
+    acknowledgeForMs: 4 * HOUR,
   })
   const lease = createLease({ store, clock, name: 'delivery', ttlMs: LEASE_MS })
   const dispatcher: Dispatcher = new Dispatcher({ ...parts, bus, lease, outbox: faulty(messages) })

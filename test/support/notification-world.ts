@@ -1,3 +1,4 @@
+import { HOUR } from '../../src/kernel/time.ts'
 import { CompiledQuery } from 'kysely'
 import { Alerts, type Report } from '../../src/domains/alerts/index.ts'
 import {
@@ -56,7 +57,12 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
   const parts = { store, clock, logger, metrics }
   const notifierOptions = { ...parts, suppressions, channel: 'robot', isEnabled: true, minWeight: 3 } as const
   const notifier = new Notifier({ ...notifierOptions, onPending: () => undefined })
-  const alerts = new Alerts({ ...parts, events: { append: async () => undefined }, notifications: notifier })
+  const alerts = new Alerts({
+    ...parts,
+    events: { append: async () => undefined },
+    notifications: notifier,
+    acknowledgeForMs: 4 * HOUR,
+  })
   const activity: Activity = { calls: 0 }
 
   const sender = (change: { store?: Store; channel?: NotificationChannel; activity?: Activity } = {}) => {

@@ -8,7 +8,7 @@ import { createPasswords } from '../../src/infra/passwords/pbkdf2.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
-import { SECOND } from '../../src/kernel/time.ts'
+import { HOUR, SECOND } from '../../src/kernel/time.ts'
 import type { SessionRegistry, SessionRequest } from '../../src/ports/session-registry.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -40,6 +40,7 @@ export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
     ...shared,
     events: messages.eventsOf('alerts', alertsDomain.encodeEvent),
     notifications: noNotifications,
+    acknowledgeForMs: 4 * HOUR,
   })
   const events = messages.eventsOf(sessionsDomain.name, sessionsDomain.encodeEvent)
   const poolOf = (cidr: string) => new AddressPool({ ...shared, alerts, cidr, coolDownMs })

@@ -1,38 +1,62 @@
+import type { EventSink } from '../../ports/events.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { ALERT_ERRORS } from './errors.ts'
 import { ALERT_EVENTS } from './events.ts'
 import { intakeRoutes } from './intake/routes.ts'
+import { alertCountJob, alertPruneJob, alertTimeJob, silenceEndJob } from './jobs.ts'
+import type { AlertView } from './model.ts'
 import { createNotifications, type NotificationDeps } from './notifications/notifications.ts'
-import { noSuppressions } from './notifications/notifier.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { names as notificationTables } from './notifications/tables.ts'
-import { ALERT_ERRORS, ALERT_READERS, alertRoutes } from './routes.ts'
+import { ALERT_READERS, alertRoutes } from './routes.ts'
 import { encodeAlert } from './schemas.ts'
 import { Alerts, type AlertDeps } from './service.ts'
+import { SILENCE_EVENTS } from './silences/events.ts'
+import { silenceRoutes } from './silences/routes.ts'
+import { encodeSilence } from './silences/schemas.ts'
+import { Silences, type SilenceView } from './silences/service.ts'
+import { names as silenceTables } from './silences/tables.ts'
+import { createSuppressions } from './suppressions.ts'
 import { names } from './tables.ts'
 
 export type { Alert, AlertLevel, AlertStatus, AlertView, AlertWeight, Report } from './model.ts'
 export { noNotifications, type AlertNotifications, type AlertOccasion } from './occasion.ts'
 export { Alerts, type AlertDeps } from './service.ts'
 
+/** What the whole domain needs: its events are about alerts or silences. */
+export interface AlertsDomainDeps
+  extends Omit<AlertDeps, 'clock' | 'events' | 'notifications'>, Omit<NotificationDeps, 'suppressions'> {
+  readonly events: EventSink<AlertView | SilenceView>
+  /** How long recovered alerts are kept, in milliseconds. */
+  readonly keepMs: number
+}
+
 /** Alerts of the platform itself and of its clients (docs/specification.md, Alerts). */
 export const alertsDomain = defineDomain({
   name: 'alerts',
-  tables: [...names, ...notificationTables],
-  events: ALERT_EVENTS,
+  tables: [...names, ...silenceTables, ...notificationTables],
+  events: { ...ALERT_EVENTS, ...SILENCE_EVENTS },
   eventReaders: ALERT_READERS,
   errors: ALERT_ERRORS,
-  encodeEvent: encodeAlert,
-  create: (deps: Omit<AlertDeps, 'notifications'> & Omit<NotificationDeps, 'suppressions'>) => {
-    const { notifier, runners } = createNotifications({ ...deps, suppressions: noSuppressions })
+  encodeEvent: (data: AlertView | SilenceView) =>
+    'matchers' in data ? encodeSilence(data) : encodeAlert(data),
+  create: (deps: AlertsDomainDeps) => {
+    const suppressions = createSuppressions(deps.clock)
+    const { notifier, runners } = createNotifications({ ...deps, suppressions })
     const alerts = new Alerts({ ...deps, notifications: notifier })
+    const silences = new Silences({ ...deps, alerts })
     return {
       alerts,
       routes: [
         ...alertRoutes(alerts),
+        ...silenceRoutes(silences),
         ...notificationRoutes(alerts, notifier),
         ...intakeRoutes(alerts, deps.clock),
       ],
-      jobs: {},
+      jobs: {
+        api: [alertCountJob(alerts, deps.metrics)],
+        worker: [alertTimeJob(alerts), silenceEndJob(silences), alertPruneJob(alerts, silences, deps)],
+      },
       runners,
     } satisfies DomainParts & { alerts: Alerts }
   },

@@ -22,9 +22,9 @@ export interface Cause {
 /** The actor of what happens because time has passed. */
 export const WORKER = 'worker'
 
-/** One change in the history of an alert. */
-export interface ChangeEntry extends Cause {
-  readonly from: AlertStatus
+/** One line of the history of an alert; `from` is null for its first report. */
+export interface HistoryEntry extends Cause {
+  readonly from: AlertStatus | null
   readonly to: AlertStatus
   readonly weight: AlertWeight
   readonly note: string | null
@@ -39,6 +39,11 @@ export const ALERT_CHANGES = [
   'frozen',
   'unfrozen',
 ] as const
+
+/** A line behind the first one. */
+export interface ChangeEntry extends HistoryEntry {
+  readonly from: AlertStatus
+}
 
 /** What a change has done to an alert; `repeated` changes only its count, its texts or a lower weight. */
 export type AlertChange = (typeof ALERT_CHANGES)[number] | 'repeated'

@@ -18,6 +18,7 @@ export type { Severity }
 /** Limits of the text of an alert. */
 export const TITLE_LENGTH = 256
 export const BODY_BYTES = 16 * 1024
+export const COMMENT_LENGTH = 4_096
 
 /** Internal level: 4 is the most severe, 0 is below INFO, 5 means recovered. */
 export type AlertLevel = 0 | 1 | 2 | 3 | 4 | 5

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { Secret } from '../../kernel/secret.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
+import { HOUR } from '../../kernel/time.ts'
 import { knownRoles, type Role } from '../../kernel/identity.ts'
 import { Changes } from '../../infra/http/changes.ts'
 import { createHttpServer } from '../../infra/http/server.ts'
@@ -48,6 +49,7 @@ async function startApi() {
     metrics: noMetrics,
     events: { append: async (_tx, { type }) => void events.push(type) },
     notifications: noNotifications,
+    acknowledgeForMs: 4 * HOUR,
   })
   const server = await createHttpServer({
     routes: alertRoutes(alerts),

@@ -1,18 +1,25 @@
 import { bodyWriter } from '../../wire/codec.ts'
-import type { ErrorCodes } from '../../wire/error-codes.ts'
+import { SHARED_ERRORS } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
+import { ALERT_ERRORS } from './errors.ts'
 import {
+  AcknowledgementBody,
+  AlertHistoryPage,
+  AlertHistoryQuery,
   AlertPage,
   AlertQuery,
   AlertSchema,
   encodeAlert,
+  encodeHistoryEntry,
+  fromAcknowledgementBody,
   fromAlertQuery,
   fromReportBody,
   ReportBody,
 } from './schemas.ts'
 import type { Alerts } from './service.ts'
+import { OLDEST_FIRST } from './store.ts'
 
 const textOf = bodyWriter(encodeAlert)
 
@@ -21,12 +28,8 @@ const REPORTERS = ['admin', 'service', 'devops'] as const
 export const ALERT_READERS = ['admin', 'devops', 'auditor', 'service'] as const
 const OPERATORS = ['admin', 'devops'] as const
 
-export const ALERT_ERRORS = {
-  alert_not_found: { status: 404, meaning: 'There is no such alert.' },
-  forbidden_variable: { status: 400, meaning: 'The text contains a variable that is not allowed in alerts.' },
-} as const satisfies ErrorCodes
-
 const { alert_not_found, forbidden_variable } = ALERT_ERRORS
+const { invalid_transition } = SHARED_ERRORS
 
 /** docs/specification.md, HTTP API */
 export function alertRoutes(alerts: Alerts): Route[] {
@@ -80,18 +83,74 @@ export function alertRoutes(alerts: Alerts): Route[] {
       read: async ({ params }) => ok(textOf(await alerts.get(params.id))),
     }),
     route({
+      method: 'GET',
+      path: '/alerts/:id/history',
+      operation: 'getAlertHistory',
+      tag: 'Alerts',
+      summary: 'The changes of one alert, oldest first',
+      description: 'Every change of its status, and every increase of its weight. Repeated reports are none.',
+      access: ALERT_READERS,
+      params: IdParams,
+      query: AlertHistoryQuery,
+      answers: {
+        200: { description: 'A page of changes, from the first report on.', schema: AlertHistoryPage },
+      },
+      errors: { alert_not_found },
+      read: async ({ params, query }) =>
+        ok(encodePage(await alerts.history(params.id, parsePage(query, OLDEST_FIRST)), encodeHistoryEntry)),
+    }),
+    ...operatorRoutes(alerts),
+  ]
+}
+
+function operatorRoutes(alerts: Alerts): Route[] {
+  return [
+    route({
       method: 'POST',
       path: '/alerts/:id/recover',
       operation: 'recoverAlert',
       tag: 'Alerts',
       summary: 'Declare an alert recovered',
-      description: 'An alert that is already recovered stays unchanged.',
+      description: 'This also ends a freeze. An alert that is already recovered stays unchanged.',
       access: OPERATORS,
       params: IdParams,
       answers: { 200: { description: 'The alert, recovered.', schema: AlertSchema } },
       errors: { alert_not_found },
       change: async (tx, { params, identity }) =>
         ok(textOf(await alerts.recover(tx, params.id, identity.id))),
+    }),
+    route({
+      method: 'POST',
+      path: '/alerts/:id/acknowledge',
+      operation: 'acknowledgeAlert',
+      tag: 'Alerts',
+      summary: 'Acknowledge a firing alert',
+      description:
+        'Its notifications are kept back until the acknowledgement lapses (`alerts.acknowledge_for`), it is reported ' +
+        'with a higher weight, or it recovers. An alert that is already acknowledged stays unchanged.',
+      access: OPERATORS,
+      params: IdParams,
+      body: AcknowledgementBody,
+      isBodyOptional: true,
+      answers: { 200: { description: 'The alert, acknowledged.', schema: AlertSchema } },
+      errors: { alert_not_found, forbidden_variable, invalid_transition },
+      prepare: ({ body }) => fromAcknowledgementBody(body),
+      change: async (tx, { params, identity }, comment) =>
+        ok(textOf(await alerts.acknowledge(tx, params.id, comment, identity.id))),
+    }),
+    route({
+      method: 'POST',
+      path: '/alerts/:id/unfreeze',
+      operation: 'unfreezeAlert',
+      tag: 'Alerts',
+      summary: 'End the freeze of an alert',
+      description: 'It fires or is recovered, as its last report says, and its swings are counted anew.',
+      access: OPERATORS,
+      params: IdParams,
+      answers: { 200: { description: 'The alert, not frozen.', schema: AlertSchema } },
+      errors: { alert_not_found, invalid_transition },
+      change: async (tx, { params, identity }) =>
+        ok(textOf(await alerts.unfreeze(tx, params.id, identity.id))),
     }),
   ]
 }

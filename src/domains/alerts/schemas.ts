@@ -1,23 +1,26 @@
 import { Type, type Static } from 'typebox'
-import { AppError, invalidField } from '../../kernel/errors.ts'
+import { invalidField } from '../../kernel/errors.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import { requireAllowedText } from './allowed-text.ts'
 import {
   ALERT_STATUSES,
   BODY_BYTES,
+  COMMENT_LENGTH,
   isSeverity,
   SEVERITIES,
   severityOf,
   TITLE_LENGTH,
   type AlertLevel,
+  type AlertStatus,
   type AlertView,
   type AlertWeight,
   type Report,
   type Severity,
 } from './model.ts'
 import type { AlertFilter } from './store.ts'
-import { alarmIdIn, hasForbiddenVariable, weightIn } from './text.ts'
+import { alarmIdIn, weightIn } from './text.ts'
 
 const LEVEL_WORDS = `one of ${SEVERITIES.join(', ')}, or an internal level from 0 to 5`
 
@@ -109,10 +112,37 @@ export const AlertQuery = Fields({
   ...TimedPageQuery,
 })
 
+export const AcknowledgementBody = Fields({
+  comment: Type.Optional(
+    Text({ minLength: 1, maxLength: COMMENT_LENGTH, description: 'Shown in the history of the alert.' }),
+  ),
+})
+
+export const AlertHistoryPage = PageOf(
+  Fields({
+    at: Timestamp,
+    from: Nullable<AlertStatus>({ type: 'string', description: 'Null for the first report.' }),
+    to: Status,
+    weight: Weight,
+    actor: Type.String({ description: 'Id of the caller, `platform` for its own alerts, or `worker`.' }),
+    note: Nullable<string>({ type: 'string', description: 'A comment, or why the status has changed.' }),
+  }),
+)
+
+export const AlertHistoryQuery = Fields(TimedPageQuery)
+
+export const encodeHistoryEntry = encoderOf(AlertHistoryPage.properties.items.items)
+
+/** Throws `forbidden_variable`. */
+export function fromAcknowledgementBody({ comment }: Static<typeof AcknowledgementBody>): string | null {
+  requireAllowedText({ comment })
+  return comment ?? null
+}
+
 /** Throws `forbidden_variable`, or `validation_failed` for a rule that the schema cannot express. */
 export function fromReportBody(report: Static<typeof ReportBody>): Report {
-  requireAllowedText(report)
-  const { source, title, body = '', server_addr, level } = report
+  const { source, title, body = '', server_addr, alarm_id, level } = report
+  requireAllowedText({ source, title, body, server_addr, alarm_id })
   if (Buffer.byteLength(body) > BODY_BYTES)
     throw invalidField('body', 'must not have more than 16 KiB of UTF-8')
   const severity = level === undefined || typeof level === 'number' ? level : parseSeverity(level)
@@ -120,7 +150,7 @@ export function fromReportBody(report: Static<typeof ReportBody>): Report {
   if (severity === undefined && weight === undefined)
     throw invalidField('level', 'is required where no weight is given')
   return {
-    alarmId: report.alarm_id ?? alarmIdIn(body) ?? null,
+    alarmId: alarm_id ?? alarmIdIn(body) ?? null,
     source,
     title,
     body,
@@ -155,17 +185,4 @@ function parseSeverity(text: string): Severity {
   const name = text.toUpperCase()
   if (!isSeverity(name)) throw invalidField('level', `must be ${LEVEL_WORDS}`)
   return name
-}
-
-const TEXT_FIELDS = ['source', 'title', 'body', 'server_addr', 'alarm_id'] as const
-
-function requireAllowedText(report: Static<typeof ReportBody>): void {
-  const fields = TEXT_FIELDS.filter((field) => hasForbiddenVariable(report[field] ?? ''))
-  if (fields.length === 0) return
-  throw new AppError(
-    'invalid',
-    'forbidden_variable',
-    `${fields.join(', ')}: the variables \${token} and \${password} are not allowed in an alert; remove them.`,
-    { details: fields.map((path) => ({ path, message: 'contains a variable that stands for a secret' })) },
-  )
 }

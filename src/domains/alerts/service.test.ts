@@ -5,52 +5,26 @@ import { AppError } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics, type Labels, type Metrics } from '../../kernel/metrics.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
-import type { DialectName } from '../../store/dialects/capabilities.ts'
-import type { Store } from '../../store/store.ts'
-import { fakeClock } from '../../../test/support/clock.ts'
-import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
+import {
+  ACKNOWLEDGE_FOR_MS,
+  alertWorld,
+  FAILED,
+  viewOf,
+  type AlertWorld,
+} from '../../../test/support/alerts.ts'
+import { inTransactions, onEveryDialect } from '../../../test/support/store.ts'
 import type { OrderDeps } from '../orders/index.ts'
-import { SEVERITIES, severityOf, type Alert, type AlertView, type AlertStatus, type Report } from './model.ts'
+import { SEVERITIES, severityOf, type AlertView, type Report } from './model.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
-import type { DomainEvent } from '../../ports/events.ts'
 import { noNotifications } from './occasion.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 
 const FIRST_PAGE: PageRequest = { limit: 100 }
 
-const FAILED: Report = {
-  alarmId: 'backup.failed',
-  source: 'platform.backup',
-  title: 'Backup failed',
-  body: 'No space left.',
-  serverAddr: '192.0.2.10',
-  level: 'ERROR',
-}
-
-async function createWorld(dialect: DialectName, overrides: Partial<AlertDeps> = {}) {
-  const clock = fakeClock()
-  const { store, ...disposal } = await testStore(dialect, clock)
-  const events: DomainEvent<AlertView>[] = []
-  const service = new Alerts({
-    store,
-    clock,
-    logger: silentLogger,
-    metrics: noMetrics,
-    events: {
-      append: async (tx, event) => {
-        const data = viewOf(event.data as Alert)
-        tx.afterCommit(() => events.push({ ...event, data }))
-      },
-    },
-    notifications: noNotifications,
-    ...overrides,
-  })
-  const alerts = inTransactions(store, service, 'report', 'recover')
-  const report = async (each: Report, actor = 'anna') => {
-    const { alert, outcome } = await alerts.report(each, actor)
-    return { alert: viewOf(alert), outcome }
-  }
-  return { ...disposal, alerts, report, clock, store, events, types: () => events.map(({ type }) => type) }
+/** Reports four swings. */
+async function freeze(world: AlertWorld): Promise<void> {
+  for (const level of ['CRITICAL', 'CLOSE', 'CRITICAL', 'CLOSE', 'CRITICAL'] as const)
+    await world.report({ ...FAILED, level })
 }
 
 /** The alerts without `seq`, which a row of the list also has. */
@@ -59,31 +33,9 @@ async function allOf(alerts: Pick<Alerts, 'list'>): Promise<AlertView[]> {
   return (items as (AlertView & { seq?: number })[]).map(({ seq: _seq, ...alert }) => alert)
 }
 
-/** The alert as the API shows it. */
-function viewOf(alert: Alert): AlertView {
-  const {
-    createdBy: _createdBy,
-    firstWeight: _firstWeight,
-    reports: _reports,
-    wasCritical: _wasCritical,
-    wasHigh: _wasHigh,
-    acknowledgedWeight: _acknowledgedWeight,
-    acknowledgedUntil: _acknowledgedUntil,
-    expiresAt: _expiresAt,
-    swings: _swings,
-    freeze: _freeze,
-    ...view
-  } = alert
-  return view
-}
-
-async function setStatus(store: Store, id: string, status: AlertStatus): Promise<void> {
-  await store.write(({ db }) => db.updateTable('alerts').set({ status }).where('id', '=', id).execute())
-}
-
 onEveryDialect('reporting an alert', (dialect) => {
   it('creates a new one and emits an event', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const { alert, outcome } = await world.report(FAILED)
     const now = world.clock.now()
     assert.equal(outcome, 'new')
@@ -107,7 +59,7 @@ onEveryDialect('reporting an alert', (dialect) => {
   })
 
   it('counts a repetition and emits no event', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const first = await world.report(FAILED)
     world.clock.advance(1_000)
     const again = await world.report(FAILED)
@@ -118,7 +70,7 @@ onEveryDialect('reporting an alert', (dialect) => {
   })
 
   it('emits an event when the weight increases, and none when it decreases', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     for (const level of ['WARNING', 'HIGH', 'HIGH', 'WARNING'] as const)
       await world.report({ ...FAILED, level })
     assert.deepEqual(
@@ -129,14 +81,14 @@ onEveryDialect('reporting an alert', (dialect) => {
   })
 
   it('gives HIGH level 4 first and level 3 when repeated', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const levels: number[] = []
     for (let i = 0; i < 3; i++) levels.push((await world.report({ ...FAILED, level: 'HIGH' })).alert.level)
     assert.deepEqual(levels, [4, 3, 3])
   })
 
   it('recovers with CLOSE, fires again after it, and continues the count', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const { alert: first } = await world.report(FAILED)
     world.clock.advance(1_000)
     const { alert: closed } = await world.report({
@@ -156,7 +108,7 @@ onEveryDialect('reporting an alert', (dialect) => {
   })
 
   it('stores the recovery of an unknown alert as a recovered alert', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const { alert, outcome } = await world.report({ ...FAILED, level: 5 })
     assert.deepEqual([outcome, alert.status, alert.count], ['new', 'recovered', 0])
     await world.report({ ...FAILED, level: 5 })
@@ -164,27 +116,33 @@ onEveryDialect('reporting an alert', (dialect) => {
   })
 
   it('leaves an acknowledged alert acknowledged, and a frozen one frozen without events', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const { alert } = await world.report(FAILED)
-    await setStatus(world.store, alert.id, 'acknowledged')
+    await world.alerts.acknowledge(alert.id, null, 'anna')
     assert.equal((await world.report(FAILED)).alert.status, 'acknowledged')
-    await setStatus(world.store, alert.id, 'frozen')
+    await freeze(world)
+    const { length } = world.events
     assert.equal((await world.report({ ...FAILED, level: 'CRITICAL' })).alert.status, 'frozen')
-    assert.deepEqual(world.types(), ['alert.raised'])
+    assert.equal((await world.report({ ...FAILED, level: 'CLOSE' })).alert.status, 'frozen')
+    assert.equal(world.events.length, length)
   })
 
   it('counts every report in the metrics by its severity', async () => {
     const counted: [string, Labels | undefined][] = []
     const metrics: Metrics = {
       ...noMetrics,
-      counter: ({ name }) => ({ increment: (labels) => void counted.push([name, labels]) }),
+      counter: ({ name }) => ({
+        increment: (labels, by = 1) => void (by > 0 && counted.push([name, labels])),
+      }),
     }
-    await using world = await createWorld(dialect, { metrics })
+    await using world = await alertWorld(dialect, { metrics })
     for (const level of ['ERROR', 'ERROR', 5] as const) await world.report({ ...FAILED, level })
+    const by = (name: string) => counted.flatMap(([each, labels]) => (each === name ? [labels] : []))
     assert.deepEqual(
-      counted,
-      ['ERROR', 'ERROR', 'CLOSE'].map((severity) => ['alerts_reported_total', { severity }]),
+      by('alerts_reported_total'),
+      ['ERROR', 'ERROR', 'CLOSE'].map((severity) => ({ severity })),
     )
+    assert.deepEqual(by('alert_changes_total'), [{ change: 'raised' }, { change: 'recovered' }])
   })
 })
 
@@ -192,7 +150,7 @@ onEveryDialect('the identity of an alert', (dialect) => {
   const UNNAMED: Report = { ...FAILED, alarmId: null }
 
   it('is its alarm id, whatever the source', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     await world.report(FAILED)
     const other = { source: 'platform.backup.standby', title: 'Other', body: 'Other.', serverAddr: null }
     const { alert, outcome } = await world.report({ ...FAILED, ...other })
@@ -202,13 +160,13 @@ onEveryDialect('the identity of an alert', (dialect) => {
   })
 
   it('is source, title and address without an alarm id, and never the body', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     await world.report(UNNAMED)
     assert.equal((await world.report({ ...UNNAMED, body: 'Other.' })).alert.count, 2)
   })
 
   it('differs for reports that differ in any of its fields', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const different: Report[] = [
       FAILED,
       UNNAMED,
@@ -226,7 +184,7 @@ onEveryDialect('the identity of an alert', (dialect) => {
   })
 
   it('works with fields of the maximum length', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     // Four bytes for each character, and hardly compressible: the largest possible entry of an index.
     const long = (length: number) =>
       Array.from({ length }, (_, index) => String.fromCodePoint(0x20000 + ((index * 7_919) % 0xa000))).join(
@@ -248,7 +206,7 @@ onEveryDialect('the identity of an alert', (dialect) => {
 
 onEveryDialect('recovering an alert manually', (dialect) => {
   it('recovers it and emits an event', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const { alert } = await world.report(FAILED)
     world.clock.advance(1_000)
     const next = viewOf(await world.alerts.recover(alert.id, 'anna'))
@@ -259,7 +217,7 @@ onEveryDialect('recovering an alert manually', (dialect) => {
   })
 
   it('changes nothing when the alert is already recovered', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const { alert } = await world.report(FAILED)
     const once = await world.alerts.recover(alert.id, 'anna')
     world.clock.advance(1_000)
@@ -267,17 +225,18 @@ onEveryDialect('recovering an alert manually', (dialect) => {
     assert.deepEqual(world.types(), ['alert.raised', 'alert.recovered'])
   })
 
-  for (const status of ['acknowledged', 'frozen'] as const) {
-    it(`works on an ${status} alert`.replace('an frozen', 'a frozen'), async () => {
-      await using world = await createWorld(dialect)
-      const { alert } = await world.report(FAILED)
-      await setStatus(world.store, alert.id, status)
-      assert.equal((await world.alerts.recover(alert.id, 'anna')).status, 'recovered')
-    })
-  }
+  it('works on an acknowledged and on a frozen alert', async () => {
+    await using world = await alertWorld(dialect)
+    const { alert } = await world.report(FAILED)
+    await world.alerts.acknowledge(alert.id, null, 'anna')
+    assert.equal((await world.alerts.recover(alert.id, 'anna')).status, 'recovered')
+    await freeze(world)
+    assert.equal((await world.alerts.recover(alert.id, 'anna')).status, 'recovered')
+    assert.deepEqual(world.types().slice(-2), ['alert.unfrozen', 'alert.recovered'])
+  })
 
   it('rejects for an alert that does not exist', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const missing = (error: unknown) => error instanceof AppError && error.code === 'alert_not_found'
     await assert.rejects(world.alerts.recover('nowhere', 'anna'), missing)
     await assert.rejects(world.alerts.get('nowhere'), missing)
@@ -307,20 +266,20 @@ onEveryDialect('an event of an alert', (dialect) => {
         seen.push({ inside: await count(tx), outside: await count(world.store.read) })
       },
     }
-    await using world = await createWorld(dialect, { events })
+    await using world = await alertWorld(dialect, { events })
     await world.report(FAILED)
     assert.ok(seen.length > 0)
     for (const each of seen) assert.deepEqual(each, { inside: 1, outside: 0 })
   })
 
   it('that cannot be written rolls back the new alert', async () => {
-    await using world = await createWorld(dialect, { events: broken })
+    await using world = await alertWorld(dialect, { events: broken })
     await assert.rejects(world.report(FAILED), /outbox is full/)
     assert.deepEqual(await allOf(world.alerts), [])
   })
 
   it('that cannot be written rolls back the recovery', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const { alert } = await world.report(FAILED)
     const { clock, store } = world
     const failing = inTransactions(
@@ -332,6 +291,7 @@ onEveryDialect('an event of an alert', (dialect) => {
         metrics: noMetrics,
         events: broken,
         notifications: noNotifications,
+        acknowledgeForMs: ACKNOWLEDGE_FOR_MS,
       }),
       'report',
       'recover',
@@ -352,7 +312,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
   }
 
   it('happens in the transaction of the caller', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const failed = world.store.write(async (tx) => {
       await world.alerts.raise(tx, EXPIRED)
       throw new Error('the order did not expire')
@@ -368,7 +328,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
   })
 
   it('satisfies the port of the order domain', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const port: OrderDeps['alerts'] = world.alerts
     await world.store.write((tx) =>
       port.raise(tx, { ...EXPIRED, source: 'platform.orders', severity: 'WARNING' }),
@@ -377,7 +337,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
   })
 
   it('takes one statement beside the event for a new alert', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     let statements = 0
     await world.store.write(async (tx) => {
       const counting: typeof tx = {
@@ -399,7 +359,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
   })
 
   it('recovers with CLOSE', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     for (const severity of ['WARNING', 'CLOSE'] as const) {
       await world.store.write((tx) => world.alerts.raise(tx, { ...EXPIRED, severity }))
     }
@@ -407,7 +367,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
   })
 
   it('accepts any quoted text, and reads neither weight nor alarm id from it', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const body = 'The order of platform ${token} weight=6 alarm_id=other expired.'
     await world.store.write((tx) =>
       world.alerts.raise(tx, { ...EXPIRED, body, title: `A${'\u0000'}${'b'.repeat(300)}` }),
@@ -421,7 +381,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
 
 onEveryDialect('concurrent reports', (dialect) => {
   it('create one alert and are all counted', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const results = await Promise.all(Array.from({ length: 24 }, () => world.report(FAILED)))
     assert.equal(results.filter(({ outcome }) => outcome === 'new').length, 1)
     assert.deepEqual(
@@ -437,7 +397,7 @@ onEveryDialect('concurrent reports', (dialect) => {
   })
 
   it('emit one recovery event, however many recover the alert', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const { alert } = await world.report(FAILED)
     const byReport = () => world.report({ ...FAILED, level: 'CLOSE' })
     await Promise.all([1, 2, 3, 4].flatMap(() => [byReport(), world.alerts.recover(alert.id, 'anna')]))
@@ -445,7 +405,7 @@ onEveryDialect('concurrent reports', (dialect) => {
   })
 
   it('are all counted when transactions raise the same alerts in different orders', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     const names = ['a', 'b', 'c', 'd']
     const raiseAll = (order: readonly string[]) =>
       world.store.write(async (tx) => {
@@ -474,7 +434,7 @@ onEveryDialect('the list of alerts', (dialect) => {
   const named = (alarmId: string, report: Partial<Report> = {}): Report => ({ ...FAILED, alarmId, ...report })
 
   async function withAlerts() {
-    const world = await createWorld(dialect)
+    const world = await alertWorld(dialect)
     await world.report(named('1', { level: 'CRITICAL' }))
     await world.report(named('2', { level: 'HIGH', source: 'shop' }))
     await world.report(named('3', { level: 'INFO', source: 'shop' }))
@@ -525,7 +485,7 @@ onEveryDialect('any sequence of reports and recoveries', (dialect) => {
   )
 
   it('counts the firing reports, and leaves the state of the last step', async () => {
-    await using world = await createWorld(dialect)
+    await using world = await alertWorld(dialect)
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -538,7 +498,8 @@ onEveryDialect('any sequence of reports and recoveries', (dialect) => {
         const seen = await world.alerts.get(alert.id)
         const closing = (each: (typeof steps)[number]) => each === 'manual' || each === 'CLOSE' || each === 5
         assert.equal(seen.count, 1 + steps.filter((each) => !closing(each)).length)
-        assert.equal(seen.status, closing(steps.at(-1) as (typeof steps)[number]) ? 'recovered' : 'firing')
+        const last = closing(steps.at(-1) as (typeof steps)[number]) ? 'recovered' : 'firing'
+        if (seen.status !== 'frozen') assert.equal(seen.status, last)
       }),
       { numRuns: 40 },
     )

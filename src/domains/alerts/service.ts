@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { notFound } from '../../kernel/errors.ts'
+import { AppError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
@@ -8,23 +8,44 @@ import type { Store, Tx } from '../../store/store.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import { ALERT_EVENTS } from './events.ts'
+import { inhibitedIdOf } from './inhibition.ts'
 import {
   ALERT_CHANGES,
+  judgeAcknowledgement,
   judgeFirst,
   judgeRecovery,
   judgeReport,
+  judgeTime,
+  judgeUnfreeze,
   type AlertChange,
   type Cause,
+  type HistoryEntry,
   type Judgement,
+  WORKER,
 } from './judgement.ts'
-import { BODY_BYTES, severityOf, TITLE_LENGTH, type Alert, type AlertView, type Report } from './model.ts'
+import {
+  BODY_BYTES,
+  severityOf,
+  TITLE_LENGTH,
+  type Alert,
+  type AlertStatus,
+  type AlertView,
+  type Report,
+} from './model.ts'
 import type { AlertNotifications } from './occasion.ts'
 import {
+  countAlerts,
+  deleteRecovered,
   findAlert,
   insertAlert,
   insertHistory,
   listAlerts,
+  listDueAlerts,
+  listFiring,
+  listHistory,
+  lockAlarm,
   lockAlert,
+  lockFree,
   lockReported,
   updateAlert,
   type AlertFilter,
@@ -39,10 +60,14 @@ export interface AlertDeps {
   readonly metrics: Metrics
   readonly events: EventSink<AlertView>
   readonly notifications: AlertNotifications
+  /** How long an acknowledgement lasts, in milliseconds. */
+  readonly acknowledgeForMs: number
 }
 
 /** The actor of the alerts that the platform itself raises. */
 const PLATFORM = 'platform'
+// Of the alerts that are looked at together when a silence ends.
+const SILENCE_BATCH = 100
 
 /** The alerts, from their first report to their recovery. */
 export class Alerts implements PlatformAlerts {
@@ -105,6 +130,91 @@ export class Alerts implements PlatformAlerts {
     return this.#apply(tx, alert, judgeRecovery(alert, this.#cause(actor)), actor)
   }
 
+  /**
+   * Acknowledges a firing alert; one that is acknowledged stays as it is. Rejects with `alert_not_found`, and with
+   * `invalid_transition` when it is recovered or frozen.
+   */
+  async acknowledge(tx: Tx, id: string, comment: string | null, actor: string): Promise<Alert> {
+    const cause = this.#cause(actor)
+    const alert = requireAlert(await lockAlert(tx, id), id)
+    const until = cause.at + this.#deps.acknowledgeForMs
+    const after = await this.#apply(tx, alert, judgeAcknowledgement(alert, { until, comment }, cause), actor)
+    if (after.status !== 'acknowledged')
+      throw invalidTransition(`A ${after.status} alert cannot be acknowledged; only a firing one can.`)
+    return after
+  }
+
+  /**
+   * Ends the freeze of an alert: it is what its last report says. Rejects with `alert_not_found`, and with
+   * `invalid_transition` when it is not frozen.
+   */
+  async unfreeze(tx: Tx, id: string, actor: string): Promise<Alert> {
+    const alert = requireAlert(await lockAlert(tx, id), id)
+    if (alert.status !== 'frozen')
+      throw invalidTransition(`The alert is ${alert.status}; only a frozen one can be unfrozen.`)
+    return this.#apply(tx, alert, judgeUnfreeze(alert, this.#cause(actor)), actor)
+  }
+
+  /** The changes of an alert, oldest first. Rejects with `alert_not_found`. */
+  async history(id: string, page: PageRequest): Promise<Page<HistoryEntry>> {
+    return requireAlert(await listHistory(this.#deps.store.read, id, page), id)
+  }
+
+  /** Changes one batch of alerts whose time has come; returns how many were due and how many it has changed. */
+  async changeDue(limit: number): Promise<{ due: number; changed: number }> {
+    const { clock, store } = this.#deps
+    // The read is outside the write queue: a run without due alerts writes nothing.
+    const due = await listDueAlerts(store.read, clock.now(), limit)
+    if (due.length === 0) return { due: 0, changed: 0 }
+    return store.write(async (tx) => {
+      let changed = 0
+      for (const alert of await lockFree(tx, due)) {
+        const judgements = judgeTime(alert, clock.now())
+        await this.#apply(tx, alert, judgements, WORKER)
+        if (judgements.length > 0) changed++
+      }
+      return { due: due.length, changed }
+    })
+  }
+
+  /** Announces the end of a silence to the notifications of the firing alerts that it has matched. */
+  async endSilence(isMatched: (alert: AlertView) => boolean, signal: AbortSignal): Promise<void> {
+    const { store } = this.#deps
+    for (let after: number | undefined = 0; after !== undefined && !signal.aborted;) {
+      const alerts: (AlertView & { seq: number })[] = await listFiring(store.read, after, SILENCE_BATCH)
+      const matched = alerts.filter(isMatched)
+      if (matched.length > 0) await store.write((tx) => this.#endSilence(tx, matched))
+      after = alerts.length === SILENCE_BATCH ? alerts.at(-1)?.seq : undefined
+    }
+  }
+
+  /** Removes one batch of alerts that have recovered before that time; returns how many. */
+  prune(before: number, limit: number): Promise<number> {
+    return this.#deps.store.write((tx) => deleteRecovered(tx, before, limit))
+  }
+
+  /** How many alerts there are of each status. Takes long where there are many. */
+  countByStatus(): Promise<{ status: AlertStatus; alerts: number }[]> {
+    const { store } = this.#deps
+    return store.readAside(countAlerts(store.read))
+  }
+
+  async #endSilence(tx: Tx, matched: readonly AlertView[]): Promise<void> {
+    for (const { id } of matched) {
+      const alert = await lockAlert(tx, id)
+      if (alert?.status === 'firing')
+        await this.#deps.notifications.notify(tx, { kind: 'silence_ended' }, alert)
+    }
+  }
+
+  /** The alert that an alert has inhibited, which is not firing any more, may have to be notified now. */
+  async #endInhibition(tx: Tx, inhibitor: Alert): Promise<void> {
+    const alarmId = inhibitedIdOf(inhibitor)
+    const alert = alarmId === undefined ? undefined : await lockAlarm(tx, alarmId)
+    if (alert && alert.source === inhibitor.source && alert.weight > 0)
+      await this.#deps.notifications.notify(tx, { kind: 'inhibition_ended' }, alert)
+  }
+
   #cause(actor: string): Cause {
     return { at: this.#deps.clock.now(), actor }
   }
@@ -120,6 +230,7 @@ export class Alerts implements PlatformAlerts {
     if (!after) return alert
     await updateAlert(tx, after)
     for (const judgement of judgements) await this.#record(tx, judgement, actor)
+    if (alert.weight > 0 && after.weight === 0) await this.#endInhibition(tx, after)
     return after
   }
 
@@ -171,4 +282,8 @@ function platformReport({ alarmId, source, title, body, severity, serverAddr }: 
 function requireAlert<T>(alert: T | undefined, id: string): T {
   if (!alert) throw notFound('alert', id)
   return alert
+}
+
+function invalidTransition(message: string): AppError {
+  return new AppError('conflict', 'invalid_transition', message)
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import { pageOf, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
@@ -15,7 +15,7 @@ import {
   type Report,
   type Severity,
 } from './model.ts'
-import type { ChangeEntry } from './judgement.ts'
+import type { ChangeEntry, HistoryEntry } from './judgement.ts'
 import { alertHistory, alerts, db, statement } from './tables.ts'
 
 type Row = NewRowOf<typeof alerts>
@@ -87,6 +87,15 @@ const findById = statement<{ id: string }, AlertView>((on, value) =>
   on.selectFrom('alerts').select(VIEW).where('id', '=', value('id')),
 )
 
+type Origin = Pick<Alert, 'firstAt' | 'createdBy' | 'firstWeight'>
+
+const findOrigin = statement<{ id: string }, Origin>((on, value) =>
+  on
+    .selectFrom('alerts')
+    .select(alerts.pick('firstAt', 'createdBy', 'firstWeight'))
+    .where('id', '=', value('id')),
+)
+
 const lockBy = (key: 'id' | 'identity') =>
   statement<{ key: string }, StoredAlert>((on, value, capabilities) =>
     on.selectFrom('alerts').select(ALERT).where(key, '=', value('key')).$call(lockRows(capabilities)),
@@ -94,6 +103,34 @@ const lockBy = (key: 'id' | 'identity') =>
 
 const lockById = lockBy('id')
 const lockByIdentity = lockBy('identity')
+
+const shareByIdentity = statement<{ key: string }, Pick<AlertView, 'id' | 'alarmId' | 'source' | 'weight'>>(
+  (on, value, { concurrentWriters }) =>
+    on
+      .selectFrom('alerts')
+      .select(alerts.pick('id', 'alarmId', 'source', 'weight'))
+      .where('identity', '=', value('key'))
+      .$if(concurrentWriters, (query) => query.forShare()),
+)
+
+const due = statement<{ now: number; limit: number }, { id: string }>((on, value) =>
+  on
+    .selectFrom('alerts')
+    .select('id')
+    .where('due_at', '<=', value('now'))
+    .orderBy('due_at')
+    .limit(value('limit')),
+)
+
+const firing = statement<{ after: number; limit: number }, AlertView & { seq: number }>((on, value) =>
+  on
+    .selectFrom('alerts')
+    .select([...VIEW, 'seq'])
+    .where('status', '=', 'firing')
+    .where('seq', '>', value('after'))
+    .orderBy('seq')
+    .limit(value('limit')),
+)
 
 /**
  * Returns `false` when an alert of that identity exists. The caller can lock it then, because an insertion waits for a
@@ -119,6 +156,43 @@ export async function lockReported(tx: Tx, report: Report): Promise<Alert | unde
   return row && alerts.decode(row)
 }
 
+/** Finds the alert with that `alarm_id`; until the end of the transaction it does not change. */
+export function shareAlert(tx: Tx, alarmId: string) {
+  return first(tx, shareByIdentity, { key: keyOf(alarmId) })
+}
+
+/** Finds the alert with that `alarm_id` and locks it until the end of the transaction. */
+export async function lockAlarm(tx: Tx, alarmId: string): Promise<Alert | undefined> {
+  const row = await first(tx, lockByIdentity, { key: keyOf(alarmId) })
+  return row && alerts.decode(row)
+}
+
+/** The ids of alerts whose time has come, the longest overdue first. */
+export async function listDueAlerts(queries: Queries, now: number, limit: number): Promise<string[]> {
+  return (await queries.run(due, { now, limit })).map(({ id }) => id)
+}
+
+/** Locks alerts, except those that another transaction has locked. */
+export async function lockFree(tx: Tx, ids: readonly string[]): Promise<Alert[]> {
+  const rows = await db(tx)
+    .selectFrom('alerts')
+    .select(ALERT)
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .$call(lockRows(tx.capabilities, { skipLocked: true }))
+    .execute()
+  return rows.map((row) => alerts.decode(row))
+}
+
+/** Firing alerts with a larger number than `after`, in the order of their numbers. */
+export function listFiring(
+  queries: Queries,
+  after: number,
+  limit: number,
+): Promise<(AlertView & { seq: number })[]> {
+  return queries.run(firing, { after, limit })
+}
+
 /** Writes a changed alert; the transaction must have locked it. */
 export async function updateAlert(tx: Tx, alert: Alert): Promise<void> {
   await tx.change(update, { ...alert, dueAt: dueAt(alert) })
@@ -132,6 +206,74 @@ const insertEntry = statement<NewRowOf<typeof alertHistory>>((on, value) =>
 export async function insertHistory(tx: Tx, alertId: string, entry: ChangeEntry): Promise<void> {
   const { from: fromStatus, to: toStatus, at, weight, actor, note } = entry
   await tx.change(insertEntry, { alertId, at, fromStatus, toStatus, weight, actor, note })
+}
+
+/** The order of a history. */
+export const OLDEST_FIRST: PageOrder<'seq'> = {
+  name: 'oldest',
+  keys: [{ name: 'seq', type: 'integer', direction: 'asc' }],
+}
+
+/** Oldest first; undefined if there is no such alert. */
+export async function listHistory(
+  queries: Queries,
+  alertId: string,
+  { limit, after, createdFrom = 0, createdTo = Number.MAX_SAFE_INTEGER }: PageRequest,
+): Promise<Page<HistoryEntry> | undefined> {
+  const origin = await first(queries, findOrigin, { id: alertId })
+  if (!origin) return undefined
+  const rows = await db(queries)
+    .selectFrom('alert_history')
+    .select(['seq', 'at', 'from_status as from', 'to_status as to', 'weight', 'actor', 'note'])
+    .where('alert_id', '=', alertId)
+    .where('seq', '>', Number(after?.values[0] ?? 0))
+    .where('at', '>=', createdFrom)
+    .where('at', '<', createdTo)
+    .orderBy('seq')
+    .limit(limit + 1)
+    .execute()
+  const line = firstLine(origin)
+  const isShown = !after && line.at >= createdFrom && line.at < createdTo
+  return pageOf<HistoryEntry & { seq: number }, 'seq'>(isShown ? [line, ...rows] : rows, limit, OLDEST_FIRST)
+}
+
+function firstLine({ firstAt: at, createdBy: actor, firstWeight: weight }: Origin) {
+  return {
+    seq: 0,
+    at,
+    from: null,
+    to: weight > 0 ? 'firing' : 'recovered',
+    weight,
+    actor,
+    note: null,
+  } as const
+}
+
+/** Removes one batch of alerts that have recovered before that time; returns how many. */
+export async function deleteRecovered(tx: Tx, before: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await db(tx)
+    .deleteFrom('alerts')
+    .where('id', 'in', (of) =>
+      of
+        .selectFrom('alerts')
+        .select('id')
+        .where('recovered_at', '<', before)
+        .where('last_at', '<', before)
+        .where('status', '=', 'recovered')
+        .orderBy('recovered_at')
+        .limit(limit)
+        .$call(lockRows(tx.capabilities, { skipLocked: true })),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** The query that counts the alerts of each status. It reads a whole index, so it runs with `readAside`. */
+export function countAlerts(queries: Queries) {
+  return db(queries)
+    .selectFrom('alerts')
+    .select(['status', (each) => each.fn.countAll<number>().as('alerts')])
+    .groupBy('status')
 }
 
 export interface AlertFilter {
@@ -163,6 +305,10 @@ export async function listAlerts(
  * the index stays small however long they are.
  */
 function identityOf({ alarmId, source, title, serverAddr }: Report | Alert): string {
-  if (alarmId !== null) return `alarm_id:${alarmId}`
+  if (alarmId !== null) return keyOf(alarmId)
   return `sha256:${hash('sha256', JSON.stringify([source, title, serverAddr]), 'base64url')}`
+}
+
+function keyOf(alarmId: string): string {
+  return `alarm_id:${alarmId}`
 }

@@ -56,11 +56,17 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     schema: { ...(params && { params }), ...(query && { querystring: query }), ...(body && { body }) },
     onRequest: admission(route, options),
     ...(isStream(route) && { config: { isStream: true } }),
+    ...(route.isBodyOptional && { preValidation: completeBody }),
     handler: async (request, reply) => {
       if (!body) refuseFields(request.body)
       return respond(request, reply)
     },
   })
+}
+
+function completeBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  if (request.body === undefined) request.body = {}
+  done()
 }
 
 /** Identifies the caller and checks its rights, before the body is read. */

@@ -48,14 +48,14 @@ function pathsOf(routes: readonly Route[]): Record<string, Operations> {
 }
 
 function operationOf(route: Route): Record<string, unknown> {
-  const { body } = route
+  const { body, isBodyOptional = false } = route
   const parameters = parametersOf(route)
   return {
     operationId: route.operation,
     summary: route.summary,
     tags: [route.tag],
     description: [route.description, accessSentence(route.access)].filter(Boolean).join('\n\n'),
-    ...(body && { requestBody: { required: true, content: contentOf(body) } }),
+    ...(body && { requestBody: { required: !isBodyOptional, content: contentOf(body) } }),
     ...(parameters.length > 0 && { parameters }),
     security: route.access === 'public' ? [] : [{ token: [] }, { localTool: [] }],
     'x-roles': documentedRoles(route.access),

@@ -3,10 +3,20 @@ import { bodySchema, hasOpenBody, type Parameter, type Place, type Schema } from
 import { assertAccepted, assertRefused, openApi } from './client.ts'
 import type { Sent } from './traffic.ts'
 import { bodyCases, fitsIntoTarget, queryCases, textCases, type FieldCase } from './field-cases.ts'
-import { fieldsOf, sampleOf, toRequest } from './samples.ts'
+import { fieldsOf, hoursFromNow, sampleOf, toRequest } from './samples.ts'
 
 // What is compared with a password may be any text.
 const ANY_TEXT = ['login.password', 'setPassword.old_password']
+
+const NO_TIMES = [
+  '',
+  'now',
+  '2026-01-31',
+  '2026-02-30T00:00:00Z',
+  '2026-01-31T24:00:00Z',
+  '2026-01-31T02:00:00',
+  '1769824800',
+]
 
 /** Fields with a format that their schema cannot express. */
 const MEANINGS: readonly {
@@ -17,15 +27,17 @@ const MEANINGS: readonly {
   {
     field: /\.(at|expires_at|created_from|created_to)$/,
     good: ['2026-01-31T02:00:00Z', '1970-01-01T00:00:00.001z', '2096-02-29T23:58:60.123456789+23:59'],
-    bad: [
-      '',
-      'now',
-      '2026-01-31',
-      '2026-02-30T00:00:00Z',
-      '2026-01-31T24:00:00Z',
-      '2026-01-31T02:00:00',
-      '1769824800',
-    ],
+    bad: NO_TIMES,
+  },
+  {
+    field: /^createSilence\.starts_at$/,
+    good: [hoursFromNow(-1), hoursFromNow(2).replace('Z', '456+00:00')],
+    bad: NO_TIMES,
+  },
+  {
+    field: /^createSilence\.ends_at$/,
+    good: [hoursFromNow(3), hoursFromNow(600).replace('Z', '456+00:00')],
+    bad: [...NO_TIMES, '1970-01-01T00:00:00Z', hoursFromNow(0.5), hoursFromNow(800)],
   },
   {
     field: /^reportAlert\.level$/,

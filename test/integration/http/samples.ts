@@ -13,6 +13,8 @@ export const PASSWORD = 'a heavy brass telescope'
 
 const unknownId = () => ({ id: randomUUID() })
 const fresh = (word: string) => `${word}-${randomUUID()}`
+/** A silence has to end in the future, and may not last long. */
+export const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 const page = { limit: '10' }
 const timedPage = { ...page, created_from: '2026-01-31T02:00:00Z', created_to: '2099-01-31T03:00:00+01:00' }
 
@@ -88,6 +90,24 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       assignee: randomUUID(),
     },
   }),
+  acknowledgeAlert: () => ({ params: unknownId(), body: { comment: 'Anna is on it.' } }),
+  unfreezeAlert: () => ({ params: unknownId() }),
+  getAlertHistory: () => ({ params: unknownId(), query: page }),
+  createSilence: () => ({
+    body: {
+      matchers: {
+        source: fresh('source'),
+        alarm_id: 'backup.*',
+        server_addr: '192.0.2.10',
+        title: 'Backup*',
+      },
+      reason: 'Planned maintenance',
+      starts_at: hoursFromNow(1),
+      ends_at: hoursFromNow(48),
+    },
+  }),
+  listSilences: () => ({ query: { ...page, state: 'active' } }),
+  endSilence: () => ({ params: unknownId() }),
   login: () => ({ body: { username: fresh('nobody'), password: PASSWORD } }),
   getMe: () => ({}),
   listUsers: () => ({ query: timedPage }),

@@ -33,6 +33,7 @@ async function startApi(dialect: DialectName = 'sqlite') {
     metrics: noMetrics,
     events: { append: async (tx, { type }) => tx.afterCommit(() => events.push(type)) },
     notifications: noNotifications,
+    acknowledgeForMs: 4 * HOUR,
   })
   const server = await createHttpServer({
     routes: intakeRoutes(alerts, clock),

@@ -1,7 +1,7 @@
 import { encodePage, parsePage, TimedPageQuery } from '../../../wire/page.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'
 import { Fields, IdParams } from '../../../wire/schemas.ts'
-import { ALERT_ERRORS } from '../routes.ts'
+import { ALERT_ERRORS } from '../errors.ts'
 import type { Alerts } from '../service.ts'
 import type { Notifier } from './notifier.ts'
 import { DecisionPage, encodeDecision } from './schemas.ts'

@@ -1,0 +1,14 @@
+import { AppError } from '../../kernel/errors.ts'
+import { hasForbiddenVariable } from './text.ts'
+
+/** Throws `forbidden_variable` if a field contains a variable that stands for a secret. */
+export function requireAllowedText(texts: Readonly<Record<string, string | undefined>>): void {
+  const fields = Object.keys(texts).filter((field) => hasForbiddenVariable(texts[field] ?? ''))
+  if (fields.length === 0) return
+  throw new AppError(
+    'invalid',
+    'forbidden_variable',
+    `${fields.join(', ')}: the variables \${token} and \${password} are not allowed in an alert; remove them.`,
+    { details: fields.map((path) => ({ path, message: 'contains a variable that stands for a secret' })) },
+  )
+}

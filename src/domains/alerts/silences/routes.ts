@@ -1,0 +1,70 @@
+import { JsonText } from '../../../kernel/json-text.ts'
+import { encodePage, parsePage } from '../../../wire/page.ts'
+import { created, ok, route, type Route } from '../../../wire/route.ts'
+import { IdParams } from '../../../wire/schemas.ts'
+import { ALERT_ERRORS } from '../errors.ts'
+import {
+  encodeSilence,
+  fromSilenceBody,
+  NewSilenceBody,
+  SilencePage,
+  SilenceQuery,
+  SilenceSchema,
+} from './schemas.ts'
+import type { Silences } from './service.ts'
+
+const READERS = ['admin', 'devops', 'auditor'] as const
+const OPERATORS = ['admin', 'devops'] as const
+
+const { forbidden_variable, silence_not_found } = ALERT_ERRORS
+
+/** docs/specification.md, HTTP API */
+export function silenceRoutes(silences: Silences): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/alerts/silences',
+      operation: 'createSilence',
+      tag: 'Alerts',
+      summary: 'Silence alerts for some time',
+      description:
+        'Notifications of the alerts that match are kept back from `starts_at` until `ends_at`; the alerts are stored ' +
+        'and listed as ever. When the silence ends, alerts that still fire and were never notified are notified.',
+      access: OPERATORS,
+      body: NewSilenceBody,
+      answers: { 201: { description: 'The new silence.', schema: SilenceSchema } },
+      errors: { forbidden_variable },
+      prepare: ({ body }) => fromSilenceBody(body),
+      change: async (tx, { identity }, wanted) =>
+        created(new JsonText(encodeSilence(await silences.create(tx, wanted, identity.id)))),
+    }),
+    route({
+      method: 'GET',
+      path: '/alerts/silences',
+      operation: 'listSilences',
+      tag: 'Alerts',
+      summary: 'List silences, newest first',
+      access: READERS,
+      query: SilenceQuery,
+      answers: { 200: { description: 'A page of silences.', schema: SilencePage } },
+      read: async ({ query }) =>
+        ok(encodePage(await silences.list(query.state, parsePage(query)), encodeSilence)),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/alerts/silences/:id',
+      operation: 'endSilence',
+      tag: 'Alerts',
+      summary: 'End a silence now',
+      description: 'A silence that has ended stays as it is.',
+      access: OPERATORS,
+      params: IdParams,
+      answers: { 204: { description: 'The silence has ended.' } },
+      errors: { silence_not_found },
+      change: async (tx, { params, identity }) => {
+        await silences.end(tx, params.id, identity.id)
+        return { status: 204 }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import fc from 'fast-check'
+import { AppError } from '../../../kernel/errors.ts'
+import { DAY, HOUR } from '../../../kernel/time.ts'
+import { alertWorld, FAILED, type AlertWorld } from '../../../../test/support/alerts.ts'
+import { onEveryDialect } from '../../../../test/support/store.ts'
+import { createSuppressions } from '../suppressions.ts'
+import { SETTLE_MS, type NewSilence } from './model.ts'
+
+const PAGE = { limit: 100 }
+
+const running = () => new AbortController().signal
+
+function wantedIn(world: AlertWorld, wanted: Partial<NewSilence> = {}): NewSilence {
+  const endsAt = world.clock.now() + HOUR
+  return { matchers: { alarmId: 'backup.*' }, reason: 'Maintenance', endsAt, ...wanted }
+}
+
+async function settle(world: AlertWorld): Promise<void> {
+  world.clock.advance(SETTLE_MS)
+  await world.silences.settleEnded(running())
+}
+
+const endedOf = ({ noticed }: AlertWorld) =>
+  noticed.flatMap(({ kind, alarmId }) => (kind === 'silence_ended' ? [alarmId] : [])).sort()
+
+onEveryDialect('a silence', (dialect) => {
+  it('is created, listed by its state, and ended', async () => {
+    await using world = await alertWorld(dialect)
+    const now = world.clock.now()
+    const silence = await world.silences.create(wantedIn(world), 'anna')
+    assert.deepEqual(silence, {
+      id: silence.id,
+      matchers: { alarmId: 'backup.*' },
+      reason: 'Maintenance',
+      startsAt: now,
+      endsAt: now + HOUR,
+      createdBy: 'anna',
+      createdAt: now,
+      endedBy: null,
+      state: 'active',
+    })
+    const later = await world.silences.create(
+      wantedIn(world, { startsAt: now + HOUR, endsAt: now + 2 * HOUR }),
+      'anna',
+    )
+    const idsOf = async (state?: 'active' | 'pending' | 'ended') =>
+      (await world.silences.list(state, PAGE)).items.map(({ id }) => id)
+    assert.deepEqual(await idsOf(), [later.id, silence.id])
+    assert.deepEqual([await idsOf('active'), await idsOf('pending')], [[silence.id], [later.id]])
+    await world.silences.end(silence.id, 'bo')
+    await world.silences.end(later.id, 'bo')
+    assert.deepEqual(await idsOf('ended'), [later.id, silence.id])
+    const { items } = await world.silences.list('ended', PAGE)
+    assert.deepEqual([items[1]?.endsAt, items[1]?.endedBy], [now, 'bo'])
+    await world.silences.end(silence.id, 'carl')
+    assert.equal((await world.silences.list('ended', PAGE)).items[1]?.endedBy, 'bo')
+    assert.deepEqual(world.silenceEvents, [
+      'silence.created',
+      'silence.created',
+      'silence.ended',
+      'silence.ended',
+    ])
+  })
+
+  it('lasts 30 days at most, and ends in the future and after its start', async () => {
+    await using world = await alertWorld(dialect)
+    const now = world.clock.now()
+    const refused = async (wanted: Partial<NewSilence>) =>
+      assert.rejects(
+        world.silences.create(wantedIn(world, wanted), 'anna'),
+        (error) => error instanceof AppError && error.details?.[0]?.path === 'ends_at',
+      )
+    await refused({ endsAt: now })
+    await refused({ startsAt: now + HOUR, endsAt: now + HOUR })
+    await refused({ endsAt: now + 30 * DAY + 1 })
+    await refused({ startsAt: now - 1, endsAt: now + 30 * DAY })
+    await world.silences.create(wantedIn(world, { endsAt: now + 30 * DAY }), 'anna')
+    await world.silences.create(wantedIn(world, { startsAt: now - HOUR }), 'anna')
+  })
+
+  it('that does not exist cannot be ended', async () => {
+    await using world = await alertWorld(dialect)
+    await assert.rejects(
+      world.silences.end('nowhere', 'anna'),
+      (error) => error instanceof AppError && error.code === 'silence_not_found',
+    )
+  })
+
+  it('names itself for the alerts that it matches, while it is active', async () => {
+    await using world = await alertWorld(dialect)
+    const { silencedBy } = createSuppressions(world.clock)
+    const { alert } = await world.alerts.report(FAILED, 'anna')
+    const nameOf = async () => (await world.store.write((tx) => silencedBy(tx, alert)))?.reason
+    assert.equal(await nameOf(), undefined)
+    await world.silences.create(wantedIn(world), 'anna')
+    assert.equal(await nameOf(), 'Maintenance')
+    world.clock.advance(HOUR)
+    assert.equal(await nameOf(), undefined)
+  })
+})
+
+onEveryDialect('the end of a silence', (dialect) => {
+  it('is announced for the alerts that it has matched and that fire, once', async () => {
+    await using world = await alertWorld(dialect)
+    await world.silences.create(wantedIn(world), 'anna')
+    for (const alarmId of ['backup.a', 'backup.b', 'backup.c', 'other'])
+      await world.report({ ...FAILED, alarmId })
+    const { alert } = await world.report({ ...FAILED, alarmId: 'backup.d' })
+    await world.alerts.acknowledge(alert.id, null, 'anna')
+    await world.report({ ...FAILED, alarmId: 'backup.c', level: 'CLOSE' })
+    world.clock.advance(HOUR - SETTLE_MS)
+    await settle(world)
+    assert.deepEqual(endedOf(world), [])
+    await settle(world)
+    assert.deepEqual(endedOf(world), ['backup.a', 'backup.b'])
+    assert.deepEqual(world.silenceEvents, ['silence.created', 'silence.ended'])
+    await settle(world)
+    assert.equal(endedOf(world).length, 2)
+  })
+
+  it('by hand is announced to the bus at once, and to the alerts by the job', async () => {
+    await using world = await alertWorld(dialect)
+    const silence = await world.silences.create(wantedIn(world), 'anna')
+    await world.report(FAILED)
+    await world.silences.end(silence.id, 'anna')
+    assert.deepEqual(world.silenceEvents, ['silence.created', 'silence.ended'])
+    await settle(world)
+    assert.deepEqual(endedOf(world), [FAILED.alarmId])
+    assert.equal(world.silenceEvents.length, 2)
+  })
+
+  it('is worked on by one process, and by another one if that dies', async () => {
+    await using world = await alertWorld(dialect)
+    await using other = await world.otherProcess()
+    await world.silences.create(wantedIn(world), 'anna')
+    for (let number = 0; number < 150; number++)
+      await world.report({ ...FAILED, alarmId: `backup.${number}` })
+    world.clock.advance(HOUR + SETTLE_MS)
+    const dying = new AbortController()
+    dying.abort()
+    await world.silences.settleEnded(dying.signal)
+    assert.deepEqual(endedOf(world), [])
+    await other.silences.settleEnded(running())
+    assert.deepEqual(endedOf(world), [])
+    world.clock.advance(HOUR)
+    await Promise.all([world.silences.settleEnded(running()), other.silences.settleEnded(running())])
+    assert.equal(endedOf(world).length, 150)
+    assert.deepEqual(world.silenceEvents, ['silence.created', 'silence.ended'])
+  })
+
+  it('is forgotten with the silence when alerts of that age are removed', async () => {
+    await using world = await alertWorld(dialect)
+    await world.silences.create(wantedIn(world), 'anna')
+    world.clock.advance(HOUR)
+    await settle(world)
+    assert.equal(await world.silences.prune(world.clock.now() - SETTLE_MS), 0)
+    assert.equal(await world.silences.prune(world.clock.now()), 1)
+    assert.deepEqual((await world.silences.list(undefined, PAGE)).items, [])
+  })
+})
+
+onEveryDialect('any sequence of reports, silences and waits', (dialect) => {
+  const NAMES = ['a', 'ab', 'b'] as const
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constantFrom('raise', 'close', 'silence', 'silence*'),
+      name: fc.constantFrom(...NAMES),
+    }),
+    fc.record({ kind: fc.constant('wait'), name: fc.constantFrom(...NAMES) }),
+  )
+
+  it('announces each end for the alerts that the silence has matched and that fire then', async () => {
+    await using world = await alertWorld(dialect)
+    const { silencedBy } = createSuppressions(world.clock)
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), async (steps) => {
+        const prefix = `run ${run++} `
+        const firing = new Set<string>()
+        let silences: { pattern: string; endsAt: number }[] = []
+        const expected: string[] = []
+        const isMatch = (pattern: string, name: string) =>
+          pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
+        const first = world.noticed.length
+        for (const { kind, name } of steps) {
+          if (kind === 'raise' || kind === 'close') {
+            const level = kind === 'raise' ? 'ERROR' : 'CLOSE'
+            const report = { ...FAILED, alarmId: prefix + name, level } as const
+            const { alert } = await world.alerts.report(report, 'anna')
+            if (kind === 'raise') firing.add(name)
+            else firing.delete(name)
+            const isSilenced = (await world.store.write((tx) => silencedBy(tx, alert))) !== undefined
+            assert.equal(
+              isSilenced,
+              silences.some(({ pattern }) => isMatch(pattern, name)),
+            )
+          } else if (kind === 'wait') {
+            world.clock.advance(HOUR / 2)
+            const now = world.clock.now()
+            for (const { pattern } of silences.filter(({ endsAt }) => endsAt <= now))
+              expected.push(
+                ...[...firing].filter((each) => isMatch(pattern, each)).map((each) => prefix + each),
+              )
+            silences = silences.filter(({ endsAt }) => endsAt > now)
+            await settle(world)
+          } else {
+            const pattern = kind === 'silence*' ? `${name}*` : name
+            const wanted = wantedIn(world, { matchers: { alarmId: prefix + pattern } })
+            await world.silences.create(wanted, 'anna')
+            silences.push({ pattern, endsAt: wanted.endsAt })
+          }
+        }
+        const ended = world.noticed.slice(first).filter((each) => each.kind === 'silence_ended')
+        assert.deepEqual(ended.map(({ alarmId }) => alarmId).sort(), expected.sort())
+        world.clock.advance(DAY)
+        await settle(world)
+      }),
+      { numRuns: 20 },
+    )
+  })
+})

@@ -1,0 +1,129 @@
+import type { Page, PageRequest } from '../../../kernel/page.ts'
+import type { NewRowOf } from '../../../store/columns.ts'
+import { createdIn } from '../../../store/created-in.ts'
+import { lockRows } from '../../../store/locking.ts'
+import { first, type Queries, type Tx } from '../../../store/store.ts'
+import { readPage } from '../../../store/read-page.ts'
+import { SETTLE_MS, type Silence, type SilenceState } from './model.ts'
+import { db, silences, statement } from './tables.ts'
+
+const SILENCE = silences.except('seq', 'dueAt')
+
+/** A row as it is read: not decoded yet. */
+type StoredSilence = Omit<Silence, 'matchers'> & { matchers: string }
+type DueSilence = Silence & { readonly dueAt: number }
+
+const insert = statement<NewRowOf<typeof silences>>((on, value) =>
+  on.insertInto('alert_silences').values(silences.values(value)),
+)
+
+const lock = statement<{ id: string }, StoredSilence>((on, value, capabilities) =>
+  on.selectFrom('alert_silences').select(SILENCE).where('id', '=', value('id')).$call(lockRows(capabilities)),
+)
+
+const active = statement<{ now: number }, StoredSilence>((on, value) =>
+  on
+    .selectFrom('alert_silences')
+    .select(SILENCE)
+    .where('ends_at', '>', value('now'))
+    .where('starts_at', '<=', value('now')),
+)
+
+const setEnd = statement<{ id: string; endsAt: number; endedBy: string; dueAt: number }>((on, value) =>
+  on
+    .updateTable('alert_silences')
+    .set(silences.set(value, 'endsAt', 'endedBy', 'dueAt'))
+    .where('id', '=', value('id')),
+)
+
+const due = statement<{ now: number }, StoredSilence & { dueAt: number }>((on, value) =>
+  on
+    .selectFrom('alert_silences')
+    .select([...SILENCE, 'due_at as dueAt'])
+    .where('due_at', '<=', value('now'))
+    .$narrowType<{ dueAt: number }>()
+    .orderBy('due_at'),
+)
+
+const setDue = statement<{ id: string; seen: number; dueAt: number | null }>((on, value) =>
+  on
+    .updateTable('alert_silences')
+    .set(silences.set(value, 'dueAt'))
+    .where('id', '=', value('id'))
+    .where('due_at', '=', value('seen')),
+)
+
+const setEndedBy = statement<{ id: string; endedBy: string }>((on, value) =>
+  on
+    .updateTable('alert_silences')
+    .set(silences.set(value, 'endedBy'))
+    .where('id', '=', value('id'))
+    .where('ended_by', 'is', null),
+)
+
+export async function insertSilence(tx: Tx, silence: Silence): Promise<void> {
+  await tx.change(insert, { ...silence, dueAt: silence.endsAt + SETTLE_MS })
+}
+
+/** Finds a silence and locks it until the end of the transaction. */
+export async function lockSilence(tx: Tx, id: string): Promise<Silence | undefined> {
+  const row = await first(tx, lock, { id })
+  return row && silences.decode(row)
+}
+
+export async function listActive(queries: Queries, now: number): Promise<Silence[]> {
+  return (await queries.run(active, { now })).map((row) => silences.decode(row))
+}
+
+/** Newest first. */
+export async function listSilences(
+  queries: Queries,
+  { state, now }: { readonly state?: SilenceState; readonly now: number },
+  page: PageRequest,
+): Promise<Page<Silence>> {
+  let query = db(queries)
+    .selectFrom('alert_silences')
+    .select([...SILENCE, 'seq'])
+  if (state) query = query.where('ends_at', state === 'ended' ? '<=' : '>', now)
+  if (state === 'active') query = query.where('starts_at', '<=', now)
+  if (state === 'pending') query = query.where('starts_at', '>', now)
+  for (const condition of await createdIn(queries, 'alert_silences', 'created_at', page))
+    query = query.where(condition)
+  const { items, next } = await readPage(query, page)
+  return { items: items.map(silences.decode), next }
+}
+
+/** Ends a silence at that time. */
+export async function endSilence(tx: Tx, id: string, endsAt: number, endedBy: string): Promise<void> {
+  await tx.change(setEnd, { id, endsAt, endedBy, dueAt: endsAt + SETTLE_MS })
+}
+
+/** The silences whose end has to be worked on, the earliest end first. */
+export async function listDueSilences(queries: Queries, now: number): Promise<DueSilence[]> {
+  const rows = await queries.run(due, { now })
+  return rows.map((row) => ({ ...silences.decode(row), dueAt: row.dueAt }))
+}
+
+/** Compare-and-set: claims the end of a silence until that time, or finishes it (null); `false` if another one has. */
+export async function claimEnd(
+  tx: Tx,
+  id: string,
+  { seen, until }: { readonly seen: number; readonly until: number | null },
+): Promise<boolean> {
+  return (await tx.change(setDue, { id, seen, dueAt: until })) === 1
+}
+
+/** Records who has ended a silence; `false` if that is recorded already. */
+export async function recordEnd(tx: Tx, id: string, endedBy: string): Promise<boolean> {
+  return (await tx.change(setEndedBy, { id, endedBy })) === 1
+}
+
+/** Removes the silences that have ended before that time; returns how many. */
+export async function deleteEnded(tx: Tx, before: number): Promise<number> {
+  const { numDeletedRows } = await db(tx)
+    .deleteFrom('alert_silences')
+    .where('ends_at', '<', before)
+    .where('due_at', 'is', null)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
