@@ -28,6 +28,12 @@ export const NEWEST_FIRST: PageOrder<'seq'> = {
   keys: [{ name: 'seq', type: 'integer', direction: 'desc' }],
 }
 
+/** The order of a history: by the number that the database assigns. */
+export const OLDEST_FIRST: PageOrder<'seq'> = {
+  name: 'oldest',
+  keys: [{ name: 'seq', type: 'integer', direction: 'asc' }],
+}
+
 /** The position of a row in an order. */
 export interface PagePosition {
   /** The name of the order. */

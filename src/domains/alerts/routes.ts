@@ -19,7 +19,7 @@ import {
   ReportBody,
 } from './schemas.ts'
 import type { Alerts } from './service.ts'
-import { OLDEST_FIRST } from './store.ts'
+import { OLDEST_FIRST } from '../../kernel/page.ts'
 
 const textOf = bodyWriter(encodeAlert)
 

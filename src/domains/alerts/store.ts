@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { pageOf, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
+import { OLDEST_FIRST, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
@@ -206,12 +206,6 @@ const insertEntry = statement<NewRowOf<typeof alertHistory>>((on, value) =>
 export async function insertHistory(tx: Tx, alertId: string, entry: ChangeEntry): Promise<void> {
   const { from: fromStatus, to: toStatus, at, weight, actor, note } = entry
   await tx.change(insertEntry, { alertId, at, fromStatus, toStatus, weight, actor, note })
-}
-
-/** The order of a history. */
-export const OLDEST_FIRST: PageOrder<'seq'> = {
-  name: 'oldest',
-  keys: [{ name: 'seq', type: 'integer', direction: 'asc' }],
 }
 
 /** Oldest first; undefined if there is no such alert. */

@@ -1,5 +1,3 @@
-import type { PageOrder } from '../../kernel/page.ts'
-
 /** The levels of a ticket, the most urgent first (docs/specification.md, Tickets). */
 export const TICKET_LEVELS = ['critical', 'high', 'medium', 'low', 'info'] as const
 export type TicketLevel = (typeof TICKET_LEVELS)[number]
@@ -76,12 +74,6 @@ export interface TicketChange {
   readonly at: number
   readonly actor: string
   readonly changes: FieldChanges
-}
-
-/** The order of a history. */
-export const OLDEST_FIRST: PageOrder<'seq'> = {
-  name: 'oldest',
-  keys: [{ name: 'seq', type: 'integer', direction: 'asc' }],
 }
 
 /** An open ticket, created at `at`. */

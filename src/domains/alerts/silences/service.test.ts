@@ -23,7 +23,7 @@ async function settle(world: AlertWorld): Promise<void> {
 }
 
 const endedOf = ({ noticed }: AlertWorld) =>
-  noticed.flatMap(({ kind, alarmId }) => (kind === 'silence_ended' ? [alarmId] : [])).sort()
+  noticed.flatMap(({ kind, alarmId }) => (kind === 'silence_ended' ? [String(alarmId)] : [])).sort()
 
 onEveryDialect('a silence', (dialect) => {
   it('is created, listed by its state, and ended', async () => {
@@ -213,7 +213,7 @@ onEveryDialect('any sequence of reports, silences and waits', (dialect) => {
           }
         }
         const ended = world.noticed.slice(first).filter((each) => each.kind === 'silence_ended')
-        assert.deepEqual(ended.map(({ alarmId }) => alarmId).sort(), expected.sort())
+        assert.deepEqual(ended.map(({ alarmId }) => String(alarmId)).sort(), expected.sort())
         world.clock.advance(DAY)
         await settle(world)
       }),
