@@ -84,10 +84,7 @@ export function createDomains(options: DomainsOptions) {
   const alerts = alertsDomain.create({
     ...platform,
     events: eventsOf(alertsDomain),
-    channel: alertRobot(config),
-    minSeverity: config.alerts.robot.minSeverity,
-    acknowledgeForMs: config.alerts.acknowledgeForMs,
-    keepMs: config.alerts.keepMs,
+    ...alertSettings(config),
   })
   const orders = ordersDomain.create({
     ...platform,
@@ -128,6 +125,11 @@ export function createDomains(options: DomainsOptions) {
   const events = eventsDomain.create({ ...platform, sources })
   const created = { messages, alerts, orders, users, pool, sessions, telemetry, events }
   return created satisfies Record<DomainName, DomainParts>
+}
+
+function alertSettings(config: Config) {
+  const { acknowledgeForMs, keepMs, robot } = config.alerts
+  return { channel: alertRobot(config), minSeverity: robot.minSeverity, acknowledgeForMs, keepMs }
 }
 
 /** The routes of all domains. */
