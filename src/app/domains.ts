@@ -88,10 +88,7 @@ export function createDomains(options: DomainsOptions) {
   const alerts = alertsDomain.create({
     ...platform,
     events: eventsOf(alertsDomain),
-    channel: alertRobot(config),
-    minSeverity: config.alerts.robot.minSeverity,
-    acknowledgeForMs: config.alerts.acknowledgeForMs,
-    keepMs: config.alerts.keepMs,
+    ...alertSettings(config),
   })
   const orders = ordersDomain.create({
     ...platform,
@@ -139,6 +136,11 @@ export function createDomains(options: DomainsOptions) {
   const management = { alerts, heartbeats, tickets, telemetry }
   const created = { messages, orders, users, pool, sessions, events, ...management }
   return created satisfies Record<DomainName, DomainParts>
+}
+
+function alertSettings(config: Config) {
+  const { acknowledgeForMs, keepMs, robot } = config.alerts
+  return { channel: alertRobot(config), minSeverity: robot.minSeverity, acknowledgeForMs, keepMs }
 }
 
 /** The routes of all domains. */

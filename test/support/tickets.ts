@@ -1,6 +1,5 @@
 import { Tickets, type TicketDetails } from '../../src/domains/tickets/index.ts'
 import { OLDEST_FIRST } from '../../src/kernel/page.ts'
-import { } from '../../src/domains/tickets/model.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'

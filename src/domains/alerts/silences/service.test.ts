@@ -10,6 +10,8 @@ import { SETTLE_MS, type NewSilence } from './model.ts'
 
 const PAGE = { limit: 100 }
 
+const inOrder = (a: string, b: string) => a.localeCompare(b)
+
 const running = () => new AbortController().signal
 
 function wantedIn(world: AlertWorld, wanted: Partial<NewSilence> = {}): NewSilence {
@@ -23,7 +25,9 @@ async function settle(world: AlertWorld): Promise<void> {
 }
 
 const endedOf = ({ noticed }: AlertWorld) =>
-  noticed.flatMap(({ kind, alarmId }) => (kind === 'silence_ended' ? [String(alarmId)] : [])).sort()
+  noticed
+    .flatMap(({ kind, alarmId }) => (kind === 'silence_ended' ? [String(alarmId)] : []))
+    .toSorted(inOrder)
 
 onEveryDialect('a silence', (dialect) => {
   it('is created, listed by its state, and ended', async () => {
@@ -213,7 +217,10 @@ onEveryDialect('any sequence of reports, silences and waits', (dialect) => {
           }
         }
         const ended = world.noticed.slice(first).filter((each) => each.kind === 'silence_ended')
-        assert.deepEqual(ended.map(({ alarmId }) => String(alarmId)).sort(), expected.sort())
+        assert.deepEqual(
+          ended.map(({ alarmId }) => String(alarmId)).toSorted(inOrder),
+          expected.toSorted(inOrder),
+        )
         world.clock.advance(DAY)
         await settle(world)
       }),
