@@ -1,4 +1,4 @@
-// The rule of dependency (ARCHITECTURE.md) as data. Run by scripts/check-layers.ts.
+// The dependency rules (ARCHITECTURE.md) as data. Run by scripts/check-layers.ts.
 
 /** @typedef {import('dependency-cruiser').IForbiddenRuleType} Rule */
 
@@ -7,7 +7,7 @@ const KERNEL = '^src/kernel/'
 const PORTS = '^src/ports/'
 const WIRE = '^src/wire/'
 const CONFIG = '^src/config/'
-// The transaction, as a type: routes and ports name it, and know nothing else of the store.
+// Contains the type of a transaction, the only export of the store that routes and ports use.
 const TRANSACTION = '^src/store/store[.]ts$'
 const PROGRAM_INDEX = '^programs/[^/]+/(index|value-error)[.]ts$'
 const NOTIFICATION_MODULE = '^programs/ticket-notify/(notify[.]ts$|notification/)'
@@ -18,11 +18,11 @@ const DOMAIN_INDEX = '^src/domains/[^/]+/index[.]ts$'
 /** @param {string[]} names */
 const packages = (...names) => `^node_modules/(${names.join('|')})/`
 
-/** What each room may import, beside Node's own modules unless it says otherwise; everything else is forbidden. */
-const ROOMS = [
+/** What the files of each folder may import. Modules of Node.js are allowed, too, unless `noOtherNodeModules` is set. */
+const FOLDERS = [
   {
     name: 'kernel',
-    comment: 'The words that everyone shares: no I/O, no npm package, no other room.',
+    comment: 'Shared types and pure functions: no I/O, no npm package, no other folder.',
     path: KERNEL,
     mayImport: [KERNEL, '^(node:)?(crypto|util|perf_hooks|timers/promises)$'],
     noOtherNodeModules: true,
@@ -37,25 +37,25 @@ const ROOMS = [
   },
   {
     name: 'config',
-    comment: 'The configuration is read before anything else stands.',
+    comment: 'The configuration is read before anything else is created.',
     path: CONFIG,
     mayImport: [CONFIG, KERNEL, packages('leven', 'smol-toml')],
   },
   {
     name: 'wire',
-    comment: 'The vocabulary of the HTTP API, shared by the domains and the server; it knows neither.',
+    comment: 'Describes the HTTP API for the domains and the server, and depends on neither.',
     path: WIRE,
     mayImport: [WIRE, KERNEL, TRANSACTION, packages('typebox')],
   },
   {
     name: 'store',
-    comment: 'Below the domains, which declare their own tables.',
+    comment: 'Does not know the domains, which declare their own tables.',
     path: '^src/store/',
     mayImport: ['^src/store/', KERNEL, PORTS, packages('kysely', 'lru-cache', 'pg', '@types/pg')],
   },
   {
     name: 'domains',
-    comment: 'Rules and stories; what a domain needs from outside, app hands to it.',
+    comment: 'Rules and operations; app passes the dependencies to a domain.',
     path: '^src/domains/',
     mayImport: [
       '^src/domains/',
@@ -68,7 +68,7 @@ const ROOMS = [
   },
   {
     name: 'infra',
-    comment: 'Adapters know no domain, no database and not who wires them.',
+    comment: 'Adapters depend neither on a domain, nor on the database, nor on app.',
     path: '^src/infra/',
     mayImport: ['^src/infra/', KERNEL, PORTS, CONFIG, WIRE, TRANSACTION, '^node_modules/'],
   },
@@ -86,15 +86,15 @@ const ROOMS = [
   },
   {
     name: 'console',
-    comment: 'Runs in a browser, and knows the platform by its HTTP API alone.',
+    comment: 'Runs in a browser, and uses the platform only through its HTTP API.',
     path: '^console/',
     mayImport: ['^console/', packages('preact', '@preact/signals')],
     noOtherNodeModules: true,
   },
 ]
 
-/** Who may open the door to something that the rest of the code must not see. */
-const DOORS = [
+/** Packages and modules that only some folders may import. */
+const RESTRICTED_PACKAGES = [
   { to: '^(node:)?sqlite$', name: 'sqlite', only: ['^src/store/dialects/'] },
   { to: packages('pg', '@types/pg'), name: 'pg', only: ['^src/store/dialects/'] },
   { to: packages('@nats-io/[^/]+'), name: 'nats', only: ['^src/infra/bus/'] },
@@ -105,21 +105,21 @@ const DOORS = [
 /** @type {Rule[]} */
 const PROGRAMS = [
   {
-    name: 'program-front-door',
-    comment: 'The platform starts a separate program by its index.ts and knows nothing else of it.',
+    name: 'program-index-only',
+    comment: 'The platform imports only the index.ts of a separate program.',
     from: { path: '^(src|bin)/', pathNot: TESTS },
     to: { path: '^programs/', pathNot: PROGRAM_INDEX },
   },
   {
-    name: 'program-neighbour',
-    comment: 'Separate programs do not share code; what they have in common is in the kernel.',
+    name: 'programs-separate',
+    comment: 'Separate programs do not import each other; shared code is in the kernel.',
     from: { path: '^programs/([^/]+)/', pathNot: TESTS },
     to: { path: '^programs/', pathNot: '^programs/$1/' },
   },
   {
     name: 'vpn-client',
     comment:
-      'The reference for clients of the gateway: the kernel, a WebSocket library, and what reads frames and tokens.',
+      'The reference for clients of the gateway needs only the kernel and the libraries for WebSocket, schemas and tokens.',
     from: { path: VPN_CLIENT, pathNot: TESTS },
     to: {
       pathNot: [VPN_CLIENT, KERNEL, packages('ws', '@types/ws', 'typebox', 'jose')],
@@ -131,45 +131,45 @@ const PROGRAMS = [
 /** @type {Rule[]} */
 const DOMAINS = [
   {
-    name: 'domain-front-door',
-    comment: 'Outside a domain only its index.ts exists.',
+    name: 'domain-index-only',
+    comment: 'Other code imports only the index.ts of a domain.',
     from: { path: '^(src|bin|programs)/', pathNot: ['^src/domains/', ...TESTS] },
     to: { path: '^src/domains/', pathNot: DOMAIN_INDEX },
   },
   {
-    name: 'domain-neighbour-front-door',
-    comment: 'A domain sees of another one what everybody sees.',
+    name: 'other-domain-index-only',
+    comment: 'A domain, too, imports only the index.ts of another domain.',
     from: { path: '^src/domains/([^/]+)/', pathNot: TESTS },
     to: { path: '^src/domains/', pathNot: ['^src/domains/$1/', DOMAIN_INDEX] },
   },
   {
-    name: 'domain-neighbour-types',
-    comment: 'A domain never calls another one: it states what it needs, and app hands it over.',
+    name: 'other-domain-types-only',
+    comment: 'A domain never calls another one: it declares its dependencies, and app passes them.',
     from: { path: '^src/domains/([^/]+)/', pathNot: TESTS },
     to: { path: '^src/domains/', pathNot: '^src/domains/$1/', dependencyTypesNot: ['type-only'] },
   },
   {
     name: 'transaction-type',
-    comment: 'Ports, wire and infra pass a transaction on; they never use the store.',
+    comment: 'Ports, wire and infra pass a transaction on, but never use the store themselves.',
     from: { path: '^src/(ports|wire|infra)/', pathNot: TESTS },
     to: { path: '^src/store/', dependencyTypesNot: ['type-only'] },
   },
   {
     name: 'domain-model',
-    comment: 'The pure rules of a domain stand on the kernel and the types of ports.',
+    comment: 'The pure rules of a domain depend only on the kernel and the types of ports.',
     from: { path: '^src/domains/([^/]+)/model[.]ts$' },
     to: { pathNot: [KERNEL, PORTS, '^src/domains/$1/(model|tables)[.]ts$'] },
   },
   {
     name: 'ticket-notifier',
     comment:
-      'Installed as two files: Node, the neighbour, and no more (docs/specification.md, Ticket notifier).',
+      'Installed as two files that need only Node.js and each other (docs/specification.md, Ticket notifier).',
     from: { path: '^programs/ticket-notify/', pathNot: [NOTIFICATION_MODULE, NOTIFIER_INDEX, ...TESTS] },
     to: { pathNot: '^programs/ticket-notify/', dependencyTypesNot: ['core'] },
   },
   {
-    name: 'ticket-notifier-neighbour',
-    comment: 'The notification module is the other file: it is loaded when it is needed, by its name.',
+    name: 'ticket-notifier-second-file',
+    comment: 'The notification module is the second file: it is loaded by its file name when it is needed.',
     from: { path: '^programs/ticket-notify/', pathNot: [NOTIFICATION_MODULE, NOTIFIER_INDEX, ...TESTS] },
     to: { path: [NOTIFICATION_MODULE, NOTIFIER_INDEX] },
   },
@@ -179,60 +179,66 @@ const DOMAINS = [
 const GENERAL = [
   {
     name: 'no-cycle',
-    comment: 'Modules that need each other are one module, or hide a third that both need.',
+    comment: 'Modules must not import each other: join them, or move what both need to a third module.',
     from: {},
     to: { circular: true },
   },
   {
     name: 'resolvable',
-    comment: 'An import that leads nowhere escapes every other rule.',
+    comment: 'An import that cannot be resolved is not covered by the other rules.',
     from: {},
     to: { couldNotResolve: true },
   },
   {
     name: 'no-development-package',
-    comment: 'What runs in production is among the dependencies; its types may come from elsewhere.',
+    comment: 'Production code uses no development dependency, except for types.',
     from: { path: '^(src|bin|programs)/', pathNot: TESTS },
     to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
   },
   {
     name: 'no-test-in-product',
-    comment: 'What runs in production must not need the tests.',
+    comment: 'Production code must not import tests.',
     from: { path: '^(src|bin|programs)/', pathNot: TESTS },
     to: { path: TESTS },
   },
 ]
 
 /**
- * @param {typeof ROOMS[number]} room
+ * @param {typeof FOLDERS[number]} folder
  * @returns {Rule}
  */
-const roomRule = ({ name, comment, path, mayImport, noOtherNodeModules = false }) => ({
-  name: `room-${name}`,
+const folderRule = ({ name, comment, path, mayImport, noOtherNodeModules = false }) => ({
+  name: `folder-${name}`,
   comment,
   from: { path, pathNot: TESTS },
   to: { pathNot: mayImport, ...(noOtherNodeModules ? {} : { dependencyTypesNot: ['core'] }) },
 })
 
 /**
- * @param {typeof DOORS[number]} door
+ * @param {typeof RESTRICTED_PACKAGES[number]} restriction
  * @returns {Rule}
  */
-const doorRule = ({ name, to, only }) => ({
-  name: `door-${name}`,
-  comment: `Seen only by ${only.join(', ')}.`,
+const restrictedPackageRule = ({ name, to, only }) => ({
+  name: `package-${name}`,
+  comment: `Only ${only.join(', ')} may import it.`,
   from: { path: '^(src|bin|programs)/', pathNot: [...only, ...TESTS] },
   to: { path: to },
 })
 
-const rules = [...GENERAL, ...ROOMS.map(roomRule), ...PROGRAMS, ...DOMAINS, ...DOORS.map(doorRule)]
+const rules = [
+  ...GENERAL,
+  ...FOLDERS.map(folderRule),
+  ...PROGRAMS,
+  ...DOMAINS,
+  ...RESTRICTED_PACKAGES.map(restrictedPackageRule),
+]
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: rules.map((rule) => ({ severity: /** @type {const} */ ('error'), ...rule })),
   options: {
-    // Its own parser needs the JavaScript interface of TypeScript, which TypeScript 7 doesn't have: it would see
-    // no module at all and be content.
+    // The default parser needs the JavaScript API of TypeScript, which TypeScript 7 does not have. It would find no module
+    // and report no error.
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: '^node_modules/' },

@@ -25,22 +25,22 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
   {
     what: 'the kernel importing a domain',
     files: { 'src/kernel/a.ts': "import '../domains/orders/index.ts'" },
-    rule: 'room-kernel',
+    rule: 'folder-kernel',
   },
   {
     what: 'the kernel doing I/O',
     files: { 'src/kernel/a.ts': "import 'node:fs'" },
-    rule: 'room-kernel',
+    rule: 'folder-kernel',
   },
   {
     what: 'a port importing the domain that implements it',
     files: { 'src/ports/a.ts': "import type { Orders } from '../domains/orders/index.ts'" },
-    rule: 'room-ports',
+    rule: 'folder-ports',
   },
   {
     what: 'a port doing I/O',
     files: { 'src/ports/a.ts': "import 'node:fs'" },
-    rule: 'room-ports',
+    rule: 'folder-ports',
   },
   {
     what: 'the reference client of the VPN importing the gateway',
@@ -53,7 +53,7 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
       'src/app/a.ts': "import '../../programs/vpn-client/a.ts'",
       'programs/vpn-client/a.ts': '',
     },
-    rule: 'program-front-door',
+    rule: 'program-index-only',
   },
   {
     what: 'a separate program importing another one',
@@ -61,7 +61,7 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
       'programs/vpn-client/a.ts': "import '../mock-oidc/index.ts'",
       'programs/mock-oidc/index.ts': '',
     },
-    rule: 'program-neighbour',
+    rule: 'programs-separate',
   },
   {
     what: 'another program importing the WebSocket library',
@@ -70,27 +70,27 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
       'node_modules/ws/package.json': '{ "name": "ws", "type": "module", "exports": "./index.js" }',
       'node_modules/ws/index.js': '',
     },
-    rule: 'door-ws',
+    rule: 'package-ws',
   },
   {
     what: 'the configuration importing the store',
     files: { 'src/config/a.ts': "import '../store/store.ts'" },
-    rule: 'room-config',
+    rule: 'folder-config',
   },
   {
     what: 'wire importing an npm package other than the schema library',
     files: { 'src/wire/a.ts': "import 'pg'" },
-    rule: 'room-wire',
+    rule: 'folder-wire',
   },
   {
     what: 'the store importing an adapter',
     files: { 'src/store/a.ts': "import '../infra/a.ts'", 'src/infra/a.ts': '' },
-    rule: 'room-store',
+    rule: 'folder-store',
   },
   {
     what: 'the store importing the tables of a domain',
     files: { 'src/store/a.ts': "import type { OrderRow } from '../domains/orders/tables.ts'" },
-    rule: 'room-store',
+    rule: 'folder-store',
   },
   {
     what: 'an adapter using the store',
@@ -100,17 +100,17 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
   {
     what: 'a domain importing an adapter',
     files: { 'src/domains/orders/a.ts': "import '../../infra/a.ts'", 'src/infra/a.ts': '' },
-    rule: 'room-domains',
+    rule: 'folder-domains',
   },
   {
     what: 'a domain importing code of another domain',
     files: { 'src/domains/alerts/a.ts': "import { orders } from '../orders/index.ts'" },
-    rule: 'domain-neighbour-types',
+    rule: 'other-domain-types-only',
   },
   {
     what: 'a domain importing a type of another domain from a file other than index.ts',
     files: { 'src/domains/alerts/a.ts': "import type { OrderRow } from '../orders/tables.ts'" },
-    rule: 'domain-neighbour-front-door',
+    rule: 'other-domain-index-only',
   },
   {
     what: "a domain's model importing its store",
@@ -120,22 +120,22 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
   {
     what: 'an adapter importing a domain',
     files: { 'src/infra/http/a.ts': "import type { Orders } from '../../domains/orders/index.ts'" },
-    rule: 'room-infra',
+    rule: 'folder-infra',
   },
   {
     what: 'app importing a file of a domain other than index.ts',
     files: { 'src/app/a.ts': "import '../domains/orders/model.ts'" },
-    rule: 'domain-front-door',
+    rule: 'domain-index-only',
   },
   {
     what: 'the executable importing the store',
     files: { 'bin/a.ts': "import '../src/store/store.ts'" },
-    rule: 'room-bin',
+    rule: 'folder-bin',
   },
   {
     what: 'a program importing a domain',
     files: { 'programs/backup/a.ts': "import '../../src/domains/orders/index.ts'" },
-    rule: 'room-programs',
+    rule: 'folder-programs',
   },
   {
     what: 'the ticket notifier importing an npm package',
@@ -153,7 +153,7 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
       'programs/ticket-notify/a.ts': "import './notify.ts'",
       'programs/ticket-notify/notify.ts': '',
     },
-    rule: 'ticket-notifier-neighbour',
+    rule: 'ticket-notifier-second-file',
   },
   {
     what: 'the ticket notifier importing a part of the notification module',
@@ -161,27 +161,27 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
       'programs/ticket-notify/a.ts': "import './notification/channels.ts'",
       'programs/ticket-notify/notification/channels.ts': '',
     },
-    rule: 'ticket-notifier-neighbour',
+    rule: 'ticket-notifier-second-file',
   },
   {
     what: 'a page for the browser importing the platform',
     files: { 'console/pages/a.tsx': "import '../../src/kernel/a.ts'", 'src/kernel/a.ts': '' },
-    rule: 'room-console',
+    rule: 'folder-console',
   },
   {
     what: "a page for the browser importing one of Node's own modules",
     files: { 'console/pages/a.ts': "import 'node:fs'" },
-    rule: 'room-console',
+    rule: 'folder-console',
   },
   {
     what: 'the PostgreSQL driver outside store/dialects',
     files: { 'src/store/a.ts': "import { Client } from 'pg'" },
-    rule: 'door-pg',
+    rule: 'package-pg',
   },
   {
     what: 'the SQLite driver outside store/dialects',
     files: { 'src/app/a.ts': "import { DatabaseSync } from 'node:sqlite'" },
-    rule: 'door-sqlite',
+    rule: 'package-sqlite',
   },
   {
     what: 'a cycle of type imports',
@@ -194,7 +194,7 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
   {
     what: 'an import inside an await using declaration',
     files: { 'src/app/a.ts': "async function a() { await using b = await import('pg') }" },
-    rule: 'door-pg',
+    rule: 'package-pg',
   },
   {
     what: 'production code importing a development dependency',

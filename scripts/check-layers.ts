@@ -1,4 +1,4 @@
-// Checks the rule of dependency (ARCHITECTURE.md), and that dependency-cruiser has read every module.
+// Checks the dependency rules (ARCHITECTURE.md), and that dependency-cruiser has read every module.
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { cruise, type ICruiseResult, type IReporterOutput, type IViolation } from 'dependency-cruiser'
