@@ -25,7 +25,7 @@ describe('the documents', () => {
   }
 
   test('every citation of docs/specification.md names one of its sections', () => {
-    const sections = [...read('docs/specification.md').matchAll(/^## (.*)$/gm)].map(([, name = '']) => name)
+    const sections = [...read('docs/specification.md').matchAll(/^###? (.*)$/gm)].map(([, name = '']) => name)
     const unknown = citations().filter(({ text }) => !sections.some((name) => text.startsWith(name)))
     assert.deepEqual(unknown, [])
   })
@@ -40,7 +40,7 @@ describe('the documents', () => {
 /** What follows the name of the specification in comments. */
 function citations(): { source: string; text: string }[] {
   return SOURCES.flatMap((source) =>
-    [...read(source).matchAll(/docs\/specification\.md, (.{1,20})/g)].map(([, text = '']) => ({
+    [...read(source).matchAll(/docs\/specification\.md, (.{1,40})/g)].map(([, text = '']) => ({
       source,
       text,
     })),
