@@ -46,10 +46,10 @@ async function startApi(dialect: DialectName) {
     logger: silentLogger,
     delivery: {
       wake: () => undefined,
-      async settled(id, withinMs) {
+      settled(id, withinMs) {
         waitedFor.push([id, withinMs])
         if (bus.failure) throw bus.failure
-        if (bus.outcome) await settle(id, bus.outcome)
+        return bus.outcome ? settle(id, bus.outcome) : Promise.resolve()
       },
     },
     alerts: { raise: async () => undefined },
