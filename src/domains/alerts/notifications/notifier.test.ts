@@ -25,7 +25,17 @@ async function suppressedWorld(dialect: DialectName, metrics: Metrics = noMetric
     world.store.write((tx) => world.notifier.notify(tx, { kind } satisfies AlertOccasion, alert))
   const outcomes = async (alert: Alert) =>
     (await world.decisions(alert.id)).map(({ occasion, outcome }) => `${occasion} ${outcome}`)
-  return { ...world, state, notify, outcomes }
+  let alert: Alert | undefined
+  /** Reports CRITICAL and CLOSE in turn; the fifth report freezes the alert. */
+  const swing = async (reports: number) => {
+    for (let count = 0; count < reports; count++) {
+      const level = alert === undefined || alert.weight === 0 ? 'CRITICAL' : 'CLOSE'
+      alert = (await world.report({ ...FAILED, level })).alert
+    }
+    assert.ok(alert)
+    return { alert }
+  }
+  return { ...world, state, notify, outcomes, swing }
 }
 
 const FAILED = { title: 'Backup failed', alarmId: 'backup.failed' } as const
@@ -80,6 +90,53 @@ onEveryDialect('decisions on notifications', (dialect) => {
     await world.report(FAILED)
     await world.report({ ...FAILED, level: 'CLOSE' })
     assert.deepEqual((await world.outcomes(alert)).slice(0, 2), ['recovered silenced', 'raised silenced'])
+  })
+
+  it('pushes the recovery of an alert that was pushed before its freeze', async () => {
+    await using world = await suppressedWorld(dialect)
+    const { alert } = await world.swing(5)
+    await world.swing(2)
+    world.state.isSilenced = true
+    await world.store.write((tx) => world.alerts.unfreeze(tx, alert.id, 'anna'))
+    await world.report({ ...FAILED, level: 'CLOSE' })
+    assert.deepEqual((await world.outcomes(alert)).slice(0, 5), [
+      'recovered pending',
+      'unfrozen silenced',
+      'raised frozen',
+      'recovered frozen',
+      'frozen pending',
+    ])
+  })
+
+  it('forgets with the notice of a freeze that says recovered that an alert was pushed', async () => {
+    await using world = await suppressedWorld(dialect)
+    const { alert } = await world.swing(6)
+    await world.store.write((tx) => world.alerts.unfreeze(tx, alert.id, 'anna'))
+    world.state.isSilenced = true
+    await world.swing(2)
+    assert.deepEqual((await world.outcomes(alert)).slice(0, 3), [
+      'recovered silenced',
+      'raised silenced',
+      'unfrozen pending',
+    ])
+  })
+
+  it('stores one decision of each kind for a freeze, however often the alert changes', async () => {
+    await using world = await suppressedWorld(dialect)
+    const { alert } = await world.swing(25)
+    assert.deepEqual((await world.outcomes(alert)).slice(0, 3), [
+      'raised frozen',
+      'recovered frozen',
+      'frozen pending',
+    ])
+    world.state.isSilenced = true
+    await world.swing(6)
+    assert.deepEqual((await world.outcomes(alert)).slice(0, 3), [
+      'raised silenced',
+      'raised frozen',
+      'recovered frozen',
+    ])
+    assert.equal((await world.decisions(alert.id)).length, 4 + 1 + 2 + 1)
   })
 
   it('pushes once what fires at the end of a silence or an inhibition and was never pushed', async () => {

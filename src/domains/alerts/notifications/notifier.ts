@@ -7,9 +7,9 @@ import type { Store, Tx } from '../../../store/store.ts'
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
 import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
 import { clip } from './message.ts'
-import { OUTCOMES, type Content, type Decision, type Outcome } from './model.ts'
+import { OUTCOMES, type Content, type Decided, type Decision, type Outcome } from './model.ts'
 import { decide, type Facts, type InhibitedBy, type SilencedBy } from './stages.ts'
-import { countPending, findEarlier, insertNotification, listDecisions } from './store.ts'
+import { countPending, findEarlier, insertNotification, isDecidedInFreeze, listDecisions } from './store.ts'
 
 /** What keeps notifications of an alert back; read in the transaction of the change. */
 export interface Suppressions {
@@ -69,6 +69,8 @@ export class Notifier implements AlertNotifications {
     if (!decided) return
     const { channel, clock, onPending } = this.#options
     const isPending = decided.outcome === 'pending'
+    tx.afterCommit(isPending ? onPending : () => this.count(decided.outcome, 1))
+    if (await isRepeated(tx, occasion, alert, decided)) return
     await insertNotification(tx, {
       id: newId(),
       alertId: alert.id,
@@ -81,7 +83,6 @@ export class Notifier implements AlertNotifications {
       content: isPending ? contentOf(occasion, alert) : null,
       messageId: null,
     })
-    tx.afterCommit(isPending ? onPending : () => this.count(decided.outcome, 1))
   }
 
   /** The decisions on an alert, newest first. */
@@ -106,6 +107,17 @@ export class Notifier implements AlertNotifications {
       earlier: await findEarlier(tx, alert.id),
     }
   }
+}
+
+/** A frozen alert may change very often: a freeze stores one decision of each kind; the metric counts all of them. */
+async function isRepeated(
+  tx: Tx,
+  { kind: occasion }: AlertOccasion,
+  { id, status }: Alert,
+  { outcome }: Decided,
+): Promise<boolean> {
+  if (status !== 'frozen' || occasion === 'frozen') return false
+  return isDecidedInFreeze(tx, id, { occasion, outcome })
 }
 
 function contentOf(occasion: AlertOccasion, { title, alarmId, serverAddr, body, weight }: Alert): Content {

@@ -24,8 +24,8 @@ export interface Facts {
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
   /**
-   * The decision on the alert since its last recovery: the one by which it was pushed, else the latest; undefined if there
-   * is none.
+   * The decision on the alert since a message last said that it is recovered: the one by which it was pushed, else the
+   * latest; undefined if there is none.
    */
   readonly earlier: Decided | undefined
 }
@@ -72,7 +72,7 @@ const acknowledged: Stage = ({ alert }) =>
 
 const frozen: Stage = ({ occasion, alert }) =>
   alert.status === 'frozen' && !OF_FREEZE.has(occasion)
-    ? { outcome: 'frozen', reason: 'The alert is frozen.' }
+    ? { outcome: 'frozen', reason: 'The alert is frozen; further changes like this one are not listed.' }
     : undefined
 
 /** In the order in which a notification passes them; the first one that keeps it back decides. */

@@ -1,13 +1,13 @@
-import { sql } from 'kysely'
+import { sql, type ExpressionBuilder } from 'kysely'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
-import type { NewRowOf, RowOf } from '../../../store/columns.ts'
+import type { NewRowOf, RowOf, TableOf } from '../../../store/columns.ts'
 import { createdIn } from '../../../store/created-in.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { readPage } from '../../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work-queue.ts'
-import type { Decided, Decision, Outcome, Waiting } from './model.ts'
+import type { Decided, Decision, OccasionKind, Outcome, Waiting } from './model.ts'
 import { channelMessages, channels, db, notifications, statement } from './tables.ts'
 
 type NewNotification = NewRowOf<typeof notifications>
@@ -16,6 +16,7 @@ export type ChannelWork = RowOf<typeof channelMessages>
 
 /** The outcomes of a notification that was pushed, or will be. */
 const PUSHED = ['pending', 'sent', 'bundled'] as const satisfies readonly Outcome[]
+const PUSHED_LITERALS = PUSHED.map((outcome) => sql.lit(outcome))
 // A query takes at most 32,766 parameters on SQLite; a message has room for fewer notifications than this.
 const MAX_CANDIDATES = 1_000
 // After an outage there may be very many; counting them all at each scrape would take too long.
@@ -25,6 +26,10 @@ const DECISION = notifications.pick('id', 'at', 'occasion', 'channel', 'outcome'
 const WAITING = notifications.pick('id', 'alertId', 'at', 'occasion', 'weight', 'source', 'content')
 
 export const messageQueue = new WorkQueue('alert_messages', channelMessages)
+
+const latestSeq = (
+  row: ExpressionBuilder<{ alert_notifications: TableOf<typeof notifications> }, 'alert_notifications'>,
+) => row.fn.coalesce(row.fn.max<number>('seq'), sql<number>`0`).as('seq')
 
 const insert = statement<NewNotification>((on, value) =>
   on.insertInto('alert_notifications').values(notifications.values(value)),
@@ -38,23 +43,33 @@ const earlier = statement<{ alertId: string }, Decided>((on, value) =>
     .where('seq', '>', (recovery) =>
       recovery
         .selectFrom('alert_notifications')
-        .select((row) => row.fn.coalesce(row.fn.max<number>('seq'), sql<number>`0`).as('seq'))
+        .select(latestSeq)
         .where('alert_id', '=', value('alertId'))
-        .where('occasion', '=', sql.lit('recovered')),
+        .where('weight', '=', sql.lit(0))
+        .where('outcome', 'in', PUSHED_LITERALS),
     )
-    .orderBy((row) =>
-      row
-        .case()
-        .when(
-          'outcome',
-          'in',
-          PUSHED.map((each) => sql.lit(each)),
-        )
-        .then(0)
-        .else(1)
-        .end(),
-    )
+    .orderBy((row) => row.case().when('outcome', 'in', PUSHED_LITERALS).then(0).else(1).end())
     .orderBy('seq', 'desc')
+    .limit(1),
+)
+
+const sameInFreeze = statement<
+  { alertId: string; occasion: OccasionKind; outcome: Outcome },
+  { seq: number }
+>((on, value) =>
+  on
+    .selectFrom('alert_notifications')
+    .select('seq')
+    .where('alert_id', '=', value('alertId'))
+    .where('occasion', '=', value('occasion'))
+    .where('outcome', '=', value('outcome'))
+    .where('seq', '>', (freeze) =>
+      freeze
+        .selectFrom('alert_notifications')
+        .select(latestSeq)
+        .where('alert_id', '=', value('alertId'))
+        .where('occasion', '=', sql.lit('frozen')),
+    )
     .limit(1),
 )
 
@@ -138,6 +153,15 @@ export async function insertNotification(tx: Tx, notification: NewNotification):
 /** See `Facts.earlier`. */
 export function findEarlier(queries: Queries, alertId: string): Promise<Decided | undefined> {
   return first(queries, earlier, { alertId })
+}
+
+/** Whether the alert has that decision on that occasion since it was frozen last. */
+export async function isDecidedInFreeze(
+  queries: Queries,
+  alertId: string,
+  { occasion, outcome }: { readonly occasion: OccasionKind; readonly outcome: Outcome },
+): Promise<boolean> {
+  return (await first(queries, sameInFreeze, { alertId, occasion, outcome })) !== undefined
 }
 
 /** The decisions on an alert, newest first. */
