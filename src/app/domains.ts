@@ -192,8 +192,8 @@ function eventSources(messages: EventLog, telemetry: EventLog): EventSource[] {
 
 /** The subjects of the events of these domains, each with the roles that may read it. */
 function declaredSubjects(domains: readonly Domain[]): DeclaredSubject[] {
-  return domains.flatMap(({ events, eventReaders: readers = [] }) =>
-    Object.values(events).map((subject) => ({ subject, readers })),
+  return domains.flatMap(({ events, eventReaders = [], eventReadersOf = {} }) =>
+    Object.values(events).map((subject) => ({ subject, readers: eventReadersOf[subject] ?? eventReaders })),
   )
 }
 

@@ -16,6 +16,8 @@ export interface Domain {
   readonly events: Readonly<Record<string, string>>
   /** The roles that may follow its events on the live stream: those of its list. Left out where there are no events. */
   readonly eventReaders?: readonly Role[]
+  /** The subjects that other roles may follow, because their objects have a list of their own. */
+  readonly eventReadersOf?: Readonly<Record<string, readonly Role[]>>
   /** Error codes of its own. */
   readonly errors: ErrorCodes
 }

@@ -12,7 +12,7 @@ import { ALERT_READERS, alertRoutes } from './routes.ts'
 import { encodeAlert } from './schemas.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 import { SILENCE_EVENTS } from './silences/events.ts'
-import { silenceRoutes } from './silences/routes.ts'
+import { SILENCE_READERS, silenceRoutes } from './silences/routes.ts'
 import { encodeSilence } from './silences/schemas.ts'
 import { Silences, type SilenceView } from './silences/service.ts'
 import { names as silenceTables } from './silences/tables.ts'
@@ -37,6 +37,10 @@ export const alertsDomain = defineDomain({
   tables: [...names, ...silenceTables, ...notificationTables],
   events: { ...ALERT_EVENTS, ...SILENCE_EVENTS },
   eventReaders: ALERT_READERS,
+  eventReadersOf: {
+    [SILENCE_EVENTS.silenceCreated]: SILENCE_READERS,
+    [SILENCE_EVENTS.silenceEnded]: SILENCE_READERS,
+  },
   errors: ALERT_ERRORS,
   encodeEvent: (data: AlertView | SilenceView) =>
     'matchers' in data ? encodeSilence(data) : encodeAlert(data),

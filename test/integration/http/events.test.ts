@@ -178,6 +178,8 @@ describe('GET /events', () => {
     ['auditor', '*'],
     ['service', 'vpn.audit.*'],
     ['service', 'v*'],
+    ['service', 'silence.*'],
+    ['service', 'alert.*,silence.created'],
   ] as const) {
     test(`${subjects} with the role ${roles} is 403`, async () => {
       const answer = await api.send({
@@ -188,6 +190,17 @@ describe('GET /events', () => {
       assertRefused(answer, 403, 'forbidden')
     })
   }
+
+  test('the readers of the silences get their events', async () => {
+    using stream = await openEventStream(url, '/events?subjects=silence.*', { headers: as('auditor') })
+    const ends_at = new Date(Date.now() + 60_000).toISOString()
+    const body = { matchers: { source: 'none' }, reason: 'A test', ends_at }
+    assert.equal((await api.send({ method: 'POST', path: '/alerts/silences', body })).status, 201)
+    assert.deepEqual(
+      (await stream.count(1)).map(({ event }) => event),
+      ['silence.created'],
+    )
+  })
 
   test('without subjects a caller gets all events that it may read', async () => {
     using stream = await openEventStream(url, '/events', { headers: as('auditor') })

@@ -13,7 +13,8 @@ import {
 } from './schemas.ts'
 import type { Silences } from './service.ts'
 
-const READERS = ['admin', 'devops', 'auditor'] as const
+/** Of the list, and of the events. */
+export const SILENCE_READERS = ['admin', 'devops', 'auditor'] as const
 const OPERATORS = ['admin', 'devops'] as const
 
 const { forbidden_variable, silence_not_found } = ALERT_ERRORS
@@ -44,7 +45,7 @@ export function silenceRoutes(silences: Silences): Route[] {
       operation: 'listSilences',
       tag: 'Alerts',
       summary: 'List silences, newest first',
-      access: READERS,
+      access: SILENCE_READERS,
       query: SilenceQuery,
       answers: { 200: { description: 'A page of silences.', schema: SilencePage } },
       read: async ({ query }) =>
