@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
@@ -49,7 +52,7 @@ async function serve(t: TestContext, access: Route['access'] = 'public') {
     const response = await fetch(url + path, { method: 'POST', headers })
     return { status: response.status, body: (await response.json()) as { code?: string } }
   }
-  return { call, lines, metrics: async () => (await expose()).body }
+  return { url, call, lines, metrics: async () => (await expose()).body }
 }
 
 const OWN_THINGS: AccessPolicy = {
@@ -111,4 +114,17 @@ test('responses are counted by the class of their status, each from 0', async (t
   const text = await metrics()
   for (const [name, count] of Object.entries({ '2xx': 1, '3xx': 0, '4xx': 1, '5xx': 0 }))
     assert.match(text, new RegExp(`^platform_http_responses_total\\{class="${name}"\\} ${count}$`, 'm'))
+})
+
+test('an Upgrade header is ignored where no protocol is offered', async (t) => {
+  const { url } = await serve(t)
+  const { hostname, port } = new URL(url)
+  for (const upgrade of ['h2c', 'websocket']) {
+    const socket = connect(Number(port), hostname)
+    await once(socket, 'connect')
+    socket.write(
+      `POST /things/a HTTP/1.1\r\nHost: ${hostname}\r\nConnection: Upgrade, close\r\nUpgrade: ${upgrade}\r\n\r\n`,
+    )
+    assert.match(await text(socket), /^HTTP\/1\.1 200 /)
+  }
 })

@@ -92,7 +92,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       connectionsCheckingInterval: 1_000,
       // Node.js would answer without a body; the framing check requires the header instead.
       requireHostHeader: false,
-      ...(options.upgrades && { shouldUpgradeCallback: asksForWebSocket(options.upgrades) }),
+      shouldUpgradeCallback: asksForWebSocket(options.upgrades),
     },
     // The schema of a parameter says how long it may be; this is longer than any request target.
     routerOptions: { maxParamLength: 16_384 },

@@ -24,10 +24,13 @@ export interface UpgradeOptions {
   readonly take: (upgrade: UpgradeRequest) => void
 }
 
-/** Whether Node.js emits a request as `upgrade` instead of `request`. */
-export function asksForWebSocket({ path }: UpgradeOptions): (request: IncomingMessage) => boolean {
+/**
+ * Whether Node.js emits a request as `upgrade` instead of `request`; without options never. Its default is to do so for
+ * every `Upgrade` header once there is a listener, and a request that nothing answers hangs.
+ */
+export function asksForWebSocket(options: UpgradeOptions | undefined): (request: IncomingMessage) => boolean {
   return ({ url = '', headers }) =>
-    url.split('?', 1)[0] === path && headers.upgrade?.toLowerCase() === 'websocket'
+    url.split('?', 1)[0] === options?.path && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /** Hands over requests for an upgrade, and refuses badly framed ones. */
