@@ -64,7 +64,7 @@ function hasCode(code: string) {
 onEveryDialect('a login', (dialect) => {
   test('with the right password returns a token of the user and records the time', async () => {
     await using w = await world(dialect)
-    w.clock.advance(5_000)
+    w.clock.advance(5_400)
     const issued = await w.auth.login({ username: 'aDA', password: PASSWORD }, HERE)
     assert.equal(issued.expiresInSeconds, 3_600)
     assert.equal(issued.user.lastLoginAt, w.clock.now())
@@ -72,6 +72,7 @@ onEveryDialect('a login', (dialect) => {
     const claims = w.tokens.verify(issued.token.reveal())
     assert.deepEqual([claims.userId, claims.roles, claims.generation], [w.user.id, ['devops'], 1])
     assert.equal(claims.expiresAt, issued.expiresAt)
+    assert.equal(claims.expiresAt - claims.issuedAt, 3_600_000)
   })
 
   test('replaces an outdated hash, and the password stays the same', async () => {

@@ -141,7 +141,8 @@ export class Auth {
   #issue(user: User, ttlMs?: number): IssuedToken {
     const { id: userId, name, roles, tokenGeneration: generation } = user
     const { token, expiresAt } = this.#deps.tokens.sign({ userId, name, roles, generation }, ttlMs)
-    const expiresInSeconds = Math.floor((expiresAt - this.#deps.clock.now()) / 1_000)
+    // The issue of a token is a whole second, so this is its lifetime.
+    const expiresInSeconds = Math.ceil((expiresAt - this.#deps.clock.now()) / 1_000)
     return { token: new Secret(token), expiresAt, expiresInSeconds, user }
   }
 

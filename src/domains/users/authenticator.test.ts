@@ -249,7 +249,7 @@ test('a token of an unknown user is refused', async () => {
   )
 })
 
-test('a token without a generation is accepted when it was issued after the last change', async () => {
+test('a token without a generation is accepted when it was issued after the last revocation', async () => {
   await using w = await world()
   const issuedAt = (iat: number) =>
     foreignToken({
@@ -274,10 +274,10 @@ test('a token without a generation is accepted when it was issued after the last
   w.clock.advance(60_000)
   await w.users.setPassword(w.user.id, 'another brass telescope')
   await assert.rejects(
-    attempt(() => w.authenticator.authenticate(issuedAt(created + 59))),
+    attempt(() => w.authenticator.authenticate(issuedAt(created + 60))),
     isUnauthenticated,
   )
-  await w.authenticator.authenticate(issuedAt(created + 60))
+  await w.authenticator.authenticate(issuedAt(created + 61))
 })
 
 test('a full cache evicts the token that was used least recently', async () => {

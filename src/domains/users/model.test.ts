@@ -54,13 +54,23 @@ test('a token is accepted only in its generation', () => {
   assert.equal(acceptsToken(revokeTokens(USER, 9_000), { generation: 3, issuedAt: 9_000 }), false)
 })
 
-test('a token without a generation is accepted if it was issued in the second of the last change or later', () => {
+test('a token without a generation is accepted from the second after a revocation on', () => {
   for (const [issuedAt, accepted] of [
     [4_000, false],
-    [5_000, true],
+    [5_000, false],
     [6_000, true],
   ] as const) {
     assert.equal(acceptsToken(USER, { generation: undefined, issuedAt }), accepted)
+  }
+})
+
+test('a token without a generation is accepted from the second of the creation on, if none was revoked', () => {
+  const user: User = { ...USER, tokenGeneration: 1 }
+  for (const [issuedAt, accepted] of [
+    [4_000, false],
+    [5_000, true],
+  ] as const) {
+    assert.equal(acceptsToken(user, { generation: undefined, issuedAt }), accepted)
   }
 })
 

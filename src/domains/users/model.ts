@@ -2,6 +2,9 @@ import { invalidField } from '../../kernel/errors.ts'
 import { knownRoles, isRole, ROLES, type Role } from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
 
+/** Of a user whose tokens were never revoked. */
+export const FIRST_GENERATION = 1
+
 export interface User {
   readonly id: string
   readonly name: string
@@ -13,7 +16,7 @@ export interface User {
   readonly lastLoginAt: number | null
   /** A token contains the generation of its issue; incrementing the generation revokes the user's tokens. */
   readonly tokenGeneration: number
-  /** Tokens without a generation must have been issued at or after this time. */
+  /** Tokens without a generation must have been issued after this time. */
   readonly tokensValidFrom: number
 }
 
@@ -83,8 +86,9 @@ export function revokeTokens(user: User, at: number): User {
 export function acceptsToken(user: User, { generation, issuedAt }: TokenIssue): boolean {
   if (!user.enabled) return false
   if (generation !== undefined) return generation === user.tokenGeneration
-  // The times in a token are whole seconds.
-  return issuedAt >= Math.floor(user.tokensValidFrom / 1_000) * 1_000
+  // The times in a token are whole seconds: one from the second of a revocation may be older than the revocation.
+  const second = Math.floor(user.tokensValidFrom / 1_000) * 1_000
+  return user.tokenGeneration === FIRST_GENERATION ? issuedAt >= second : issuedAt > second
 }
 
 /** Whether the user can administer the platform now. */

@@ -8,6 +8,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import {
+  FIRST_GENERATION,
   applyChange,
   isActiveAdmin,
   parseName,
@@ -202,7 +203,7 @@ function newUser(name: string, roles: readonly Role[], at: number): User {
     createdAt: at,
     updatedAt: at,
     lastLoginAt: null,
-    tokenGeneration: 1,
+    tokenGeneration: FIRST_GENERATION,
     tokensValidFrom: at,
   }
 }

@@ -31,8 +31,9 @@ export function createTokens({ secret, clock, ttlMs }: TokenOptions): Tokens {
   const key = createHs256Key(secret)
   return {
     sign({ userId, name, roles, generation }, lifetimeMs = ttlMs) {
-      const now = clock.now()
-      const [iat, exp] = [Math.floor(now / SECOND), Math.ceil((now + lifetimeMs) / SECOND)]
+      const iat = Math.floor(clock.now() / SECOND)
+      // Readers take the difference for the lifetime.
+      const exp = iat + Math.ceil(lifetimeMs / SECOND)
       const claims = { name, roles, gen: generation, sub: userId, iss: ISSUER, iat, exp, jti: newId() }
       return { token: signCompact(claims, key), expiresAt: exp * SECOND }
     },
