@@ -1,10 +1,10 @@
-/** `burst` messages at once, then one in each `everyMs` milliseconds: in w milliseconds at most burst + w / everyMs. */
+/** Allows `burst` messages at once and one more in each `everyMs`: in `w` milliseconds at most burst + w / everyMs. */
 export interface RateLimit {
   readonly burst: number
   readonly everyMs: number
 }
 
-/** The state of a rate limit as plain data, for a later process. */
+/** The state of a rate limit as plain data, so that it can be stored for a later process. */
 export interface BucketState {
   readonly tokens: number
   /** The time of `tokens`, in milliseconds since the epoch. */
@@ -12,10 +12,10 @@ export interface BucketState {
   readonly blockedUntil: number
 }
 
-// A longer pause is a mistake of the receiver, or of a clock that was set back since.
+// A longer pause is an error of the receiver, or the clock was set back since it began.
 const LONGEST_PAUSE_MS = 24 * 3_600_000
 
-/** Keeps a rate limit. A clock that is set back makes a message wait longer, never go out too early. */
+/** Enforces a rate limit. If the clock is set back, messages may wait longer, but are never sent too early. */
 export class TokenBucket {
   readonly #limit: RateLimit
   readonly #now: () => number
@@ -51,7 +51,7 @@ export class TokenBucket {
     return 0
   }
 
-  /** Gives no token for this time: the receiver asked for a pause. */
+  /** Gives no token for this time, because the receiver has asked for a pause. */
   pause(milliseconds: number): void {
     this.#blockedUntil = Math.max(this.#blockedUntil, this.#now() + milliseconds)
   }

@@ -12,10 +12,10 @@ export interface LoggedEvent {
  * places of its own: a reader keeps one place for each log.
  */
 export interface EventLog {
-  /** The events behind `after`, in the order of their places: about `limit`, none only if there is none yet. */
+  /** The events after the place `after`, in the order of their places: about `limit`. Empty only if there are none yet. */
   readAfter(after: number, limit: number): Promise<readonly LoggedEvent[]>
   /** The place of the newest event; 0 before the first one. */
   newestPlace(): Promise<number>
-  /** No event behind this place has been removed: a reader that stopped before it may have missed events. */
+  /** The highest place up to which events may have been removed. A reader that has stopped before it may miss events. */
   removedUpTo(): Promise<number>
 }

@@ -6,7 +6,7 @@ import type { Queries } from './store.ts'
 // Rows are created in the order of `seq`, except if the clock of a process was set back.
 const CLOCK_TOLERANCE_MS = HOUR
 
-/** The rows that were created in a time range, by their time and by their `seq`; members that are left out do not restrict. */
+/** The bounds of a time range: of the time of creation, and of the `seq` that belongs to it. A missing bound is open. */
 export interface CreatedRange {
   readonly createdFrom?: number
   readonly firstSeq?: number
@@ -16,7 +16,7 @@ export interface CreatedRange {
 
 type RangeConditions = Readonly<Record<keyof CreatedRange, (value: number) => RawBuilder<boolean>>>
 
-/** The condition for each member of a range; `column` has the time of creation. */
+/** The condition for each bound; `column` contains the time of creation. */
 export function rangeConditions(column: string): RangeConditions {
   const at = sql.ref(column)
   return {
@@ -28,9 +28,9 @@ export function rangeConditions(column: string): RangeConditions {
 }
 
 /**
- * The range of a list that is restricted to a time range. `column` has the time of creation. No index is needed: the range
- * of `seq` is found by binary search, so that a page does not read rows outside the range. Rows that were created with a
- * clock more than an hour off may be missing.
+ * Finds the bounds of a time range. `column` contains the time of creation, and needs no index: a binary search finds the
+ * range of `seq`, so that a page reads no rows outside it. Rows that were created with a clock that was wrong by more than
+ * an hour may be missing.
  */
 export async function createdRange(
   queries: Queries,

@@ -17,18 +17,18 @@ import type { Queries } from './store.ts'
 export type AnyQuery = SelectQueryBuilder<any, any, any>
 export type SelectedRow<Q> = Q extends SelectQueryBuilder<infer _DB, infer _TB, infer R> ? R : never
 
-/** Adds the condition for one member of a filter; `value` is a placeholder, unless the member is a literal. */
+/** Adds the condition of one filter member to a query. `value` is a placeholder, or for a literal the value itself. */
 type Condition<Q> = (query: Q, value: never) => AnyQuery
 export type Conditions<Q> = Readonly<Record<string, Condition<Q>>>
 
-/** The values that a list is filtered by; a member that is left out or undefined does not restrict. */
+/** The values that a list is filtered by. A member that is missing or undefined does not restrict the list. */
 export type FilterOf<C> = {
   readonly [Name in keyof C]?: C[Name] extends (query: never, value: infer V) => unknown
     ? V | undefined
     : never
 }
 
-/** Reads the page of a filter. */
+/** Reads one page of the rows that match a filter. */
 export type ReadPage<F, R> = (
   queries: Queries,
   filter: F,
@@ -40,16 +40,16 @@ export interface PageOptions<Name extends string> {
   /** The column with the time of creation, for a list that can be restricted to a time range. */
   readonly createdAt?: string
   /**
-   * Members of the filter whose values are written into the statement, because a partial index compares their column with
-   * a literal: without a literal SQLite cannot use the index, and plans the statement anew at each execution. Each value
-   * makes a statement of its own, so it must be one of a small fixed set.
+   * Members of the filter whose values are part of the statement's text. This is necessary if a partial index compares the
+   * column with a literal: with a parameter SQLite cannot use the index, and plans the statement again at each execution.
+   * Each value needs a separate statement, so it must be one of a small fixed set.
    */
   readonly literals?: readonly Name[]
 }
 
 /**
- * The pages of a table as prepared statements, one for each combination of the members that a filter has and of an order.
- * Building and compiling a query takes as long as a good part of a page.
+ * Reads the pages of a table with prepared statements: one for each combination of filter members and order. Building and
+ * compiling a query for each page would take a large part of the time of the page.
  */
 export function pagesOf<DB, Q extends AnyQuery, C extends Conditions<Q>>(
   options: PageOptions<keyof C & string>,

@@ -11,9 +11,9 @@ import {
 import { toSnake } from './columns.ts'
 
 /**
- * Reads a page of the rows of a query. The query selects the keys of the order under their names in the program; the
- * page adds the condition, the order and the limit. An index on the columns of an order without nullable keys serves each
- * page, however far into the list it is.
+ * Reads a page of the rows of a query. The query must select the keys of the order under their camelCase names; this
+ * function adds the condition, the order and the limit. If no key is nullable, an index on the columns of the order makes
+ * every page equally fast, also one far into the list.
  */
 export async function readPage<
   DB,
@@ -28,7 +28,7 @@ export async function readPage<
   return pageOf(rows, page.limit, order)
 }
 
-/** The rows of a query in an order, from the position behind those values on; a placeholder stands for any value but null. */
+/** Orders the rows of a query, and keeps those after the position `after`. Its values may be placeholders, except null. */
 export function inOrder<DB, TB extends keyof DB, R>(
   query: SelectQueryBuilder<DB, TB, R>,
   { keys }: PageOrder,
@@ -43,7 +43,7 @@ export function inOrder<DB, TB extends keyof DB, R>(
   return ordered
 }
 
-/** The condition of the rows behind a position: by the first key, or, with the same value of it, by the other keys. */
+/** The condition of the rows after a position: by the first key, or if its value is the same, by the other keys. */
 function isBehind(
   [key, ...otherKeys]: readonly SortKey[],
   [value = null, ...otherValues]: readonly SortValue[],
@@ -51,7 +51,7 @@ function isBehind(
   if (!key) return NOTHING
   const { behind, atOrBehind } = comparisonsOf(key, value)
   if (otherKeys.length === 0) return behind
-  // The first part is implied by the second; it is the range that the database searches an index for.
+  // The second part implies the first one. The first one is there because the database can search an index for its range.
   return sql`(${atOrBehind} and (${behind} or ${isBehind(otherKeys, otherValues)}))`
 }
 
@@ -61,7 +61,7 @@ const AT_OR_BEHIND = { asc: sql.raw('>='), desc: sql.raw('<=') }
 
 function comparisonsOf({ name, direction, nullable }: SortKey, value: SortValue) {
   const column = columnOf(name)
-  // Null is last, so that nothing is behind it.
+  // Null is last, so no value comes after it.
   if (value === null) return { behind: NOTHING, atOrBehind: sql<boolean>`${column} is null` }
   const compare = (operator: RawBuilder<unknown>) =>
     nullable

@@ -7,7 +7,7 @@ import { backoffMs, type Backoff } from '../kernel/retry.ts'
 import { SECOND } from '../kernel/time.ts'
 import type { Store, Tx } from './store.ts'
 
-/** What the runner knows of a row that it works on. */
+/** The part of a row that the runner needs. */
 export interface WorkItem {
   readonly id: string
   /** Attempts so far, this one included. */
@@ -27,8 +27,8 @@ export interface WorkClaim extends WorkLease {
   readonly now: number
   readonly limit: number
   /**
-   * Ids of the items that the holder works on. After a suspension their leases may have expired; the holder goes on with
-   * them when no other one has claimed them.
+   * Ids of the items that the holder already works on. If the process was suspended, their leases may have expired; the
+   * holder continues with them unless another holder has claimed them.
    */
   readonly except: readonly string[]
 }
@@ -46,21 +46,21 @@ export interface RunnerOptions<Item extends WorkItem, Result> {
   readonly clock: WaitingClock
   readonly logger: Logger
   readonly metrics: Metrics
-  /** How long it waits at most until it looks for work again, in milliseconds. */
+  /** The longest pause between two claims, in milliseconds. */
   readonly everyMs: number
-  /** How long the work of a dead process waits for another one, in milliseconds. */
+  /** After this time without a renewal another process may claim an item, in milliseconds. */
   readonly leaseMs: number
   /** How many items it works on at a time. */
   readonly concurrency: number
-  /** Pauses between the attempts at an item, and for how long it is tried. */
+  /** The pauses between the attempts at an item, and the time after which the runner gives up. */
   readonly retry: Backoff & { readonly giveUpAfterMs: number }
-  /** Claims due rows by compare-and-set: none that has a valid lease, none of `claim.except`. */
+  /** Claims due rows by compare-and-set, except rows with a valid lease and those of `claim.except`. */
   readonly claim: (tx: Tx, claim: WorkClaim) => Promise<readonly Item[]>
   /** Extends the lease of that holder's attempt (`item.attempts`); `false` when the row was claimed again. */
   readonly renew: (tx: Tx, item: Item, lease: WorkLease) => Promise<boolean>
   /**
-   * Does the work. It may be done twice, when a process dies or loses its lease. It ends soon after `signal` is
-   * aborted; an error is retried, so a failure that no retry mends is a result.
+   * Does the work. It may run twice for an item, when a process dies or loses its lease. It must end soon after `signal`
+   * is aborted. A rejection is retried, so return a permanent failure as a result.
    */
   readonly work: (item: Item, signal: AbortSignal) => Promise<Result>
   /** Records the outcome and ends the lease; `false`, and changes nothing, when the row was claimed again. */
@@ -116,7 +116,7 @@ export class Runner<Item extends WorkItem, Result> {
     this.#loop ??= this.#run()
   }
 
-  /** Looks for work at once; for `tx.afterCommit`. */
+  /** Claims work at once; to be called in `tx.afterCommit`. */
   wake(): void {
     this.#pause.abort()
   }
@@ -132,7 +132,7 @@ export class Runner<Item extends WorkItem, Result> {
   async #run(): Promise<void> {
     const { clock, everyMs } = this.#options
     while (!this.#stopping.signal.aborted) {
-      // Before the look: a wake-up during it is for the next one.
+      // Created before the claim, so that a `wake` during the claim ends the pause after it.
       this.#pause = new AbortController()
       await this.#claim()
       if (!this.#stopping.signal.aborted) await clock.wait(everyMs, this.#pause.signal)
@@ -178,7 +178,7 @@ export class Runner<Item extends WorkItem, Result> {
   async #attempt(item: Item, signal: AbortSignal): Promise<WorkOutcome<Result>> {
     const { clock, retry, work } = this.#options
     const giveUpAt = item.queuedAt + retry.giveUpAfterMs
-    // Without an attempt: an item that ends its process each time is given up, too.
+    // An item that crashes its process at each attempt never rejects, so it is given up here.
     if (item.attempts > 1 && clock.now() >= giveUpAt)
       return { status: 'failed', error: new Error('The item was given up: its last attempt has not ended.') }
     try {
@@ -216,13 +216,13 @@ export class Runner<Item extends WorkItem, Result> {
       const start = clock.monotonic()
       const isRenewed = await this.#renew(item)
       if (isRenewed) renewedAt = start
-      // The last third is left for the work to stop in.
+      // The work has the last third of the lease to stop.
       const isExpiring = clock.monotonic() - renewedAt >= (leaseMs * 2) / 3
       if (isRenewed === false || isExpiring) return lost.abort(new LeaseLost())
     }
   }
 
-  /** Undefined when the database could not tell. */
+  /** Undefined when the database could not be reached. */
   async #renew(item: Item): Promise<boolean | undefined> {
     const { clock, leaseMs, store, renew } = this.#options
     const lease = { holder: this.#holder, until: clock.now() + leaseMs }

@@ -7,7 +7,7 @@ import { storeUnavailable } from './unavailable.ts'
 /** Transactions, by the identifiers of the engine. */
 type Transactions = ReadonlySet<string>
 
-/** All numbers up to `through` were assigned before these transactions were read. */
+/** All numbers up to `through` were assigned before the list of `writers` was read. */
 interface Fence {
   readonly through: number
   readonly writers: Transactions
@@ -19,13 +19,13 @@ const WAIT_BACKOFF = { initialMs: 2, maximumMs: 50 }
 const WAIT_LIMIT_MS = 15 * SECOND
 
 /**
- * Up to which `seq` the rows of a table are settled: each one is visible, or will never exist. A reader that stays below
- * misses no row.
+ * Finds the `seq` up to which the rows of a table are settled: each number has a visible row, or will never have one. A
+ * reader that reads only settled rows misses no row.
  *
- * With one writer that is the newest row. With concurrent writers numbers are assigned before the commit, so a row may
- * become visible after one with a higher number. Rows without a gap between them are settled. Behind a gap, the
- * transactions that hold the table's lock for writing are read: a transaction holds it from before it takes a number
- * until its rows are visible. Once all of them have ended, what is missing will never exist.
+ * With one writer, all visible rows are settled. Concurrent writers get their numbers before the commit, so a row may
+ * become visible after a row with a higher number. Rows without a gap before them are settled. At a gap, this class lists
+ * the transactions that hold the table's lock for writing: a transaction holds it from before it gets a number until its
+ * rows are visible. When all of them have ended, the missing numbers will never have rows.
  */
 export class SettledNumbers {
   readonly #queries: Queries
@@ -57,7 +57,7 @@ export class SettledNumbers {
   }
 
   async #passGap(newest: number): Promise<number> {
-    // Read after the rows: a number below `newest` belongs to one of these, or to a transaction that has ended.
+    // Must be read after the rows: then a number below `newest` belongs to one of these, or to an ended transaction.
     const writers = await this.#writers()
     const fence = this.#fence ?? { through: newest, writers }
     const isPassed = fence.writers.isDisjointFrom(writers)
@@ -65,7 +65,7 @@ export class SettledNumbers {
     return this.#raise(isPassed ? fence.through : 0)
   }
 
-  /** Calls may overlap; the highest result holds. */
+  /** Calls may overlap; the highest result counts. */
   #raise(through: number): number {
     this.#through = Math.max(this.#through ?? 0, through)
     return this.#through
@@ -84,7 +84,7 @@ export class SettledNumbers {
     return rows.map(({ seq }) => seq)
   }
 
-  /** The transactions that have written to the table, or are about to, and have not ended. */
+  /** The open transactions that have written to the table, or are about to write to it. */
   async #writers(): Promise<Transactions> {
     const { rows } = await sql<{ id: string }>`
       select virtualtransaction as id from pg_locks

@@ -21,12 +21,12 @@ export function queuedWork(now: number) {
 
 type WorkDeclaration = Declaration & typeof WORK_COLUMNS & { id: Column<string, string> }
 
-/** The work columns of any table, under a name of its own. */
+/** The work columns of a table, under a fixed table name for the types. */
 interface WorkTables {
   work: { id: string; due_at: number | null; lease_holder: string | null; attempts: number }
 }
 
-/** One attempt at an item. A holder that has claimed an item again does not change it by its earlier attempt. */
+/** One attempt at an item. After a new claim of the item an earlier attempt of the same holder has no effect on it. */
 type Attempt = Pick<WorkItem, 'id' | 'attempts'>
 
 interface Change {
@@ -55,7 +55,7 @@ export class WorkQueue<D extends WorkDeclaration> {
     this.#endLease = changeStatement(this.#table, { lease_holder: null })
   }
 
-  /** The longest due first, in any order. */
+  /** Claims the rows that have been due longest, and returns them in any order. */
   async claim(tx: Tx, claim: WorkClaim): Promise<RowOf<Columns<D>>[]> {
     const rows = await claimQuery(tx, this.#table, claim)
       .returning(this.#columns.all as 'id'[])
@@ -68,7 +68,7 @@ export class WorkQueue<D extends WorkDeclaration> {
     return (await tx.change(this.#setDue, { id, attempts, holder, dueAt: until })) === 1
   }
 
-  /** Ends the lease; the row is due again at that time, or, with null, finished. `false` as for {@link renew}. */
+  /** Ends the lease. The row is due again at `dueAt`; null means that it is finished. `false` as for {@link renew}. */
   async release(
     tx: Tx,
     { id, attempts }: Attempt,

@@ -4,17 +4,17 @@ import type { ErrorCodes } from './error-codes.ts'
 import type { Route } from './route.ts'
 
 /**
- * What a domain is, as data. The bus's streams, the generated reference and the tests of access read it; the parts that
- * run are created by the domain's `create`.
+ * The declaration of a domain, as data. The bus stream, the generated reference and the access tests read it. The domain's
+ * `create` creates the routes, jobs and runners.
  */
 export interface Domain {
   /** Its folder; the source of its events is `/platform/<name>`. */
   readonly name: string
   /** The tables that it owns. */
   readonly tables: readonly string[]
-  /** What happens in it, with the subject of the event; a subject that ends in `.*` has a variable last part. */
+  /** The subject of each event, by what has happened. A subject that ends in `.*` has a variable last part. */
   readonly events: Readonly<Record<string, string>>
-  /** The roles that may follow its events on the live stream: those of its list. Left out where there are no events. */
+  /** The roles that may read its events on the live stream. Left out where there are no events. */
   readonly eventReaders?: readonly Role[]
   /** The subjects that other roles may follow, because their objects have a list of their own. */
   readonly eventReadersOf?: Readonly<Record<string, readonly Role[]>>
@@ -22,7 +22,7 @@ export interface Domain {
   readonly errors: ErrorCodes
 }
 
-/** What a domain adds to a process. */
+/** What a domain contributes to a process. */
 export interface DomainParts {
   readonly routes: readonly Route[]
   /** By the module that runs them. */
@@ -31,14 +31,14 @@ export interface DomainParts {
   readonly runners?: readonly WorkerRunner[]
 }
 
-/** Work that goes on for as long as the worker runs. */
+/** Work that continues for as long as the worker runs. */
 export interface WorkerRunner {
   start(): void
   /** Resolves when nothing of it runs; may be called twice. */
   stop(): Promise<void>
 }
 
-/** Declares a domain; keeps what the declaration has beyond {@link Domain}. */
+/** Declares a domain; the result keeps the members that {@link Domain} does not have. */
 export function defineDomain<const D extends Domain>(domain: D): D {
   return domain
 }

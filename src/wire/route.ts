@@ -13,7 +13,7 @@ export type Access = 'public' | 'authenticated' | readonly Role[] | AccessPolicy
 export interface AccessPolicy {
   /** One sentence for the OpenAPI document. */
   readonly description: string
-  /** Runs for each call, before its body is read. May read the database; what it throws is the response. */
+  /** Runs for each call, before its body is read. May read the database; an error that it throws becomes the response. */
   readonly allows: (call: PolicyCall) => Promise<boolean> | boolean
 }
 
@@ -96,7 +96,7 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
   Q,
   B
 > {
-  /** Runs before the transaction: for slow work without a row, such as hashing a password. */
+  /** Runs before the transaction: for slow work without database rows, such as hashing a password. */
   readonly prepare?: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => Promise<T> | T
   /** Runs in the transaction, which may be repeated as a whole. */
   readonly change: (
@@ -112,12 +112,12 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
 }
 
 /**
- * An operation whose response lasts: it ends with the token of its caller and with the server. The response has status 200
- * and the `contentType` that `answers` gives for it.
+ * An operation whose response is streamed for a long time: until its token expires or is revoked, or the server stops. The
+ * response has the status 200 and the `contentType` of `answers[200]`.
  */
 export interface StreamRoute<P extends TSchema, Q extends TSchema> extends Operation<P, Q, TSchema> {
   readonly method: 'GET'
-  /** Runs before the response begins: what it throws is the response. */
+  /** Runs before the response begins; an error that it throws becomes the response. */
   readonly stream: (request: RouteRequest<Static<P>, Static<Q>, unknown>) => Promise<StreamBody>
 }
 
@@ -127,7 +127,7 @@ export type Route =
   | ChangeRoute<TSchema, TSchema, TSchema, unknown>
   | StreamRoute<TSchema, TSchema>
 
-/** Types the functions of a route by the schemas beside them. */
+/** Declares a route; its schemas determine the types of its functions. */
 export function route<P extends TSchema, Q extends TSchema, B extends TSchema, T = undefined>(
   definition: ReadRoute<P, Q, B> | ChangeRoute<P, Q, B, T> | StreamRoute<P, Q>,
 ): Route {

@@ -1,6 +1,6 @@
 /**
- * Why a streamed response is over. `done`: its body has ended. `client`: the client has closed the connection. `slow`: the
- * client did not read. `token`: the token of the caller has expired or was revoked. `shutdown`: the server stops.
+ * Why a streamed response has ended. `done`: its body is complete. `client`: the client has closed the connection. `slow`:
+ * the client did not read. `token`: the token of the caller has expired or was revoked. `shutdown`: the server stops.
  */
 export type StreamEnd = 'done' | 'client' | 'slow' | 'token' | 'shutdown'
 
@@ -9,7 +9,7 @@ export interface StreamOutput {
   readonly isOver: boolean
   /** Resolves once, when the response is over. */
   readonly over: Promise<StreamEnd>
-  /** Bytes that are written and that the system has not taken yet, because the client does not read. */
+  /** Bytes that were written and wait in this process, because the client does not read. */
   readonly unreadBytes: number
   /** Does nothing when the response is over. */
   write(chunk: Uint8Array | string): void
@@ -20,7 +20,7 @@ export interface StreamOutput {
 }
 
 /**
- * Writes the body of a streamed response, which ends when the promise resolves; that must be soon after `output.over`.
- * Called once in any case, so that it can release what was reserved for it: perhaps with an output that is over.
+ * Writes the body of a streamed response. The response ends when the promise resolves, which must be soon after
+ * `output.over`. It is always called once, so that it can release what was reserved for it; the output may be over already.
  */
 export type StreamBody = (output: StreamOutput) => Promise<void>
