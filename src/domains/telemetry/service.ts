@@ -92,7 +92,7 @@ export class Telemetry {
 
   /** Newest first, by their first item. */
   listAgents(page: PageRequest): Promise<Page<Agent>> {
-    return listAgents(this.#deps.store.read, page)
+    return listAgents(this.#deps.store.read, {}, page)
   }
 
   /** How many items wait, and how many agents are remembered. */

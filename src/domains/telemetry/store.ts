@@ -1,12 +1,9 @@
 import type { JsonText } from '../../kernel/json-text.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
-import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
-import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Agent } from './model.ts'
-import { agents, db, statement, totals, uploads } from './tables.ts'
+import { agents, db, pages, statement, totals, uploads } from './tables.ts'
 
 type Totals = RowOf<typeof totals>
 type StoredAgent = RowOf<typeof agents>
@@ -136,14 +133,12 @@ export function findStoredAgent(
 }
 
 /** Newest first, by their first item. */
-export async function listAgents(queries: Queries, page: PageRequest): Promise<Page<Agent>> {
-  let query = db(queries)
-    .selectFrom('telemetry_agents')
-    .select(agents.pick('seq', 'agentId', 'firstAt', 'lastAt', 'items'))
-  for (const condition of await createdIn(queries, 'telemetry_agents', 'first_at', page))
-    query = query.where(condition)
-  return readPage(query, page)
-}
+export const listAgents = pages(
+  { table: 'telemetry_agents', createdAt: 'first_at' },
+  (on) =>
+    on.selectFrom('telemetry_agents').select(agents.pick('seq', 'agentId', 'firstAt', 'lastAt', 'items')),
+  {},
+)
 
 /** Removes the agents that have been silent longest; returns how many. Agents that are sending now are skipped. */
 export async function deleteSilentAgents(tx: Tx, count: number): Promise<number> {

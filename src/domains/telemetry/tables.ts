@@ -50,7 +50,7 @@ export const totals = defineColumns({
   removedUpTo: integer(),
 })
 
-export const { db, names, statement } = schemaOf({
+export const { db, names, pages, statement } = schemaOf({
   telemetry_agents: agents,
   telemetry_uploads: uploads,
   telemetry_totals: totals,
