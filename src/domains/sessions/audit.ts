@@ -1,14 +1,11 @@
 // The audit trail: its entries, and the event of each.
 import { sql } from 'kysely'
 import { newId } from '../../kernel/ids.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
-import { createdIn } from '../../store/created-in.ts'
-import { readPage } from '../../store/read-page.ts'
-import type { Queries, Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
 import { SESSION_EVENTS } from './events.ts'
 import type { AuditEntry, AuditEventName } from './model.ts'
-import { audit, db, statement } from './tables.ts'
+import { audit, db, pages, statement } from './tables.ts'
 
 const insert = statement<AuditEntry>((on, value) => on.insertInto('vpn_audit').values(audit.values(value)))
 
@@ -31,18 +28,14 @@ export interface AuditFilter {
 }
 
 /** Newest first. */
-export async function listAudit(
-  queries: Queries,
-  { event, user }: AuditFilter,
-  page: PageRequest,
-): Promise<Page<AuditEntry>> {
-  let query = db(queries).selectFrom('vpn_audit').select(audit.all)
-  // Written out: the partial index of `auth_failed` covers only a query that repeats its condition.
-  if (event) query = query.where('event', '=', sql.lit(event))
-  if (user) query = query.where('user_id', '=', user)
-  for (const condition of await createdIn(queries, 'vpn_audit', 'at', page)) query = query.where(condition)
-  return readPage(query, page)
-}
+export const listAudit = pages(
+  { table: 'vpn_audit', createdAt: 'at', literals: ['event'] },
+  (on) => on.selectFrom('vpn_audit').select(audit.all),
+  {
+    event: (query, event: AuditEventName) => query.where('event', '=', sql.lit(event)),
+    user: (query, user: string) => query.where('user_id', '=', user),
+  },
+)
 
 /**
  * Takes the oldest `limit` entries and deletes the ones older than `before`; returns how many were deleted. The newest

@@ -1,11 +1,9 @@
 import { sql } from 'kysely'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { SessionEnd, SessionNews } from '../../ports/session-registry.ts'
-import { createdIn } from '../../store/created-in.ts'
-import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Session, SessionState } from './model.ts'
-import { db, sessions, statement } from './tables.ts'
+import { db, pages, sessions, statement } from './tables.ts'
 
 const SESSION = sessions.except('seq', 'closeReason', 'untold')
 
@@ -193,21 +191,24 @@ export interface SessionFilter {
   readonly gateway?: string
 }
 
+const pageOfSessions = pages(
+  { table: 'vpn_sessions', createdAt: 'connected_at', literals: ['state'] },
+  (on) => on.selectFrom('vpn_sessions').select([...SESSION, 'seq']),
+  {
+    state: (query, state: SessionState) =>
+      query.where('closed_at', state === 'closed' ? 'is not' : 'is', null),
+    user: (query, user: string) => query.where('user_id', '=', user),
+    gateway: (query, gateway: string) => query.where('gateway', '=', gateway),
+  },
+)
+
 /** Live sessions, or closed ones; newest first. A time range is one of `connectedAt`. */
-export async function listSessions(
+export function listSessions(
   queries: Queries,
-  { state, user, gateway }: SessionFilter,
+  { state = 'open', user, gateway }: SessionFilter,
   page: PageRequest,
 ): Promise<Page<Session>> {
-  let query = db(queries)
-    .selectFrom('vpn_sessions')
-    .select([...SESSION, 'seq'])
-    .where('closed_at', state === 'closed' ? 'is not' : 'is', null)
-  if (user) query = query.where('user_id', '=', user)
-  if (gateway) query = query.where('gateway', '=', gateway)
-  for (const condition of await createdIn(queries, 'vpn_sessions', 'connected_at', page))
-    query = query.where(condition)
-  return readPage(query, page)
+  return pageOfSessions(queries, { state, user, gateway }, page)
 }
 
 export async function countSessions(queries: Queries): Promise<number> {

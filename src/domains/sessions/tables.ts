@@ -52,7 +52,7 @@ export const audit = defineColumns({
   reason: text().nullable(),
 })
 
-export const { db, names, statement } = schemaOf({
+export const { db, names, pages, statement } = schemaOf({
   vpn_audit: audit,
   vpn_gateways: gateways,
   vpn_sessions: sessions,
