@@ -83,7 +83,7 @@ export class Heartbeats {
 
   /** Newest first. */
   list(page: PageRequest): Promise<Page<AlertHeartbeat>> {
-    return listHeartbeats(this.#deps.store.read, page)
+    return listHeartbeats(this.#deps.store.read, {}, page)
   }
 
   /** Takes a beat, which recovers the alert of a missed one. Rejects with `heartbeat_not_found`. */

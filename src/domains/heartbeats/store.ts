@@ -1,11 +1,8 @@
 import { sql } from 'kysely'
-import type { Page, PageRequest } from '../../kernel/page.ts'
-import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
-import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { AlertHeartbeat } from './model.ts'
-import { db, heartbeats, statement } from './tables.ts'
+import { db, heartbeats, pages, statement } from './tables.ts'
 
 const HEARTBEAT = heartbeats.except('seq')
 
@@ -109,12 +106,11 @@ export async function deleteHeartbeat(tx: Tx, name: string): Promise<void> {
 }
 
 /** Newest first. */
-export async function listHeartbeats(queries: Queries, page: PageRequest): Promise<Page<AlertHeartbeat>> {
-  let query = db(queries).selectFrom('heartbeats').select(heartbeats.all)
-  for (const condition of await createdIn(queries, 'heartbeats', 'created_at', page))
-    query = query.where(condition)
-  return readPage(query, page)
-}
+export const listHeartbeats = pages(
+  { table: 'heartbeats', createdAt: 'created_at' },
+  (on) => on.selectFrom('heartbeats').select(heartbeats.all),
+  {},
+)
 
 /** Of every heartbeat, from when its age counts. */
 export function listAges(queries: Queries): Promise<{ name: string; since: number }[]> {

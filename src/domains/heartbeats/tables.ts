@@ -22,4 +22,4 @@ export const heartbeats = defineColumns({
 /** One row: when a worker looked for missed heartbeats the last time. */
 const heartbeatChecks = defineColumns({ name: text(), checkedAt: integer() })
 
-export const { db, names, statement } = schemaOf({ heartbeats, heartbeat_checks: heartbeatChecks })
+export const { db, names, pages, statement } = schemaOf({ heartbeats, heartbeat_checks: heartbeatChecks })
