@@ -1,12 +1,10 @@
 import { sql } from 'kysely'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
-import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Comment, Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
-import { db, statement, ticketChanges, tickets } from './tables.ts'
+import { db, pages, statement, ticketChanges, tickets } from './tables.ts'
 
 /** A ticket in full but for its comments, which are rows of their own. */
 type TicketRow = Omit<TicketDetails, 'comments'>
@@ -116,20 +114,19 @@ export function listComments(queries: Queries, ticketId: string): Promise<Commen
   return queries.run(comments, { ticketId })
 }
 
-/** Oldest first. */
+const pageOfChanges = pages(
+  { table: 'ticket_changes', createdAt: 'at' },
+  (on) => on.selectFrom('ticket_changes').select(['seq', 'at', 'actor', 'changes', 'comment']),
+  { ticketId: (query, ticketId: string) => query.where('ticket_id', '=', ticketId) },
+)
+
+/** The changes of a ticket. */
 export async function listTicketChanges(
   queries: Queries,
   ticketId: string,
   page: PageRequest,
 ): Promise<Page<TicketChange>> {
-  let query = db(queries)
-    .selectFrom('ticket_changes')
-    .select(['seq', 'at', 'actor', 'changes', 'comment'])
-    .where('ticket_id', '=', ticketId)
-  for (const condition of await createdIn(queries, 'ticket_changes', 'at', page))
-    query = query.where(condition)
-  const { items, next } = await readPage(query, page)
-  return { items: items.map(toChange), next }
+  return mapPage(await pageOfChanges(queries, { ticketId }, page), toChange)
 }
 
 function toChange({ seq: _seq, ...row }: HistoryRow): TicketChange {
@@ -167,23 +164,17 @@ export interface TicketFilter {
   readonly assignee?: string
 }
 
-const FILTERS = ['status', 'level', 'source', 'assignee'] as const satisfies readonly (keyof TicketFilter)[]
-
 /** Newest first, without descriptions and comments. */
-export async function listTickets(
-  queries: Queries,
-  filter: TicketFilter,
-  page: PageRequest,
-): Promise<Page<Ticket>> {
-  let query = db(queries).selectFrom('tickets').select(tickets.except('description'))
-  for (const column of FILTERS) {
-    const value = filter[column]
-    if (value !== undefined) query = query.where(column, '=', value)
-  }
-  for (const condition of await createdIn(queries, 'tickets', 'created_at', page))
-    query = query.where(condition)
-  return readPage(query, page)
-}
+export const listTickets = pages(
+  { table: 'tickets', createdAt: 'created_at' },
+  (on) => on.selectFrom('tickets').select(tickets.except('description')),
+  {
+    status: (query, status: TicketStatus) => query.where('status', '=', status),
+    level: (query, level: TicketLevel) => query.where('level', '=', level),
+    source: (query, source: string) => query.where('source', '=', source),
+    assignee: (query, assignee: string) => query.where('assignee', '=', assignee),
+  },
+)
 
 /** The query that counts the unclosed tickets of each level; it reads one index. */
 export function countUnclosed(queries: Queries) {

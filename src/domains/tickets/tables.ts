@@ -37,7 +37,7 @@ export const ticketChanges = defineColumns({
 /** Which unclosed ticket holds a dedup key. */
 const ticketDedupKeys = defineColumns({ dedupKey: text(), ticketId: text() })
 
-export const { db, names, statement } = schemaOf({
+export const { db, names, pages, statement } = schemaOf({
   tickets,
   ticket_changes: ticketChanges,
   ticket_dedup_keys: ticketDedupKeys,
