@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { AppError } from '../../kernel/errors.ts'
-import type { Page, PagePosition } from '../../kernel/page.ts'
+import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import { ACKNOWLEDGE_FOR_MS, alertWorld, FAILED, type AlertWorld } from '../../../test/support/alerts.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
@@ -127,6 +127,20 @@ onEveryDialect('the history of an alert', (dialect) => {
       [ended, 'acknowledged', 'firing', 4, 'worker', 'the acknowledgement has lapsed'],
       [ended, 'firing', 'recovered', 0, 'anna', null],
     ])
+  })
+
+  it('can be restricted to a time range, to which the first report belongs or not', async () => {
+    await using world = await alertWorld(dialect)
+    const start = world.clock.now()
+    const id = await reportAll(world, 'ERROR')
+    world.clock.advance(2 * HOUR)
+    await world.alerts.acknowledge(id, 'On it.', 'bo')
+    const statusesIn = async (range: Pick<PageRequest, 'createdFrom' | 'createdTo'>) =>
+      (await world.alerts.history(id, { ...FIRST_PAGE, ...range })).items.map(({ to }) => to)
+    assert.deepEqual(await statusesIn({ createdFrom: start }), ['firing', 'acknowledged'])
+    assert.deepEqual(await statusesIn({ createdFrom: start + 1 }), ['acknowledged'])
+    assert.deepEqual(await statusesIn({ createdTo: start + 1 }), ['firing'])
+    assert.deepEqual(await statusesIn({ createdTo: start }), [])
   })
 
   it('is read page by page, and rejects for an alert that does not exist', async () => {

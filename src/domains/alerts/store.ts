@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto'
 import { OLDEST_FIRST, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { createdIn } from '../../store/created-in.ts'
 import { lockRows } from '../../store/locking.ts'
-import { readPage } from '../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import {
   dueAt,
@@ -16,7 +14,7 @@ import {
   type Severity,
 } from './model.ts'
 import type { ChangeEntry, HistoryEntry } from './judgement.ts'
-import { alertHistory, alerts, db, statement } from './tables.ts'
+import { alertHistory, alerts, db, pages, statement } from './tables.ts'
 
 type Row = NewRowOf<typeof alerts>
 
@@ -208,27 +206,28 @@ export async function insertHistory(tx: Tx, alertId: string, entry: ChangeEntry)
   await tx.change(insertEntry, { alertId, at, fromStatus, toStatus, weight, actor, note })
 }
 
+const pageOfHistory = pages(
+  { table: 'alert_history', createdAt: 'at' },
+  (on) =>
+    on
+      .selectFrom('alert_history')
+      .select(['seq', 'at', 'from_status as from', 'to_status as to', 'weight', 'actor', 'note']),
+  { alertId: (query, alertId: string) => query.where('alert_id', '=', alertId) },
+)
+
 /** Oldest first; undefined if there is no such alert. */
 export async function listHistory(
   queries: Queries,
   alertId: string,
-  { limit, after, createdFrom = 0, createdTo = Number.MAX_SAFE_INTEGER }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<HistoryEntry> | undefined> {
   const origin = await first(queries, findOrigin, { id: alertId })
   if (!origin) return undefined
-  const rows = await db(queries)
-    .selectFrom('alert_history')
-    .select(['seq', 'at', 'from_status as from', 'to_status as to', 'weight', 'actor', 'note'])
-    .where('alert_id', '=', alertId)
-    .where('seq', '>', Number(after?.values[0] ?? 0))
-    .where('at', '>=', createdFrom)
-    .where('at', '<', createdTo)
-    .orderBy('seq')
-    .limit(limit + 1)
-    .execute()
+  const { limit, after, createdFrom = 0, createdTo = Infinity } = page
+  const changes = await pageOfHistory(queries, { alertId }, { ...page, order: OLDEST_FIRST })
   const line = firstLine(origin)
-  const isShown = !after && line.at >= createdFrom && line.at < createdTo
-  return pageOf<HistoryEntry & { seq: number }, 'seq'>(isShown ? [line, ...rows] : rows, limit, OLDEST_FIRST)
+  if (after || line.at < createdFrom || line.at >= createdTo) return changes
+  return pageOf<HistoryEntry & { seq: number }, 'seq'>([line, ...changes.items], limit, OLDEST_FIRST)
 }
 
 function firstLine({ firstAt: at, createdBy: actor, firstWeight: weight }: Origin) {
@@ -278,21 +277,16 @@ export interface AlertFilter {
 }
 
 /** Newest first, by the time of the first report. */
-export async function listAlerts(
-  queries: Queries,
-  { status, level, severity, source }: AlertFilter,
-  page: PageRequest,
-): Promise<Page<AlertView>> {
-  let query = db(queries)
-    .selectFrom('alerts')
-    .select([...VIEW, 'seq'])
-  if (status) query = query.where('status', '=', status)
-  if (level !== undefined) query = query.where('level', '=', level)
-  if (severity) query = query.where('weight', 'in', weightsOf(severity))
-  if (source) query = query.where('source', '=', source)
-  for (const condition of await createdIn(queries, 'alerts', 'first_at', page)) query = query.where(condition)
-  return readPage(query, page)
-}
+export const listAlerts = pages(
+  { table: 'alerts', createdAt: 'first_at', literals: ['severity'] },
+  (on) => on.selectFrom('alerts').select([...VIEW, 'seq']),
+  {
+    status: (query, status: AlertStatus) => query.where('status', '=', status),
+    level: (query, level: AlertLevel) => query.where('level', '=', level),
+    severity: (query, severity: Severity) => query.where('weight', 'in', weightsOf(severity)),
+    source: (query, source: string) => query.where('source', '=', source),
+  },
+)
 
 /**
  * The identity of an alert as one text (docs/specification.md, Alerts). Source, title and address are hashed, so that

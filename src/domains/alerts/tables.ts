@@ -45,4 +45,4 @@ export const alertHistory = defineColumns({
   note: text().nullable(),
 })
 
-export const { db, names, statement } = schemaOf({ alerts, alert_history: alertHistory })
+export const { db, names, pages, statement } = schemaOf({ alerts, alert_history: alertHistory })

@@ -2,13 +2,11 @@ import { sql, type ExpressionBuilder } from 'kysely'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
 import type { NewRowOf, RowOf, TableOf } from '../../../store/columns.ts'
-import { createdIn } from '../../../store/created-in.ts'
 import { lockRows } from '../../../store/locking.ts'
-import { readPage } from '../../../store/read-page.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work-queue.ts'
 import type { Decided, Decision, OccasionKind, Outcome, Waiting } from './model.ts'
-import { channelMessages, channels, db, notifications, statement } from './tables.ts'
+import { channelMessages, channels, db, notifications, pages, statement } from './tables.ts'
 
 type NewNotification = NewRowOf<typeof notifications>
 /** A message that the sender works on. */
@@ -164,19 +162,15 @@ export async function isDecidedInFreeze(
   return (await first(queries, sameInFreeze, { alertId, occasion, outcome })) !== undefined
 }
 
+const pageOfDecisions = pages(
+  { table: 'alert_notifications', createdAt: 'at' },
+  (on) => on.selectFrom('alert_notifications').select([...DECISION, 'seq']),
+  { alertId: (query, alertId: string) => query.where('alert_id', '=', alertId) },
+)
+
 /** The decisions on an alert, newest first. */
-export async function listDecisions(
-  queries: Queries,
-  alertId: string,
-  page: PageRequest,
-): Promise<Page<Decision>> {
-  let query = db(queries)
-    .selectFrom('alert_notifications')
-    .select([...DECISION, 'seq'])
-    .where('alert_id', '=', alertId)
-  for (const condition of await createdIn(queries, 'alert_notifications', 'at', page))
-    query = query.where(condition)
-  return readPage(query, page)
+export function listDecisions(queries: Queries, alertId: string, page: PageRequest): Promise<Page<Decision>> {
+  return pageOfDecisions(queries, { alertId }, page)
 }
 
 /** How many notifications are pending, counted up to 100,000. */

@@ -39,7 +39,7 @@ export const channels = defineColumns({
   rate: json<BucketState>().nullable(),
 })
 
-export const { db, names, statement } = schemaOf({
+export const { db, names, pages, statement } = schemaOf({
   alert_notifications: notifications,
   alert_messages: channelMessages,
   alert_channels: channels,

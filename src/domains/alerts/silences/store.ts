@@ -1,11 +1,9 @@
-import type { Page, PageRequest } from '../../../kernel/page.ts'
+import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
 import type { NewRowOf } from '../../../store/columns.ts'
-import { createdIn } from '../../../store/created-in.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
-import { readPage } from '../../../store/read-page.ts'
 import { SETTLE_MS, type Silence, type SilenceState } from './model.ts'
-import { db, silences, statement } from './tables.ts'
+import { db, pages, silences, statement } from './tables.ts'
 
 const SILENCE = silences.except('seq', 'dueAt')
 
@@ -75,22 +73,24 @@ export async function listActive(queries: Queries, now: number): Promise<Silence
   return (await queries.run(active, { now })).map((row) => silences.decode(row))
 }
 
+// Each member is a state; its value is the time now.
+const pageOfSilences = pages(
+  { table: 'alert_silences', createdAt: 'created_at' },
+  (on) => on.selectFrom('alert_silences').select([...SILENCE, 'seq']),
+  {
+    pending: (query, now: number) => query.where('ends_at', '>', now).where('starts_at', '>', now),
+    active: (query, now: number) => query.where('ends_at', '>', now).where('starts_at', '<=', now),
+    ended: (query, now: number) => query.where('ends_at', '<=', now),
+  },
+)
+
 /** Newest first. */
 export async function listSilences(
   queries: Queries,
   { state, now }: { readonly state?: SilenceState; readonly now: number },
   page: PageRequest,
 ): Promise<Page<Silence>> {
-  let query = db(queries)
-    .selectFrom('alert_silences')
-    .select([...SILENCE, 'seq'])
-  if (state) query = query.where('ends_at', state === 'ended' ? '<=' : '>', now)
-  if (state === 'active') query = query.where('starts_at', '<=', now)
-  if (state === 'pending') query = query.where('starts_at', '>', now)
-  for (const condition of await createdIn(queries, 'alert_silences', 'created_at', page))
-    query = query.where(condition)
-  const { items, next } = await readPage(query, page)
-  return { items: items.map(silences.decode), next }
+  return mapPage(await pageOfSilences(queries, state ? { [state]: now } : {}, page), silences.decode)
 }
 
 /** Ends a silence at that time. */

@@ -16,4 +16,4 @@ export const silences = defineColumns({
   dueAt: integer().nullable(),
 })
 
-export const { db, names, statement } = schemaOf({ alert_silences: silences })
+export const { db, names, pages, statement } = schemaOf({ alert_silences: silences })
