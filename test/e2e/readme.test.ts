@@ -18,6 +18,8 @@ const START_BUS = 'nats-server -p 9996 -js'
 const HELD_OPEN = 'npx platform vpn connect '
 const USUAL_GATEWAY = 'http://127.0.0.1:9994'
 const STEP_MS = 120_000
+// Messages wait for ever: nothing listens there. Decisions are what they are with a robot.
+const ROBOT = { ALERT_ROBOT_KIND: 'generic', ALERT_ROBOT_URL: 'http://127.0.0.1:1/robot' }
 
 interface Block {
   readonly language: string
@@ -47,12 +49,12 @@ describe('the commands that the documents show', () => {
     assert.equal(await world.platform.ended, 0)
   })
 
-  const guides = ['users', 'operating', 'events', 'tickets', 'telemetry'].map(
+  const guides = ['users', 'operating', 'events', 'tickets', 'telemetry', 'alerts'].map(
     (name) => `docs/guide/${name}.md`,
   )
   for (const guide of guides) {
     it(`print in ${guide} what it says`, async () => {
-      await using world = await startWorld({})
+      await using world = await startWorld(ROBOT)
       const shown = blocksOf(read(guide)).filter(({ language }) => language === 'console')
       assert.ok(shown.length > 0, 'there are some')
       for (const block of shown) await followSteps(world, block)
