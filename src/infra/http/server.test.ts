@@ -128,3 +128,24 @@ test('an Upgrade header is ignored where no protocol is offered', async (t) => {
     assert.match(await text(socket), /^HTTP\/1\.1 200 /)
   }
 })
+
+for (const [framing, chunk] of [
+  ['Content-Length: 3145728', (text: string) => text],
+  ['Transfer-Encoding: chunked', (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`],
+] as const) {
+  test(`a client that is still sending gets the answer to a body that is too large, with ${framing}`, async (t) => {
+    const { url } = await serve(t)
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname).setEncoding('utf8')
+    const head = `POST /things/a HTTP/1.1\r\nHost: ${hostname}\r\n`
+    const part = chunk('x'.repeat(1_048_576))
+    socket.write(`${head}Content-Type: application/json\r\n${framing}\r\n\r\n${part}${chunk('x')}`)
+    const [answer] = (await once(socket, 'data')) as [string]
+    assert.match(answer, /^HTTP\/1\.1 413 /)
+    const rest = part.slice(framing.startsWith('C') ? 1 : 0)
+    socket.write(
+      `${part}${rest}${framing.startsWith('C') ? '' : '0\r\n\r\n'}${head}Connection: close\r\n\r\n`,
+    )
+    assert.match(await text(socket), /HTTP\/1\.1 200 /)
+  })
+}

@@ -155,6 +155,9 @@ function withCommonHeaders(reply: FastifyReply, { id }: FastifyRequest): Fastify
 function answerFailures(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const known = toAppError(error)
+    // Fastify closes the connection, and a client that is still sending would lose the answer (RFC 9112, section 9.6).
+    // Without this header Node.js discards the rest of the body, for as long as a request may take.
+    if (known.code === 'payload_too_large') reply.removeHeader('connection')
     if (known.kind === 'internal')
       logger.error({ request_id: request.id, error: known.cause }, 'a request failed')
     return sendAnswer(reply, errorAnswer(known))
