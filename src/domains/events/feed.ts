@@ -17,16 +17,17 @@ export interface EventFeedOptions {
 }
 
 const BATCH = 500
-// How soon commits of other processes are seen; a poll that finds nothing takes some microseconds.
+// The longest time until commits of other processes are read; a poll without new events takes some microseconds.
 const POLL_MS = 25
 const RETRY_MS = 500
-// A round waits for twice the time that the last one took, so that writing to many readers leaves room for requests.
+// Each round is followed by a pause of twice its duration, so that requests are served while there are many readers.
 const MAX_GAP_MS = 50
 const COMMENT_MS = 15 * SECOND
 
 /**
- * Reads new events once for all readers of the process. It runs only while there are readers. A reader first catches up
- * by reading the logs itself; once it is where the feed is, it joins and gets each batch of the feed.
+ * Reads new events once for all readers of the process. It runs only while there are readers. A reader behind the feed
+ * first catches up: it gets pages that are read from the logs for it alone. When it has reached the place of the feed, it
+ * joins, and gets each batch of the feed.
  */
 export class EventFeed {
   readonly #options: EventFeedOptions
@@ -49,7 +50,7 @@ export class EventFeed {
     )
   }
 
-  /** Announces new events. Cheap: may be called for each. */
+  /** Announces new events. Cheap: may be called for each event. */
   wake(): void {
     this.#pause.interrupt()
   }
@@ -69,7 +70,7 @@ export class EventFeed {
     }
   }
 
-  /** Resolves when nothing is read any more; may be called twice. */
+  /** Resolves when the feed has stopped reading; may be called twice. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.wake()
@@ -108,7 +109,7 @@ export class EventFeed {
 
   async #readLog(log: number): Promise<void> {
     for (let isMore = true; isMore && !this.#isClosed;) {
-      const ahead = this.#farthestReader(log)
+      const ahead = this.#highestPlace(log)
       const events = await this.#logOf(log).readAfter(this.#placeOf(log), BATCH)
       if (events.length === 0) this.#skipTo(log, ahead)
       this.#deliver(events, log)
@@ -116,12 +117,12 @@ export class EventFeed {
     }
   }
 
-  /** How far the readers are that have begun behind the feed, at the newest place of that time. */
-  #farthestReader(log: number): number {
+  /** The highest place of a reader. A new reader begins at the newest place, which may be ahead of the feed. */
+  #highestPlace(log: number): number {
     return Math.max(0, ...[...this.#readers].map(({ places }) => places[log] ?? 0))
   }
 
-  /** There is no event up to that place: what is there is no event. */
+  /** Moves the feed to a place when there is no event before it: other messages of the log may be there. */
   #skipTo(log: number, place: number): void {
     if (place > this.#placeOf(log)) this.#places = this.#places?.with(log, place)
   }
@@ -137,7 +138,7 @@ export class EventFeed {
     }
   }
 
-  /** Whether the reader is where the feed is; from then on it gets each batch. */
+  /** Joins the reader if it is at the place of the feed; from then on it gets each batch. Returns whether it has joined. */
   #join(reader: EventReader): boolean {
     const places = this.#places
     if (!places?.every((place, log) => reader.places[log] === place)) return false
@@ -148,7 +149,7 @@ export class EventFeed {
   /** Takes the reader one step closer to the feed. */
   async #catchUp(reader: EventReader): Promise<void> {
     const log = this.#places?.findIndex((place, index) => (reader.places[index] ?? 0) < place) ?? -1
-    // The feed has not begun, or is behind a reader that has come later.
+    // The feed has no place yet, or the reader is ahead of it.
     if (log === -1) return void (await Promise.race([this.#round.promise, reader.over]))
     try {
       await this.#readPage(reader, log)
@@ -162,7 +163,7 @@ export class EventFeed {
     const target = this.#placeOf(log)
     const from = reader.places[log] ?? 0
     const page = await this.#logOf(log).readAfter(from, BATCH)
-    // Read after the page: what was removed before it is missing in it.
+    // Read after the page: events that were removed before the page was read are missing in it.
     if ((await this.#logOf(log).removedUpTo()) > from) return reader.reset(this.#places ?? [], 'removed')
     const events = page.filter(({ place }) => place <= target)
     const isLast = events.length < page.length || page.length === 0

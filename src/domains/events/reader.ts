@@ -4,7 +4,7 @@ import { encodeComment, encodeServerSentEvent } from '../../wire/event-stream.ts
 import type { StreamOutput } from '../../wire/stream.ts'
 import { formatPlaces, type Places, type Subscription } from './model.ts'
 
-/** Why a stream does not go on where its client stopped. */
+/** Why a stream cannot continue where its client stopped. */
 export type ResetReason = 'unreadable' | 'removed'
 
 // docs/specification.md, Live stream
@@ -17,7 +17,7 @@ export interface EncodedEvent {
   readonly text: string
 }
 
-/** `places` are those of the reader; the one of this log is replaced by that of the event. */
+/** Encodes the events of one log. The id of an event is `places`, with the place of the event for this log. */
 export function encodeEvents(
   events: readonly LoggedEvent[],
   places: Places,
@@ -33,7 +33,7 @@ export function encodeEvents(
   }))
 }
 
-/** One stream: its subscription, how far it has come while it catches up, and its client. */
+/** One stream: its subscription, its places while it catches up, and its client. */
 export class EventReader {
   readonly subscription: Subscription
   readonly #output: StreamOutput
@@ -45,7 +45,7 @@ export class EventReader {
     this.#output = output
   }
 
-  /** Behind that of the feed while the reader catches up; not kept up to date afterwards. */
+  /** How far the reader has caught up with the feed; not updated after it has joined the feed. */
   get places(): Places {
     return this.#places
   }
@@ -58,24 +58,24 @@ export class EventReader {
     return this.#output.over
   }
 
-  /** Begins the stream: a client that has seen no event yet can resume, too. */
-  greet(): void {
+  /** Sends the current id, so that a client can also resume before it has received an event. */
+  begin(): void {
     this.#output.write(encodeComment(formatPlaces(this.#places)))
   }
 
-  /** Goes on from these places, and shows the client that it has missed events. */
+  /** Continues at these places, and tells the client that it may have missed events. */
   reset(places: Places, reason: ResetReason): void {
     this.#places = places
     const data = JSON.stringify({ reason })
     this.#output.write(encodeServerSentEvent({ id: formatPlaces(places), event: 'reset', data }))
   }
 
-  /** Without places while the reader catches up: the client is not as far as the feed. */
+  /** Called without places while the reader catches up, because the client is behind the feed. */
   comment(places?: Places): void {
     this.write(encodeComment(places && formatPlaces(places)))
   }
 
-  /** Closes the stream instead when its client has not read the last megabyte. */
+  /** Writes a chunk, or closes the stream if its client has left more than a megabyte unread. */
   write(chunk: Uint8Array | string): void {
     if (this.#output.unreadBytes > MAX_UNREAD_BYTES) this.#output.cut()
     else if (chunk.length > 0) this.#output.write(chunk)

@@ -17,12 +17,12 @@ export interface EventSource {
 
 /** What the live stream needs of the rest of the platform. */
 export interface LiveEventsDeps {
-  /** In an order that does not change: the id of an event names its place in each. */
+  /** The order must never change: the id of an event is the list of the places in these sources. */
   readonly sources: readonly EventSource[]
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Streams at a time. */
+  /** How many streams may be open at the same time. */
   readonly limit?: number
   readonly commentEveryMs?: number
 }
@@ -75,14 +75,14 @@ export class LiveEvents {
     this.#feed.wake()
   }
 
-  /** Waits until no event is read any more. The streams have ended before; may be called twice. */
+  /** Resolves when the feed has stopped reading. Call it after the streams have ended; may be called twice. */
   close(): Promise<void> {
     return this.#feed.close()
   }
 
   /**
-   * Begins a stream. Rejects with `validation_failed` for a subject of no event, `forbidden` for one that the caller may
-   * not read, `too_many_streams`.
+   * Begins a stream. Rejects with `validation_failed` for a subject that no event has, with `forbidden` for one that the
+   * caller may not read, and with `too_many_streams`.
    */
   async open({ identity, subjects, lastEventId }: StreamRequest): Promise<StreamBody> {
     const subscription = subscribe(this.#declared, subjects, identity)
@@ -92,7 +92,7 @@ export class LiveEvents {
       return async (output) => {
         try {
           if (output.isOver) return
-          await this.#feed.follow(begin(new EventReader(subscription, start.places, output), start))
+          await this.#feed.follow(beginStream(new EventReader(subscription, start.places, output), start))
           this.#ended.increment({ reason: await output.over })
         } finally {
           this.#open--
@@ -113,13 +113,13 @@ export class LiveEvents {
   async #startAt(lastEventId: string | undefined, subscription: Subscription): Promise<Start> {
     const { sources } = this.#deps
     const newest = await Promise.all(sources.map(({ log }) => log.newestPlace()))
-    // A client without a last event may send an empty header.
+    // A client that has received no event may send an empty header.
     if (!lastEventId) return { places: newest }
     const given = parsePlaces(lastEventId, sources.length)
     // Logs without events of the subscription do not matter.
     const places =
       given && newest.map((place, log) => (this.#isRead(log, subscription) ? (given[log] ?? 0) : place))
-    // A place that does not exist yet is of another database.
+    // An id with a place that does not exist yet comes from another database.
     if (!places || places.some((place, log) => place > (newest[log] ?? 0)))
       return { places: newest, reset: 'unreadable' }
     const removed = await Promise.all(sources.map(({ log }) => log.removedUpTo()))
@@ -133,9 +133,9 @@ export class LiveEvents {
   }
 }
 
-function begin(reader: EventReader, { places, reset }: Start): EventReader {
+function beginStream(reader: EventReader, { places, reset }: Start): EventReader {
   if (reset) reader.reset(places, reset)
-  else reader.greet()
+  else reader.begin()
   return reader
 }
 

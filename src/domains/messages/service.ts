@@ -73,7 +73,7 @@ export class Messages implements Outbox {
   /** Waits a second for the delivery and returns the message; undefined when it has been pruned. */
   async awaitDelivery(id: string): Promise<Message | undefined> {
     const { store, delivery } = this.#deps
-    // Registered before the message is read, so that a delivery in between is not missed.
+    // Called before the message is read, so that a delivery in between is not missed.
     const settled = delivery.settled(id, DELIVERY_TIMEOUT_MS)
     const message = await findMessage(store.read, id)
     if (message?.status !== 'pending') return message

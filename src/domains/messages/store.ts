@@ -36,7 +36,7 @@ const fail = statement<{ seq: number; reason: string; status: MessageStatus }>((
     .where('status', '=', 'pending'),
 )
 
-// After an outage there may be millions; counting them all at each scrape would take too long.
+// After an outage there may be millions of messages; counting all of them at each scrape would take too long.
 const COUNT_LIMIT = 100_000
 
 const backlog = statement<{ limit: number }, { pending: number; oldest: number | null }>((on, value) =>
@@ -115,7 +115,7 @@ export async function listPending(
 
 /**
  * Locks the messages that are still pending, and returns their numbers. Messages that another transaction has locked are
- * skipped: a process that is stopped during a settlement keeps its locks until the database ends its transaction.
+ * skipped, because a process that is suspended in `settle` keeps its locks until the database ends its transaction.
  */
 export async function lockPending(tx: Tx, seqs: readonly number[]): Promise<Set<number>> {
   if (!tx.capabilities.concurrentWriters || seqs.length === 0) return new Set(seqs)

@@ -4,7 +4,7 @@ import { SECOND } from '../../kernel/time.ts'
 import { ORDER_STATUSES } from './model.ts'
 import type { Orders } from './service.ts'
 
-// A batch holds the event loop for a few milliseconds; larger batches are not faster (docs/performance.md, P4).
+// A batch blocks the event loop for a few milliseconds; larger batches are not faster (docs/performance.md, P4).
 const BATCH = 50
 const COUNT_EVERY_MS = 30 * SECOND
 
@@ -33,7 +33,7 @@ export function orderCountJob(orders: Orders, metrics: Metrics): Job {
     name: 'orders_overdue_seconds',
     help: 'How long the longest overdue pending order is overdue; 0 if none is. Read every 30 s.',
   })
-  // Absent until it is known.
+  // The metric is absent until the first run has read the value.
   overdue.clear()
   return {
     name: 'order-count',

@@ -80,7 +80,7 @@ export function listDue(queries: Queries, now: number, limit: number): Promise<O
 
 /**
  * Locks the candidates that are still pending, and returns them in the given order. Orders that another transaction has
- * locked are skipped: the next scan sees what became of them.
+ * locked are skipped: the next scan reads them again.
  */
 export async function lockDue(tx: Tx, candidates: readonly Order[]): Promise<readonly Order[]> {
   if (!tx.capabilities.concurrentWriters) return candidates

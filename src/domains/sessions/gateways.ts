@@ -28,7 +28,7 @@ const upsert = statement<NewRowOf<typeof gateways>>((on, value) =>
   on
     .insertInto('vpn_gateways')
     .values(gateways.values(value))
-    // Another process may have found this run dead, and the port is known only after the start.
+    // Another process may have considered this run dead, and the port is known only after the start.
     .onConflict((conflict) =>
       conflict.column('run_id').doUpdateSet(gateways.set(value, 'address', 'lastSeenAt', 'leftAt')),
     ),
@@ -38,7 +38,7 @@ const watched = statement<object, WatchedRun>((on) =>
   on
     .selectFrom('vpn_gateways')
     .select(gateways.pick('runId', 'name', 'heartbeatMs', 'lastSeenAt'))
-    // A run that was found dead may have opened sessions since: it was only frozen.
+    // A run that was considered dead may have opened sessions since, if it was only frozen.
     .where((row) => row.or([row('left_at', 'is', null), row.exists(liveSessions(row))])),
 )
 
@@ -50,7 +50,7 @@ function liveSessions(row: ExpressionBuilder<Tables, 'vpn_gateways'>) {
     .where('closed_at', 'is', null)
 }
 
-/** Records a sign of life. */
+/** Records a heartbeat of the gateway. */
 export async function markSeen(tx: Tx, run: GatewayRun, at: number): Promise<void> {
   await tx.change(upsert, { ...run, address: run.address(), startedAt: at, lastSeenAt: at, leftAt: null })
 }
@@ -88,7 +88,7 @@ export function listWatched(queries: Queries): Promise<WatchedRun[]> {
   return queries.run(watched, {})
 }
 
-/** Whether the run has given no other sign of life; it cannot before the end of the transaction. */
+/** Whether the run has sent no newer heartbeat. It cannot send one until the transaction has ended. */
 export async function lockSilent(tx: Tx, { runId, lastSeenAt }: WatchedRun): Promise<boolean> {
   const row = await db(tx)
     .selectFrom('vpn_gateways')

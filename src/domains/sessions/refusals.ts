@@ -2,18 +2,18 @@ import type { Clock } from '../../kernel/clock.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import type { Refusal } from '../../ports/session-registry.ts'
 
-/** What the audit trail says of one refusal, or of many. */
+/** The entry of the audit trail for one refusal, or for several. */
 export interface RefusalSummary extends Omit<Refusal, 'remoteAddress'> {
   /** Null for a summary of refusals from many addresses. */
   readonly remoteAddress: string | null
 }
 
-// With the summaries of its repetitions a minute has at most twice as many entries and one.
+// A minute has at most this number of refusals, as many summaries of their repetitions, and one summary of all others.
 const MAX_PER_MINUTE = 60
 
 /**
- * Bounds the writes that a flood of bad tokens can cause. New refusals of a minute are written at once, up to a limit;
- * repetitions, and refusals beyond the limit, are counted and written as a number at the end of the minute.
+ * Limits the writes that many invalid tokens can cause. Up to a limit, different refusals of a minute are written at once;
+ * repetitions, and refusals above the limit, are counted, and their number is written at the end of the minute.
  */
 export class RefusalLimit {
   readonly #clock: Clock

@@ -46,11 +46,11 @@ export interface RegistryDeps {
   ) => Promise<void>
 }
 
-// Each attempt but the last has lost to another transaction that was committed.
+// An attempt is repeated only after another transaction has won the race and was committed.
 const MAX_ATTEMPTS = 20
 const USER_LIMIT_RETRY_SECONDS = 60
-// More than a database has connections by default, so that transactions of one user that run side by side cannot
-// exceed the limit together.
+// More than the default number of connections of a database. So concurrent transactions of one user cannot exceed the
+// limit together.
 const CONCURRENT_REGISTRATIONS = 100
 
 const REPLACED = {

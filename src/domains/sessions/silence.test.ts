@@ -17,7 +17,7 @@ function watching() {
   return { clock, look }
 }
 
-test('who watches counts from its own first look, whatever time the sign of life bears', () => {
+test('a run is silent three intervals after its heartbeat was first read, whatever time the heartbeat has', () => {
   for (const lastSeenAt of [0, Date.UTC(2026, 0, 31), Date.UTC(2099, 0)]) {
     const { clock, look } = watching()
     assert.deepEqual(look(run('a', lastSeenAt)), [])
@@ -28,7 +28,7 @@ test('who watches counts from its own first look, whatever time the sign of life
   }
 })
 
-test('any other sign of life is one, an earlier one too', () => {
+test('a heartbeat with a different time counts as new, also with an earlier time', () => {
   const { clock, look } = watching()
   look(run('a', 5_000))
   clock.advance(90_000)
@@ -45,7 +45,7 @@ test('each run is judged by its own interval', () => {
   assert.deepEqual(look(...runs), ['quick'])
 })
 
-test('a run that was away from the list is watched anew', () => {
+test('a run that was missing from the list starts with a new interval', () => {
   const { clock, look } = watching()
   look(run('a', 1))
   look()

@@ -1,22 +1,22 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { INTERVALS_UNTIL_DEAD } from './model.ts'
 
-/** A run of a gateway, and its last sign of life. */
+/** A run of a gateway, and its last heartbeat. */
 export interface WatchedRun {
   readonly runId: string
   readonly name: string
   readonly heartbeatMs: number
-  /** By the clock of its own host: it is compared with the previous value only. */
+  /** By the clock of the gateway's host, so it is compared only with its own previous value. */
   readonly lastSeenAt: number
 }
 
 interface Sighting {
   readonly lastSeenAt: number
-  /** Monotonic: when this sign of life was seen for the first time. */
+  /** When this process has read this heartbeat for the first time, by the monotonic clock. */
   readonly since: number
 }
 
-/** Finds silent runs by the time that passes here; no clock is compared with that of another host. */
+/** Finds silent runs by the monotonic clock of this process; clocks of different hosts are never compared. */
 export class SilenceWatch {
   readonly #clock: Clock
   #sightings = new Map<string, Sighting>()
@@ -25,7 +25,7 @@ export class SilenceWatch {
     this.#clock = clock
   }
 
-  /** Takes all runs; returns those without a sign of life for three of their intervals. */
+  /** Takes all runs; returns those without a new heartbeat for three of their intervals. */
   findSilent(runs: readonly WatchedRun[]): WatchedRun[] {
     const now = this.#clock.monotonic()
     this.#sightings = new Map(runs.map((run) => [run.runId, this.#sighting(run, now)]))

@@ -28,23 +28,23 @@ export interface Agent {
 /** docs/specification.md, Telemetry */
 export const MAX_ITEMS = 500
 export const MAX_AGENTS = 100_000
-/** Of one event: NATS takes 1 MiB with headers and envelope. */
+/** The limit for the data of one event: NATS accepts 1 MiB with headers and envelope. */
 export const MAX_EVENT_BYTES = 1_000_000
-/** Of all items that wait: with the default of `telemetry.max_pending` about 5 kB for each. */
+/** The limit for all items that wait: with the default of `telemetry.max_pending` about 5 kB for each. */
 export const MAX_PENDING_BYTES = 512 * 1024 * 1024
 
 const BUCKET_SECONDS = 5
 const MICROSECONDS = 1_000_000
 const BUCKET_MICROSECONDS = BUCKET_SECONDS * MICROSECONDS
 
-/** The result of taking tokens: the new state of the bucket, or how long to wait for so many. */
+/** The result of taking tokens: the new state of the bucket, or the time until it has enough tokens. */
 export type TakenTokens =
   | { readonly outcome: 'taken'; readonly fullAt: number }
   | { readonly outcome: 'refused'; readonly retryAfterSeconds: number }
 
 /**
- * Takes tokens from a bucket that holds five seconds' worth. Its state is the time at which it is full again, in epoch
- * microseconds (the generic cell rate algorithm, ITU-T I.371). A clock that was set back leaves it empty at most.
+ * Takes tokens from a bucket that holds the tokens of five seconds. Its state is the time at which it is full again, in
+ * epoch microseconds (the generic cell rate algorithm, ITU-T I.371). If the clock is set back, the bucket is empty at worst.
  */
 export function takeTokens(fullAt: number, tokens: number, now: number, perSecond: number): TakenTokens {
   const at = now * (MICROSECONDS / SECOND)
@@ -52,7 +52,7 @@ export function takeTokens(fullAt: number, tokens: number, now: number, perSecon
   const next = start + Math.ceil((tokens * MICROSECONDS) / perSecond)
   const excess = next - at - BUCKET_MICROSECONDS
   if (excess <= 0) return { outcome: 'taken', fullAt: next }
-  // A bucket is never fuller than full: what is larger than it never fits.
+  // A request for more tokens than a full bucket has is always refused; its wait is the time until the bucket is full.
   return { outcome: 'refused', retryAfterSeconds: Math.min(excess, start - at) / MICROSECONDS }
 }
 
@@ -61,7 +61,7 @@ export function bucketSize(perSecond: number): number {
   return perSecond * BUCKET_SECONDS
 }
 
-// More than the items of an upload, so that each item has a place of its own; a power of two, so that it divides evenly.
+// More than an upload has items, so that each item has its own place. A power of two makes division exact.
 const PLACES = 512
 
 /** The place of an item in the order of all events of telemetry. */
@@ -73,7 +73,7 @@ export function uploadOf(place: number): { readonly seq: number; readonly index:
   return { seq: Math.floor(place / PLACES), index: place % PLACES }
 }
 
-/** The id of an item's event: the last twelve random bits of the upload's UUIDv7 give way to the index. */
+/** The id of an item's event: the UUIDv7 of the upload, with the index in place of its last twelve random bits. */
 export function eventIdOf(uploadId: string, index: number): string {
   return uploadId.slice(0, -3) + index.toString(16).padStart(3, '0')
 }

@@ -28,13 +28,13 @@ export interface TelemetryOutboxDeps {
 }
 
 const SOURCE = '/platform/telemetry'
-// Of the uploads that are read at once; a single one may be larger.
+// The limit for the uploads that are read together; a single upload may be larger.
 const BATCH_BYTES = 4 * 1024 * 1024
 const REASON_LENGTH = 500
 
 /**
- * The uploads as events, an item each. What the bus refuses stays and is sent again after a pause: nothing that was
- * accepted is dropped, and what waits is bounded.
+ * Provides each item of the uploads as one event. An item that the bus refuses stays, and is sent again after a pause: no
+ * accepted item is dropped. The number of waiting items is limited.
  */
 export class TelemetryOutbox implements Outbox, EventLog {
   readonly #deps: TelemetryOutboxDeps
@@ -43,7 +43,7 @@ export class TelemetryOutbox implements Outbox, EventLog {
     this.#deps = deps
   }
 
-  /** Whole uploads, so up to an upload more than `limit`. */
+  /** Returns whole uploads, so the result may exceed `limit` by the items of one upload. */
   async pending(limit: number, without: readonly string[]): Promise<OutboxMessage[]> {
     if (without.some(coversAllAgents)) return []
     const { read } = this.#deps.store
@@ -73,7 +73,7 @@ export class TelemetryOutbox implements Outbox, EventLog {
   async readAfter(after: number, limit: number): Promise<LoggedEvent[]> {
     const { read } = this.#deps.store
     const next = uploadOf(after + 1)
-    // One more: of the first one there may be nothing left.
+    // One more upload than needed: all items of the first one may have been read.
     const sizes = await listUploadsFrom(read, next.seq, limit + 1)
     const unread = sizes.map((size) => ({ ...size, sent: size.seq === next.seq ? next.index : 0 }))
     const rows = await readUploads(read, startOf(unread, limit))
@@ -112,7 +112,7 @@ export class TelemetryOutbox implements Outbox, EventLog {
   }
 }
 
-/** The first uploads that together have no more than so many items, but at least one. */
+/** The first uploads until they have `limit` items, or too many bytes; at least one. */
 function startOf(sizes: readonly UploadSize[], limit: number): number[] {
   const seqs: number[] = []
   let items = 0

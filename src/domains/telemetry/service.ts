@@ -77,7 +77,7 @@ export class Telemetry {
     await this.#requireRoom(tx, upload)
     const isNew = await this.#updateAgent(tx, upload, at)
     const agents = await this.#addToTotals(tx, upload, isNew)
-    // Behind the totals, which one transaction at a time can change: the numbers are in the order of the commits.
+    // After the update of the totals, which locks their row: so uploads are numbered in the order of the commits.
     await insertUpload(tx, rowOf(upload, actor, at))
     if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents)
     tx.afterCommit(() => this.#record(upload, actor))
@@ -106,7 +106,7 @@ export class Telemetry {
     return this.#deps.store.write((tx) => deleteDeliveredTelemetry(tx, before, limit))
   }
 
-  /** Before anything is changed: a transaction that is refused later costs its whole group a repetition. */
+  /** Must be called before any change: a later refusal makes the store repeat the whole group of writes. */
   async #requireRoom(tx: Tx, upload: Upload): Promise<void> {
     const { pendingItems, pendingBytes } = await readTotals(tx)
     const { maxPending, maxPendingBytes } = this.#deps
@@ -139,7 +139,7 @@ export class Telemetry {
     return tokens.fullAt
   }
 
-  /** Returns the number of agents. Rejects when other transactions have filled the room since it was read. */
+  /** Returns the number of agents. Rejects if other transactions have used up the limit since it was read. */
   async #addToTotals(tx: Tx, upload: Upload, isNew: boolean): Promise<number> {
     const { items, bytes } = upload
     const { maxPending: maxItems, maxPendingBytes: maxBytes } = this.#deps

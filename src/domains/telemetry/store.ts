@@ -8,7 +8,7 @@ import { agents, db, pages, statement, totals, uploads } from './tables.ts'
 type Totals = RowOf<typeof totals>
 type StoredAgent = RowOf<typeof agents>
 
-// The first transaction of an agent at a time: its uploads are numbered in the order of their commits.
+// Transactions of one agent run one after the other, so its uploads are numbered in the order of their commits.
 const lockAgent = statement<{ agentId: string }, Omit<StoredAgent, 'lastItem'>>((on, value, capabilities) =>
   on
     .selectFrom('telemetry_agents')
@@ -108,7 +108,7 @@ export interface UploadSize {
   readonly sent: number
 }
 
-/** An upload as its events are made of it. */
+/** The columns of an upload from which its events are created. */
 export type StoredUpload = Omit<RowOf<typeof uploads>, 'items' | 'bytes' | 'deliveredAt' | 'acceptedBy'>
 
 /** The agent, locked until the end of the transaction; undefined for a new one. */
@@ -183,7 +183,7 @@ export async function insertUpload(tx: Tx, upload: NewRowOf<typeof uploads>): Pr
   await tx.change(insert, upload)
 }
 
-/** The oldest uploads that wait, without those of some agents, in the order of their delivery. */
+/** The oldest undelivered uploads, except those of `withoutAgents`, in the order of their delivery. */
 export function listPendingTelemetry(
   queries: Queries,
   limit: number,
@@ -197,12 +197,12 @@ export function listPendingTelemetry(
   return query.orderBy('seq').limit(limit).execute()
 }
 
-/** Every upload from a number on, in its order. */
+/** The uploads whose number is `seq` or higher, in the order of their numbers. */
 export function listUploadsFrom(queries: Queries, seq: number, limit: number): Promise<UploadSize[]> {
   return queries.run(listFrom, { seq, limit })
 }
 
-/** The uploads with these numbers, in their order. */
+/** The uploads with these numbers, in the order of the numbers. */
 export async function readUploads(queries: Queries, seqs: readonly number[]): Promise<StoredUpload[]> {
   if (seqs.length === 0) return []
   return db(queries)
@@ -214,8 +214,8 @@ export async function readUploads(queries: Queries, seqs: readonly number[]): Pr
 }
 
 /**
- * Locks the uploads that still wait, and returns them. Those that another transaction has locked are skipped: a process
- * that is stopped keeps its locks until the database ends its transaction.
+ * Locks the uploads that are not delivered yet, and returns them. Uploads that another transaction has locked are skipped,
+ * because a suspended process keeps its locks until the database ends its transaction.
  */
 export function lockPendingTelemetry(tx: Tx, seqs: readonly number[]): Promise<UploadSize[]> {
   return db(tx)
