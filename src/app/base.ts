@@ -73,7 +73,7 @@ type BaseParts = Omit<Base, 'domains' | 'operations'>
 function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains {
   const delivery = new LateDelivery()
   const telemetryDelivery = new LateDelivery()
-  // Read now: a request must not be the first to find out that it cannot be read.
+  // Read now, so that an unreadable key makes the start fail and not a request.
   const key = jwtSecret(parts.config)
   const deliveries = { delivery, telemetryDelivery }
   const { config, store, logger, metrics } = parts
@@ -105,7 +105,7 @@ class LateDelivery implements Delivery {
   }
 }
 
-/** `name` is that of the lease: one process delivers an outbox at a time. */
+/** `name` is the name of the lease: only one process at a time delivers an outbox. */
 function startDispatcher(
   { bus, store, logger, metrics }: BaseParts,
   { name, outbox }: { readonly name: string; readonly outbox: Outbox },

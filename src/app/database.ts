@@ -64,7 +64,7 @@ function requireFile({ config: { database }, mustExist }: DatabaseParts): void {
   throw missingDatabase(`no database at ${database.path}`, mustExist)
 }
 
-/** An empty database is as unexpected as none. */
+/** A database without a schema is reported like a missing one. */
 async function requireSchema(store: Store, { database }: Config, setting: string): Promise<void> {
   const { applied } = await schemaStatus(store)
   if (applied.length === 0)

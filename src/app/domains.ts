@@ -61,7 +61,7 @@ export interface DomainsOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly delivery: Delivery
-  /** Of telemetry, which has an outbox of its own. */
+  /** The delivery of telemetry, which has its own outbox. */
   readonly telemetryDelivery: Delivery
   /** The key of the tokens; called once, when the first token is signed or verified. */
   readonly signingKey: () => Secret
@@ -73,7 +73,7 @@ export type Domains = ReturnType<typeof createDomains>
 export function createDomains(options: DomainsOptions) {
   const { config, store, clock, logger, metrics, delivery, telemetryDelivery, signingKey } = options
   const platform = { store, clock, logger, metrics }
-  // Messages raise alerts and alerts write messages, so one of the two is resolved at the call.
+  // Messages raise alerts and alerts write messages, so `alerts` is looked up at the time of the call.
   const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
   const waking = (woken: Delivery) => wakingStreams(woken, () => events.events.wake())
   const messages = messagesDomain.create({
@@ -170,7 +170,7 @@ export function eventSubjects(): string[] {
   return [...new Set(subjects.map((subject) => subject.replace(/[^.]+$/, '>')))]
 }
 
-/** Announces new rows of an outbox also to the streams, which read its log. */
+/** A delivery whose `wake` also wakes the live streams, which read the same table. */
 function wakingStreams(delivery: Delivery, wakeStreams: () => void): Delivery {
   return {
     settled: (id, withinMs) => delivery.settled(id, withinMs),
@@ -181,7 +181,7 @@ function wakingStreams(delivery: Delivery, wakeStreams: () => void): Delivery {
   }
 }
 
-/** What the live stream reads; the order of the logs is that of the places in its ids. */
+/** The logs that the live stream reads. Their order must not change: the ids of the stream list the places in it. */
 function eventSources(messages: EventLog, telemetry: EventLog): EventSource[] {
   const others = DOMAINS.filter((domain) => domain !== telemetryDomain)
   return [
@@ -202,7 +202,7 @@ export function jwtSecret({ auth, dataDir }: Config): Secret {
   return auth.jwtSecret ?? readOrCreateJwtSecret(dataDir)
 }
 
-/** Created by their first use: a command without tokens needs no signing key. */
+/** Created at the first use: a command that uses no tokens needs no signing key. */
 function lazyTokens(create: () => Tokens): Tokens {
   let tokens: Tokens | undefined
   const get = () => (tokens ??= create())

@@ -36,14 +36,14 @@ export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOp
   // Modules may share a job; it runs once.
   const jobs = new Set<Job>()
   let runner: JobRunner | undefined = undefined
-  // Deferred before the listeners are, so that they close first.
+  // Deferred before the listeners, so that the listeners close first.
   resources.defer(() => runner?.stop())
   for (const module of config.modules) {
     const open = await MODULES[module]()
     for (const job of await open(context)) jobs.add(job)
   }
   if (!config.readOnly) {
-    // Only now: a start that fails must not show a password.
+    // After all modules have started: a start that fails must not print a password.
     if (config.modules.includes('api')) await createFirstAdmin(context)
     runner = startJobs([...jobs], { clock: systemClock, logger, metrics: base.metrics })
   }

@@ -1,14 +1,14 @@
 import { inspect } from 'node:util'
 
-/** One thing that is wrong with the configuration. */
+/** One error in the configuration. */
 export interface Problem {
-  /** Where it stands: `file platform.toml:12`, `environment TOKEN_TTL`, `option --module`. */
+  /** Where the value comes from: `file platform.toml:12`, `environment TOKEN_TTL`, `option --module`. */
   readonly source: string
   /** The dotted key, empty when the problem is the file as a whole. */
   readonly key: string
   /** Completes the sentence "expected …". */
   readonly expected: string
-  /** What stood there instead; left out where it may be a secret. */
+  /** The value that was given; left out where it may be a secret. */
   readonly got?: string | undefined
 }
 

@@ -19,7 +19,7 @@ export interface ResolveOptions extends SourceOptions {
 
 const DEFAULT = 'default'
 
-/** Checks what was given for each setting, or its default. Throws nothing: problems stand beside the values. */
+/** Checks the given value, or the default, of each setting. Never throws: each result has its value or its problem. */
 export function resolveSettings(
   settings: SettingTable,
   file: TomlFile,

@@ -8,27 +8,27 @@ import { textOfToml, type ModuleName } from './value-types.ts'
 export interface SourceOptions {
   /** From `--config`. */
   readonly configPath?: string | undefined
-  /** From `--module`; beats everything. */
+  /** From `--module`; takes precedence over all other sources. */
   readonly moduleOverride?: string | undefined
   readonly env: Environment
-  /** Where relative paths start and `platform.toml` is looked for. */
+  /** The base of relative paths, and the directory where `platform.toml` is searched. */
   readonly cwd: string
-  /** Looked for last. */
+  /** The path of the file that is tried last. */
   readonly systemConfigPath?: string
 }
 
-/** What was given for a setting. */
+/** The value that a source gives for a setting. */
 export interface GivenValue {
   /** Undefined when the file has a value of another type. */
   readonly text: string | undefined
-  /** As it stands there. */
+  /** The value as the source has it. */
   readonly value: unknown
   readonly source: string
 }
 
 export type FirstFile = TomlFile & { readonly path: string | undefined }
 
-/** The value that counts for a setting, undefined when none was given. */
+/** The value of the source with the highest precedence; undefined when no source gives one. */
 export function givenValue(
   { moduleOverride, env }: SourceOptions,
   file: TomlFile,

@@ -5,7 +5,7 @@ import { SETTING_TABLE, TABLES_WITHOUT_EFFECT } from './schema.ts'
 import { didYouMean } from './suggestions.ts'
 import { locateKeys, type KeyPath } from './toml-lines.ts'
 
-/** A configuration file: what stands under each key, and what is wrong with the file apart from the values. */
+/** A configuration file: the value of each key, and the errors in the file other than invalid values. */
 export interface TomlFile {
   readonly values: ReadonlyMap<string, { readonly value: unknown; readonly source: string }>
   readonly problems: readonly Problem[]
@@ -19,7 +19,7 @@ function tablesAround(key: string): string[] {
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'))
 }
 
-// A configuration has some kilobytes. A larger file is a wrong file.
+// A configuration has a few kilobytes. A larger file is not a configuration.
 const LARGEST_BYTES = 65_536
 
 /** Reads a configuration file; `'absent'` when there is none at that path, any other failure is a problem. */

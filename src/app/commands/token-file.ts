@@ -11,7 +11,7 @@ const MAX_BYTES = 16 * 1_024
 export interface TokenFile {
   /** Reads the current token; throws an error without the file's content when there is none. */
   read(): Secret
-  /** A problem with the file's permissions that its owner should mend. */
+  /** A problem with the file's permissions that its owner should fix. */
   readonly warning: string | undefined
 }
 

@@ -24,7 +24,7 @@ export interface DispatcherOptions {
 }
 
 const BATCH_SIZE = 500
-// Messages of other processes are found by polling; one poll takes some microseconds.
+// New messages of other processes are found by polling; one poll takes a few microseconds.
 const POLL_MS = 100
 const LEASE_RETRY_MS = 500
 // A query takes at most 32,766 parameters on SQLite.

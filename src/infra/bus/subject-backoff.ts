@@ -3,7 +3,7 @@ import { backoffMs } from '../../kernel/retry.ts'
 
 const BACKOFF = { initialMs: 100, maximumMs: 30_000 }
 
-/** If more subjects than this fail that begin with the same token, the fault is their stream's: they wait together. */
+/** If more subjects with the same first token fail, their stream is probably the cause, and they wait together. */
 const GROUP_SIZE = 100
 
 interface Failures {

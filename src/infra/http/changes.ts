@@ -45,7 +45,7 @@ export class Changes {
       return await this.#store(request, keys, (tx) => change.change(tx, prepared))
     } catch (error) {
       if (!isRefusal(error)) throw error
-      // The transaction of the refused change is rolled back, so the refusal is stored by one of its own.
+      // The transaction of the refused change is rolled back, so the refusal is stored in another transaction.
       return this.#store(request, keys, async () => errorAnswer(error))
     }
   }
@@ -68,8 +68,8 @@ export class Changes {
   }
 
   /**
-   * Requests with the same key run one after the other. Side by side, each would do all the work only to find at its
-   * end that another one has the key.
+   * Requests with the same key run one after the other. If they ran concurrently, each would do all the work, and all but
+   * one would find only at the end that the key is claimed.
    */
   async #inTurn<T>({ caller, key }: KeyedRequest, work: () => Promise<T>): Promise<T> {
     const name = JSON.stringify([caller, key])
@@ -90,7 +90,7 @@ function replay(answer: Answer): Answer {
 // The same request may succeed at another time.
 const TRANSIENT: readonly ErrorKind[] = ['unavailable', 'internal', 'rate_limited']
 
-/** The mistake of the caller: the same request gets the same answer. */
+/** Whether the error is caused by the caller, so that the same request gets the same answer. */
 function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && !TRANSIENT.includes(error.kind)
 }

@@ -8,9 +8,10 @@ export interface DrainOptions {
   readonly firstRequestMs?: number
 }
 
-// While clients keep connecting there is always one more to accept; then the last ones see a reset.
+// Clients that keep connecting must not delay the shutdown; connections that come later are reset.
 const MAX_ACCEPT_MS = SECOND
-// The kernel reports its queue once per turn of the event loop; a second look costs nothing.
+// The process accepts queued connections once in each turn of the event loop. A second turn without one confirms that the
+// queue is empty.
 const QUIET_TURNS = 2
 const SWEEP_MS = 50
 
@@ -18,7 +19,7 @@ const SWEEP_MS = 50
  * Closes an HTTP server without losing a request that a client has sent. The kernel completes connections before the
  * process accepts them, and resets the connections that are still in its queue when the listening socket is closed.
  *
- * To be made before the server listens.
+ * Must be created before the server listens.
  */
 export class ServerDrain {
   readonly #server: Server
@@ -40,14 +41,14 @@ export class ServerDrain {
   }
 
   /**
-   * Accepts what the kernel has queued, stops listening, and resolves when every accepted request is answered and every
-   * connection closed. `close` closes the server; to be given when a framework has to do it.
+   * Accepts the connections that the kernel has queued, stops listening, and resolves when every accepted request is
+   * answered and every connection is closed. Pass `close` if a framework has to close the server.
    */
   async close(close: () => Promise<unknown> = () => closed(this.#server)): Promise<void> {
     this.#isDraining = true
     await this.#acceptQueued()
     const limit = setTimeout(() => this.#destroySilent(), this.#firstRequestMs)
-    // A connection whose answer had begun before would be kept alive after it.
+    // A response that began before the drain has no `connection: close`, so its connection would stay open.
     const sweep = setInterval(() => this.#server.closeIdleConnections(), SWEEP_MS)
     try {
       await close()

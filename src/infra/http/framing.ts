@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '../../kernel/errors.ts'
 
-/** Connections that are to be closed: where the next request on them begins is not certain. */
+/** Connections that have to be closed, because it is not certain where the next request on them begins. */
 const faulty = new WeakSet<Socket>()
 
 /**
- * A request that a proxy and this server could read differently, and that Node.js accepts: more than one `Host`, a
+ * Finds what a proxy and this server could interpret differently in a request that Node.js accepts: more than one `Host`, a
  * request target that is not a path, and a transfer coding that would stay in the body (RFC 9112, sections 3.2, 6.1 and
- * 11.2). Every further request of the connection is refused too, and the caller has to close it.
+ * 11.2). Every further request on the connection is refused too, and the caller has to close the connection.
  */
 export function framingFault(request: IncomingMessage): AppError | undefined {
   const { socket } = request
@@ -44,7 +44,7 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
   return count
 }
 
-/** A part of a request is not as it has to be; `path` names the part. */
+/** The error for an invalid part of a request; `path` names the part. */
 export function malformed(path: string, message: string): AppError {
   return new AppError('invalid', 'validation_failed', `${path} ${message}.`, { details: [{ path, message }] })
 }

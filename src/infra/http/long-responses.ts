@@ -6,12 +6,12 @@ import type { StreamEnd } from '../../wire/stream.ts'
 import { bearerToken } from './identity.ts'
 
 export interface LongResponsesOptions {
-  /** Verifies the tokens again; without it no caller has one. */
+  /** Verifies the tokens again; left out in a server whose callers have no tokens. */
   readonly authenticator?: Pick<Authenticator, 'authenticate'> | undefined
   readonly checkEveryMs?: number
 }
 
-/** Called once, when something other than the response itself ends it. */
+/** Called once, when the token or the server ends the response. */
 type EndResponse = (reason: StreamEnd) => void
 
 interface LongResponse {
@@ -25,8 +25,8 @@ interface LongResponse {
 const MAX_UNVERIFIED = 9
 
 /**
- * The responses of a server that last: they end when the token of their caller expires or is revoked, and when the server
- * stops, which would wait for them.
+ * The streamed responses of a server. It ends a response when the token of its caller expires or is revoked, and ends all of
+ * them when the server stops, because the server waits for its responses.
  */
 export class LongResponses {
   readonly #options: LongResponsesOptions
@@ -67,7 +67,7 @@ export class LongResponses {
     if (!authenticator || response.token === undefined) return
     try {
       const identity = authenticator.authenticate(response.token)
-      // Synchronous as a rule: a thousand responses are checked each second.
+      // Usually synchronous, and then not awaited, because a thousand responses may be checked each second.
       if (identity instanceof Promise) await identity
       response.unverified = 0
     } catch (error) {

@@ -13,17 +13,17 @@ export interface StreamResponseOptions {
   readonly onAbort: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
-// A client that reads takes the rest in less.
+// A client that reads receives the rest of a response in less time.
 const FLUSH_MS = SECOND
 
-/** Sends the head of a streamed response, and has `body` write the rest. Resolves when the response is over. */
+/** Sends the head of a streamed response, and lets `body` write the rest. Resolves when the response has ended. */
 export async function sendStream(
   request: FastifyRequest,
   reply: FastifyReply,
   body: StreamBody,
   { contentType, longResponses, logger, onAbort }: StreamResponseOptions,
 ): Promise<void> {
-  // Proxies such as nginx would hold back what is sent.
+  // Without this header proxies such as nginx would buffer the response.
   reply.code(200).type(contentType).header('x-accel-buffering', 'no').hijack()
   const { raw } = reply
   raw.once('close', () => {
@@ -44,7 +44,7 @@ export async function sendStream(
   }
 }
 
-/** Closes the connection of a response that was ended, when its client does not take the rest of it. */
+/** Closes the connection of an ended response if its client does not read the rest in time. */
 export function destroyUnlessFlushed(raw: ServerResponse): void {
   const limit = setTimeout(() => raw.destroy(), FLUSH_MS)
   for (const event of ['finish', 'close']) raw.once(event, () => clearTimeout(limit))
@@ -63,7 +63,7 @@ class ResponseOutput implements StreamOutput {
     this.#resolve = resolve
     this.#raw = raw
     raw.once('close', () => this.#finish('client'))
-    // A write to a connection that was just lost; `close` follows.
+    // After a write to a lost connection; `close` follows.
     raw.on('error', () => undefined)
     if (raw.destroyed) this.#finish('client')
   }
@@ -92,7 +92,7 @@ class ResponseOutput implements StreamOutput {
     if (this.#finish('slow')) this.#raw.destroy()
   }
 
-  /** Ends the response in order; a client that does not take the rest is cut off. */
+  /** Ends the response regularly; a client that does not read the rest is disconnected. */
   end(reason: StreamEnd): void {
     if (!this.#finish(reason)) return
     this.#raw.end()

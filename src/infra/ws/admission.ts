@@ -43,7 +43,7 @@ export interface Admitted {
 
 // A flood of refused connections must not queue more audit lines than the database can write.
 const MAX_AUDIT_WRITES = 64
-// A single connection waits for its own handshake at most, and a group for 24 ms.
+// A single connection waits for one pause, and a group for at most 24 ms.
 const GROUPING = { pauseMs: 3, maxPauses: 8 }
 
 /** Decides which connections become sessions. */
@@ -51,7 +51,7 @@ export class Admission {
   readonly #deps: AdmissionDeps
   readonly #rate: ConnectionRate
   readonly #registrations = new Coalescer(GROUPING)
-  /** What needs no token, cheapest first. */
+  /** The checks that need no token, cheapest first. */
   readonly #checks: readonly ((request: IncomingMessage) => void)[]
   #auditWrites = 0
 

@@ -1,4 +1,4 @@
-/** A limited amount, of bytes or of places, for which calls wait in their order. */
+/** A limited amount of bytes or requests. Calls wait for their share in the order in which they came. */
 export class Budget {
   readonly #limit: number
   readonly #waiting = new Set<Waiter>()

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface CoalescerOptions {
-  /** A group continues once nobody has joined it for this long, in milliseconds. */
+  /** A group continues when no call has joined it for this time, in milliseconds. */
   readonly pauseMs: number
   /** How many pauses a group waits at most. */
   readonly maxPauses: number
@@ -9,8 +9,8 @@ export interface CoalescerOptions {
 
 /**
  * Lets calls that arrive within a few milliseconds continue in the same turn of the event loop. Node.js accepts one
- * connection in a turn: without this, each of a thousand sessions that connect at once would be a transaction, and a
- * write to disk, of its own.
+ * connection in each turn: without this, a thousand sessions that connect at once would need a thousand transactions, each
+ * with its own write to disk.
  */
 export class Coalescer {
   readonly #pauseMs: number
