@@ -43,7 +43,7 @@ export class Connector {
       report.failed(gateway, result.failure)
       if (result.kind === 'token_refused') refusals += 1
     }
-    // One gateway alone may be configured wrongly; another one may be back soon.
+    // A single refusal may be caused by a wrongly configured gateway, so the token is kept for the others.
     if (refusals === gateways.length) tokens.markRefused(token)
     return undefined
   }

@@ -40,7 +40,7 @@ describe('the way back to the first gateway', { concurrency: 4 }, () => {
     assert.deepEqual(closed, { code: 1000 })
   })
 
-  test('begins anew with every gap', async (t) => {
+  test('starts to count again after every failed probe', async (t) => {
     const { world } = await onSecond(t)
     await world.gateways[0]?.comeBack()
     await passProbes(world, 6)

@@ -67,7 +67,7 @@ export class GatewaySession {
   #onRenewed: (() => void) | undefined
   #ownReason: string | undefined
 
-  /** Takes the socket over in the turn of the session frame, so that no frame is missed. */
+  /** Must be called in the event-loop turn of the session frame, so that no later frame is missed. */
   constructor({ socket, gateway, token, clock, virtualIp, heartbeatMs }: SessionParts) {
     this.gateway = gateway
     this.virtualIp = virtualIp
@@ -100,8 +100,8 @@ export class GatewaySession {
   }
 
   /**
-   * The api's answer, whatever its status. Rejects when the session is lost before it, or the gateway answers with an
-   * error; then the api may have done it nevertheless.
+   * Resolves with the api's response, also with one of an error status. Rejects when the session is lost before the
+   * response, or the gateway answers with an error; the api may have executed the request nevertheless.
    */
   request(method: string, path: string, options: RequestOptions = {}): Promise<ResponseFrame> {
     if (this.#socket.readyState !== WebSocket.OPEN) return Promise.reject(noSession('it is over'))
@@ -169,7 +169,7 @@ export class GatewaySession {
     if (!isKnown) this.#onExpiring?.(at)
   }
 
-  // All in the turn of its frame: an `expiring` of the new token may stand right behind it.
+  // Synchronous, because the next frame may be the `expiring` of the new token.
   #reactToRenewed(): void {
     if (!this.#renewal) return
     const { token, answer } = this.#renewal

@@ -10,7 +10,7 @@ export interface Fault {
   readonly bytesPerSecond?: number
   /** Resets the connection after this number of bytes, both directions together. */
   readonly resetAfter?: number
-  /** Ends the connection in an orderly link after this number of bytes, both directions together. */
+  /** Ends the connection in an orderly way after this number of bytes, both directions together. */
   readonly endAfter?: number
   /** Resets the connection instead of forwarding the client's n-th chunk; the first is 1. */
   readonly resetAtRequest?: number

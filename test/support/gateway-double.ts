@@ -15,9 +15,9 @@ export interface GatewayDouble extends AsyncDisposable {
   readonly sessions: readonly DoubleSession[]
   /** How often its health was asked for. */
   readonly probes: number
-  /** What it does from now on; each has a good default. */
+  /** The behaviour from now on; each member has a default. */
   script: GatewayScript
-  /** Goes away with all its connections, as a killed process does, and comes back on the same port. */
+  /** Closes the listener and all connections, as a killed process does; `comeBack` listens on the same port again. */
   vanish(): Promise<void>
   comeBack(): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface GatewayScript {
   readonly health?: number
   /** Instead of a session: an answer before the upgrade. */
   readonly refuse?: { readonly status: number; readonly body?: string; readonly location?: string }
-  /** Takes the connection and never says anything. */
+  /** Accepts the connection and never sends anything. */
   readonly mute?: boolean
   /** What a session begins with; default: {@link sessionFrame}. */
   readonly greeting?: (session: DoubleSession) => void
@@ -36,15 +36,15 @@ export interface GatewayScript {
 export interface DoubleSession {
   /** What the client has sent. */
   readonly frames: readonly Record<string, unknown>[]
-  /** How it ended; undefined while it is there. */
+  /** How the session ended; undefined while it is open. */
   readonly closed: { readonly code: number } | undefined
   send(frame: object | string | Buffer): void
   close(code: number, reason?: string): void
-  /** Breaks the connection without a word. */
+  /** Closes the connection without a close frame. */
   drop(): void
-  /** Takes in nothing any more, not even a close frame. */
+  /** Stops reading, so that not even a close frame is received. */
   freeze(): void
-  /** Bytes of its own making, where a frame should stand. */
+  /** Sends these bytes instead of a frame. */
   sendRaw(bytes: Buffer): void
 }
 

@@ -32,7 +32,7 @@ export interface VpnWorld {
   /** What was reported, as `state gateway-number reason`. */
   reported(): string[]
   readonly events: readonly VpnEvent[]
-  /** Waits for the next event of that kind, reading on behind the last one that was waited for. */
+  /** Waits for the next event of that kind after the one that the previous call returned. */
   next(state: VpnState, gateway: number): Promise<VpnEvent>
   /** The live session at that gateway. */
   session(gateway: number): Promise<DoubleSession>
@@ -108,7 +108,7 @@ export function tokenUntil(exp: number, more: object = {}): string {
   return [part({ alg: 'HS256', typ: 'JWT' }), part({ sub: 'ada', exp, ...more }), 'c2lnbmF0dXJl'].join('.')
 }
 
-/** The frames of that type which the client has sent, once there are so many. */
+/** Waits for that number of frames of a type from the client, and returns them. */
 export async function framesOf(session: DoubleSession, type: string, count = 1) {
   const matching = () => session.frames.filter((frame) => frame['type'] === type)
   await eventually(`${count} ${type} frames`, () => matching().length >= count, PATIENCE)
