@@ -60,7 +60,7 @@ async function stormRounds(options: RoundOptions): Promise<Round<Sample>[]> {
   return await interleave(contestants, options)
 }
 
-/** Reports of the same alerts again and again; each storm has alerts of its own. */
+/** Repeated reports of the same alerts; each storm has its own alerts. */
 function postReports(port: number, storm: string): LoadTarget {
   const alarm = `${storm}-${SEQUENCE}`
   const body = JSON.stringify({ source: storm, title: 'Disk full', level: 'ERROR', alarm_id: alarm })

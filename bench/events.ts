@@ -21,7 +21,7 @@ const SIZES: Readonly<Record<'full' | 'small', Sizes>> = {
 }
 
 interface Sample {
-  /** Events that the reader with the fewest has, as a share of those that were committed. */
+  /** The events that the slowest reader has received, as a share of the committed events. */
   readonly share: number
   readonly p99Ms: number
   readonly perSecond: number

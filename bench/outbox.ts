@@ -89,7 +89,7 @@ async function untilDelivered(database: DatabaseSync): Promise<void> {
   while (waiting.get()) await pause(LOOK_EVERY_MS)
 }
 
-/** From the first batch's settlement to the last one's: without the time in which the connection was made anew. */
+/** From the settlement of the first batch to that of the last one: without the time of the reconnection. */
 function deliveryRate(database: DatabaseSync): number {
   const { milliseconds, later } = database.prepare(DELIVERY_TIMES).get() as {
     milliseconds: number

@@ -23,7 +23,7 @@ const PEAK_REPORTER = `data:text/javascript,${encodeURIComponent(`
   })
 `)}`
 
-// The least that any program could do that keeps its memory in one file: read it, and write it anew, once.
+// The least work of any program that stores its state in one file: read the file, and write it once.
 const LEAST = `
   const { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } = require('node:fs')
   const state = readFileSync(process.argv[1])

@@ -15,7 +15,7 @@ export interface Measure {
   readonly unit?: string
 }
 
-/** How one contestant stands to another one in each round. */
+/** The ratio of one contestant to another one in each round. */
 export function ratio<S>(
   rounds: readonly Round<S>[],
   of: string,

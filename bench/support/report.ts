@@ -30,7 +30,7 @@ export function chartName({ name }: Pick<Bench, 'name'>): string {
   return `bench-${name}.svg`
 }
 
-/** What stands between the marks of a benchmark in docs/performance.md; `on` is a date. */
+/** The text between the marks of a benchmark in docs/performance.md; `on` is a date. */
 export function toMarkdown(report: Report, on: string): string {
   const { bench, rounds, sliceMs, measures, notes } = report
   const node = `Node.js ${process.version.slice(1)}`

@@ -69,7 +69,7 @@ export interface DomainsOptions {
 
 export type Domains = ReturnType<typeof createDomains>
 
-/** Creates the domains of a process, once, and wires them to one another. */
+/** Creates the domains of a process, once, and passes to each one the ports that it needs. */
 export function createDomains(options: DomainsOptions) {
   const { config, store, clock, logger, metrics, delivery, telemetryDelivery, signingKey } = options
   const platform = { store, clock, logger, metrics }

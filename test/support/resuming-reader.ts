@@ -28,7 +28,7 @@ export class ResumingReader implements AsyncDisposable {
     this.#url = url
   }
 
-  /** Closes the connection without a word, as a client that is killed. */
+  /** Closes the connection without ending the request, as a killed client does. */
   kill(): void {
     this.#stream?.[Symbol.dispose]()
   }

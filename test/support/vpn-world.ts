@@ -102,7 +102,7 @@ export async function vpnWorld(t: TestContext, gatewayCount = 2): Promise<VpnWor
   return world
 }
 
-/** A token that says when it ends, in seconds; doubles do not look at signatures. */
+/** A token that expires at `exp`, in seconds; doubles do not check signatures. */
 export function tokenUntil(exp: number, more: object = {}): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return [part({ alg: 'HS256', typ: 'JWT' }), part({ sub: 'ada', exp, ...more }), 'c2lnbmF0dXJl'].join('.')

@@ -4,7 +4,7 @@ import { isSecretName } from './secret-names.ts'
 const MAX_REMEMBERED = 1_000
 const MAX_KEY = 128
 
-/** Whether a value is a secret because of what stands beside it or above it. */
+/** Whether a value is a secret because of the keys beside it or above it. */
 type ContextRule = (holder: object, parentName: string, value: unknown) => boolean
 
 interface KeyClass {

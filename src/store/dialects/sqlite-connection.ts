@@ -73,7 +73,7 @@ export class SqliteConnection implements DatabaseConnection {
 }
 
 /**
- * SQLite plans a statement anew at each execution when a parameter alone is its limit, which takes longer than many a
+ * SQLite plans a statement again at each execution when a parameter alone is its limit, which takes longer than many a
  * search itself. It does not with an expression.
  */
 class QueryCompiler extends SqliteQueryCompiler {
