@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder, SelectQueryBuilder } from 'kysely'
+import type { Kysely, SelectQueryBuilder } from 'kysely'
 import {
   NEWEST_FIRST,
   pageOf,
@@ -8,13 +8,16 @@ import {
   type PageRequest,
   type SortValue,
 } from '../kernel/page.ts'
-import { createdRange, rangeConditions } from './created-in.ts'
-import { inOrder } from './read-page.ts'
+import { CreatedRanges } from './created-range.ts'
+import { inOrder } from './page-order.ts'
 import { statement, type Database, type Statement } from './statement.ts'
 import type { Queries } from './store.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a query on any table
 export type AnyQuery = SelectQueryBuilder<any, any, any>
+/** A query on any table, whose rows have the number that the database assigns. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a query on any table
+export type ListQuery = SelectQueryBuilder<any, any, { seq: number }>
 export type SelectedRow<Q> = Q extends SelectQueryBuilder<infer _DB, infer _TB, infer R> ? R : never
 
 /** Adds the condition of one filter member to a query. `value` is a placeholder, or for a literal the value itself. */
@@ -35,23 +38,43 @@ export type ReadPage<F, R> = (
   page: PageRequest<keyof R & string>,
 ) => Promise<Page<R>>
 
-export interface PageOptions<Name extends string> {
-  readonly table: string
-  /** The column with the time of creation, for a list that can be restricted to a time range. */
-  readonly createdAt?: string
+export interface PageOptions<Name extends string, Table = string, Column = string> {
+  readonly table: Table
+  /** The column with the time of creation, for a list that can be restricted to a time range; see {@link CreatedRanges}. */
+  readonly createdAt?: Column
   /**
-   * Members of the filter whose values are part of the statement's text. This is necessary if a partial index compares the
-   * column with a literal: with a parameter SQLite cannot use the index, and plans the statement again at each execution.
+   * Members of the filter whose conditions get the value itself instead of a placeholder. This is necessary if the value
+   * decides which condition is added. It is also necessary if a partial index compares the column with a literal (then
+   * write `sql.lit(value)`): with a parameter SQLite cannot use the index, and plans the statement again at each execution.
    * Each value needs a separate statement, so it must be one of a small fixed set.
    */
   readonly literals?: readonly Name[]
 }
 
 /**
- * Reads the pages of a table with prepared statements: one for each combination of filter members and order. Building and
- * compiling a query for each page would take a large part of the time of the page.
+ * Declares a list that is read in pages. The result is a function of the filter and of the requested page:
+ *
+ * ```ts
+ * const listOrders = pages(
+ *   { table: 'orders', createdAt: 'created_at', literals: ['status'] },
+ *   (on) => on.selectFrom('orders').select(orders.all),
+ *   {
+ *     status: (query, status: OrderStatus) => query.where('status', '=', sql.lit(status)),
+ *     platform: (query, platform: string) => query.where('platform', '=', platform),
+ *   },
+ * )
+ * const { items, next } = await listOrders(store.read, { platform: 'live' }, { limit: 100 })
+ * ```
+ *
+ * `select` returns the query without its filter. It must select `seq`, and every other key of an order, under the camelCase
+ * name. `conditions` contains one condition for each filter member. The time range, the position, the order and the limit
+ * come from the requested page.
+ *
+ * There is one prepared statement for each combination of filter members and order: building and compiling a query for each
+ * page would take a large part of the time of the page. So `select` and the conditions must be pure, and a condition must
+ * not examine its value unless the member is one of `literals`.
  */
-export function pagesOf<DB, Q extends AnyQuery, C extends Conditions<Q>>(
+export function pagesOf<DB, Q extends ListQuery, C extends Conditions<Q>>(
   options: PageOptions<keyof C & string>,
   select: (db: Kysely<DB>) => Q,
   conditions: C,
@@ -65,22 +88,23 @@ type Values = Readonly<Record<string, unknown>>
 type Row = Readonly<Record<string, SortValue>>
 
 class PageStatements {
-  readonly #options: PageOptions<string>
+  readonly #literals: readonly string[]
+  readonly #ranges: CreatedRanges | undefined
   readonly #select: Select
   readonly #conditions: Conditions<AnyQuery>
   readonly #statements = new Map<string, Statement<Values, Row>>()
 
   constructor(options: PageOptions<string>, select: Select, conditions: Conditions<AnyQuery>) {
-    const { createdAt } = options
-    this.#options = options
+    const { table, createdAt, literals = [] } = options
+    this.#literals = literals
+    this.#ranges = createdAt === undefined ? undefined : new CreatedRanges(table, createdAt)
     this.#select = select
-    this.#conditions = { ...conditions, ...(createdAt !== undefined && conditionsOfRange(createdAt)) }
+    this.#conditions = { ...conditions, ...(createdAt !== undefined && rangeConditions(createdAt)) }
   }
 
   async read(queries: Queries, filter: object, page: PageRequest<string>): Promise<Page<Row>> {
-    const { table, createdAt } = this.#options
     const { order = NEWEST_FIRST, after, limit } = page
-    const range = createdAt === undefined ? {} : await createdRange(queries, table, createdAt, page)
+    const range = await this.#ranges?.find(queries, page)
     const values = { ...filter, ...range, ...positionValues(after), limit: limit + 1 }
     return pageOf(await queries.run(this.#statementFor(values, order, after), values), limit, order)
   }
@@ -110,7 +134,7 @@ class PageStatements {
   }
 
   #isLiteral(name: string): boolean {
-    return this.#options.literals?.includes(name) ?? false
+    return this.#literals.includes(name)
   }
 }
 
@@ -123,12 +147,12 @@ function keyName(index: number): string {
   return `key ${index}`
 }
 
-function conditionsOfRange(column: string): Conditions<AnyQuery> {
-  const byMember: Readonly<Record<string, (value: number) => RawBuilder<boolean>>> = rangeConditions(column)
-  return Object.fromEntries(
-    Object.entries(byMember).map(([name, condition]) => [
-      name,
-      (query: AnyQuery, value: number) => query.where(condition(value)),
-    ]),
-  )
+/** The condition for each bound of a time range. */
+function rangeConditions(column: string): Conditions<AnyQuery> {
+  return {
+    createdFrom: (query, time: number) => query.where(column, '>=', time),
+    firstSeq: (query, seq: number) => query.where('seq', '>=', seq),
+    createdTo: (query, time: number) => query.where(column, '<', time),
+    endSeq: (query, seq: number) => query.where('seq', '<', seq),
+  }
 }

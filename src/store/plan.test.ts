@@ -3,22 +3,13 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { testStore } from '../../test/support/store.ts'
 
-// The frequent queries, each with the index that keeps its cost independent of the size of the table.
+// The frequent queries, each with the index that keeps its cost independent of the size of the table. For the pages of
+// lists there is test/integration/list-plans.test.ts.
 const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] = [
   [
     'the timeout scan',
     "select * from orders where status = 'pending' and expires_at <= 1 order by expires_at limit 100",
     /USING INDEX orders_due \(status=\? AND expires_at<\?\)$/,
-  ],
-  [
-    'a page of one status',
-    "select * from orders where status = 'paid' and seq < 9 order by seq desc limit 100",
-    /USING INDEX orders_by_status/,
-  ],
-  [
-    'a page of one platform',
-    "select * from orders where platform = 'live' and seq < 9 order by seq desc limit 100",
-    /USING INDEX orders_by_platform/,
   ],
   [
     'the pending messages of the outbox',
@@ -29,11 +20,6 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     'the next events of the live stream',
     "select seq from messages where seq > 1 and seq <= 9 and headers = 'h' order by seq limit 500",
     /USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/,
-  ],
-  [
-    'dead messages',
-    "select * from messages where status = 'dead' and seq < 9 order by seq desc limit 100",
-    /USING INDEX messages_dead/,
   ],
   [
     'old messages',
@@ -64,11 +50,6 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     'the notifications in a message',
     "select id from alert_notifications where message_id = 'm' and outcome = 'pending'",
     /USING INDEX alert_notifications_in_message/,
-  ],
-  [
-    'the decisions on an alert',
-    "select id from alert_notifications where alert_id = 'a' and seq < 9 order by seq desc limit 100",
-    /USING INDEX alert_notifications_of_alert/,
   ],
   [
     'the sessions of a gateway that another process has ended',
@@ -111,23 +92,10 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING INDEX vpn_leases_free \(pool=\? AND released_at>\? AND released_at<\?\)$/,
   ],
   [
-    'a page of live sessions',
-    'select * from vpn_sessions where closed_at is null and seq < 9 order by seq desc limit 100',
-    /USING INDEX vpn_sessions_open/,
-  ],
-  [
     'old sessions',
     'select seq from vpn_sessions where closed_at < 1 order by closed_at limit 500',
     /USING (COVERING )?INDEX vpn_sessions_closed/,
   ],
-  ...['status', 'level', 'source', 'assignee'].map(
-    (column) =>
-      [
-        `a page of tickets of one ${column}`,
-        `select * from tickets where ${column} = 'open' and seq < 9 order by seq desc limit 100`,
-        new RegExp(`USING INDEX tickets_by_${column} \\(${column}=\\? AND seq<\\?\\)$`),
-      ] as const,
-  ),
   [
     'the number of unclosed tickets',
     'select level, count(*) from tickets where closed_at is null group by level',
@@ -137,11 +105,6 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     'the comments of a ticket',
     "select comment from ticket_changes where ticket_id = 't' and comment is not null order by seq",
     /USING INDEX ticket_changes_of_ticket \(ticket_id=\?\)$/,
-  ],
-  [
-    'a page of refused connections',
-    "select * from vpn_audit where event = 'auth_failed' and seq < 9 order by seq desc limit 100",
-    /USING INDEX vpn_audit_auth_failed/,
   ],
 ]
 

@@ -3,9 +3,9 @@ import type { Columns, TableOf } from './columns.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
 import {
   pagesOf,
-  type AnyQuery,
   type Conditions,
   type FilterOf,
+  type ListQuery,
   type PageOptions,
   type ReadPage,
   type SelectedRow,
@@ -27,9 +27,9 @@ export interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
   statement<P extends object, R = never>(
     build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>, capabilities: Capabilities) => QueryOf<R>,
   ): Statement<P, R>
-  /** The pages of one of these tables; see {@link pagesOf}. */
-  pages<Q extends AnyQuery, C extends Conditions<Q>>(
-    options: PageOptions<keyof C & string>,
+  /** A list of the rows of one of these tables; see {@link pagesOf}. */
+  pages<Name extends keyof T & string, Q extends ListQuery, C extends Conditions<Q>>(
+    options: PageOptions<keyof C & string, Name, keyof TableOf<T[Name]> & string>,
     select: (db: Kysely<DatabaseOf<T>>) => Q,
     conditions: C,
   ): ReadPage<FilterOf<C>, SelectedRow<Q>>

@@ -1,34 +1,11 @@
 import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
-import {
-  NEWEST_FIRST,
-  pageOf,
-  type Page,
-  type PageOrder,
-  type PageRequest,
-  type SortKey,
-  type SortValue,
-} from '../kernel/page.ts'
+import type { PageOrder, SortKey, SortValue } from '../kernel/page.ts'
 import { toSnake } from './columns.ts'
 
 /**
- * Reads a page of the rows of a query. The query must select the keys of the order under their camelCase names; this
- * function adds the condition, the order and the limit. If no key is nullable, an index on the columns of the order makes
- * every page equally fast, also one far into the list.
+ * Orders the rows of a query, and keeps those after the position `after`. Its values may be placeholders, except null. If
+ * no key is nullable, an index on the columns of the order makes every page equally fast, also one far into the list.
  */
-export async function readPage<
-  DB,
-  TB extends keyof DB,
-  R extends Readonly<Record<Name | 'seq', SortValue>>,
-  Name extends string = 'seq',
->(query: SelectQueryBuilder<DB, TB, R>, page: PageRequest<Name>): Promise<Page<R>> {
-  const order: PageOrder<Name | 'seq'> = page.order ?? NEWEST_FIRST
-  const rows = await inOrder(query, order, page.after?.values)
-    .limit(page.limit + 1)
-    .execute()
-  return pageOf(rows, page.limit, order)
-}
-
-/** Orders the rows of a query, and keeps those after the position `after`. Its values may be placeholders, except null. */
 export function inOrder<DB, TB extends keyof DB, R>(
   query: SelectQueryBuilder<DB, TB, R>,
   { keys }: PageOrder,

@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sql, type Kysely } from 'kysely'
+import { sql } from 'kysely'
+import { plansOf } from '../../test/support/query-plan.ts'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import type { Page, PageOrder, PagePosition, SortKey } from '../kernel/page.ts'
-import {
-  defineColumns,
-  generated,
-  integer,
-  text,
-  type NewRowOf,
-  type RowOf,
-  type TableOf,
-} from './columns.ts'
-import { readPage } from './read-page.ts'
-import type { Queries } from './store.ts'
+import { defineColumns, generated, integer, text, type NewRowOf, type RowOf } from './columns.ts'
+import { schemaOf } from './schema.ts'
 
 const COLUMNS = defineColumns({ seq: generated(), endsAt: integer().nullable(), name: text() })
+const { db, pages } = schemaOf({ items: COLUMNS })
+const readItems = pages({ table: 'items' }, (on) => on.selectFrom('items').select(COLUMNS.all), {})
+
 type Item = RowOf<typeof COLUMNS>
 type NewItem = NewRowOf<typeof COLUMNS>
 type Order = PageOrder<keyof Item>
@@ -24,8 +19,6 @@ type Order = PageOrder<keyof Item>
 const SEQ = { name: 'seq', type: 'integer' } as const
 const ENDS_AT = { name: 'endsAt', type: 'integer', nullable: true } as const
 const NAME = { name: 'name', type: 'text' } as const
-
-const tables = ({ db }: Queries) => db as Kysely<{ items: TableOf<typeof COLUMNS> }>
 
 async function world(dialect: 'sqlite' | 'postgres') {
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect)
@@ -36,15 +29,16 @@ async function world(dialect: 'sqlite' | 'postgres') {
     await sql`create table items (seq ${generatedKey}, ends_at bigint, name text not null)`.execute(tx.db)
   })
   return {
+    store,
     add: (items: readonly NewItem[]) =>
       store.write(async (tx) => {
         for (const { endsAt, name } of items)
-          await tables(tx).insertInto('items').values({ ends_at: endsAt, name }).execute()
+          await db(tx).insertInto('items').values({ ends_at: endsAt, name }).execute()
       }),
-    empty: () => store.write((tx) => tables(tx).deleteFrom('items').execute()),
-    all: () => tables(store.read).selectFrom('items').select(COLUMNS.all).execute(),
+    empty: () => store.write((tx) => db(tx).deleteFrom('items').execute()),
+    all: () => db(store.read).selectFrom('items').select(COLUMNS.all).execute(),
     page: (order: Order, limit: number, after: PagePosition | null): Promise<Page<Item>> =>
-      readPage(tables(store.read).selectFrom('items').select(COLUMNS.all), { order, limit, after }),
+      readItems(store.read, {}, { order, limit, after }),
     [Symbol.asyncDispose]: dispose,
   }
 }
@@ -56,15 +50,15 @@ async function pagesOf(
   limit: number,
   between: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Item[][]> {
-  const pages: Item[][] = []
+  const listed: Item[][] = []
   let after: PagePosition | null = null
   do {
     const { items, next }: Page<Item> = await page(order, limit, after)
-    pages.push([...items])
+    listed.push([...items])
     after = next
     await between()
   } while (after)
-  return pages
+  return listed
 }
 
 function compare(keys: readonly SortKey<keyof Item>[], left: Item, right: Item): number {
@@ -77,6 +71,11 @@ function compare(keys: readonly SortKey<keyof Item>[], left: Item, right: Item):
   return 0
 }
 
+/** An order with a name of its own. */
+function orderBy(keys: Order['keys']): Order {
+  return { name: keys.map(({ name, direction }) => `${name} ${direction}`).join(', '), keys }
+}
+
 const item = fc.record({
   endsAt: fc.option(fc.integer({ min: -2, max: 2 })),
   name: fc.constantFrom('', 'a', 'b', 'ab'),
@@ -84,10 +83,9 @@ const item = fc.record({
 const direction = fc.constantFrom('asc' as const, 'desc' as const)
 const order: fc.Arbitrary<Order> = fc
   .tuple(fc.shuffledSubarray([ENDS_AT, NAME]), fc.array(direction, { minLength: 3, maxLength: 3 }))
-  .map(([keys, directions]) => ({
-    name: 'any',
-    keys: [...keys, SEQ].map((key, at) => ({ ...key, direction: directions[at] ?? 'asc' })),
-  }))
+  .map(([keys, directions]) =>
+    orderBy([...keys, SEQ].map((key, at) => ({ ...key, direction: directions[at] ?? 'asc' }))),
+  )
 
 onEveryDialect('the pages of a list', (dialect) => {
   test('are its rows in any order, each once, while rows are added', async () => {
@@ -122,7 +120,7 @@ onEveryDialect('the pages of a list', (dialect) => {
         { ...ENDS_AT, direction: by },
         { ...SEQ, direction: by },
       ]
-      const pages = await pagesOf(w, { name: 'ends_at', keys }, 1)
+      const pages = await pagesOf(w, orderBy(keys), 1)
       assert.deepEqual(
         pages.map((page) => page.map(({ endsAt }) => endsAt)),
         expected,
@@ -132,17 +130,15 @@ onEveryDialect('the pages of a list', (dialect) => {
 })
 
 test('a page far into a list with two keys is read by its index, without sorting', async () => {
-  await using opened = await testStore('sqlite')
-  const { store } = opened
-  await store.write(async (tx) => {
-    await sql`create table items (seq integer primary key, ends_at bigint not null, name text)`.execute(tx.db)
-    await sql`create index items_by_end on items (ends_at, seq)`.execute(tx.db)
-  })
-  const { rows } = await sql<{ detail: string }>`explain query plan
-    select * from items where (ends_at >= 1 and (ends_at > 1 or seq > 5)) order by ends_at, seq limit 3
-  `.execute(store.read.db)
-  assert.deepEqual(
-    rows.map(({ detail }) => detail),
-    ['SEARCH items USING INDEX items_by_end (ends_at>?)'],
+  await using w = await world('sqlite')
+  await w.store.write(({ db: on }) => sql`create index items_by_name on items (name, seq)`.execute(on))
+  const keys = [
+    { ...NAME, direction: 'asc' },
+    { ...SEQ, direction: 'asc' },
+  ] as const
+  const after = { order: 'name', values: ['a', 5] }
+  const plans = await plansOf(w.store, (queries) =>
+    readItems(queries, {}, { limit: 3, order: { name: 'name', keys }, after }),
   )
+  assert.deepEqual(plans, ['SEARCH items USING INDEX items_by_name (name>?)'])
 })

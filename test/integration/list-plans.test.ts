@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listDecisions } from '../../src/domains/alerts/notifications/store.ts'
+import { listSilences } from '../../src/domains/alerts/silences/store.ts'
+import { listAlerts, listHistory } from '../../src/domains/alerts/store.ts'
+import { listHeartbeats } from '../../src/domains/heartbeats/store.ts'
+import { listMessages } from '../../src/domains/messages/store.ts'
+import { listOrders } from '../../src/domains/orders/store.ts'
+import { listAudit } from '../../src/domains/sessions/audit.ts'
+import { listSessions } from '../../src/domains/sessions/store.ts'
+import { listAgents } from '../../src/domains/telemetry/store.ts'
+import { listTickets, listTicketChanges } from '../../src/domains/tickets/store.ts'
+import { listUsers } from '../../src/domains/users/store.ts'
+import { OLDEST_FIRST } from '../../src/kernel/page.ts'
+import type { Queries } from '../../src/store/store.ts'
+import { alertWorld, FAILED } from '../support/alerts.ts'
+import { plansOf } from '../support/query-plan.ts'
+import { testStore } from '../support/store.ts'
+
+// Pages behind the first one.
+const NEWEST = { limit: 100, after: { order: 'newest', values: [9] } }
+const OLDEST = { limit: 100, order: OLDEST_FIRST, after: { order: 'oldest', values: [9] } }
+
+type Read = (queries: Queries) => Promise<unknown>
+
+const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
+  ['orders', (on) => listOrders(on, {}, NEWEST), /^SEARCH orders USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  [
+    'pending orders',
+    (on) => listOrders(on, { status: 'pending' }, NEWEST),
+    /^SEARCH orders USING INDEX orders_by_status \(status=\? AND seq<\?\)$/,
+  ],
+  [
+    'orders of a platform',
+    (on) => listOrders(on, { platform: 'live' }, NEWEST),
+    /^SEARCH orders USING INDEX orders_by_platform \(platform=\? AND seq<\?\)$/,
+  ],
+  [
+    'dead messages',
+    (on) => listMessages(on, { status: 'dead' }, NEWEST),
+    /^SEARCH messages USING INDEX messages_dead \(status=\? AND seq<\?\)$/,
+  ],
+  [
+    'messages of a subject',
+    (on) => listMessages(on, { subject: 's' }, NEWEST),
+    /^SEARCH messages USING INDEX messages_by_subject \(subject=\? AND seq<\?\)$/,
+  ],
+  ['users', (on) => listUsers(on, NEWEST), /^SEARCH users USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  [
+    'agents',
+    (on) => listAgents(on, {}, NEWEST),
+    /^SEARCH telemetry_agents USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  [
+    'heartbeats',
+    (on) => listHeartbeats(on, {}, NEWEST),
+    /^SEARCH heartbeats USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  [
+    'live sessions',
+    (on) => listSessions(on, {}, NEWEST),
+    /^SEARCH vpn_sessions USING INDEX vpn_sessions_open \(seq<\?\)$/,
+  ],
+  [
+    'closed sessions of a user',
+    (on) => listSessions(on, { state: 'closed', user: 'u' }, NEWEST),
+    /^SEARCH vpn_sessions USING INDEX vpn_sessions_by_user \(user_id=\? AND seq<\?\)$/,
+  ],
+  [
+    'refused connections',
+    (on) => listAudit(on, { event: 'auth_failed' }, NEWEST),
+    /^SEARCH vpn_audit USING INDEX vpn_audit_auth_failed \(event=\? AND seq<\?\)$/,
+  ],
+  [
+    'the audit trail of a user',
+    (on) => listAudit(on, { user: 'u' }, NEWEST),
+    /^SEARCH vpn_audit USING INDEX vpn_audit_by_user \(user_id=\? AND seq<\?\)$/,
+  ],
+  [
+    'firing alerts',
+    (on) => listAlerts(on, { status: 'firing' }, NEWEST),
+    /^SEARCH alerts USING INDEX alerts_by_status \(status=\? AND seq<\?\)$/,
+  ],
+  [
+    'alerts of a level',
+    (on) => listAlerts(on, { level: 1 }, NEWEST),
+    /^SEARCH alerts USING INDEX alerts_by_level \(level=\? AND seq<\?\)$/,
+  ],
+  [
+    'alerts of a source',
+    (on) => listAlerts(on, { source: 's' }, NEWEST),
+    /^SEARCH alerts USING INDEX alerts_by_source \(source=\? AND seq<\?\)$/,
+  ],
+  [
+    'critical alerts',
+    (on) => listAlerts(on, { severity: 'CRITICAL' }, NEWEST),
+    /^SEARCH alerts USING INDEX alerts_by_weight \(weight=\? AND seq<\?\)$/,
+  ],
+  [
+    'silences',
+    (on) => listSilences(on, { now: 1 }, NEWEST),
+    /^SEARCH alert_silences USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  [
+    'the decisions on an alert',
+    (on) => listDecisions(on, 'a', NEWEST),
+    /^SEARCH alert_notifications USING INDEX alert_notifications_of_alert \(alert_id=\? AND seq<\?\)$/,
+  ],
+  ...(['status', 'level', 'source', 'assignee'] as const).map(
+    (column) =>
+      [
+        `tickets of one ${column}`,
+        (on: Queries) => listTickets(on, { [column]: 'x' }, NEWEST),
+        new RegExp(`^SEARCH tickets USING INDEX tickets_by_${column} \\(${column}=\\? AND seq<\\?\\)$`),
+      ] as const,
+  ),
+  [
+    'the changes of a ticket',
+    (on) => listTicketChanges(on, 't', OLDEST),
+    /^SEARCH ticket_changes USING INDEX ticket_changes_of_ticket \(ticket_id=\? AND seq>\?\)$/,
+  ],
+]
+
+for (const [what, read, plan] of LISTS) {
+  test(`a page of ${what} is read by an index, without sorting`, async () => {
+    await using world = await testStore('sqlite')
+    const plans = await plansOf(world.store, read)
+    assert.equal(plans.length, 1)
+    assert.match(plans[0] ?? '', plan)
+  })
+}
+
+test('a page of the history of an alert is read by an index, without sorting', async () => {
+  await using world = await alertWorld('sqlite')
+  const { alert } = await world.alerts.report(FAILED, 'anna')
+  const plans = await plansOf(world.store, (on) => listHistory(on, alert.id, OLDEST))
+  assert.match(
+    plans.at(-1) ?? '',
+    /^SEARCH alert_history USING INDEX alert_history_of_alert \(alert_id=\? AND seq>\?\)$/,
+  )
+})
