@@ -24,6 +24,9 @@ const REPORT = {
   server_addr: '192.0.2.10',
 }
 
+/** The fifth report freezes the alert. */
+const SWINGS = ['CRITICAL', 'CLOSE', 'CRITICAL', 'CLOSE', 'CRITICAL'] as const
+
 interface Reply<T> {
   readonly status: number
   readonly body: T
@@ -90,6 +93,16 @@ async function startApi() {
     events,
     report: <T = AlertWire>(body: object, key?: string) =>
       call<T>('POST', '/alerts/report', body, 'admin', key),
+    /** Reports one alert with each of the levels; returns it as it is then. */
+    async reportLevels(levels: readonly string[]) {
+      let alert: AlertWire | undefined
+      for (const level of levels) {
+        const report = { source: 'platform.backup', title: 'Backup failed', level }
+        alert = (await call<AlertWire>('POST', '/alerts/report', report)).body
+      }
+      assert.ok(alert)
+      return alert
+    },
     async [Symbol.asyncDispose]() {
       await server.close()
       await disposal[Symbol.asyncDispose]()
@@ -306,11 +319,116 @@ describe('one alert', () => {
     await using api = await startApi()
     for (const [method, path] of [
       ['GET', '/alerts/x'],
+      ['GET', '/alerts/x/history'],
       ['POST', '/alerts/x/recover'],
+      ['POST', '/alerts/x/acknowledge'],
+      ['POST', '/alerts/x/unfreeze'],
     ] as const) {
       const { status, body } = await api.call<ErrorWire>(method, path)
       assert.deepEqual([status, body.code], [404, 'alert_not_found'])
     }
+  })
+})
+
+describe('POST /alerts/{id}/acknowledge', () => {
+  it('acknowledges a firing alert; again it is 200 without a change, also with another comment', async () => {
+    await using api = await startApi()
+    const { id } = (await api.report(REPORT)).body
+    const first = await api.call<AlertWire>('POST', `/alerts/${id}/acknowledge`, { comment: 'On it.' })
+    assert.deepEqual([first.status, first.body.status], [200, 'acknowledged'])
+    assert.deepEqual(await api.call('POST', `/alerts/${id}/acknowledge`, { comment: 'Me too.' }), first)
+    assert.deepEqual(await api.call('POST', `/alerts/${id}/acknowledge`), first)
+    assert.deepEqual(api.events, ['alert.raised', 'alert.acknowledged'])
+    const repeated = await api.report(REPORT)
+    assert.deepEqual([repeated.body.status, repeated.body.count], ['acknowledged', 2])
+    assert.equal(
+      (await api.report({ ...REPORT, body: '', alarm_id: 'backup.failed', level: 'HIGH' })).body.status,
+      'firing',
+    )
+  })
+
+  for (const body of [{}, undefined]) {
+    it(`needs no comment: ${JSON.stringify(body)}`, async () => {
+      await using api = await startApi()
+      const { id } = (await api.report(REPORT)).body
+      assert.equal((await api.call('POST', `/alerts/${id}/acknowledge`, body)).status, 200)
+    })
+  }
+
+  for (const [what, reports] of [
+    ['recovered', ['CLOSE']],
+    ['frozen', SWINGS],
+  ] as const) {
+    it(`is 409 for a ${what} alert, which stays as it is`, async () => {
+      await using api = await startApi()
+      const { id } = await api.reportLevels(reports)
+      const { status, body } = await api.call<ErrorWire>('POST', `/alerts/${id}/acknowledge`)
+      assert.deepEqual([status, body.code], [409, 'invalid_transition'])
+      assert.equal((await api.call<AlertWire>('GET', `/alerts/${id}`)).body.status, what)
+    })
+  }
+
+  for (const [comment, code] of [
+    ['', 'validation_failed'],
+    ['x'.repeat(4_097), 'validation_failed'],
+    [null, 'validation_failed'],
+    ['with ${password}', 'forbidden_variable'],
+  ] as const) {
+    it(`refuses the comment ${String(comment).slice(0, 20)}, and acknowledges nothing`, async () => {
+      await using api = await startApi()
+      const { id } = (await api.report(REPORT)).body
+      const { status, body } = await api.call<ErrorWire>('POST', `/alerts/${id}/acknowledge`, { comment })
+      assert.deepEqual([status, body.code, body.details?.[0]?.path], [400, code, 'comment'])
+      assert.deepEqual(api.events, ['alert.raised'])
+    })
+  }
+})
+
+describe('POST /alerts/{id}/unfreeze', () => {
+  for (const [last, expected] of [
+    ['CRITICAL', 'firing'],
+    ['WARNING', 'firing'],
+    ['CLOSE', 'recovered'],
+  ] as const) {
+    it(`makes an alert that was last reported ${last} ${expected}, once`, async () => {
+      await using api = await startApi()
+      const { id } = await api.reportLevels([...SWINGS, last])
+      const { status, body } = await api.call<AlertWire>('POST', `/alerts/${id}/unfreeze`)
+      assert.deepEqual([status, body.status, body.severity], [200, expected, last])
+      const again = await api.call<ErrorWire>('POST', `/alerts/${id}/unfreeze`)
+      assert.deepEqual([again.status, again.body.code], [409, 'invalid_transition'])
+      assert.deepEqual(api.events.slice(-2), ['alert.frozen', 'alert.unfrozen'])
+    })
+  }
+
+  for (const level of ['ERROR', 'CLOSE']) {
+    it(`is 409 for an alert at ${level} that is not frozen`, async () => {
+      await using api = await startApi()
+      const { id } = await api.reportLevels([level])
+      const { status, body } = await api.call<ErrorWire>('POST', `/alerts/${id}/unfreeze`)
+      assert.deepEqual([status, body.code], [409, 'invalid_transition'])
+    })
+  }
+})
+
+describe('GET /alerts/{id}/history', () => {
+  it('has the changes, oldest first, and none for a repeated report', async () => {
+    await using api = await startApi()
+    const { id } = await api.reportLevels(['ERROR', 'ERROR'])
+    await api.call('POST', `/alerts/${id}/acknowledge`, { comment: 'On it.' })
+    await api.call('POST', `/alerts/${id}/recover`)
+    await api.call('POST', `/alerts/${id}/recover`)
+    const { status, body } = await api.call('GET', `/alerts/${id}/history`, undefined, 'auditor')
+    const at = '2026-01-31T02:00:00.000Z'
+    assert.equal(status, 200)
+    assert.deepEqual(body, {
+      items: [
+        { at, from: null, to: 'firing', weight: 4, actor: 'anna', note: null },
+        { at, from: 'firing', to: 'acknowledged', weight: 4, actor: 'anna', note: 'On it.' },
+        { at, from: 'acknowledged', to: 'recovered', weight: 0, actor: 'anna', note: null },
+      ],
+      next_cursor: null,
+    })
   })
 })
 
@@ -319,7 +437,10 @@ describe('the roles of the alert operations', () => {
     ['POST', '/alerts/report', ['admin', 'devops', 'service']],
     ['GET', '/alerts', ['admin', 'devops', 'service', 'auditor']],
     ['GET', '/alerts/x', ['admin', 'devops', 'service', 'auditor']],
+    ['GET', '/alerts/x/history', ['admin', 'devops', 'service', 'auditor']],
     ['POST', '/alerts/x/recover', ['admin', 'devops']],
+    ['POST', '/alerts/x/acknowledge', ['admin', 'devops']],
+    ['POST', '/alerts/x/unfreeze', ['admin', 'devops']],
   ]
   for (const [method, path, roles] of ALLOWED) {
     it(`are ${roles.join(', ')} for ${method} ${path}`, async () => {
