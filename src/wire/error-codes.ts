@@ -34,6 +34,7 @@ export const COMMON_ERRORS = {
 
 /** Errors that operations of several domains have. */
 export const SHARED_ERRORS = {
+  forbidden_variable: { status: 400, meaning: 'The text contains a variable that is not allowed in alerts.' },
   idempotency_key_reused: { status: 409, meaning: 'The Idempotency-Key was used with a different request.' },
   invalid_transition: {
     status: 409,

@@ -2,6 +2,5 @@ import type { ErrorCodes } from '../../wire/error-codes.ts'
 
 export const ALERT_ERRORS = {
   alert_not_found: { status: 404, meaning: 'There is no such alert.' },
-  forbidden_variable: { status: 400, meaning: 'The text contains a variable that is not allowed in alerts.' },
   silence_not_found: { status: 404, meaning: 'There is no such silence.' },
 } as const satisfies ErrorCodes

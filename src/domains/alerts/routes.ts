@@ -28,8 +28,8 @@ const REPORTERS = ['admin', 'service', 'devops'] as const
 export const ALERT_READERS = ['admin', 'devops', 'auditor', 'service'] as const
 const OPERATORS = ['admin', 'devops'] as const
 
-const { alert_not_found, forbidden_variable } = ALERT_ERRORS
-const { invalid_transition } = SHARED_ERRORS
+const { alert_not_found } = ALERT_ERRORS
+const { forbidden_variable, invalid_transition } = SHARED_ERRORS
 
 /** docs/specification.md, HTTP API */
 export function alertRoutes(alerts: Alerts): Route[] {

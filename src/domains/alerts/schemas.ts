@@ -3,7 +3,7 @@ import { invalidField } from '../../kernel/errors.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
-import { requireAllowedText } from './allowed-text.ts'
+import { requireAllowedText } from '../../kernel/allowed-text.ts'
 import {
   ALERT_STATUSES,
   BODY_BYTES,

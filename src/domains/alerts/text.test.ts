@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { alarmIdIn, hasForbiddenVariable, sanitizeText, weightIn } from './text.ts'
+import { hasForbiddenVariable } from '../../kernel/allowed-text.ts'
+import { alarmIdIn, sanitizeText, weightIn } from './text.ts'
 
 describe('the weight in a body', () => {
   const CASES: [body: string, weight: number | undefined][] = [

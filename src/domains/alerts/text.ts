@@ -1,8 +1,8 @@
+import { FORBIDDEN_VARIABLE } from '../../kernel/allowed-text.ts'
 import type { AlertWeight } from './model.ts'
 
 // Conventions for the text of an alert (docs/specification.md, Alerts).
 
-const FORBIDDEN_VARIABLE = /\$\{\s*(?:token|password)\s*\}/i
 const EVERY_FORBIDDEN_VARIABLE = new RegExp(FORBIDDEN_VARIABLE, 'gi')
 
 // `weight=6`, `weight: 6`, also as a member of JSON. A number outside 0 to 6 is only text: `weight: 75 kg`.
@@ -11,11 +11,6 @@ const WEIGHT = /\bweight["']?\s*[=:：]\s*["']?([0-6])(?!\w|[.,]\d)/i
 // Ends at a space, a quote, a bracket or a list separator; a dot or a colon ends it only before one of these.
 const ALARM_ID =
   /\balarm_id["']?\s*[=:：]\s*["']?([^\s"'`,;&|()[\]{}<>，；。、]{0,127}[^\s"'`,;&|()[\]{}<>，；。、.:])[.:]*(?=[\s"'`,;&|()[\]{}<>，；。、]|$)/i
-
-/** Whether a text contains a variable that stands for a secret. */
-export function hasForbiddenVariable(text: string): boolean {
-  return FORBIDDEN_VARIABLE.test(text)
-}
 
 /** The first weight in the body of a report. */
 export function weightIn(body: string): AlertWeight | undefined {

@@ -8,6 +8,7 @@ import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { heartbeatCheckJob } from './jobs.ts'
 import { settingsOf, statusOf } from './model.ts'
+import { fromHeartbeatBody } from './schemas.ts'
 import { Heartbeats } from './service.ts'
 
 const EVERY_MINUTE = settingsOf({ everySeconds: 60, graceSeconds: 10 })
@@ -174,4 +175,11 @@ onEveryDialect('heartbeats', (dialect) => {
     await w.check()
     assert.deepEqual(w.ages, new Map([['other', 5]]))
   })
+})
+
+test('a source with a variable that stands for a secret is refused', () => {
+  assert.throws(() => fromHeartbeatBody({ every_seconds: 60, source: 'cron ${token}' }), {
+    code: 'forbidden_variable',
+  })
+  assert.deepEqual(fromHeartbeatBody({ every_seconds: 60 }), settingsOf({ everySeconds: 60 }))
 })

@@ -1,12 +1,11 @@
 import { JsonText } from '../../kernel/json-text.ts'
-import type { ErrorCodes } from '../../wire/error-codes.ts'
+import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Route } from '../../wire/route.ts'
-import { settingsOf } from './model.ts'
 import {
   AnyNameParams,
-  decodeSettings,
   encodeHeartbeat,
+  fromHeartbeatBody,
   HeartbeatBody,
   HeartbeatPage,
   HeartbeatParams,
@@ -24,6 +23,7 @@ export const HEARTBEAT_ERRORS = {
 } as const satisfies ErrorCodes
 
 const { heartbeat_not_found } = HEARTBEAT_ERRORS
+const { forbidden_variable } = SHARED_ERRORS
 
 /** docs/specification.md, Heartbeats */
 export function heartbeatRoutes(heartbeats: Heartbeats): Route[] {
@@ -43,8 +43,9 @@ export function heartbeatRoutes(heartbeats: Heartbeats): Route[] {
         201: { description: 'The new heartbeat.', schema: HeartbeatSchema },
         200: { description: 'The existing heartbeat with these settings.', schema: HeartbeatSchema },
       },
-      change: async (tx, { params, body, identity }) => {
-        const settings = settingsOf(decodeSettings(body))
+      errors: { forbidden_variable },
+      prepare: ({ body }) => fromHeartbeatBody(body),
+      change: async (tx, { params, identity }, settings) => {
         const { heartbeat, outcome } = await heartbeats.put(tx, params.name, settings, identity.id)
         const text = new JsonText(encodeHeartbeat(heartbeat))
         return outcome === 'created' ? created(text) : ok(text)

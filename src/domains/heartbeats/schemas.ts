@@ -1,10 +1,12 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
+import { requireAllowedText } from '../../kernel/allowed-text.ts'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import {
   HEARTBEAT_SEVERITIES,
   HEARTBEAT_STATUSES,
+  settingsOf,
   statusOf,
   type AlertHeartbeat,
   type HeartbeatSettings,
@@ -70,9 +72,13 @@ export const HeartbeatBody = Fields({
   source: Type.Optional(Source),
 })
 
-export const decodeSettings = decoderOf<Pick<HeartbeatSettings, 'everySeconds'> & Partial<HeartbeatSettings>>(
-  HeartbeatBody,
-)
+const decode = decoderOf<Pick<HeartbeatSettings, 'everySeconds'> & Partial<HeartbeatSettings>>(HeartbeatBody)
+
+/** Throws `forbidden_variable`: the source becomes that of an alert. */
+export function fromHeartbeatBody(body: Static<typeof HeartbeatBody>): HeartbeatSettings {
+  requireAllowedText({ source: body.source })
+  return settingsOf(decode(body))
+}
 
 export const encodeHeartbeat = encoderOf(HeartbeatSchema, {
   status: (each: AlertHeartbeat) => statusOf(each),

@@ -1,4 +1,5 @@
 import { JsonText } from '../../../kernel/json-text.ts'
+import { SHARED_ERRORS } from '../../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../../wire/page.ts'
 import { created, ok, route, type Route } from '../../../wire/route.ts'
 import { IdParams } from '../../../wire/schemas.ts'
@@ -17,7 +18,8 @@ import type { Silences } from './service.ts'
 export const SILENCE_READERS = ['admin', 'devops', 'auditor'] as const
 const OPERATORS = ['admin', 'devops'] as const
 
-const { forbidden_variable, silence_not_found } = ALERT_ERRORS
+const { silence_not_found } = ALERT_ERRORS
+const { forbidden_variable } = SHARED_ERRORS
 
 /** docs/specification.md, HTTP API */
 export function silenceRoutes(silences: Silences): Route[] {

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { encoderOf, parseTime } from '../../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../../wire/page.ts'
 import { Fields, Id, Nullable, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'
-import { requireAllowedText } from '../allowed-text.ts'
+import { requireAllowedText } from '../../../kernel/allowed-text.ts'
 import { SILENCE_STATES, type Matchers, type NewSilence } from './model.ts'
 import type { SilenceView } from './service.ts'
 

@@ -1,5 +1,12 @@
-import { AppError } from '../../kernel/errors.ts'
-import { hasForbiddenVariable } from './text.ts'
+import { AppError } from './errors.ts'
+
+/** A variable that stands for a secret; not allowed in alerts (docs/specification.md, Alerts). */
+export const FORBIDDEN_VARIABLE = /\$\{\s*(?:token|password)\s*\}/i
+
+/** Whether a text contains a variable that stands for a secret. */
+export function hasForbiddenVariable(text: string): boolean {
+  return FORBIDDEN_VARIABLE.test(text)
+}
 
 /** Throws `forbidden_variable` if a field contains a variable that stands for a secret. */
 export function requireAllowedText(texts: Readonly<Record<string, string | undefined>>): void {
