@@ -15,10 +15,22 @@ export function isFault(parsed: Parsed): parsed is Fault {
   return 'fault' in parsed
 }
 
-/** Checks one alert; `path` is its place in the request. Unknown keys are ignored. */
+/**
+ * Checks one alert that Prometheus sends; `path` is its place in the request. Unknown keys are ignored, and `status` is one
+ * of them.
+ */
 export function parseAlert(given: unknown, path: string): Parsed {
+  return parsedBy(() => checkedAlert(given, path))
+}
+
+/** Checks one alert that an Alertmanager sends: it has a status, too. */
+export function parseNotified(given: unknown, path: string): Parsed {
+  return parsedBy(() => ({ ...checkedAlert(given, path), isResolved: isResolved(given, path) }))
+}
+
+function parsedBy(check: () => PrometheusAlert): Parsed {
   try {
-    return checkedAlert(given, path)
+    return check()
   } catch (error) {
     if (error instanceof InvalidAlert) return { fault: error.detail }
     throw error
@@ -39,12 +51,21 @@ function checkedAlert(given: unknown, path: string): PrometheusAlert {
   const labels = sortedLabels(textsOf(given['labels'], `${path}.labels`))
   if (labels.length === 0)
     throw new InvalidAlert(`${path}.labels`, 'must have at least one label with a value')
+  if (labels.some(([name]) => name === ''))
+    throw new InvalidAlert(`${path}.labels`, 'must not have an empty name')
   const annotations = textsOf(given['annotations'] ?? {}, `${path}.annotations`)
   const startsAt = timeOf(given['startsAt'], `${path}.startsAt`)
   const endsAt = timeOf(given['endsAt'], `${path}.endsAt`)
   if (startsAt !== undefined && endsAt !== undefined && endsAt < startsAt)
     throw new InvalidAlert(`${path}.endsAt`, 'must not be before startsAt')
-  return { labels, annotations, endsAt, isResolved: given['status'] === 'resolved' }
+  return { labels, annotations, endsAt, isResolved: false }
+}
+
+function isResolved(given: unknown, path: string): boolean {
+  const status = isObject(given) ? (given['status'] ?? 'firing') : 'firing'
+  if (status !== 'firing' && status !== 'resolved')
+    throw new InvalidAlert(`${path}.status`, 'must be firing or resolved')
+  return status === 'resolved'
 }
 
 function isObject(given: unknown): given is Readonly<Record<string, unknown>> {

@@ -5,14 +5,14 @@ import fc from 'fast-check'
 import { MINUTE, toRfc3339 } from '../../../kernel/time.ts'
 import { judgeFirst, judgeReport, judgeTime } from '../judgement.ts'
 import { alarmIdOf, sortedLabels } from './labels.ts'
-import { isFault, parseAlert } from './parse.ts'
+import { isFault, parseAlert, parseNotified } from './parse.ts'
 import { toReport } from './report.ts'
 
 const NOW = Date.UTC(2026, 0, 31, 2)
 const LABELS = { alertname: 'DiskFull', job: 'node', instance: '192.0.2.10:9100', severity: 'critical' }
 
-function reportOf(given: object) {
-  const parsed = parseAlert({ labels: LABELS, ...given }, '0')
+function reportOf(given: object, parse = parseAlert) {
+  const parsed = parse({ labels: LABELS, ...given }, '0')
   return isFault(parsed) ? assert.fail(parsed.fault.message) : toReport(parsed, NOW)
 }
 
@@ -72,7 +72,6 @@ const ENDS: readonly (readonly [
   ['an end in the future', { endsAt: '2026-01-31T03:01:00.123456789+01:00' }, 'CRITICAL', NOW + MINUTE + 123],
   ['an end now', { endsAt: toRfc3339(NOW) }, 'CLOSE', undefined],
   ['an end in the past', { endsAt: '2026-01-31T01:00:00Z' }, 'CLOSE', undefined],
-  ['the status resolved', { status: 'resolved', endsAt: '2099-01-31T01:00:00Z' }, 'CLOSE', undefined],
 ]
 
 for (const [what, given, level, expiresAt] of ENDS) {
@@ -81,6 +80,13 @@ for (const [what, given, level, expiresAt] of ENDS) {
     assert.deepEqual([report.level, report.expiresAt], [level, expiresAt])
   })
 }
+
+test('the status counts in what an Alertmanager sends, and is an unknown key in what Prometheus sends', () => {
+  const given = { status: 'resolved', endsAt: toRfc3339(NOW + MINUTE) }
+  assert.equal(reportOf(given, parseNotified).level, 'CLOSE')
+  assert.equal(reportOf({ ...given, status: 'firing' }, parseNotified).level, 'CRITICAL')
+  assert.equal(reportOf(given).level, 'CRITICAL')
+})
 
 test('texts are cut to the limits of an alert, and variables that stand for secrets are replaced', () => {
   const long = 'x'.repeat(100_000)
@@ -115,6 +121,7 @@ const FAULTS: readonly (readonly [what: string, given: unknown, path: string])[]
   ['without labels', {}, '3.labels'],
   ['with a list of labels', { labels: [] }, '3.labels'],
   ['whose labels have no value', { labels: { a: '' } }, '3.labels'],
+  ['with a label without a name', { labels: { a: 'b', '': 'c' } }, '3.labels'],
   ['with a label that is a number', { labels: { a: 'b', c: 1 } }, '3.labels.c'],
   ['with an annotation that is null', { labels: LABELS, annotations: { a: null } }, '3.annotations.a'],
   ['with a wrong start', { labels: LABELS, startsAt: 'now' }, '3.startsAt'],

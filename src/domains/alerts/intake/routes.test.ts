@@ -160,6 +160,8 @@ test('a notification with a wrong alert is refused as a whole, and the field is 
   for (const [body, path] of [
     [{ alerts: [alert('Disk'), { labels: { a: '' } }] }, 'alerts.1.labels'],
     [{}, 'alerts'],
+    [{ version: '3', alerts: [alert('Disk')] }, 'version'],
+    [{ alerts: [alert('Disk', { status: 'pending' })] }, 'alerts.0.status'],
   ] as const) {
     const { status, text } = await api.post(PATHS.alertmanager, body)
     const { code, details } = JSON.parse(text)

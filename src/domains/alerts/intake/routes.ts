@@ -4,7 +4,7 @@ import type { Tx } from '../../../store/store.ts'
 import { ok, route, type Answer, type Route } from '../../../wire/route.ts'
 import type { Report } from '../model.ts'
 import type { Alerts } from '../service.ts'
-import { isFault, parseAlert, type Parsed } from './parse.ts'
+import { isFault, parseAlert, parseNotified, type Parsed } from './parse.ts'
 import { toReport, type PrometheusAlert } from './report.ts'
 import { NotificationBody, PrometheusBody, PrometheusFault } from './schemas.ts'
 
@@ -32,7 +32,11 @@ export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Rout
         200: { description: 'All alerts were taken.' },
         400: { description: 'Some alerts were refused, or the whole request.', schema: PrometheusFault },
       },
-      prepare: ({ body }) => parsedAlerts(body, '', clock.now()),
+      prepare: ({ body }) =>
+        outcomesOf(
+          body.map((each, index) => parseAlert(each, `${index}`)),
+          clock.now(),
+        ),
       change: async (tx, { identity }, { reports, faults }) => {
         await reportAll(tx, reports, identity.id)
         return faults.length === 0 ? ok(undefined) : refusal(faults)
@@ -51,7 +55,8 @@ export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Rout
       body: NotificationBody,
       answers: { 200: { description: 'All alerts were taken.' } },
       prepare: ({ body }) => {
-        const { reports, faults } = parsedAlerts(body.alerts, 'alerts.', clock.now())
+        const parsed = body.alerts.map((each, index) => parseNotified(each, `alerts.${index}`))
+        const { reports, faults } = outcomesOf(parsed, clock.now())
         if (faults.length > 0) throw invalidAlerts(faults)
         return reports
       },
@@ -63,8 +68,7 @@ export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Rout
   ]
 }
 
-function parsedAlerts(given: readonly unknown[], prefix: string, now: number) {
-  const parsed = given.map((each, index) => parseAlert(each, `${prefix}${index}`))
+function outcomesOf(parsed: readonly Parsed[], now: number) {
   return {
     reports: inLockOrder(parsed.filter(isAlert).map((alert) => toReport(alert, now))),
     faults: parsed.filter(isFault).map(({ fault }) => fault),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ErrorBody } from '../../../wire/schemas.ts'
+import { ErrorBody, OneOf } from '../../../wire/schemas.ts'
 
 // A larger request would hold the database for too long. Prometheus sends at most 256 alerts in one request.
 const ALERT_LIMIT = 1_000
@@ -24,6 +24,7 @@ export const PrometheusBody = Type.Unsafe<readonly unknown[]>({
 /** What an Alertmanager sends to a webhook. */
 export const NotificationBody = Type.Object(
   {
+    version: Type.Optional(OneOf(['4'], 'Of the format.')),
     alerts: Type.Unsafe<readonly unknown[]>({
       ...Alerts,
       examples: [[{ status: 'firing', labels: LABELS }]],
