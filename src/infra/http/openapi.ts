@@ -103,7 +103,8 @@ const IF_MATCH = Type.String({
 })
 
 const LAST_EVENT_ID = Type.String({
-  examples: ['0'],
+  maxLength: 64,
+  examples: ['17-4'],
   description: 'The `id` of the last event that the client has seen: the stream goes on behind it.',
 })
 

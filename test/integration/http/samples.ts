@@ -93,6 +93,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   acknowledgeAlert: () => ({ params: unknownId(), body: { comment: 'Anna is on it.' } }),
   unfreezeAlert: () => ({ params: unknownId() }),
   getAlertHistory: () => ({ params: unknownId(), query: page }),
+  listAlertDecisions: () => ({ params: unknownId(), query: timedPage }),
   createSilence: () => ({
     body: {
       matchers: {
