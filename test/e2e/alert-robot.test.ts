@@ -76,3 +76,19 @@ test('an alert of the api is sent by the worker; its decision, the metrics and t
   assert.equal(await platform.stop(), 0)
   assertWithout(secrets, JSON.stringify(platform.logs()) + platform.stderr())
 })
+
+test('an alert of Prometheus recovers by itself at its end, and the robot hears of both', async (t) => {
+  const { dataDir, env, robots, scope } = await world(t)
+  const platform = scope.use(await servePlatform({ dataDir, env }))
+  const endsAt = new Date(Date.now() + 3_000).toISOString()
+  const body = [{ labels: { alertname: 'DiskFull', severity: 'critical' }, endsAt }]
+  assert.equal((await platform.call('POST', '/api/v2/alerts', { body, roles: 'service' })).status, 200)
+  const alert = async () => {
+    const answer = await platform.call('GET', '/alerts')
+    return ((await answer.json()) as { items: { status: string; recovered_at: string | null }[] }).items[0]
+  }
+  await eventually('the alert has recovered', async () => (await alert())?.status === 'recovered')
+  assert.ok(String((await alert())?.recovered_at) >= endsAt)
+  await eventually('the robot has posted the recovery', () => robots.shown.join('\n').includes('[RECOVERED]'))
+  assert.match(robots.shown.join('\n'), /\[CRITICAL\] DiskFull/)
+})

@@ -7,9 +7,10 @@ import { createHttpServer } from '../../../infra/http/server.ts'
 import { knownRoles } from '../../../kernel/identity.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { noMetrics } from '../../../kernel/metrics.ts'
-import { HOUR, toRfc3339 } from '../../../kernel/time.ts'
+import { HOUR, MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import type { DialectName } from '../../../store/dialects/capabilities.ts'
 import { noNotifications } from '../occasion.ts'
+import { alertTimeJob } from '../jobs.ts'
 import { Alerts } from '../service.ts'
 import { intakeRoutes } from './routes.ts'
 
@@ -54,6 +55,11 @@ async function startApi(dialect: DialectName = 'sqlite') {
   return {
     clock,
     events,
+    /** Lets time pass, and the worker's job notice it. */
+    async pass(milliseconds: number) {
+      clock.advance(milliseconds)
+      await alertTimeJob(alerts).run(new AbortController().signal)
+    },
     post: async (path: string, body: unknown, role = 'service') => {
       const headers = { 'x-user-roles': role, 'content-type': 'application/json' }
       const response = await fetch(`http://${address}${path}`, {
@@ -98,6 +104,34 @@ onEveryDialect('alerts of Prometheus', (dialect) => {
     )
     assert.deepEqual(api.events, ['alert.raised', 'alert.raised', 'alert.recovered'])
   })
+
+  for (const [name, path] of Object.entries(PATHS)) {
+    const request = (alerts: readonly object[]) => (path === PATHS.prometheus ? alerts : { alerts })
+
+    test(`of ${name} recover by themselves 5 minutes after they were sent last`, async () => {
+      await using api = await startApi(dialect)
+      await api.post(path, request([alert('DiskFull', { endsAt: '0001-01-01T00:00:00Z' })]))
+      await api.pass(5 * MINUTE - 1)
+      await api.post(path, request([alert('DiskFull')]))
+      await api.pass(5 * MINUTE - 1)
+      assert.deepEqual(await api.list(), [['DiskFull', 'firing', 2]])
+      await api.pass(1)
+      assert.deepEqual(await api.list(), [['DiskFull', 'recovered', 2]])
+      assert.deepEqual(api.events, ['alert.raised', 'alert.recovered'])
+    })
+
+    test(`of ${name} recover by themselves at the end that was sent last`, async () => {
+      await using api = await startApi(dialect)
+      const endingIn = (milliseconds: number) =>
+        api.post(path, request([alert('DiskFull', { endsAt: toRfc3339(api.clock.now() + milliseconds) })]))
+      await endingIn(HOUR)
+      await endingIn(10 * SECOND)
+      await api.pass(10 * SECOND - 1)
+      assert.deepEqual(await api.list(), [['DiskFull', 'firing', 2]])
+      await api.pass(1)
+      assert.deepEqual(await api.list(), [['DiskFull', 'recovered', 2]])
+    })
+  }
 
   test('that come at once in different orders are all taken', async () => {
     await using api = await startApi(dialect)
