@@ -15,8 +15,13 @@ const unknownId = () => ({ id: randomUUID() })
 const fresh = (word: string) => `${word}-${randomUUID()}`
 /** A silence has to end in the future, and may not last long. */
 export const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
-const page = { limit: '10' }
-const timedPage = { ...page, created_from: '2026-01-31T02:00:00Z', created_to: '2099-01-31T03:00:00+01:00' }
+const timedPage = {
+  limit: '10',
+  created_from: '2026-01-31T02:00:00Z',
+  created_to: '2099-01-31T03:00:00+01:00',
+}
+/** From the position of the first row, oldest first. */
+const OLDEST_CURSOR = 'WyJvbGRlc3QiLDFd'
 
 /** A valid request of every operation, with names that do not exist yet. */
 const SAMPLES: Readonly<Record<string, () => Sample>> = {
@@ -32,7 +37,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getOrder: () => ({ params: { order_id: fresh('order') } }),
   getOrderHistory: () => ({ params: { order_id: fresh('order') } }),
   moveOrder: () => ({ params: { order_id: fresh('order') }, body: { status: 'paid' } }),
-  streamEvents: () => ({}),
+  streamEvents: () => ({ query: { subjects: 'order.*' } }),
   listMessages: () => ({ query: { ...timedPage, status: 'pending', subject: 'shop.opened' } }),
   getMessage: () => ({ params: unknownId() }),
   publishMessage: () => ({
@@ -77,8 +82,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getTicket: () => ({ params: unknownId() }),
   getTicketHistory: () => ({
     params: unknownId(),
-    // From the position of the first row, oldest first.
-    query: { ...timedPage, cursor: 'WyJvbGRlc3QiLDFd' },
+    query: { ...timedPage, cursor: OLDEST_CURSOR },
   }),
   editTicket: () => ({
     params: unknownId(),
@@ -92,7 +96,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   }),
   acknowledgeAlert: () => ({ params: unknownId(), body: { comment: 'Anna is on it.' } }),
   unfreezeAlert: () => ({ params: unknownId() }),
-  getAlertHistory: () => ({ params: unknownId(), query: page }),
+  getAlertHistory: () => ({ params: unknownId(), query: { ...timedPage, cursor: OLDEST_CURSOR } }),
   listAlertDecisions: () => ({ params: unknownId(), query: timedPage }),
   createSilence: () => ({
     body: {
@@ -107,7 +111,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       ends_at: hoursFromNow(48),
     },
   }),
-  listSilences: () => ({ query: { ...page, state: 'active' } }),
+  listSilences: () => ({ query: { ...timedPage, state: 'active' } }),
   endSilence: () => ({ params: unknownId() }),
   login: () => ({ body: { username: fresh('nobody'), password: PASSWORD } }),
   getMe: () => ({}),

@@ -26,8 +26,9 @@ export function notificationRoutes(alerts: Pick<Alerts, 'get'>, notifier: Pick<N
       answers: { 200: { description: 'A page of decisions.', schema: DecisionPage } },
       errors: { alert_not_found },
       read: async ({ params, query }) => {
+        const page = parsePage(query)
         const { id } = await alerts.get(params.id)
-        return ok(encodePage(await notifier.list(id, parsePage(query)), encodeDecision))
+        return ok(encodePage(await notifier.list(id, page), encodeDecision))
       },
     }),
   ]
