@@ -8,6 +8,7 @@ export interface Schema {
   readonly description?: string
   readonly enum?: readonly unknown[]
   readonly pattern?: string
+  readonly format?: string
   readonly minLength?: number
   readonly maxLength?: number
   readonly minimum?: number

@@ -56,7 +56,9 @@ const MADE_BY_TYPE: Readonly<Record<TypeName, (schema: Schema) => fc.Arbitrary<u
   anything: () => fc.jsonValue({ maxDepth: 3 }),
 }
 
-function textsOf({ pattern, minLength = 0, maxLength = LONGEST }: Schema): fc.Arbitrary<string> {
+function textsOf({ pattern, format, minLength = 0, maxLength = LONGEST }: Schema): fc.Arbitrary<string> {
+  // A random text is hardly ever a time.
+  if (format === 'date-time') return TIMES
   const most = Math.min(maxLength, LONGEST)
   const words = fc.array(fc.stringMatching(/^[a-z0-9]{1,8}$/), { minLength: 1, maxLength: 4 })
   const bounds = fc
@@ -73,6 +75,10 @@ function textsOf({ pattern, minLength = 0, maxLength = LONGEST }: Schema): fc.Ar
     { weight: 1, arbitrary: fc.string({ unit: 'binary', minLength, maxLength: most }) },
   )
 }
+
+const TIMES = fc
+  .date({ min: new Date(0), max: new Date('2099-12-31T00:00:00Z'), noInvalidDate: true })
+  .map((date) => date.toISOString())
 
 /** Texts of a pattern that the library can read; it knows no look-ahead. */
 function matching(pattern: string | undefined): fc.Arbitrary<string> | undefined {
