@@ -37,7 +37,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getOrder: () => ({ params: { order_id: fresh('order') } }),
   getOrderHistory: () => ({ params: { order_id: fresh('order') } }),
   moveOrder: () => ({ params: { order_id: fresh('order') }, body: { status: 'paid' } }),
-  streamEvents: () => ({ query: { subjects: 'order.*' } }),
+  streamEvents: () => ({ query: { subjects: 'alert.*' } }),
   listMessages: () => ({ query: { ...timedPage, status: 'pending', subject: 'shop.opened' } }),
   getMessage: () => ({ params: unknownId() }),
   publishMessage: () => ({
