@@ -85,7 +85,7 @@ async function untilDecided(database: DatabaseSync): Promise<void> {
   while (pending.get()) await pause(LOOK_EVERY_MS)
 }
 
-// docs/performance.md, P13
+// docs/performance.md, P13: a storm of alerts
 const RATE = { must: { atLeast: 0.5 } }
 const DECIDED = { must: { atMost: 5 } }
 const REFUSED = { must: { atMost: 0 } }

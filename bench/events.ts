@@ -131,7 +131,7 @@ async function untilArrived(readers: EventReaders, wanted: number) {
   }
 }
 
-// docs/performance.md, P16
+// docs/performance.md, P16: live stream of events
 function measuresOf(rounds: readonly Round<Sample>[]): Measure[] {
   const of = (figure: (sample: Sample) => number) => figures(rounds, 'stream', figure)
   return [

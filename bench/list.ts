@@ -118,7 +118,7 @@ function timeOf(slice: Slice): number {
   return 1 / rateOf(slice)
 }
 
-// docs/performance.md, P2
+// docs/performance.md, P2: a page of orders
 const RATE = { must: { atLeast: 0.12 }, better: { atLeast: 0.25 } }
 const GROWTH = { must: { atMost: 1.3 } }
 const COMMITS = { must: { atLeast: 1 } }

@@ -124,7 +124,7 @@ function openRegistry(stack: AsyncDisposableStack): ReturnType<typeof createMetr
   return registry
 }
 
-// docs/performance.md, P12
+// docs/performance.md, P12: metrics
 const SHARE = { must: { atMost: 3 } }
 const SCRAPE = { must: { atMost: 5 } }
 

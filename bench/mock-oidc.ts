@@ -94,7 +94,7 @@ async function memoryMeasures(cwd: string, { signal, onSlice }: RoundOptions): P
   ]
 }
 
-// docs/performance.md, P8
+// docs/performance.md, P8: the mock identity provider
 const TO_BARE = { must: { atLeast: 0.6 }, better: { atLeast: 0.8 } }
 const TO_PEER = { must: { atLeast: 5 } }
 

@@ -110,7 +110,7 @@ async function startPeers(
   return started
 }
 
-// docs/performance.md, P1
+// docs/performance.md, P1: durable `POST /orders`
 const RATE = { must: { atLeast: 0.85 }, better: { atLeast: 1.2 } }
 const P99 = { must: { atMost: 1.2 } }
 const TO_PEER: Readonly<Record<string, Pick<Measure, 'must' | 'better'>>> = {

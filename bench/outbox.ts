@@ -163,7 +163,7 @@ async function memoryMeasures(
   ]
 }
 
-// docs/performance.md, P5
+// docs/performance.md, P5: delivery after an outage
 const RATE = { must: { atLeast: 0.8 }, better: { atLeast: 2 } }
 const GROWTH = { must: { atMost: 1.2 } }
 

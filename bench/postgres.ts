@@ -138,7 +138,7 @@ async function insertOrder(client: PoolClient): Promise<void> {
   await client.query('commit')
 }
 
-// docs/performance.md, P11
+// docs/performance.md, P11: `POST /orders` on PostgreSQL
 const RATE = { must: { atLeast: 0.6 } }
 
 function measuresOf(rounds: readonly Round[], many: number): Measure[] {

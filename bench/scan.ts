@@ -169,7 +169,7 @@ const EXPIRY_TIMES = `
   )
   select max(at) - min(at) as milliseconds, sum(at > first) as later from times`
 
-// docs/performance.md, P4
+// docs/performance.md, P4: the expiry scan
 const IDLE_GROWTH = { must: { atMost: 2 } }
 const BLOCK = { must: { atMost: 10 } }
 const TOTAL = { must: { atMost: 3 } }

@@ -94,7 +94,7 @@ function contestant(
   }
 }
 
-// docs/performance.md, P3
+// docs/performance.md, P3: a slow disk
 const DELAY = { must: { atMost: 15 } }
 const RATE = { must: { atLeast: 0.8 } }
 

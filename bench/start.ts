@@ -71,7 +71,7 @@ function contestant(name: string, begin: (port: number) => Promise<RunningServer
   }
 }
 
-// docs/performance.md, P6
+// docs/performance.md, P6: start and idle memory
 const FROM_SOURCE = { must: { atMost: 5 } }
 const RELEASED = { must: { atMost: 2 }, better: { atMost: 1.65 } }
 const MEMORY = { must: { atMost: 1.6 }, better: { atMost: 1.4 } }

@@ -112,7 +112,7 @@ async function untilDelivered({ database }: World): Promise<void> {
   while (waiting.get()) await pause(LOOK_EVERY_MS)
 }
 
-// docs/performance.md, P15
+// docs/performance.md, P15: telemetry
 const RATE = { must: { atLeast: 20_000 } }
 const ORDERS = { must: { atLeast: 0.7 } }
 

@@ -11,9 +11,22 @@ const SOURCES = globSync('{src,programs,bin,scripts,bench,test,console}/**/*.{ts
   .filter((file) => file !== relative(ROOT, import.meta.filename))
   .sort()
 
+// `docs/specification.md, Orders` or `SECURITY.md, Passwords`: a page, and the heading of one of its sections.
+const CITATION = /((?:docs\/[\w/-]+|[A-Z]+)\.md), (?=(\w.{0,80}))/g
+// The name of a file of the repository in running text.
+const FILE = /(?<![\w/.-])(?:bench|bin|console|deploy|docs|programs|scripts|src|test)\/[\w./-]+\.\w+/g
+// These may name files that are gone, or files to be created.
+const OTHER_FILES = /^(?:CHANGELOG\.md|docs\/decisions\/.*)$|NNNN/
+
 interface Link {
   readonly path: string
   readonly anchor: string
+}
+
+interface Citation {
+  readonly source: string
+  readonly page: string
+  readonly text: string
 }
 
 describe('the documents', () => {
@@ -24,10 +37,27 @@ describe('the documents', () => {
     })
   }
 
-  test('every citation of docs/specification.md names one of its sections', () => {
-    const sections = [...read('docs/specification.md').matchAll(/^###? (.*)$/gm)].map(([, name = '']) => name)
-    const unknown = citations().filter(({ text }) => !sections.some((name) => text.startsWith(name)))
-    assert.deepEqual(unknown, [])
+  test('every citation of a page names one of its sections', () => {
+    const cited = [...SOURCES, ...DOCUMENTS].flatMap(citationsIn)
+    assert.ok(cited.length > 100, 'the citations were not recognized')
+    assert.deepEqual(
+      cited.filter((citation) => !namesSection(citation)),
+      [],
+    )
+  })
+
+  test('every document that the code names exists', () => {
+    const missing = SOURCES.flatMap((source) =>
+      filesIn(source).filter((file) => file.endsWith('.md') && !isFile(file)),
+    )
+    assert.deepEqual(missing, [])
+  })
+
+  test('every file that a document names exists', () => {
+    const missing = DOCUMENTS.filter((document) => !OTHER_FILES.test(document))
+      .flatMap(filesIn)
+      .filter((file) => !OTHER_FILES.test(file) && !isFile(file))
+    assert.deepEqual(missing, [])
   })
 
   for (const { source, text } of configurationExamples()) {
@@ -37,14 +67,22 @@ describe('the documents', () => {
   }
 })
 
-/** What follows the name of the specification in comments. */
-function citations(): { source: string; text: string }[] {
-  return SOURCES.flatMap((source) =>
-    [...read(source).matchAll(/docs\/specification\.md, (.{1,40})/g)].map(([, text = '']) => ({
-      source,
-      text,
-    })),
-  )
+/** Each citation with the text that follows it. A comment may break it over two lines. */
+function citationsIn(source: string): Citation[] {
+  const text = read(source).replace(/\n\s*(?:\*|\/\/)? ?/g, ' ')
+  return [...text.matchAll(CITATION)].map(([, page = '', rest = '']) => ({ source, page, text: rest }))
+}
+
+function namesSection({ page, text }: Citation): boolean {
+  return isFile(page) && headingsIn(page).some((heading) => text.startsWith(heading))
+}
+
+function filesIn(source: string): string[] {
+  return [...read(source).matchAll(FILE)].map(([file]) => file)
+}
+
+function isFile(path: string): boolean {
+  return statSync(join(ROOT, path), { throwIfNoEntry: false })?.isFile() ?? false
 }
 
 /** Links to files of the repository, with paths relative to its root. */
@@ -62,17 +100,19 @@ function linksIn(document: string): Link[] {
 
 function hasTarget({ path, anchor }: Link): boolean {
   if (!statSync(join(ROOT, path), { throwIfNoEntry: false })) return false
-  return anchor === '' || headingsIn(path).includes(anchor)
+  return anchor === '' || headingsIn(path).map(anchorOf).includes(anchor)
 }
 
-/** The anchors of a document's headings: lower case, without punctuation, hyphens for blanks. */
 function headingsIn(document: string): string[] {
-  return [...withoutCode(read(document)).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  )
+  return [...withoutCode(read(document)).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
+}
+
+/** The anchor of a heading: lower case, without punctuation, hyphens for blanks. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
 }
 
 function withoutCode(text: string): string {

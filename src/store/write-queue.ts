@@ -59,7 +59,7 @@ const GROUP_LIMIT = 256
 const BURST_TURNS = 4
 // A longer queue means that the disk has stopped; a quick refusal is better than a timeout of every client.
 const QUEUE_LIMIT = 20_000
-// docs/reliability.md: requests wait up to 5 s for a lock held elsewhere.
+// docs/reliability.md, R-25: locks: requests wait up to 5 s for a lock held elsewhere.
 const LOCK_TIMEOUT_MS = 5_000
 const LOCK_BACKOFF = { initialMs: 1, maximumMs: 50 }
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]

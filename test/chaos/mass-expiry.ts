@@ -10,7 +10,7 @@ import { percentile } from './support/watch.ts'
 
 // One order in ten is due.
 const ORDERS_PER_DUE = 10
-// docs/reliability.md, R-9: 60 s, which a busy machine may exceed.
+// docs/reliability.md, Results: 60 s, which a busy machine may exceed.
 const TIMEOUT_S = 900
 const POLL_MS = 250
 const CALL_EVERY_MS = 10

@@ -17,6 +17,7 @@ export interface PostgresCluster {
 
 /** An empty database for one test. */
 export interface TestDatabase {
+  readonly name: string
   readonly url: string
   /** Removes it, and closes its connections. */
   drop(): Promise<void>
@@ -48,14 +49,25 @@ const KEEPER = `
   wait $server || true
 `
 
+export interface TestDatabaseOptions {
+  readonly encoding?: string
+  /** The name of the database that is copied; nobody may be connected to it. */
+  readonly template?: string
+}
+
 /** A new database: on the server of the test run; for a file that is run by itself, on one of this process. */
-export async function createTestDatabase({ encoding = 'UTF8' } = {}): Promise<TestDatabase> {
+export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const { encoding = 'UTF8', template = 'template0' } = options
   const server = await serverUrl()
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' LOCALE 'C'`)
+  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING '${encoding}' LOCALE 'C'`)
   const url = new URL(server)
   url.pathname = name
-  return { url: url.href, drop: () => administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+  return {
+    name,
+    url: url.href,
+    drop: () => administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  }
 }
 
 let ownServer: Promise<PostgresCluster> | undefined

@@ -258,7 +258,7 @@ function applied(content: Buffer, step: Change): Buffer {
   return result
 }
 
-/** Of the writes 40 % are kept, 40 % are lost, and 20 % keep some sectors (docs/reliability.md, R-2). */
+/** Of the writes 40 % are kept, 40 % are lost, and 20 % keep some sectors (docs/reliability.md, R-2: power loss). */
 function afterLoss(content: Buffer, step: Change, chance: Chance): Buffer {
   const fate = chance.number()
   if (fate < 0.4) return applied(content, step)

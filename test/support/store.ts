@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from 'node:test'
@@ -14,21 +14,56 @@ import type { Store, Tx } from '../../src/store/store.ts'
 import type { StoreLimits } from '../../src/store/timeout.ts'
 import { createTestDatabase } from './postgres.ts'
 
+interface NewDatabase {
+  readonly address: DatabaseAddress
+  /** The name of the database, or the path of its file. */
+  readonly name: string
+  /** Removes it. */
+  drop(): Promise<void>
+}
+
 const DIALECTS: readonly DialectName[] = ['sqlite', 'postgres']
 
-/** Creates an empty database; `drop` removes it. */
-export async function emptyDatabase(
-  dialect: DialectName,
-): Promise<{ address: DatabaseAddress; drop(): Promise<void> }> {
-  if (dialect === 'postgres') {
-    const { url, drop } = await createTestDatabase()
-    return { address: { kind: 'postgres', url: new Secret(url) }, drop }
-  }
+async function createPostgresDatabase(template?: string): Promise<NewDatabase> {
+  const { name, url, drop } = await createTestDatabase({ ...(template !== undefined && { template }) })
+  return { name, address: { kind: 'postgres', url: new Secret(url) }, drop }
+}
+
+async function createSqliteDatabase(template?: string): Promise<NewDatabase> {
   const directory = mkdtempSync(join(tmpdir(), 'platform-store-'))
+  const path = join(directory, 'platform.db')
+  if (template !== undefined) copyFileSync(template, path)
   return {
-    address: { kind: 'sqlite', path: join(directory, 'platform.db') },
+    name: path,
+    address: { kind: 'sqlite', path },
     drop: async () => rmSync(directory, { recursive: true, force: true }),
   }
+}
+
+const CREATE = { postgres: createPostgresDatabase, sqlite: createSqliteDatabase } as const
+
+export function emptyDatabase(dialect: DialectName): Promise<NewDatabase> {
+  return CREATE[dialect]()
+}
+
+const templates = new Map<DialectName, Promise<string>>()
+
+/** Creates a database with the current schema: a copy of one that each test process migrates once. */
+async function migratedDatabase(dialect: DialectName): Promise<NewDatabase> {
+  const template = templates.get(dialect) ?? createTemplate(dialect)
+  templates.set(dialect, template)
+  return CREATE[dialect](await template)
+}
+
+/** The databases of PostgreSQL end with its server. */
+async function createTemplate(dialect: DialectName): Promise<string> {
+  const { name, address, drop } = await CREATE[dialect]()
+  const options = { clock: systemClock, metrics: noMetrics, logger: silentLogger, limits: {} }
+  const store = await openStore({ database: address, ...options })
+  await migrate(store, systemClock)
+  await store.close()
+  if (dialect === 'sqlite') process.once('exit', () => void drop())
+  return name
 }
 
 export interface TestStore extends AsyncDisposable {
@@ -43,7 +78,7 @@ export async function testStore(
   limits: Partial<StoreLimits> = {},
   logger: Logger = silentLogger,
 ): Promise<TestStore> {
-  const { address, drop } = await emptyDatabase(dialect)
+  const { address, drop } = await migratedDatabase(dialect)
   const store = await openStore({
     database: address,
     clock,
@@ -51,7 +86,6 @@ export async function testStore(
     logger,
     limits,
   })
-  await migrate(store, clock)
   return {
     store,
     address,

@@ -7,22 +7,22 @@ const WINDOW_MS = HOUR
 const SWINGS_TO_FREEZE = 4
 
 /**
- * Whether a change of the weight is a swing: between recovered and CRITICAL, directly. The first CRITICAL of an alert is
- * none.
+ * Whether a change of the weight is a swing: a direct change between recovered and CRITICAL. The first CRITICAL report of
+ * an alert is not a swing.
  */
 export function isSwing(before: Alert, after: Alert): boolean {
   if (before.weight === 6) return after.weight === 0
   return before.weight === 0 && after.weight === 6 && before.wasCritical
 }
 
-/** The swings of the last hour, with a new one; one that is exactly an hour old does not count any more. */
+/** The swings of the last hour and a new one. A swing that is exactly an hour old does not count. */
 export function addSwing({ swings, reports }: Alert, at: number): readonly Swing[] {
   // The report that led to the state before the swing counts too.
   const swing = { at, reportsBefore: Math.max(reports - 1, 0) }
   return [...swings.filter((each) => each.at > at - WINDOW_MS), swing]
 }
 
-/** The freeze that those swings of one hour cause; undefined if they are too few. */
+/** The freeze that these swings of the last hour cause; undefined if there are too few. */
 export function freezeFor(swings: readonly Swing[], at: number): Freeze | undefined {
   const [earliest] = swings
   if (!earliest || swings.length < SWINGS_TO_FREEZE) return undefined

@@ -163,7 +163,7 @@ function reportOf(weight: AlertWeight) {
 }
 
 describe('any sequence of reports, actions and waits', () => {
-  it('leaves the alert, and emits the events, that a small model of the rules says', () => {
+  it('leaves the alert and emits the events as a small model of the rules does', () => {
     fc.assert(
       fc.property(fc.constantFrom<AlertWeight>(0, 2, 4, 6), steps, (firstWeight, sequence) => {
         let at = 0
@@ -195,7 +195,7 @@ describe('any sequence of reports, actions and waits', () => {
     )
   })
 
-  it('notifies of what changes the status, and of nothing twice in a row', () => {
+  it('notifies of changes of the status, and never of the same change twice in a row', () => {
     const statusOf: Record<string, AlertStatus | undefined> = { raised: 'firing', recovered: 'recovered' }
     fc.assert(
       fc.property(steps, (sequence) => {

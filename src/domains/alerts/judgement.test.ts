@@ -420,7 +420,7 @@ describe('the freeze rule', () => {
     )
   })
 
-  it('leaves an alert as its last report says', () => {
+  it('leaves the alert in the state of its last report', () => {
     const statusOf = (...steps: Step[]) =>
       judgeAll(...FOUR, ...steps)
         .at(-1)

@@ -19,7 +19,7 @@ export interface Cause {
   readonly actor: string
 }
 
-/** The actor of what happens because time has passed. */
+/** The actor of changes that are due at a certain time. */
 export const WORKER = 'worker'
 
 /** One line of the history of an alert; `from` is null for its first report. */
@@ -40,7 +40,7 @@ export const ALERT_CHANGES = [
   'unfrozen',
 ] as const
 
-/** A line behind the first one. */
+/** A line after the first one. */
 export interface ChangeEntry extends HistoryEntry {
   readonly from: AlertStatus
 }
@@ -48,14 +48,14 @@ export interface ChangeEntry extends HistoryEntry {
 /** What a change has done to an alert; `repeated` changes only its count, its texts or a lower weight. */
 export type AlertChange = (typeof ALERT_CHANGES)[number] | 'repeated'
 
-/** The result of a report, of an action or of time: the alert after it, and all that follows from it. */
+/** The result of a report, an action of a user or the passing of time: the changed alert, and what has to be recorded. */
 export interface Judgement {
   readonly alert: Alert
   readonly change: AlertChange
   readonly events: readonly AlertEvent[]
   /** Null if nothing changes that the history shows; also for the first report, which the alert itself records. */
   readonly entry: ChangeEntry | null
-  /** Null if nobody has to be notified. */
+  /** Null if no notification is due. */
   readonly occasion: AlertOccasion | null
 }
 
@@ -78,7 +78,7 @@ export function judgeFirst(report: Report, id: string, cause: Cause): Judgement 
   return { ...judgement, alert, change, events: [change], entry: null }
 }
 
-/** Judges one more report: first what time has done to the alert, then the report. */
+/** Judges one more report, after the changes that were due before it. */
 export function judgeReport(alert: Alert, report: Report, cause: Cause): Judgement[] {
   return afterTime(alert, cause.at, (current) => [
     enter(current, withReport(current, report, cause.at), cause),
@@ -106,7 +106,7 @@ export function judgeRecovery(alert: Alert, cause: Cause): Judgement[] {
     if (current.status === 'frozen') return [recoverFrozen(current, cause)]
     const recovered = withRecovery(current, cause.at)
     if (!isSwing(current, recovered)) return [enter(current, recovered, cause)]
-    // What would be the fourth swing freezes nothing: the user has said that the alert is over.
+    // Even the fourth swing does not freeze the alert: the user has declared that it is over.
     const swings = addSwing(current, cause.at)
     const after = withStatus({ ...recovered, swings: freezeFor(swings, cause.at) ? [] : swings }, 'recovered')
     return [judged('recovered', current, after, cause, { occasion: { kind: 'recovered' } })]
@@ -120,7 +120,7 @@ export function judgeUnfreeze(alert: Alert, cause: Cause): Judgement[] {
   )
 }
 
-/** Judges what time has done to an alert: none if nothing is due. */
+/** Judges the changes that are due at this time; none if nothing is due. */
 export function judgeTime(alert: Alert, at: number): Judgement[] {
   const cause = { at, actor: WORKER }
   if (alert.weight > 0 && isDue(alert.expiresAt, at)) return [enter(alert, withRecovery(alert, at), cause)]
@@ -147,7 +147,7 @@ function isDue(time: number | null | undefined, at: number): boolean {
   return typeof time === 'number' && time <= at
 }
 
-/** The alert enters the weight of `next`, which still has the status of `before`. */
+/** Changes the status of the alert to that of its new weight; `next` has the new weight and the old status. */
 function enter(before: Alert, next: Alert, cause: Cause): Judgement {
   const occasion = occasionOf(before, next)
   const swings = isSwing(before, next) ? addSwing(before, cause.at) : before.swings
@@ -171,7 +171,7 @@ function freezeNow(before: Alert, next: Alert, cause: Cause): Judgement {
   return judged('frozen', before, after, cause, { ...freezeDetails('frozen', after) })
 }
 
-/** The alert is what its last report says. */
+/** Gives the alert the state of its last report. */
 function unfreeze(before: Alert, cause: Cause): Judgement {
   const status = before.weight === 0 ? 'recovered' : 'firing'
   const after = withStatus({ ...before, freeze: null }, status)
@@ -232,7 +232,7 @@ function occasionOf(before: Alert, after: Alert): AlertOccasion | null {
   return after.weight === 0 && before.weight > 0 ? { kind: 'recovered' } : null
 }
 
-/** An acknowledgement is forgotten with the status. */
+/** A change of the status also ends the acknowledgement. */
 function withStatus(alert: Alert, status: AlertStatus): Alert {
   if (status === 'acknowledged') return { ...alert, status }
   return { ...alert, status, acknowledgedWeight: null, acknowledgedUntil: null }
@@ -243,7 +243,7 @@ function withRecovery(alert: Alert, at: number): Alert {
   return { ...alert, ...RECOVERED, ...memory, recoveredAt: alert.recoveredAt ?? at }
 }
 
-/** The alert with the texts, the level and the weight of a report; its status is that of before. */
+/** The alert with the texts, the level and the weight of a report, and an unchanged status. */
 function withReport(alert: Alert, report: Report, at: number): Alert {
   const { source, title, body, serverAddr } = report
   const weight = weightOf(report)

@@ -30,11 +30,11 @@ export type AlertOccasion =
 /** Decides about the notifications of alerts. */
 export interface AlertNotifications {
   /**
-   * Called in the transaction of the change, which may run twice, with the alert as it is after the change. Whether an
-   * acknowledged or a frozen alert is notified of is decided here: its rises and recoveries are passed on too.
+   * Called in the transaction of the change, which may run twice, with the alert as it is after the change. It is also
+   * called for rises and recoveries of acknowledged and frozen alerts, and decides whether they are sent.
    */
   notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void>
 }
 
-/** Notifies nobody. */
+/** Sends no notifications. */
 export const noNotifications: AlertNotifications = { async notify() {} }

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Secret } from '../../kernel/secret.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
-import { knownRoles, type Role } from '../../kernel/identity.ts'
-import { Changes } from '../../infra/http/changes.ts'
-import { createHttpServer } from '../../infra/http/server.ts'
-import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
+import type { Role } from '../../kernel/identity.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
+import { startRouteServer } from '../../../test/support/route-server.ts'
 import { testStore } from '../../../test/support/store.ts'
 import { noNotifications } from './occasion.ts'
 import { alertRoutes } from './routes.ts'
@@ -43,7 +40,6 @@ interface ErrorWire {
 async function startApi() {
   const clock = fakeClock()
   const { store, ...disposal } = await testStore('sqlite', clock)
-  const keys = new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key') })
   const events: string[] = []
   const alerts = new Alerts({
     store,
@@ -54,20 +50,7 @@ async function startApi() {
     notifications: noNotifications,
     acknowledgeForMs: 4 * HOUR,
   })
-  const server = await createHttpServer({
-    routes: alertRoutes(alerts),
-    identify: ({ headers }) => {
-      const roles = knownRoles([String(headers['x-user-roles'])])
-      return { id: 'anna', name: 'anna', roles, via: 'headers' }
-    },
-    changes: new Changes({ store, keys }),
-    logger: silentLogger,
-    metrics: noMetrics,
-    version: '0',
-    readOnly: false,
-    rateLimitPerMinute: 0,
-  })
-  const address = await server.listen({ host: '127.0.0.1', port: 0 })
+  const server = await startRouteServer({ store, clock, routes: alertRoutes(alerts) })
 
   async function call<T>(
     method: string,
@@ -76,15 +59,8 @@ async function startApi() {
     role: Role = 'admin',
     key?: string,
   ): Promise<Reply<T>> {
-    const response = await fetch(`http://${address}${path}`, {
-      method,
-      headers: {
-        'x-user-roles': role,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(key !== undefined && { 'idempotency-key': key }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
+    const headers = key === undefined ? {} : { 'idempotency-key': key }
+    const response = await server.send(method, path, { body, role, headers })
     return { status: response.status, body: (await response.json()) as T }
   }
 
@@ -104,7 +80,7 @@ async function startApi() {
       return alert
     },
     async [Symbol.asyncDispose]() {
-      await server.close()
+      await server[Symbol.asyncDispose]()
       await disposal[Symbol.asyncDispose]()
     },
   }

@@ -88,7 +88,8 @@ export function alertRoutes(alerts: Alerts): Route[] {
       operation: 'getAlertHistory',
       tag: 'Alerts',
       summary: 'The changes of one alert, oldest first',
-      description: 'Every change of its status, and every increase of its weight. Repeated reports are none.',
+      description:
+        'Every change of its status, and every increase of its weight. Repeated reports are not listed.',
       access: ALERT_READERS,
       params: IdParams,
       query: AlertHistoryQuery,
@@ -126,7 +127,7 @@ function operatorRoutes(alerts: Alerts): Route[] {
       tag: 'Alerts',
       summary: 'Acknowledge a firing alert',
       description:
-        'Its notifications are kept back until the acknowledgement lapses (`alerts.acknowledge_for`), it is reported ' +
+        'Its notifications are suppressed until the acknowledgement lapses (`alerts.acknowledge_for`), it is reported ' +
         'with a higher weight, or it recovers. An alert that is already acknowledged stays unchanged.',
       access: OPERATORS,
       params: IdParams,
@@ -144,7 +145,7 @@ function operatorRoutes(alerts: Alerts): Route[] {
       operation: 'unfreezeAlert',
       tag: 'Alerts',
       summary: 'End the freeze of an alert',
-      description: 'It fires or is recovered, as its last report says, and its swings are counted anew.',
+      description: 'The alert then has the state of its last report, and its swings are deleted.',
       access: OPERATORS,
       params: IdParams,
       answers: { 200: { description: 'The alert, not frozen.', schema: AlertSchema } },

@@ -79,7 +79,7 @@ onEveryDialect('a frozen alert', (dialect) => {
     return { ...world, id }
   }
 
-  it('is announced once, and then shows its reports without a word', async () => {
+  it('emits one event when it is frozen, and none for later reports', async () => {
     await using world = await frozen()
     assert.deepEqual(world.types().slice(-2), ['alert.recovered', 'alert.frozen'])
     const { length } = world.events
@@ -88,7 +88,7 @@ onEveryDialect('a frozen alert', (dialect) => {
     assert.equal(world.events.length, length)
   })
 
-  it('is unfrozen after an hour without a swing, and is what its last report says', async () => {
+  it('is unfrozen after an hour without a swing, and then has the state of its last report', async () => {
     await using world = await frozen()
     await pass(world, HOUR - 1)
     assert.equal(await statusOf(world, world.id), 'frozen')
@@ -101,7 +101,7 @@ onEveryDialect('a frozen alert', (dialect) => {
     assert.equal(world.types().at(-1), 'alert.unfrozen')
   })
 
-  it('is unfrozen by hand; another one is refused', async () => {
+  it('is unfrozen by hand; an alert that is not frozen is refused', async () => {
     await using world = await frozen()
     assert.equal((await world.alerts.unfreeze(world.id, 'anna')).status, 'firing')
     await assert.rejects(world.alerts.unfreeze(world.id, 'anna'), isRefused('invalid_transition'))

@@ -66,7 +66,7 @@ export interface AlertDeps {
 
 /** The actor of the alerts that the platform itself raises. */
 const PLATFORM = 'platform'
-// Of the alerts that are looked at together when a silence ends.
+// How many alerts are read together when a silence ends.
 const SILENCE_BATCH = 100
 
 /** The alerts, from their first report to their recovery. */
@@ -84,7 +84,7 @@ export class Alerts implements PlatformAlerts {
     })
     this.#changes = deps.metrics.counter({
       name: 'alert_changes_total',
-      help: 'Changes of alerts. Repeated reports are none.',
+      help: 'Changes of alerts, without repeated reports.',
       labels: ['change'],
     })
     for (const change of ALERT_CHANGES) this.#changes.increment({ change }, 0)
@@ -145,7 +145,7 @@ export class Alerts implements PlatformAlerts {
   }
 
   /**
-   * Ends the freeze of an alert: it is what its last report says. Rejects with `alert_not_found`, and with
+   * Ends the freeze of an alert, which then has the state of its last report. Rejects with `alert_not_found`, and with
    * `invalid_transition` when it is not frozen.
    */
   async unfreeze(tx: Tx, id: string, actor: string): Promise<Alert> {
@@ -177,7 +177,7 @@ export class Alerts implements PlatformAlerts {
     })
   }
 
-  /** Announces the end of a silence to the notifications of the firing alerts that it has matched. */
+  /** Decides again about the notifications of the firing alerts that an ended silence has matched. */
   async endSilence(isMatched: (alert: AlertView) => boolean, signal: AbortSignal): Promise<void> {
     const { store } = this.#deps
     for (let after: number | undefined = 0; after !== undefined && !signal.aborted;) {
@@ -207,7 +207,7 @@ export class Alerts implements PlatformAlerts {
     }
   }
 
-  /** The alert that an alert has inhibited, which is not firing any more, may have to be notified now. */
+  /** Decides again about the notification of the alert that a recovered alert has inhibited. */
   async #endInhibition(tx: Tx, inhibitor: Alert): Promise<void> {
     const alarmId = inhibitedIdOf(inhibitor)
     const alert = alarmId === undefined ? undefined : await lockAlarm(tx, alarmId)
@@ -234,7 +234,7 @@ export class Alerts implements PlatformAlerts {
     return after
   }
 
-  /** Writes all that follows from a change, in its transaction, and its log line after the commit. */
+  /** Writes the history, events and notification of a change in its transaction, and its log line after the commit. */
   async #record(tx: Tx, judgement: Judgement, actor: string): Promise<void> {
     const { events, notifications } = this.#deps
     const { alert, entry, occasion } = judgement

@@ -6,7 +6,7 @@ import { silenceOf } from './silences/model.ts'
 import { listActive } from './silences/store.ts'
 import { shareAlert } from './store.ts'
 
-/** What keeps the notifications of an alert back; read in the transaction of its change. */
+/** The silence and the alert that suppress the notifications of an alert; read in the transaction of its change. */
 export function createSuppressions(clock: Clock) {
   return {
     /** The active silence that matches the alert. */

@@ -70,7 +70,7 @@ onEveryDialect('heartbeats', (dialect) => {
     assert.deepEqual(w.alerts, [RAISED])
   })
 
-  test('beats in time raise no alert; a late one recovers it, and the next one is counted from then', async () => {
+  test('beats in time raise no alert; a late beat recovers it, and the time until the next beat begins', async () => {
     await using w = await world(dialect)
     await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
     await w.check()
@@ -116,7 +116,7 @@ onEveryDialect('heartbeats', (dialect) => {
     assert.deepEqual(w.alerts, [RAISED])
   })
 
-  test('the same settings change nothing; other ones count the next beat from then', async () => {
+  test('the same settings change nothing; with other settings the time until the next beat begins again', async () => {
     await using w = await world(dialect)
     const { heartbeat } = await w.heartbeats.put('backup', settingsOf({ everySeconds: 3_600 }), 'ada')
     await w.check()

@@ -1,7 +1,7 @@
 import { SECOND } from '../../kernel/time.ts'
 import type { Severity } from '../../ports/alerts.ts'
 
-/** What a missed heartbeat can be reported as. */
+/** The severities that the alert of a missed heartbeat may have. */
 export const HEARTBEAT_SEVERITIES = [
   'CRITICAL',
   'HIGH',

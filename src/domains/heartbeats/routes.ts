@@ -86,7 +86,7 @@ export function heartbeatRoutes(heartbeats: Heartbeats): Route[] {
       description: 'The alert of a missed heartbeat recovers.',
       access: SENDERS,
       params: AnyNameParams,
-      answers: { 204: { description: 'Taken.' } },
+      answers: { 204: { description: 'The beat is recorded.' } },
       errors: { heartbeat_not_found },
       change: async (tx, { params }) => {
         await heartbeats.beat(tx, params.name)

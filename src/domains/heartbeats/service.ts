@@ -56,7 +56,7 @@ export class Heartbeats {
     this.#missed.increment({}, 0)
   }
 
-  /** Creates a heartbeat, or changes its settings, from when the next beat is counted. */
+  /** Creates a heartbeat, or changes its settings; the time until the next beat then begins again. */
   async put(
     tx: Tx,
     name: string,
@@ -86,7 +86,7 @@ export class Heartbeats {
     return listHeartbeats(this.#deps.store.read, {}, page)
   }
 
-  /** Takes a beat, which recovers the alert of a missed one. Rejects with `heartbeat_not_found`. */
+  /** Records a beat, which recovers the alert of a missed one. Rejects with `heartbeat_not_found`. */
   async beat(tx: Tx, name: string): Promise<void> {
     const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
     const heartbeat = applyBeat(known, this.#deps.clock.now())
@@ -103,7 +103,7 @@ export class Heartbeats {
     this.#log(tx, name, 'heartbeat deleted', actor)
   }
 
-  /** Raises an alert for each heartbeat that is missed. The time in which nobody called this does not count. */
+  /** Raises an alert for each heartbeat that is missed. Time in which no worker called this does not count. */
   async checkDue(): Promise<void> {
     const { store, clock } = this.#deps
     if (!(await hasHeartbeats(store.read))) return
@@ -113,7 +113,7 @@ export class Heartbeats {
       await store.write((tx) => this.#miss(tx, name, now))
   }
 
-  /** Of every heartbeat, the time since its last beat, or since its creation, in milliseconds. */
+  /** For each heartbeat the time since its last beat, or since its creation, in milliseconds. */
   async ages(): Promise<{ name: string; ageMs: number }[]> {
     const { store, clock } = this.#deps
     const now = clock.now()

@@ -112,7 +112,7 @@ export const listHeartbeats = pages(
   {},
 )
 
-/** Of every heartbeat, from when its age counts. */
+/** For each heartbeat the time from which its age counts. */
 export function listAges(queries: Queries): Promise<{ name: string; since: number }[]> {
   return db(queries)
     .selectFrom('heartbeats')
@@ -144,7 +144,7 @@ export async function recordCheck(tx: Tx, now: number): Promise<number> {
   return before?.checkedAt ?? 0
 }
 
-/** Moves the due times on by the time of an absence, or by the part of it since the heartbeat is counted. */
+/** Postpones due times by the duration of an absence, or by the part of it after the last beat or change of settings. */
 export async function postpone(
   tx: Tx,
   absence: { readonly from: number; readonly to: number },

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../../test/support/clock.ts'
+import { startRouteServer } from '../../../test/support/route-server.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
-import { Changes } from '../../infra/http/changes.ts'
-import { createHttpServer } from '../../infra/http/server.ts'
 import { silentLogger, type Logger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
-import { Secret } from '../../kernel/secret.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
-import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { messageRoutes } from './routes.ts'
 import { Messages } from './service.ts'
 
@@ -54,26 +50,14 @@ async function startApi(dialect: DialectName) {
     },
     alerts: { raise: async () => undefined },
   })
-  const server = await createHttpServer({
-    routes: messageRoutes(messages),
-    identify: () => ({ id: 'anna', name: 'anna', roles: ['service'], via: 'headers' }),
-    changes: new Changes({
-      store,
-      keys: new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key') }),
-    }),
-    logger,
-    metrics: noMetrics,
-    version: '0',
-    readOnly: false,
-    rateLimitPerMinute: 0,
-  })
-  opening.defer(() => server.close())
-  const address = await server.listen({ host: '127.0.0.1', port: 0 })
+  const routes = messageRoutes(messages)
+  const server = opening.use(await startRouteServer({ store, clock, routes, logger }))
   const publish = async (key?: string): Promise<Reply> => {
-    const response = await fetch(`http://${address}/messages/publish`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
-      body: JSON.stringify(MESSAGE),
+    const headers = key === undefined ? {} : { 'idempotency-key': key }
+    const response = await server.send('POST', '/messages/publish', {
+      body: MESSAGE,
+      headers,
+      role: 'service',
     })
     return {
       status: response.status,

@@ -4,7 +4,8 @@ import { SECOND } from '../../kernel/time.ts'
 import { ORDER_STATUSES } from './model.ts'
 import type { Orders } from './service.ts'
 
-// A batch blocks the event loop for a few milliseconds; larger batches are not faster (docs/performance.md, P4).
+// A batch blocks the event loop for a few milliseconds; larger batches are not faster
+// (docs/performance.md, P4: the expiry scan).
 const BATCH = 50
 const COUNT_EVERY_MS = 30 * SECOND
 

@@ -26,7 +26,7 @@ test('an empty bucket is full again after five seconds', () => {
   assert.equal(take(empty, 500, NOW + 5 * SECOND), (NOW + 10 * SECOND) * 1_000)
 })
 
-test('what is larger than the bucket never fits', () => {
+test('a request for more tokens than the bucket holds is always refused', () => {
   assert.deepEqual(take(0, bucketSize(10) + 1, NOW, 10), { wait: 0 })
   assert.deepEqual(take((NOW + 2 * SECOND) * 1_000, bucketSize(10) + 1, NOW, 10), { wait: 2 })
 })

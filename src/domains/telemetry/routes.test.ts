@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../../test/support/clock.ts'
+import { startRouteServer } from '../../../test/support/route-server.ts'
 import { testStore } from '../../../test/support/store.ts'
-import { Changes } from '../../infra/http/changes.ts'
-import { createHttpServer } from '../../infra/http/server.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import { Secret } from '../../kernel/secret.ts'
-import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { TelemetryOutbox } from './outbox.ts'
 import { telemetryRoutes } from './routes.ts'
 import { Telemetry } from './service.ts'
@@ -24,7 +21,6 @@ async function startApi() {
   await using opening = new AsyncDisposableStack()
   const clock = fakeClock()
   const { store } = opening.use(await testStore('sqlite', clock))
-  const keys = new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key') })
   const telemetry = new Telemetry({
     store,
     clock,
@@ -35,25 +31,11 @@ async function startApi() {
     ratePerSecond: 100,
   })
   const outbox = new TelemetryOutbox({ store, clock, alerts: { raise: async () => {} } })
-  const server = await createHttpServer({
-    logger: silentLogger,
-    metrics: noMetrics,
-    version: 'test',
-    readOnly: false,
-    rateLimitPerMinute: 0,
-    changes: new Changes({ store, keys }),
-    routes: telemetryRoutes(telemetry, () => clock.now()),
-    identify: () => ({ id: 'collector', name: 'collector', roles: ['admin'], via: 'headers' }),
-  })
-  opening.defer(() => server.close())
-  const address = await server.listen({ host: '127.0.0.1', port: 0 })
+  const routes = telemetryRoutes(telemetry, () => clock.now())
+  const server = opening.use(await startRouteServer({ store, clock, routes }))
   const opened = opening.move()
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const response = await fetch(`http://${address}${path}`, {
-      method,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
+    const response = await server.send(method, path, { body, headers })
     return { status: response.status, headers: response.headers, body: await response.json() }
   }
   return {

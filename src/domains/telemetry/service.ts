@@ -33,7 +33,7 @@ export interface TelemetryDeps {
   readonly maxPending: number
   /** How many items an agent may send in a second. */
   readonly ratePerSecond: number
-  /** How many agents are remembered. */
+  /** The maximum number of stored agents. */
   readonly maxAgents?: number
   /** How many bytes may wait for the bus. */
   readonly maxPendingBytes?: number
@@ -45,7 +45,7 @@ type Refusal = (typeof REFUSALS)[number]
 // The outbox empties within seconds once the bus is back; until then there is no better time to name.
 const PENDING_RETRY_SECONDS = 5
 
-/** Accepts the telemetry of agents, within its bounds, and remembers the agents. */
+/** Accepts the telemetry of agents within its limits, and keeps a list of the agents. */
 export class Telemetry {
   readonly #deps: Required<TelemetryDeps>
   readonly #accepted: Counter

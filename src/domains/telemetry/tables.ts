@@ -7,7 +7,7 @@ const jsonText = encoded<JsonText, string>({
   decode: (stored) => new JsonText(stored),
 })
 
-/** What is remembered of an agent. */
+/** The row of an agent. */
 export const agents = defineColumns({
   seq: generated(),
   agentId: text(),

@@ -286,7 +286,7 @@ onEveryDialect('telemetry', (dialect) => {
     assert.ok(last && kept && last.place <= removed && removed < kept.place)
   })
 
-  test('requests at the same time lose nothing, and the numbers of what waits stay exact', async () => {
+  test('concurrent requests lose nothing, and the totals of waiting items stay exact', async () => {
     await using w = await world(dialect, { maxPending: 60, ratePerSecond: 1_000 })
     const requests = Array.from({ length: 40 }, (_, index) => w.send(`agent-${index % 7}`, index, index))
     const results = await Promise.allSettled(requests)

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { startRouteServer, type RouteCall } from '../../../test/support/route-server.ts'
 import { ticketWorld, USER_ID } from '../../../test/support/tickets.ts'
-import { Changes } from '../../infra/http/changes.ts'
-import { createHttpServer } from '../../infra/http/server.ts'
-import { knownRoles } from '../../kernel/identity.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
-import { Secret } from '../../kernel/secret.ts'
-import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { ticketRoutes } from './routes.ts'
 
 const NEW = { title: 'The shop does not answer', level: 'critical' }
@@ -16,45 +10,14 @@ const NOW = '2026-01-31T02:00:00.000Z'
 async function startApi() {
   await using opening = new AsyncDisposableStack()
   const { store, clock, service } = opening.use(await ticketWorld('sqlite'))
-  const server = await createHttpServer({
-    routes: ticketRoutes(service),
-    identify: ({ headers }) => {
-      const roles = knownRoles([String(headers['x-user-roles'])])
-      return { id: 'anna', name: 'anna', roles, via: 'headers' }
-    },
-    changes: new Changes({
-      store,
-      keys: new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key') }),
-    }),
-    logger: silentLogger,
-    metrics: noMetrics,
-    version: '0',
-    readOnly: false,
-    rateLimitPerMinute: 0,
-  })
-  opening.defer(() => server.close())
-  const address = await server.listen({ host: '127.0.0.1', port: 0 })
+  const server = opening.use(await startRouteServer({ store, clock, routes: ticketRoutes(service) }))
   const opened = opening.move()
-  const call = async (method: string, path: string, { body, headers, role = 'devops' }: Call = {}) => {
-    const response = await fetch(`http://${address}${path}`, {
-      method,
-      headers: {
-        'x-user-roles': role,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
+  const call = async (method: string, path: string, options: RouteCall = {}) => {
+    const response = await server.send(method, path, { role: 'devops', ...options })
     const text = await response.text()
     return { status: response.status, etag: response.headers.get('etag'), body: JSON.parse(text) }
   }
   return { call, clock, [Symbol.asyncDispose]: () => opened.disposeAsync() }
-}
-
-interface Call {
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  readonly role?: string
 }
 
 test('a ticket is created with 201, and read with its description and comments', async () => {
@@ -203,6 +166,6 @@ test('an auditor reads tickets and changes none', async () => {
   const { body: ticket } = await api.call('POST', '/tickets', { body: NEW, role: 'service' })
   assert.equal((await api.call('GET', `/tickets/${ticket.id}`, { role: 'auditor' })).status, 200)
   assert.equal((await api.call('POST', '/tickets', { body: NEW, role: 'auditor' })).status, 403)
-  const change = { body: { level: 'low' }, role: 'auditor' }
+  const change: RouteCall = { body: { level: 'low' }, role: 'auditor' }
   assert.equal((await api.call('PUT', `/tickets/${ticket.id}`, change)).status, 403)
 })

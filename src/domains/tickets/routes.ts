@@ -42,7 +42,7 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       tag: 'Tickets',
       summary: 'Create a ticket',
       description:
-        'With a `dedup_key` that a ticket which is not closed has already, that ticket is the answer, unchanged.',
+        'If a ticket that is not closed has this `dedup_key`, the response is that ticket, unchanged.',
       access: WRITERS,
       body: NewTicketBody,
       answers: {
@@ -102,12 +102,12 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       summary: 'Change a ticket, or comment on it',
       description:
         'At least one field. open → in_progress, resolved or closed; in_progress → open, resolved or closed; ' +
-        'resolved → open or closed; closed → open. What is as it was changes nothing. With `If-Match` only that ' +
-        'version is changed.',
+        'resolved → open or closed; closed → open. Setting a field to its current value changes ' +
+        'nothing. With `If-Match` only that version is changed.',
       access: WRITERS,
       params: IdParams,
       body: TicketEditBody,
-      answers: { 200: { description: 'The ticket as it is now.', schema: TicketDetailsSchema } },
+      answers: { 200: { description: 'The ticket after the change.', schema: TicketDetailsSchema } },
       errors: { ticket_not_found, invalid_transition, precondition_failed },
       change: async (tx, { params, body, identity, headers }) =>
         ticketAnswer(

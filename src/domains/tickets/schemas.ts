@@ -12,7 +12,7 @@ import {
 
 const Title = Text({ minLength: 1, maxLength: 200, examples: ['The shop does not answer'] })
 const Level = OneOf(TICKET_LEVELS, 'How urgent the ticket is.')
-const Status = OneOf(TICKET_STATUSES, 'Where the work on the ticket stands.')
+const Status = OneOf(TICKET_STATUSES, 'The state of the work on the ticket.')
 const Description = Text({ maxLength: 16_384 })
 const Source = Text({
   minLength: 1,
@@ -68,7 +68,7 @@ export const NewTicketBody = Fields({
     Text({
       minLength: 1,
       maxLength: 128,
-      description: 'While a ticket with this key is not closed, no other is created with it.',
+      description: 'While a ticket with this key is not closed, no other ticket with the key is created.',
       examples: ['backup.failed.critical'],
     }),
   ),

@@ -105,7 +105,7 @@ export class Tickets {
   }
 
   /**
-   * Changes a ticket. If every field has its value already, the ticket is returned unchanged, without an event. Rejects
+   * Changes a ticket. If no field gets another value, the ticket is returned unchanged, without an event. Rejects
    * with `ticket_not_found`, with `invalid_transition`, with `validation_failed` for an unknown assignee, and with
    * `precondition_failed` if the ticket has none of the `expectedVersions`.
    */
@@ -184,7 +184,7 @@ async function withComments(
   return { ...ticket, comments }
 }
 
-/** A closed ticket gives its dedup key back; a reopened one takes it again, if no other ticket holds it. */
+/** Closing a ticket releases its dedup key; reopening it takes the key again, if no other ticket holds it. */
 async function holdKey(tx: Tx, { id, dedupKey, status: before }: Ticket, { status }: Ticket): Promise<void> {
   if (dedupKey === null || (before === 'closed') === (status === 'closed')) return
   if (status === 'closed') await releaseDedupKey(tx, dedupKey, id)

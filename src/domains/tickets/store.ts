@@ -6,7 +6,7 @@ import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Comment, Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
 import { db, pages, statement, ticketChanges, tickets } from './tables.ts'
 
-/** A ticket in full but for its comments, which are rows of their own. */
+/** A ticket with its description, without its comments, which are separate rows. */
 type TicketRow = Omit<TicketDetails, 'comments'>
 
 const insert = statement<TicketRow>((on, value) => on.insertInto('tickets').values(tickets.values(value)))

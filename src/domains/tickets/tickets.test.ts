@@ -81,7 +81,7 @@ onEveryDialect('tickets', (dialect) => {
     assert.deepEqual(await times('closed'), [null, createdAt + 4_000])
   })
 
-  test('what is as it was changes nothing and emits nothing; the rest of the same edit does', async () => {
+  test('an unchanged field changes nothing and emits no event; other fields of the same edit do', async () => {
     await using w = await world(dialect)
     const before = await w.ticketIn('in_progress')
     const events = w.events.length
@@ -150,7 +150,7 @@ onEveryDialect('tickets', (dialect) => {
     assert.deepEqual([comments, second.next], [[undefined, '1', '2', '3'], null])
   })
 
-  test('only a user can be assigned; a ticket can be given back', async () => {
+  test('only a user can be assigned; the assignee can be removed', async () => {
     await using w = await world(dialect)
     const { id } = await w.ticketIn('open')
     await assert.rejects(w.tickets.edit(id, { assignee: 'nobody', comment: 'yours' }, 'client'), {
@@ -217,7 +217,7 @@ onEveryDialect('dedup keys', (dialect) => {
     assert.equal(w.events.length, 2)
   })
 
-  test('closing a ticket gives its key back', async () => {
+  test('closing a ticket releases its key', async () => {
     await using w = await world(dialect)
     const { ticket } = await w.tickets.create(KEYED, 'client')
     await w.tickets.edit(ticket.id, { status: 'closed' }, 'client')

@@ -21,7 +21,7 @@ const POOL_SIZE = 10
 const CONNECT_TIMEOUT_MS = 5 * SECOND
 // For a process that is suspended in the middle of a transaction: others wait for its locks.
 const IDLE_IN_TRANSACTION_MS = 10 * SECOND
-// docs/reliability.md: requests wait up to 5 s for a lock held elsewhere.
+// docs/reliability.md, R-25: locks: requests wait up to 5 s for a lock held elsewhere.
 const LOCK_TIMEOUT_MS = 5 * SECOND
 const LONG_QUERY_MS = 10 * MINUTE
 const KEEP_ALIVE_MS = 10 * SECOND

@@ -16,7 +16,7 @@ export function labelOf(labels: AlertLabels, wanted: string): string | undefined
 
 const HASH_DIGITS = 16
 
-/** The identity of an alert is its labels, and nothing else of it (docs/specification.md, Prometheus and Alertmanager). */
+/** The labels alone identify an alert (docs/specification.md, Prometheus and Alertmanager). */
 export function alarmIdOf(labels: AlertLabels): string {
   return `prometheus:${hash('sha256', JSON.stringify(labels)).slice(0, HASH_DIGITS)}`
 }

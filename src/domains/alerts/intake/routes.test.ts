@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../../../test/support/clock.ts'
+import { startRouteServer } from '../../../../test/support/route-server.ts'
 import { onEveryDialect, testStore } from '../../../../test/support/store.ts'
-import { Changes } from '../../../infra/http/changes.ts'
-import { createHttpServer } from '../../../infra/http/server.ts'
-import { knownRoles } from '../../../kernel/identity.ts'
+import type { Role } from '../../../kernel/identity.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { noMetrics } from '../../../kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
@@ -36,21 +35,8 @@ async function startApi(dialect: DialectName = 'sqlite') {
     notifications: noNotifications,
     acknowledgeForMs: 4 * HOUR,
   })
-  const server = await createHttpServer({
-    routes: intakeRoutes(alerts, clock),
-    identify: ({ headers }) => {
-      const roles = knownRoles([String(headers['x-user-roles'])])
-      return { id: 'prometheus', name: 'prometheus', roles, via: 'headers' }
-    },
-    changes: new Changes({ store }),
-    logger: silentLogger,
-    metrics: noMetrics,
-    version: '0',
-    readOnly: false,
-    rateLimitPerMinute: 0,
-  })
-  opening.defer(() => server.close())
-  const address = await server.listen({ host: '127.0.0.1', port: 0 })
+  const routes = intakeRoutes(alerts, clock)
+  const server = opening.use(await startRouteServer({ store, clock, routes, user: 'prometheus' }))
   const opened = opening.move()
   return {
     clock,
@@ -60,13 +46,8 @@ async function startApi(dialect: DialectName = 'sqlite') {
       clock.advance(milliseconds)
       await alertTimeJob(alerts).run(new AbortController().signal)
     },
-    post: async (path: string, body: unknown, role = 'service') => {
-      const headers = { 'x-user-roles': role, 'content-type': 'application/json' }
-      const response = await fetch(`http://${address}${path}`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(body),
-      })
+    post: async (path: string, body: unknown, role: Role = 'service') => {
+      const response = await server.send('POST', path, { body, role })
       return {
         status: response.status,
         type: response.headers.get('content-type'),
@@ -133,7 +114,7 @@ onEveryDialect('alerts of Prometheus', (dialect) => {
     })
   }
 
-  test('that come at once in different orders are all taken', async () => {
+  test('that come at the same time in different orders are all accepted', async () => {
     await using api = await startApi(dialect)
     const batch = ['a', 'b', 'c', 'd'].map((name) => alert(name))
     const answers = await Promise.all(
@@ -211,7 +192,7 @@ test('an alert that comes by both ways is one alert', async () => {
   assert.deepEqual(await api.list(), [['Disk', 'firing', 2]])
 })
 
-test('only those who may report alerts may send them', async () => {
+test('only callers who may report alerts may send alerts of Prometheus and Alertmanager', async () => {
   await using api = await startApi()
   for (const path of Object.values(PATHS)) {
     assert.equal(

@@ -33,7 +33,7 @@ test('a group is complete when the clock was set back', () => {
   assert.deepEqual(idsOf([waiting('a', { at: NOW + 1 })]), ['a'])
 })
 
-test('what one source raises within a second is one message', () => {
+test('the notifications of one source within a second are one message', () => {
   const at = NOW - 5_000
   const list = [
     waiting('a', { at }),

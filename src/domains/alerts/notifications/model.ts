@@ -1,7 +1,7 @@
 import type { AlertOccasion } from '../occasion.ts'
 import type { AlertWeight } from '../model.ts'
 
-/** What became of a notification (docs/specification.md, Alert notifications). */
+/** The outcomes of a notification (docs/specification.md, Alert notifications). */
 export const OUTCOMES = [
   'disabled',
   'below_level',
@@ -21,7 +21,7 @@ export type OccasionKind = AlertOccasion['kind']
 /** A decision of the stages, or of the sender. */
 export interface Decided {
   readonly outcome: Outcome
-  /** What kept the notification back, or how it was sent; null while there is nothing to say. */
+  /** Why the notification was suppressed, or how it was sent; null while it is pending without a failure. */
   readonly reason: string | null
 }
 
@@ -41,7 +41,7 @@ export interface Content {
   readonly serverAddr: string | null
   /** The beginning of its body. */
   readonly excerpt: string
-  /** What the freeze rule has to say, else null. */
+  /** The note of the freeze rule, or null. */
   readonly note: string | null
 }
 

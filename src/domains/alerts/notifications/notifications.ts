@@ -24,7 +24,7 @@ export interface NotificationDeps {
 // The row of the channel in the database has this name.
 const ROBOT = 'robot'
 
-/** The part that decides, for every process that reports alerts, and the one that sends, for the worker. */
+/** The notifier, which decides in every process that reports alerts, and the sender, which runs in the worker. */
 export function createNotifications({ channel, minSeverity, ...deps }: NotificationDeps): {
   notifier: Notifier
   runners: WorkerRunner[]

@@ -82,7 +82,7 @@ onEveryDialect('decisions on notifications', (dialect) => {
     assert.deepEqual(await world.outcomes(alert), ['recovered pending', 'risen silenced', 'raised sent'])
   })
 
-  it('forgets with a recovery that an alert was pushed', async () => {
+  it('does not push a second recovery after a pushed one', async () => {
     await using world = await suppressedWorld(dialect)
     const { alert } = await world.report(FAILED)
     await world.report({ ...FAILED, level: 'CLOSE' })
@@ -108,7 +108,7 @@ onEveryDialect('decisions on notifications', (dialect) => {
     ])
   })
 
-  it('forgets with the notice of a freeze that says recovered that an alert was pushed', async () => {
+  it('does not push a recovery after the end of a freeze has pushed one', async () => {
     await using world = await suppressedWorld(dialect)
     const { alert } = await world.swing(6)
     await world.store.write((tx) => world.alerts.unfreeze(tx, alert.id, 'anna'))
@@ -139,7 +139,7 @@ onEveryDialect('decisions on notifications', (dialect) => {
     assert.equal((await world.decisions(alert.id)).length, 4 + 1 + 2 + 1)
   })
 
-  it('pushes once what fires at the end of a silence or an inhibition and was never pushed', async () => {
+  it('pushes an alert once that still fires at the end of a silence or an inhibition and was never pushed', async () => {
     await using world = await suppressedWorld(dialect)
     world.state.isInhibited = true
     const { alert } = await world.report(FAILED)
@@ -156,7 +156,7 @@ onEveryDialect('decisions on notifications', (dialect) => {
     ])
   })
 
-  it('counts them by their outcome, and those that are pending', async () => {
+  it('counts notifications by outcome, and counts the pending ones', async () => {
     const counts = new Map<string, number>()
     const collectors: (() => void | Promise<void>)[] = []
     let pending = 0

@@ -11,13 +11,13 @@ import { OUTCOMES, type Content, type Decided, type Decision, type Outcome } fro
 import { decide, type Facts, type InhibitedBy, type SilencedBy } from './stages.ts'
 import { countPending, findEarlier, insertNotification, isDecidedInFreeze, listDecisions } from './store.ts'
 
-/** What keeps notifications of an alert back; read in the transaction of the change. */
+/** The silence and the alert that suppress the notifications of an alert; read in the transaction of the change. */
 export interface Suppressions {
   silencedBy(tx: Tx, alert: Alert): Promise<SilencedBy | undefined>
   inhibitedBy(tx: Tx, alert: Alert): Promise<InhibitedBy | undefined>
 }
 
-/** Keeps nothing back. */
+/** Suppresses nothing. */
 export const noSuppressions: Suppressions = {
   silencedBy: async () => undefined,
   inhibitedBy: async () => undefined,
@@ -52,7 +52,7 @@ export class Notifier implements AlertNotifications {
     this.#options = options
     this.#decisions = metrics.counter({
       name: 'alert_notifications_total',
-      help: 'Notifications of alerts by what became of them.',
+      help: 'Notifications of alerts by outcome.',
       labels: ['channel', 'outcome'],
     })
     for (const outcome of OUTCOMES) if (outcome !== 'pending') this.count(outcome, 0)
@@ -90,7 +90,7 @@ export class Notifier implements AlertNotifications {
     return listDecisions(this.#options.store.read, alertId, page)
   }
 
-  /** Counts notifications that are decided. */
+  /** Counts notifications with an outcome. */
   count(outcome: Outcome, by: number): void {
     this.#decisions.increment({ channel: this.#options.channel, outcome }, by)
   }

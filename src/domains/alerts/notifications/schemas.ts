@@ -13,7 +13,7 @@ const DecisionSchema = Fields(
     channel: Type.String({ description: 'Where the notification is sent.', examples: ['robot'] }),
     outcome: OneOf(
       OUTCOMES,
-      'What became of it: `sent` alone or `bundled` with others, `pending`, `failed` after 24 hours, or what kept it back.',
+      '`sent` alone or `bundled` with others, `pending`, `failed` after 24 hours, or why it was suppressed.',
     ),
     reason: Nullable<string>({
       type: 'string',

@@ -63,7 +63,7 @@ onEveryDialect('sending notifications', (dialect) => {
     assert.match(decision.reason ?? '', /^Sent in message [0-9a-f-]{36}\.$/)
   })
 
-  it('bundles what one source raises within a second', async () => {
+  it('bundles the notifications of one source within a second', async () => {
     await using world = await notificationWorld(dialect)
     const reports = [
       await world.report({ title: 'one' }),
@@ -132,7 +132,7 @@ onEveryDialect('sending notifications', (dialect) => {
     assert.equal(world.robots.requests.length, world.robots.shown.length, 'no limit was broken')
   })
 
-  it('gives up after 24 hours, and not earlier for what was raised later', async () => {
+  it('gives up after 24 hours, counted for each notification from its own time', async () => {
     await using world = await notificationWorld(dialect)
     world.robots.behave((response) => void response.writeHead(503).end('later'))
     world.startSender()

@@ -28,13 +28,13 @@ export interface SenderOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly channel: NotificationChannel
-  /** Counts notifications by what became of them. */
+  /** Counts notifications by outcome. */
   readonly count: (outcome: Outcome, by: number) => void
 }
 
 /** How often the sender looks for notifications of other processes. */
 export const SEND_EVERY_MS = SECOND / 2
-/** How long the message of a dead process waits for another one. */
+/** The time after which another process sends the message of a dead process. */
 const LEASE_MS = 10 * SECOND
 // docs/specification.md, Alert notifications
 const RETRY = { initialMs: SECOND, maximumMs: MINUTE, giveUpAfterMs: 24 * HOUR }
@@ -56,8 +56,8 @@ class SendFailure extends Error {
 
 /**
  * Sends pending notifications. One process sends at a time, one message after the other: a claim takes a token of the
- * channel's rate limit, which all processes share, and either repeats a message or bundles notifications into a new one. A
- * process that dies between sending a message and recording it leaves it to be sent again, with the same key.
+ * channel's rate limit, which all processes share, and either repeats a message or bundles notifications into a new one. If
+ * a process dies between sending a message and recording it, the message is sent again, with the same key.
  */
 export class NotificationSender {
   readonly #options: SenderOptions

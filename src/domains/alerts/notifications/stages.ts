@@ -7,7 +7,7 @@ export interface SilencedBy {
   readonly reason: string
 }
 
-/** A firing alert that keeps back another one. */
+/** A firing alert that inhibits another one. */
 export interface InhibitedBy {
   readonly id: string
   readonly alarmId: string
@@ -24,13 +24,13 @@ export interface Facts {
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
   /**
-   * The decision on the alert since a message last said that it is recovered: the one by which it was pushed, else the
-   * latest; undefined if there is none.
+   * The decision on the alert since its last pushed recovery: the decision to push it, else the latest one; undefined if
+   * there is none.
    */
   readonly earlier: Decided | undefined
 }
 
-/** Keeps a notification back with its outcome and reason, or passes it on. */
+/** Suppresses a notification with an outcome and a reason, or passes it on. */
 type Stage = (facts: Facts) => Decided | undefined
 
 const OF_FREEZE: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen'])
@@ -42,7 +42,7 @@ const isPushed = (decided: Decided | undefined) =>
 const disabled: Stage = ({ isEnabled }) =>
   isEnabled ? undefined : { outcome: 'disabled', reason: 'No robot is configured (alerts.robot.url).' }
 
-/** A recovery without a push before it shares the outcome of what kept the push back. */
+/** The recovery of an alert that was never pushed has the outcome for which the alert was not pushed. */
 const neverPushed: Stage = ({ occasion, earlier }) => {
   if (occasion !== 'recovered' || isPushed(earlier)) return undefined
   const { outcome = 'disabled', reason = null } = earlier ?? {}
@@ -75,7 +75,7 @@ const frozen: Stage = ({ occasion, alert }) =>
     ? { outcome: 'frozen', reason: 'The alert is frozen; further changes like this one are not listed.' }
     : undefined
 
-/** In the order in which a notification passes them; the first one that keeps it back decides. */
+/** In the order in which a notification passes them; the first one that suppresses it decides. */
 export const STAGES: readonly Stage[] = [
   disabled,
   neverPushed,
@@ -86,7 +86,7 @@ export const STAGES: readonly Stage[] = [
   frozen,
 ]
 
-/** The decision on a notification; `pending` if no stage keeps it back, undefined if none is due. */
+/** The decision on a notification; `pending` if no stage suppresses it, undefined if none is due. */
 export function decide(facts: Facts): Decided | undefined {
   if (!isOccasion(facts)) return undefined
   for (const stage of STAGES) {

@@ -178,7 +178,7 @@ export async function countPending(queries: Queries): Promise<number> {
   return (await first(queries, pendingCount, { limit: COUNT_LIMIT }))?.pending ?? 0
 }
 
-/** Locks a channel, so that one process at a time takes what it has to send; returns its rate limit. */
+/** Locks a channel, so that only one process at a time claims messages for it; returns the state of its rate limit. */
 export async function lockChannel(tx: Tx, name: string): Promise<BucketState | undefined> {
   const row = await db(tx)
     .selectFrom('alert_channels')
@@ -199,7 +199,7 @@ export async function listUnsent(queries: Queries): Promise<ChannelWork[]> {
   return rows.map((row) => channelMessages.decode(row))
 }
 
-/** Notifications that no message contains yet, oldest first; those of alerts that are CRITICAL even if there are many. */
+/** Notifications that no message contains yet, oldest first, always including those of CRITICAL alerts. */
 export async function listWaiting(queries: Queries): Promise<Waiting[]> {
   const waiting = db(queries)
     .selectFrom('alert_notifications')

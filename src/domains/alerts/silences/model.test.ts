@@ -60,7 +60,7 @@ describe('a silence', () => {
     assert.equal(stateOf({ startsAt: 1_000, endsAt: 500 }, 500), 'ended')
   })
 
-  it('silences while it is active; of several the one that lasts longest is named', () => {
+  it('silences while it is active; of several silences the one that ends last is named', () => {
     const longer = { ...silence, endsAt: 3_000 }
     const other = { ...silence, matchers: { source: 'other' }, endsAt: 4_000 }
     assert.equal(silenceOf(ALERT, [silence, longer, other], 1_500), longer)

@@ -5,8 +5,8 @@ import type { AlertView } from '../model.ts'
 export const SILENCE_MAX_MS = 30 * DAY
 
 /**
- * How long after its end the alerts are looked at that it has silenced: a transaction that began before the end may
- * commit a moment later.
+ * How long after the end of a silence its alerts are read: a transaction that began before the end may commit a moment
+ * later.
  */
 export const SETTLE_MS = 2 * SECOND
 
@@ -20,7 +20,7 @@ export type Matchers = Readonly<Partial<Record<MatchedField, string>>>
 export const SILENCE_STATES = ['active', 'pending', 'ended'] as const
 export type SilenceState = (typeof SILENCE_STATES)[number]
 
-/** Keeps the notifications of the matching alerts back for some time. */
+/** Suppresses the notifications of the matching alerts for some time. */
 export interface Silence {
   readonly id: string
   readonly matchers: Matchers
@@ -61,7 +61,7 @@ export function isMatched(
   })
 }
 
-/** The silence that keeps notifications of this alert back now: the one that lasts longest; undefined if there is none. */
+/** The active silence that matches this alert, of several the one that ends last; undefined if there is none. */
 export function silenceOf<T extends Pick<Silence, 'matchers' | 'startsAt' | 'endsAt'>>(
   alert: Pick<AlertView, MatchedField>,
   silences: readonly T[],

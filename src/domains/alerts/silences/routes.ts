@@ -31,7 +31,7 @@ export function silenceRoutes(silences: Silences): Route[] {
       tag: 'Alerts',
       summary: 'Silence alerts for some time',
       description:
-        'Notifications of the alerts that match are kept back from `starts_at` until `ends_at`; the alerts are stored ' +
+        'Notifications of the matching alerts are suppressed from `starts_at` until `ends_at`; the alerts are stored ' +
         'and listed as ever. When the silence ends, alerts that still fire and were never notified are notified.',
       access: OPERATORS,
       body: NewSilenceBody,

@@ -34,7 +34,7 @@ export const SilenceSchema = Fields(
     reason: Reason,
     starts_at: Timestamp,
     ends_at: Timestamp,
-    state: OneOf(SILENCE_STATES, 'Whether it silences alerts now, later, or no more.'),
+    state: OneOf(SILENCE_STATES, '`active` silences alerts now, `pending` begins later, `ended` is over.'),
     created_by: Type.String({ description: 'Id of the caller.' }),
     created_at: Timestamp,
     ended_by: Nullable<string>({

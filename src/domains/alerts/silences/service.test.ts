@@ -106,7 +106,7 @@ onEveryDialect('a silence', (dialect) => {
 })
 
 onEveryDialect('the end of a silence', (dialect) => {
-  it('is announced for the alerts that it has matched and that fire, once', async () => {
+  it('is announced once to the firing alerts that it has matched', async () => {
     await using world = await alertWorld(dialect)
     await world.silences.create(wantedIn(world), 'anna')
     for (const alarmId of ['backup.a', 'backup.b', 'backup.c', 'other'])
@@ -135,7 +135,7 @@ onEveryDialect('the end of a silence', (dialect) => {
     assert.equal(world.silenceEvents.length, 2)
   })
 
-  it('is worked on by one process, and by another one if that dies', async () => {
+  it('is processed by one process, and by another one if the first one dies', async () => {
     await using world = await alertWorld(dialect)
     await using other = await world.otherProcess()
     await world.silences.create(wantedIn(world), 'anna')
@@ -175,7 +175,7 @@ onEveryDialect('any sequence of reports, silences and waits', (dialect) => {
     fc.record({ kind: fc.constant('wait'), name: fc.constantFrom(...NAMES) }),
   )
 
-  it('announces each end for the alerts that the silence has matched and that fire then', async () => {
+  it('announces each end to the alerts that the silence has matched and that fire at that time', async () => {
     await using world = await alertWorld(dialect)
     const { silencedBy } = createSuppressions(world.clock)
     let run = 0

@@ -42,7 +42,7 @@ export interface SilenceDeps {
   readonly metrics: Metrics
   readonly events: EventSink<SilenceView>
   readonly alerts: {
-    /** Has the firing alerts judged anew that a silence, which has ended, did silence. */
+    /** Decides again about the notifications of the firing alerts that an ended silence has matched. */
     endSilence(isMatched: (alert: AlertView) => boolean, signal: AbortSignal): Promise<void>
   }
 }
