@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
-import { eventsDomain, type DeclaredSubject, type EventSource } from '../domains/events/index.ts'
+import { eventsDomain, type DeclaredSubject, type SubjectsByLog } from '../domains/events/index.ts'
 import { heartbeatsDomain } from '../domains/heartbeats/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
@@ -19,7 +19,6 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { PlatformAlerts } from '../ports/alerts.ts'
-import type { EventLog } from '../ports/event-log.ts'
 import type { EventSink } from '../ports/events.ts'
 import type { Delivery } from '../ports/outbox.ts'
 import type { Store } from '../store/store.ts'
@@ -122,6 +121,7 @@ export function createDomains(options: DomainsOptions) {
   const telemetry = telemetryDomain.create({
     ...platform,
     delivery: waking(telemetryDelivery),
+    newestMessage: (queries) => messages.messages.newest(queries),
     alerts: alerts.alerts,
     ...config.telemetry,
   })
@@ -131,8 +131,8 @@ export function createDomains(options: DomainsOptions) {
     events: eventsOf(ticketsDomain),
     userExists: (queries, userId) => users.users.exists(queries, userId),
   })
-  const sources = eventSources(messages.log, telemetry.log)
-  const events = eventsDomain.create({ ...platform, sources })
+  const logs = { messages: messages.log, telemetry: telemetry.log }
+  const events = eventsDomain.create({ ...platform, logs, subjects: eventSubjectsByLog() })
   const management = { alerts, heartbeats, tickets, telemetry }
   const created = { messages, orders, users, pool, sessions, events, ...management }
   return created satisfies Record<DomainName, DomainParts>
@@ -181,13 +181,10 @@ function wakingStreams(delivery: Delivery, wakeStreams: () => void): Delivery {
   }
 }
 
-/** The logs that the live stream reads. Their order must not change: the ids of the stream list the places in it. */
-function eventSources(messages: EventLog, telemetry: EventLog): EventSource[] {
+/** The subjects of the live stream by the log of their events. */
+function eventSubjectsByLog(): SubjectsByLog {
   const others = DOMAINS.filter((domain) => domain !== telemetryDomain)
-  return [
-    { log: messages, subjects: declaredSubjects(others) },
-    { log: telemetry, subjects: declaredSubjects([telemetryDomain]) },
-  ]
+  return { messages: declaredSubjects(others), telemetry: declaredSubjects([telemetryDomain]) }
 }
 
 /** The subjects of the events of these domains, each with the roles that may read it. */

@@ -7,15 +7,44 @@ export interface LoggedEvent {
   readonly payload: string
 }
 
-/**
- * The committed events of one outbox table, whether they are delivered or not. Each outbox has a log of its own, with
- * places of its own: a reader keeps one place for each log.
- */
+/** The next events of a log. */
+export interface EventPage {
+  /** In the order of their places. */
+  readonly events: readonly LoggedEvent[]
+  /** There are no other events up to this place, and there will be none. */
+  readonly through: number
+}
+
+/** The committed events of the messages, whether they are delivered or not. */
 export interface EventLog {
-  /** The events after the place `after`, in the order of their places: about `limit`. Empty only if there are none yet. */
-  readAfter(after: number, limit: number): Promise<readonly LoggedEvent[]>
+  /** The events after the place `after`: about `limit`, or less. */
+  readAfter(after: number, limit: number): Promise<EventPage>
   /** The place of the newest event; 0 before the first one. */
   newestPlace(): Promise<number>
   /** The highest place up to which events may have been removed. A reader that has stopped before it may miss events. */
   removedUpTo(): Promise<number>
+}
+
+/** An event whose position among the messages is recorded. */
+export interface PositionedEvent extends LoggedEvent {
+  /**
+   * The place of a message: the event comes after this message, and before the next one. It is never lower than that of
+   * an event with a lower place.
+   */
+  readonly afterMessage: number
+}
+
+/** The committed events of telemetry, whose outbox has places of its own. */
+export interface PositionedLog {
+  /** The events after the place `after`, in the order of their places: about `limit`. Empty only if there are none yet. */
+  readAfter(after: number, limit: number): Promise<readonly PositionedEvent[]>
+  /** The place of the newest event that comes before the message after `message`; 0 if there is none. */
+  newestPlace(message: number): Promise<number>
+  /** As of {@link EventLog}. */
+  removedUpTo(): Promise<number>
+  /**
+   * Waits for the transactions that may have read an older place of the messages than the one that is newest now. Later
+   * events come after all messages that are visible now.
+   */
+  settled(): Promise<void>
 }

@@ -1,11 +1,6 @@
 import { sql } from 'kysely'
-import { backoffMs } from '../kernel/retry.ts'
-import { SECOND } from '../kernel/time.ts'
 import type { Queries } from './store.ts'
-import { storeUnavailable } from './unavailable.ts'
-
-/** Transactions, by the identifiers of the engine. */
-type Transactions = ReadonlySet<string>
+import { readWriters, waitForWriters, type Transactions } from './writers.ts'
 
 /** All numbers up to `through` were assigned before the list of `writers` was read. */
 interface Fence {
@@ -14,9 +9,6 @@ interface Fence {
 }
 
 const READ_LIMIT = 1_000
-const WAIT_BACKOFF = { initialMs: 2, maximumMs: 50 }
-// Longer than the platform lets a transaction take; another program may hold one open.
-const WAIT_LIMIT_MS = 15 * SECOND
 
 /**
  * Finds the `seq` up to which the rows of a table are settled: each number has a visible row, or will never have one. A
@@ -41,7 +33,7 @@ export class SettledNumbers {
   /** Waits until every row is settled that is visible now; returns the number of the newest of them, 0 without rows. */
   async settle(): Promise<number> {
     const newest = await this.#newest()
-    if (this.#queries.capabilities.concurrentWriters) await this.#waitForEnd(await this.#writers())
+    await waitForWriters(this.#queries, this.#table)
     this.#raise(newest)
     return newest
   }
@@ -58,7 +50,7 @@ export class SettledNumbers {
 
   async #passGap(newest: number): Promise<number> {
     // Must be read after the rows: then a number below `newest` belongs to one of these, or to an ended transaction.
-    const writers = await this.#writers()
+    const writers = await readWriters(this.#queries, this.#table)
     const fence = this.#fence ?? { through: newest, writers }
     const isPassed = fence.writers.isDisjointFrom(writers)
     this.#fence = isPassed ? undefined : fence
@@ -82,27 +74,6 @@ export class SettledNumbers {
       select seq from ${sql.table(this.#table)} where seq > ${after} order by seq limit ${sql.lit(READ_LIMIT)}
     `.execute(this.#queries.db)
     return rows.map(({ seq }) => seq)
-  }
-
-  /** The open transactions that have written to the table, or are about to write to it. */
-  async #writers(): Promise<Transactions> {
-    const { rows } = await sql<{ id: string }>`
-      select virtualtransaction as id from pg_locks
-      where locktype = 'relation' and mode = 'RowExclusiveLock' and granted
-        and relation = ${this.#table}::regclass
-        and database = (select oid from pg_database where datname = current_database())
-    `.execute(this.#queries.db)
-    return new Set(rows.map(({ id }) => id))
-  }
-
-  async #waitForEnd(transactions: Transactions): Promise<void> {
-    const deadline = performance.now() + WAIT_LIMIT_MS
-    let running = transactions
-    for (let attempt = 0; !transactions.isDisjointFrom(running); attempt++) {
-      if (performance.now() > deadline) throw storeUnavailable(new Error('a transaction does not end'))
-      await new Promise((resolve) => setTimeout(resolve, backoffMs(WAIT_BACKOFF, attempt)))
-      running = await this.#writers()
-    }
   }
 }
 

@@ -45,7 +45,7 @@ test(`${READERS} readers resume without a gap or a repeat, over kills of readers
   let platform: ServedPlatform = await start()
   stack.defer(() => platform.kill())
   const readers = Array.from({ length: READERS }, () =>
-    stack.use(new ResumingReader(url, '/events?subjects=order.created', { lastEventId: '0-0' })),
+    stack.use(new ResumingReader(url, '/events?subjects=order.created', { lastEventId: '0' })),
   )
   const wanted: string[] = []
   for (let round = 0; round < ROUNDS; round++) {
@@ -62,8 +62,7 @@ test(`${READERS} readers resume without a gap or a repeat, over kills of readers
     await eventually('all events', () => reader.seen.length >= wanted.length, WITHIN)
   for (const reader of readers) {
     assert.deepEqual(ordersOf(reader), wanted)
-    // The place in the log of the messages; the second number is that of telemetry.
-    const ids = reader.seen.map(({ id }) => Number.parseInt(id, 10))
+    const ids = reader.seen.map(({ id }) => Number(id))
     assert.deepEqual(
       ids,
       [...new Set(ids)].sort((a, b) => a - b),
@@ -94,6 +93,41 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       lastEventId: events[4]?.id,
     })
     assert.deepEqual(await resumed.count(15), events.slice(5))
+  })
+}
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  test(`readers of two processes on ${engine} get the same ids, with telemetry, also resumed after kills`, async () => {
+    await using stack = new AsyncDisposableStack()
+    const data = stack.use(temporaryDirectory())
+    const env: Record<string, string> = { API_RATE_LIMIT: '0', TELEMETRY_RATE: '100000' }
+    if (engine === 'postgres') {
+      const database = await createTestDatabase()
+      stack.defer(() => database.drop())
+      env['DATABASE_URL'] = database.url
+    }
+    const serve = () => servePlatform({ dataDir: data.path, modules: 'api', env })
+    const urls = [stack.use(await serve()).url, stack.use(await serve()).url]
+    const path = '/events?subjects=order.created,telemetry.agent.*'
+    const readers = urls.flatMap((url) =>
+      Array.from({ length: 5 }, () => stack.use(new ResumingReader(url, path, { lastEventId: '0-0' }))),
+    )
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const url = urls[index % 2] as string
+        await createOrder(url, `order-${index}`)
+        const items = [{ data: { index } }, { data: { index } }]
+        const sent = await callPlatform(url, 'POST', '/api/v1/telemetry', {
+          body: { agent_id: `agent-${index % 7}`, items },
+        })
+        assert.equal(sent.status, 202)
+        readers[index % readers.length]?.kill()
+      }),
+    )
+    for (const reader of readers) await eventually('all events', () => reader.seen.length >= 600, WITHIN)
+    const [first, ...others] = readers.map(({ seen }) => seen)
+    assert.equal(new Set(first?.map(({ id }) => id)).size, 600)
+    for (const seen of others) assert.deepEqual(seen, first)
   })
 }
 

@@ -39,7 +39,13 @@ async function openWorld(dialect: DialectName) {
   const delivery = { wake: () => dispatchers.forEach((each) => each.wake()), settled: async () => {} }
   const messages = new Messages({ ...parts, delivery, alerts: { raise: async () => {} } })
   const events = messages.eventsOf<number>('orders', String)
-  const telemetry = new Telemetry({ ...parts, delivery, maxPending: MAX_PENDING, ratePerSecond: 100 })
+  const telemetry = new Telemetry({
+    ...parts,
+    delivery,
+    newestMessage: (queries) => messages.newest(queries),
+    maxPending: MAX_PENDING,
+    ratePerSecond: 100,
+  })
   const outbox = new TelemetryOutbox({ store, clock, alerts: { raise: async () => {} } })
   const dispatchers = [start('delivery', messages), start('telemetry-delivery', outbox)]
   const opened = opening.move()

@@ -4,12 +4,12 @@ import { InterruptibleSleep } from '../../kernel/interruptible-sleep.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { createOutage, type Outage } from '../../kernel/outage.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { EventLog, LoggedEvent } from '../../ports/event-log.ts'
-import type { Places } from './model.ts'
-import { encodeEvents, type EventReader } from './reader.ts'
+import { earlierOf, LOGS, type Places } from './model.ts'
+import type { EventOrder, OrderedEvent } from './order.ts'
+import type { EventReader } from './reader.ts'
 
 export interface EventFeedOptions {
-  readonly logs: readonly EventLog[]
+  readonly order: EventOrder
   readonly clock: Clock
   readonly logger: Logger
   /** docs/specification.md, Live stream */
@@ -93,11 +93,11 @@ export class EventFeed {
 
   /** Returns the pause until the next round, in milliseconds. */
   async #runRound(): Promise<number> {
-    const { logs, clock } = this.#options
+    const { order, clock } = this.#options
     try {
-      this.#places ??= await Promise.all(logs.map((log) => log.newestPlace()))
+      this.#places ??= await order.newest()
       const start = clock.monotonic()
-      for (const log of logs.keys()) await this.#readLog(log)
+      await this.#readNew(this.#places)
       this.#outage.works()
       await delay(Math.min(2 * (clock.monotonic() - start), MAX_GAP_MS))
       return POLL_MS
@@ -107,67 +107,55 @@ export class EventFeed {
     }
   }
 
-  async #readLog(log: number): Promise<void> {
+  async #readNew(from: Places): Promise<void> {
+    let places = from
     for (let isMore = true; isMore && !this.#isClosed;) {
-      const ahead = this.#highestPlace(log)
-      const events = await this.#logOf(log).readAfter(this.#placeOf(log), BATCH)
-      if (events.length === 0) this.#skipTo(log, ahead)
-      this.#deliver(events, log)
-      isMore = events.length >= BATCH
+      const { events, end, hasMore } = await this.#options.order.readAfter(places, LOGS, BATCH)
+      this.#deliver(events)
+      this.#places = places = end
+      isMore = hasMore
     }
   }
 
-  /** The highest place of a reader. A new reader begins at the newest place, which may be ahead of the feed. */
-  #highestPlace(log: number): number {
-    return Math.max(0, ...[...this.#readers].map(({ places }) => places[log] ?? 0))
-  }
-
-  /** Moves the feed to a place when there is no event before it: other messages of the log may be there. */
-  #skipTo(log: number, place: number): void {
-    if (place > this.#placeOf(log)) this.#places = this.#places?.with(log, place)
-  }
-
-  #deliver(events: readonly LoggedEvent[], log: number): void {
-    const last = events.at(-1)
-    if (!last || !this.#places) return
-    const encoded = encodeEvents(events, this.#places, log)
-    this.#places = this.#places.with(log, last.place)
+  #deliver(events: readonly OrderedEvent[]): void {
+    if (events.length === 0) return
     const selections = new Map<string, Buffer>()
     for (const reader of this.#joined) {
-      reader.write(selections.getOrInsertComputed(reader.subscription.key, () => reader.select(encoded)))
+      reader.write(selections.getOrInsertComputed(reader.subscription.key, () => reader.encode(events)))
     }
   }
 
   /** Joins the reader if it is at the place of the feed; from then on it gets each batch. Returns whether it has joined. */
   #join(reader: EventReader): boolean {
     const places = this.#places
-    if (!places?.every((place, log) => reader.places[log] === place)) return false
+    if (!places || !reader.logs.every((log) => reader.places[log] === places[log])) return false
     this.#joined.add(reader)
     return true
   }
 
   /** Takes the reader one step closer to the feed. */
   async #catchUp(reader: EventReader): Promise<void> {
-    const log = this.#places?.findIndex((place, index) => (reader.places[index] ?? 0) < place) ?? -1
+    const target = this.#places
     // The feed has no place yet, or the reader is ahead of it.
-    if (log === -1) return void (await Promise.race([this.#round.promise, reader.over]))
+    if (!target || !reader.logs.some((log) => reader.places[log] < target[log]))
+      return void (await Promise.race([this.#round.promise, reader.over]))
     try {
-      await this.#readPage(reader, log)
+      await this.#readPage(reader, target)
     } catch (error) {
       this.#outage.fails(error)
       await Promise.race([this.#round.promise, reader.over])
     }
   }
 
-  async #readPage(reader: EventReader, log: number): Promise<void> {
-    const target = this.#placeOf(log)
-    const from = reader.places[log] ?? 0
-    const page = await this.#logOf(log).readAfter(from, BATCH)
+  async #readPage(reader: EventReader, target: Places): Promise<void> {
+    const { order } = this.#options
+    const { logs, places } = reader
+    const { events, end } = await order.readAfter(places, logs, BATCH)
     // Read after the page: events that were removed before the page was read are missing in it.
-    if ((await this.#logOf(log).removedUpTo()) > from) return reader.reset(this.#places ?? [], 'removed')
-    const events = page.filter(({ place }) => place <= target)
-    const isLast = events.length < page.length || page.length === 0
-    await reader.catchUp(events, log, isLast ? target : (events.at(-1)?.place ?? target))
+    const removed = await order.removedUpTo()
+    if (logs.some((log) => removed[log] > places[log])) return reader.reset(this.#places ?? target, 'removed')
+    const isReached = ({ log, place }: OrderedEvent) => place <= target[log]
+    await reader.catchUp(events.filter(isReached), earlierOf(end, target))
   }
 
   #comment(): void {
@@ -175,13 +163,5 @@ export class EventFeed {
       if (this.#joined.has(reader)) reader.comment(this.#places)
       else reader.comment()
     }
-  }
-
-  #logOf(log: number): EventLog {
-    return this.#options.logs[log] as EventLog
-  }
-
-  #placeOf(log: number): number {
-    return this.#places?.[log] ?? 0
   }
 }

@@ -3,7 +3,7 @@ import { EVENT_ERRORS, eventRoutes } from './routes.ts'
 import { LiveEvents, type LiveEventsDeps } from './service.ts'
 
 export type { DeclaredSubject } from './model.ts'
-export type { EventSource, LiveEvents, LiveEventsDeps } from './service.ts'
+export type { LiveEvents, LiveEventsDeps, SubjectsByLog } from './service.ts'
 
 /** The live stream of the events of all domains (docs/specification.md, Live stream). */
 export const eventsDomain = defineDomain({

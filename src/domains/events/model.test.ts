@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Identity, Role } from '../../kernel/identity.ts'
-import { formatPlaces, matchesPattern, parsePlaces, subscribe, type DeclaredSubject } from './model.ts'
+import { formatPlaces, LOGS, matchesPattern, parsePlaces, subscribe, type DeclaredSubject } from './model.ts'
 
 const DECLARED: readonly DeclaredSubject[] = [
   { subject: 'order.created', readers: ['admin', 'devops'] },
@@ -75,13 +75,42 @@ describe('subscriptions', () => {
   })
 })
 
-test('places are written as the id of an event and read back', () => {
-  for (const places of [[0], [17], [17, 4], [Number.MAX_SAFE_INTEGER, 0]])
-    assert.deepEqual(parsePlaces(formatPlaces(places), places.length), places)
+for (const [id, places, logs] of [
+  ['17-4', { messages: 17, telemetry: 4 }, LOGS],
+  ['0-0', { messages: 0, telemetry: 0 }, LOGS],
+  ['17', { messages: 17 }, ['messages']],
+  ['9007199254740991', { messages: Number.MAX_SAFE_INTEGER }, ['messages']],
+  ['-4', { telemetry: 4 }, ['telemetry']],
+] as const)
+  test(`the position of ${logs.join(' and ')} has the id ${id}`, () => {
+    assert.equal(formatPlaces({ messages: 0, telemetry: 0, ...places }, logs), id)
+    assert.deepEqual(parsePlaces(id, logs), places)
+  })
+
+test('of an id with both places a subscription to one log takes its own', () => {
+  assert.deepEqual(parsePlaces('17-4', ['messages']), { messages: 17 })
+  assert.deepEqual(parsePlaces('17-4', ['telemetry']), { telemetry: 4 })
 })
 
-for (const text of ['', 'x', '1-', '-1', '1.5', ' 1', '1 ', '+1', '9007199254740992', '1-2-3', '1-x'])
-  test(`${JSON.stringify(text)} is no id of an event`, () => {
-    assert.equal(parsePlaces(text, 1), undefined)
-    assert.equal(parsePlaces(text, 2), undefined)
-  })
+for (const text of [
+  '',
+  'x',
+  '1-',
+  '-',
+  '-1',
+  '1',
+  '1.5-1',
+  ' 1-1',
+  '1-1 ',
+  '+1-1',
+  '9007199254740992-1',
+  '1-2-3',
+  '1-x',
+])
+  test(`${JSON.stringify(text)} is no id of a subscription to both logs`, () =>
+    assert.equal(parsePlaces(text, LOGS), undefined))
+
+test('a place alone is no id of the other log', () => {
+  assert.equal(parsePlaces('17', ['telemetry']), undefined)
+  assert.equal(parsePlaces('-4', ['messages']), undefined)
+})

@@ -80,16 +80,32 @@ function overlap(one: string, other: string): boolean {
   return prefix.startsWith(otherPrefix) || otherPrefix.startsWith(prefix)
 }
 
-/** How far a reader has read: one place for each log. */
-export type Places = readonly number[]
+export const LOGS = ['messages', 'telemetry'] as const
+/** A log of events. Each has places of its own. */
+export type LogName = (typeof LOGS)[number]
 
-/** As the `id` of an event: `17`, with several logs `17-4`. */
-export function formatPlaces(places: Places): string {
-  return places.join('-')
+/** A position in the stream: the events up to these places come before it. */
+export type Places = Readonly<Record<LogName, number>>
+
+/**
+ * The `id` of a position: the places of the logs that the subscription has events of. `17`, with telemetry `17-4`, with
+ * telemetry alone `-4`.
+ */
+export function formatPlaces({ messages, telemetry }: Places, logs: readonly LogName[]): string {
+  return `${logs.includes('messages') ? messages : ''}${logs.includes('telemetry') ? `-${telemetry}` : ''}`
 }
 
-/** Undefined for a text that is not the `id` of an event. */
-export function parsePlaces(text: string, count: number): Places | undefined {
-  const places = /^\d{1,16}(?:-\d{1,16})*$/.test(text) ? text.split('-').map(Number) : []
-  return places.length === count && places.every(Number.isSafeInteger) ? places : undefined
+/** Undefined for a text that is no `id` of a subscription to these logs. */
+export function parsePlaces(text: string, logs: readonly LogName[]): Partial<Places> | undefined {
+  const groups = /^(?<messages>\d{1,16})?(?:-(?<telemetry>\d{1,16}))?$/.exec(text)?.groups
+  const places = logs.map((log) => [log, Number(groups?.[log])] as const)
+  return places.every(([, place]) => Number.isSafeInteger(place)) ? Object.fromEntries(places) : undefined
+}
+
+/** The earlier one of two positions. One position is never before the other in one log and after it in the other. */
+export function earlierOf(one: Places, other: Places): Places {
+  return {
+    messages: Math.min(one.messages, other.messages),
+    telemetry: Math.min(one.telemetry, other.telemetry),
+  }
 }

@@ -1,8 +1,8 @@
 import { SECOND } from '../../kernel/time.ts'
-import type { LoggedEvent } from '../../ports/event-log.ts'
 import { encodeComment, encodeServerSentEvent } from '../../wire/event-stream.ts'
 import type { StreamOutput } from '../../wire/stream.ts'
-import { formatPlaces, type Places, type Subscription } from './model.ts'
+import { formatPlaces, type LogName, type Places, type Subscription } from './model.ts'
+import type { OrderedEvent } from './order.ts'
 
 /** Why a stream cannot continue where its client stopped. */
 export type ResetReason = 'unreadable' | 'removed'
@@ -11,36 +11,23 @@ export type ResetReason = 'unreadable' | 'removed'
 const MAX_UNREAD_BYTES = 1_048_576
 const MAX_DRAIN_MS = 30 * SECOND
 
-/** An event as it is sent. */
-export interface EncodedEvent {
-  readonly subject: string
-  readonly text: string
-}
-
-/** Encodes the events of one log. The id of an event is `places`, with the place of the event for this log. */
-export function encodeEvents(
-  events: readonly LoggedEvent[],
-  places: Places,
-  log: number,
-): readonly EncodedEvent[] {
-  return events.map(({ place, subject, payload }) => ({
-    subject,
-    text: encodeServerSentEvent({
-      id: formatPlaces(places.with(log, place)),
-      event: subject,
-      data: payload,
-    }),
-  }))
+export interface ReaderStart {
+  readonly subscription: Subscription
+  readonly logs: readonly LogName[]
+  readonly places: Places
 }
 
 /** One stream: its subscription, its places while it catches up, and its client. */
 export class EventReader {
   readonly subscription: Subscription
+  /** The logs that the subscription has events of. */
+  readonly logs: readonly LogName[]
   readonly #output: StreamOutput
   #places: Places
 
-  constructor(subscription: Subscription, places: Places, output: StreamOutput) {
+  constructor({ subscription, logs, places }: ReaderStart, output: StreamOutput) {
     this.subscription = subscription
+    this.logs = logs
     this.#places = places
     this.#output = output
   }
@@ -60,19 +47,19 @@ export class EventReader {
 
   /** Sends the current id, so that a client can also resume before it has received an event. */
   begin(): void {
-    this.#output.write(encodeComment(formatPlaces(this.#places)))
+    this.#output.write(encodeComment(this.#idOf(this.#places)))
   }
 
   /** Continues at these places, and tells the client that it may have missed events. */
   reset(places: Places, reason: ResetReason): void {
     this.#places = places
     const data = JSON.stringify({ reason })
-    this.#output.write(encodeServerSentEvent({ id: formatPlaces(places), event: 'reset', data }))
+    this.#output.write(encodeServerSentEvent({ id: this.#idOf(places), event: 'reset', data }))
   }
 
   /** Called without places while the reader catches up, because the client is behind the feed. */
   comment(places?: Places): void {
-    this.write(encodeComment(places && formatPlaces(places)))
+    this.write(encodeComment(places && this.#idOf(places)))
   }
 
   /** Writes a chunk, or closes the stream if its client has left more than a megabyte unread. */
@@ -81,17 +68,25 @@ export class EventReader {
     else if (chunk.length > 0) this.#output.write(chunk)
   }
 
-  /** Writes what the subscription selects of the next events of a log, and waits for the client to read it. */
-  async catchUp(events: readonly LoggedEvent[], log: number, place: number): Promise<void> {
-    this.#output.write(this.select(encodeEvents(events, this.#places, log)))
-    this.#places = this.#places.with(log, place)
+  /** Writes what the subscription selects of the next events, and waits for the client to read it. */
+  async catchUp(events: readonly OrderedEvent[], places: Places): Promise<void> {
+    this.#output.write(this.encode(events))
+    this.#places = places
     const limit = setTimeout(() => this.#output.cut(), MAX_DRAIN_MS)
     await this.#output.drained()
     clearTimeout(limit)
   }
 
-  select(events: readonly EncodedEvent[]): Buffer {
+  /** Encodes what the subscription selects. The result is the same for all readers with this subscription. */
+  encode(events: readonly OrderedEvent[]): Buffer {
     const selected = events.filter(({ subject }) => this.subscription.matches(subject))
-    return Buffer.from(selected.map(({ text }) => text).join(''))
+    const encoded = selected.map(({ position, subject, payload }) =>
+      encodeServerSentEvent({ id: this.#idOf(position), event: subject, data: payload }),
+    )
+    return Buffer.from(encoded.join(''))
+  }
+
+  #idOf(places: Places): string {
+    return formatPlaces(places, this.logs)
   }
 }

@@ -5,11 +5,18 @@ import { systemClock } from '../../kernel/clock.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import type { EventLog, LoggedEvent } from '../../ports/event-log.ts'
+import type {
+  EventLog,
+  EventPage,
+  LoggedEvent,
+  PositionedEvent,
+  PositionedLog,
+} from '../../ports/event-log.ts'
 import type { StreamEnd, StreamOutput } from '../../wire/stream.ts'
 import { LiveEvents, type LiveEventsDeps, type StreamRequest } from './service.ts'
 
 const ADMIN: Identity = { id: 'a', name: 'a', roles: ['admin'], via: 'headers' }
+const AUDITOR: Identity = { ...ADMIN, roles: ['auditor'] }
 const MEGABYTE = 1_048_576
 
 /** A log in memory, whose reads can be made to fail. */
@@ -23,10 +30,11 @@ class MemoryLog implements EventLog {
     this.events.push({ place: this.events.length + 1, subject, payload })
   }
 
-  async readAfter(after: number, limit: number): Promise<readonly LoggedEvent[]> {
+  async readAfter(after: number, limit: number): Promise<EventPage> {
     this.reads++
     if (this.isFailing) throw new Error('the log cannot be read')
-    return this.events.filter(({ place }) => place > Math.max(after, this.removed)).slice(0, limit)
+    const events = this.events.filter(({ place }) => place > Math.max(after, this.removed)).slice(0, limit)
+    return { events, through: events.at(-1)?.place ?? after }
   }
 
   async newestPlace(): Promise<number> {
@@ -36,6 +44,36 @@ class MemoryLog implements EventLog {
   async removedUpTo(): Promise<number> {
     return this.removed
   }
+}
+
+/** The log of telemetry in memory. */
+class MemoryTelemetry implements PositionedLog {
+  readonly events: PositionedEvent[] = []
+  readonly messages: MemoryLog
+  removed = 0
+
+  constructor(messages: MemoryLog) {
+    this.messages = messages
+  }
+
+  append(afterMessage = this.messages.events.length): void {
+    const subject = 'telemetry.agent.a'
+    this.events.push({ place: this.events.length + 1, subject, payload: '{}', afterMessage })
+  }
+
+  async readAfter(after: number, limit: number): Promise<readonly PositionedEvent[]> {
+    return this.events.filter(({ place }) => place > Math.max(after, this.removed)).slice(0, limit)
+  }
+
+  async newestPlace(message: number): Promise<number> {
+    return this.events.findLast(({ afterMessage }) => afterMessage <= message)?.place ?? 0
+  }
+
+  async removedUpTo(): Promise<number> {
+    return this.removed
+  }
+
+  async settled(): Promise<void> {}
 }
 
 /** A client in memory. */
@@ -74,24 +112,26 @@ interface OpenStream {
   readonly body: Promise<void>
 }
 
-function world(deps: Partial<LiveEventsDeps> = {}, logs = [new MemoryLog()]) {
-  const subjects = [
-    [{ subject: 'order.created', readers: ['admin' as const] }],
-    [{ subject: 'telemetry.agent.*', readers: ['admin' as const] }],
-  ]
+function world(deps: Partial<LiveEventsDeps> = {}) {
+  const log = new MemoryLog()
+  const telemetry = new MemoryTelemetry(log)
   const events = new LiveEvents({
-    sources: logs.map((log, index) => ({ log, subjects: subjects[index] ?? [] })),
+    logs: { messages: log, telemetry },
+    subjects: {
+      messages: [{ subject: 'order.created', readers: ['admin', 'auditor'] }],
+      telemetry: [{ subject: 'telemetry.agent.*', readers: ['admin'] }],
+    },
     clock: systemClock,
     logger: silentLogger,
     metrics: noMetrics,
     ...deps,
   })
   const open = async (request: Partial<StreamRequest> = {}): Promise<OpenStream> => {
-    const body = await events.open({ identity: ADMIN, ...request })
+    const body = await events.open({ identity: AUDITOR, ...request })
     const output = new MemoryOutput()
     return { output, body: body(output) }
   }
-  return { events, log: logs[0] as MemoryLog, logs, open }
+  return { events, log, telemetry, open }
 }
 
 const hasIds = ({ output }: OpenStream, ...ids: string[]) =>
@@ -195,7 +235,7 @@ for (const [lastEventId, reason] of [
 test('an event that is removed while a stream catches up resets it', async () => {
   const { events, log } = world()
   for (let index = 0; index < 4; index++) log.append()
-  const body = await events.open({ identity: ADMIN, lastEventId: '1' })
+  const body = await events.open({ identity: AUDITOR, lastEventId: '1' })
   log.removed = 3
   const output = new MemoryOutput()
   void body(output)
@@ -255,21 +295,61 @@ test('an output that is over releases its place', async () => {
   await events.close()
 })
 
-test('the id names a place in each log', async () => {
-  const { events, logs, open } = world({}, [new MemoryLog(), new MemoryLog()])
-  const [orders, telemetry] = logs as [MemoryLog, MemoryLog]
-  const stream = await open()
-  orders.append()
-  await hasIds(stream, '1-0')
-  telemetry.append('telemetry.agent.a')
-  await hasIds(stream, '1-0', '1-1')
-  orders.append()
-  await hasIds(stream, '1-0', '1-1', '2-1')
-  const resumed = await open({ lastEventId: '1-0' })
-  await hasIds(resumed, '2-0', '2-1')
-  telemetry.removed = 1
-  const ofOrders = await open({ lastEventId: '1-0', subjects: ['order.created'] })
-  await hasIds(ofOrders, '2-1')
-  for (const { output } of [stream, resumed, ofOrders]) output.end('client')
+test('an event has the same id for all readers of both logs, however they have come to it', async () => {
+  const { events, log, telemetry, open } = world()
+  const identity = ADMIN
+  const live = await open({ identity })
+  const ids = ['1-0', '1-1', '2-1', '2-2', '2-3', '3-3', '4-3']
+  log.append()
+  await hasIds(live, '1-0')
+  telemetry.append()
+  log.append()
+  telemetry.append()
+  telemetry.append()
+  log.append()
+  log.append()
+  await hasIds(live, ...ids)
+  const resumed = await Promise.all(ids.map((lastEventId) => open({ identity, lastEventId })))
+  for (const [index, stream] of resumed.entries()) await hasIds(stream, ...ids.slice(index + 1))
+  for (const { output } of [live, ...resumed]) output.end('client')
+  await events.close()
+})
+
+test('telemetry that comes after a message waits until that message can be read', async () => {
+  const { events, log, telemetry, open } = world()
+  const stream = await open({ identity: ADMIN })
+  telemetry.append(0)
+  telemetry.append(1)
+  await hasIds(stream, '0-1')
+  log.append()
+  events.wake()
+  await hasIds(stream, '0-1', '1-1', '1-2')
+  stream.output.end('client')
+  await events.close()
+})
+
+test('an id has the places of the logs of its subscription only', async () => {
+  const { events, log, telemetry, open } = world()
+  const admin = { identity: ADMIN }
+  const [orders, agents] = [
+    await open({ ...admin, subjects: ['order.created'] }),
+    await open({ ...admin, subjects: ['telemetry.agent.*'] }),
+  ]
+  log.append()
+  telemetry.append()
+  log.append()
+  telemetry.append()
+  await hasIds(orders, '1', '2')
+  await hasIds(agents, '-1', '-2')
+  const resumed = [
+    await open({ ...admin, subjects: ['order.created'], lastEventId: '1' }),
+    await open({ ...admin, subjects: ['order.created'], lastEventId: '1-0' }),
+    await open({ ...admin, subjects: ['telemetry.agent.*'], lastEventId: '-1' }),
+    await open({ ...admin, subjects: ['telemetry.agent.*'], lastEventId: '0-1' }),
+  ]
+  for (const [index, stream] of resumed.entries()) await hasIds(stream, index < 2 ? '2' : '-2')
+  const reset = await open({ ...admin, lastEventId: '1' })
+  assert.match(reset.output.text, /^id: 2-2\nevent: reset\ndata: {"reason":"unreadable"}/)
+  for (const { output } of [orders, agents, ...resumed, reset]) output.end('client')
   await events.close()
 })

@@ -3,22 +3,26 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
-import type { EventLog } from '../../ports/event-log.ts'
 import type { StreamBody, StreamEnd } from '../../wire/stream.ts'
 import { EventFeed } from './feed.ts'
-import { parsePlaces, subscribe, type DeclaredSubject, type Places, type Subscription } from './model.ts'
-import { EventReader, type ResetReason } from './reader.ts'
+import {
+  LOGS,
+  parsePlaces,
+  subscribe,
+  type DeclaredSubject,
+  type LogName,
+  type Subscription,
+} from './model.ts'
+import { EventOrder, type EventLogs } from './order.ts'
+import { EventReader, type ReaderStart, type ResetReason } from './reader.ts'
 
-/** A log, and the subjects of its events. */
-export interface EventSource {
-  readonly log: EventLog
-  readonly subjects: readonly DeclaredSubject[]
-}
+/** The subjects of the events of each log. */
+export type SubjectsByLog = Readonly<Record<LogName, readonly DeclaredSubject[]>>
 
 /** What the live stream needs of the rest of the platform. */
 export interface LiveEventsDeps {
-  /** The order must never change: the id of an event is the list of the places in these sources. */
-  readonly sources: readonly EventSource[]
+  readonly logs: EventLogs
+  readonly subjects: SubjectsByLog
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
@@ -35,8 +39,7 @@ export interface StreamRequest {
   readonly lastEventId?: string | undefined
 }
 
-interface Start {
-  readonly places: Places
+interface Start extends ReaderStart {
   /** Set when the client has missed events, or may have. */
   readonly reset?: ResetReason
 }
@@ -50,16 +53,16 @@ const STREAM_ENDS = ['client', 'slow', 'token', 'shutdown'] as const satisfies r
 /** The live stream of the committed events of all domains. */
 export class LiveEvents {
   readonly #deps: LiveEventsDeps
-  readonly #declared: readonly DeclaredSubject[]
+  readonly #order: EventOrder
   readonly #feed: EventFeed
   readonly #ended: Counter
   #open = 0
 
   constructor(deps: LiveEventsDeps) {
-    const { sources, metrics } = deps
+    const { logs, metrics } = deps
     this.#deps = deps
-    this.#declared = sources.flatMap(({ subjects }) => subjects)
-    this.#feed = new EventFeed({ ...deps, logs: sources.map(({ log }) => log) })
+    this.#order = new EventOrder(logs)
+    this.#feed = new EventFeed({ ...deps, order: this.#order })
     this.#ended = metrics.counter({
       name: 'event_streams_ended_total',
       help: 'Streams of events that have ended, by reason; `slow`: the client did not read.',
@@ -85,14 +88,14 @@ export class LiveEvents {
    * caller may not read, and with `too_many_streams`.
    */
   async open({ identity, subjects, lastEventId }: StreamRequest): Promise<StreamBody> {
-    const subscription = subscribe(this.#declared, subjects, identity)
+    const subscription = subscribe(Object.values(this.#deps.subjects).flat(), subjects, identity)
     this.#reserve()
     try {
       const start = await this.#startAt(lastEventId, subscription)
       return async (output) => {
         try {
           if (output.isOver) return
-          await this.#feed.follow(beginStream(new EventReader(subscription, start.places, output), start))
+          await this.#feed.follow(beginStream(new EventReader(start, output), start))
           this.#ended.increment({ reason: await output.over })
         } finally {
           this.#open--
@@ -111,25 +114,18 @@ export class LiveEvents {
   }
 
   async #startAt(lastEventId: string | undefined, subscription: Subscription): Promise<Start> {
-    const { sources } = this.#deps
-    const newest = await Promise.all(sources.map(({ log }) => log.newestPlace()))
+    const logs = LOGS.filter((log) => subscription.overlaps(this.#deps.subjects[log]))
+    const newest = await this.#order.newest()
+    const start = { subscription, logs, places: newest }
     // A client that has received no event may send an empty header.
-    if (!lastEventId) return { places: newest }
-    const given = parsePlaces(lastEventId, sources.length)
-    // Logs without events of the subscription do not matter.
-    const places =
-      given && newest.map((place, log) => (this.#isRead(log, subscription) ? (given[log] ?? 0) : place))
+    if (!lastEventId) return start
+    const given = parsePlaces(lastEventId, logs)
+    const places = { ...newest, ...given }
     // An id with a place that does not exist yet comes from another database.
-    if (!places || places.some((place, log) => place > (newest[log] ?? 0)))
-      return { places: newest, reset: 'unreadable' }
-    const removed = await Promise.all(sources.map(({ log }) => log.removedUpTo()))
-    return places.some((place, log) => place < (removed[log] ?? 0))
-      ? { places: newest, reset: 'removed' }
-      : { places }
-  }
-
-  #isRead(log: number, subscription: Subscription): boolean {
-    return subscription.overlaps(this.#deps.sources[log]?.subjects ?? [])
+    if (!given || LOGS.some((log) => places[log] > newest[log])) return { ...start, reset: 'unreadable' }
+    const removed = await this.#order.removedUpTo()
+    if (LOGS.some((log) => places[log] < removed[log])) return { ...start, reset: 'removed' }
+    return { ...start, places }
   }
 }
 

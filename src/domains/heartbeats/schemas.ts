@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { requireAllowedText } from '../../kernel/allowed-text.ts'
+import { invalidField } from '../../kernel/errors.ts'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
@@ -9,6 +10,7 @@ import {
   settingsOf,
   statusOf,
   type AlertHeartbeat,
+  type HeartbeatSeverity,
   type HeartbeatSettings,
 } from './model.ts'
 
@@ -30,6 +32,12 @@ const GraceSeconds = Type.Integer({
   examples: [600],
 })
 const Severity = OneOf(HEARTBEAT_SEVERITIES, 'Severity of the alert of a missed heartbeat.')
+// Not an enum, because names are case-insensitive, as the level of a report.
+const GivenSeverity = Type.String({
+  maxLength: 16,
+  description: `Case-insensitive: one of ${HEARTBEAT_SEVERITIES.join(', ')}.`,
+  examples: ['HIGH'],
+})
 const Source = Text({
   minLength: 1,
   maxLength: 128,
@@ -68,16 +76,27 @@ export const AnyNameParams = Fields({ name: Text({ minLength: 1, maxLength: 1_02
 export const HeartbeatBody = Fields({
   every_seconds: EverySeconds,
   grace_seconds: Type.Optional(GraceSeconds),
-  severity: Type.Optional(Severity),
+  severity: Type.Optional(GivenSeverity),
   source: Type.Optional(Source),
 })
 
-const decode = decoderOf<Pick<HeartbeatSettings, 'everySeconds'> & Partial<HeartbeatSettings>>(HeartbeatBody)
+type Given = Pick<HeartbeatSettings, 'everySeconds'> &
+  Partial<Omit<HeartbeatSettings, 'severity'>> & { readonly severity?: string }
+
+const decode = decoderOf<Given>(HeartbeatBody)
 
 /** Throws `forbidden_variable`: the source becomes that of an alert. */
 export function fromHeartbeatBody(body: Static<typeof HeartbeatBody>): HeartbeatSettings {
   requireAllowedText({ source: body.source })
-  return settingsOf(decode(body))
+  const { severity, ...settings } = decode(body)
+  return settingsOf(severity === undefined ? settings : { ...settings, severity: parseSeverity(severity) })
+}
+
+function parseSeverity(text: string): HeartbeatSeverity {
+  const name = text.toUpperCase()
+  const severity = HEARTBEAT_SEVERITIES.find((each) => each === name)
+  if (!severity) throw invalidField('severity', `must be one of ${HEARTBEAT_SEVERITIES.join(', ')}`)
+  return severity
 }
 
 export const encodeHeartbeat = encoderOf(HeartbeatSchema, {

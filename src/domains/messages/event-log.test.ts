@@ -23,7 +23,7 @@ async function world(dialect: DialectName) {
   const events = service.eventsOf<object>('orders', (data) => JSON.stringify(data))
   const log = new MessageLog(store.read)
   const readIds = async (after: number, limit = 10) =>
-    (await log.readAfter(after, limit)).map(
+    (await log.readAfter(after, limit)).events.map(
       ({ payload }) => (JSON.parse(payload) as { subject: string }).subject,
     )
   return {
@@ -40,12 +40,18 @@ async function world(dialect: DialectName) {
 onEveryDialect('the log of the events', (dialect) => {
   test('has the committed events in their order, as they are sent on the bus', async () => {
     await using w = await world(dialect)
-    assert.deepEqual([await w.log.newestPlace(), await w.log.readAfter(0, 10)], [0, []])
+    assert.deepEqual(
+      [await w.log.newestPlace(), await w.log.readAfter(0, 10)],
+      [0, { events: [], through: 0 }],
+    )
     for (const id of ['a', 'b', 'c']) await w.append(id)
-    const [first, second] = await w.log.readAfter(0, 2)
+    const {
+      events: [first, second],
+      through,
+    } = await w.log.readAfter(0, 2)
     const [message] = await w.messages.pending(1, [])
     assert.deepEqual(first, { place: 1, subject: 'order.created', payload: message?.payload })
-    assert.equal(second?.place, 2)
+    assert.deepEqual([second?.place, through], [2, 2])
     assert.deepEqual(await w.readIds(2), ['c'])
     assert.deepEqual(await w.readIds(3), [])
     assert.equal(await w.log.newestPlace(), 3)
@@ -57,6 +63,7 @@ onEveryDialect('the log of the events', (dialect) => {
     for (const headers of [{}, { 'content-type': EVENT_TYPE }])
       await w.messages.publish({ subject: 'order.created', payload: envelope, headers })
     assert.deepEqual([await w.readIds(0), await w.readIds(0)], [[], []])
+    assert.equal((await w.log.readAfter(0, 10)).through, await w.log.newestPlace())
     await w.append('a')
     assert.deepEqual([await w.readIds(0), await w.readIds(1), await w.readIds(2)], [['a'], ['a'], ['a']])
     assert.deepEqual(await w.readIds(0, 1), ['a'])

@@ -1,4 +1,4 @@
-import type { EventLog, LoggedEvent } from '../../ports/event-log.ts'
+import type { EventLog, EventPage, LoggedEvent } from '../../ports/event-log.ts'
 import { SettledNumbers } from '../../store/settled-numbers.ts'
 import { first, type Queries } from '../../store/store.ts'
 import { EVENT_HEADERS_TEXT, eventLogs, messages, statement } from './tables.ts'
@@ -24,12 +24,17 @@ const readRemoved = statement<object, { removedUpTo: number }>((on) =>
 // Bounds the rows that one query reads: most may be messages of users.
 const RANGE = 2_000
 
+interface Range {
+  readonly after: number
+  readonly through: number
+}
+
 /** The events among the messages, in the order of their numbers. Messages of users are no events. */
 export class MessageLog implements EventLog {
   readonly #queries: Queries
   readonly #settled: SettledNumbers
   /** A range without events, so that messages of users are not read again and again. */
-  #empty = { after: 0, through: 0 }
+  #empty: Range = { after: 0, through: 0 }
 
   constructor(queries: Queries) {
     this.#queries = queries
@@ -44,22 +49,23 @@ export class MessageLog implements EventLog {
     return (await first(this.#queries, readRemoved, {}))?.removedUpTo ?? 0
   }
 
-  async readAfter(after: number, limit: number): Promise<readonly LoggedEvent[]> {
+  async readAfter(after: number, limit: number): Promise<EventPage> {
     const settled = await this.#settled.through()
-    for (let from = this.#skipEmpty(after); from < settled;) {
-      const through = Math.min(from + RANGE, settled)
-      const rows = await this.#queries.run(readEvents, {
-        after: from,
-        through,
-        headers: EVENT_HEADERS_TEXT,
-        limit,
-      })
-      const events = rows.filter(isEvent).map(({ place, subject, payload }) => ({ place, subject, payload }))
-      if (events.length > 0) return events
-      from = rows.length < limit ? through : (rows.at(-1)?.place ?? through)
-      this.#empty = { after, through: from }
+    let from = this.#skipEmpty(after)
+    while (from < settled) {
+      const range = { after: from, through: Math.min(from + RANGE, settled) }
+      const { events, through } = await this.#readRange(range, limit)
+      if (events.length > 0) return { events, through }
+      from = through
+      this.#empty = { after, through }
     }
-    return []
+    return { events: [], through: Math.max(after, from) }
+  }
+
+  async #readRange({ after, through }: Range, limit: number): Promise<EventPage> {
+    const rows = await this.#queries.run(readEvents, { after, through, headers: EVENT_HEADERS_TEXT, limit })
+    const events = rows.filter(isEvent).map(({ place, subject, payload }) => ({ place, subject, payload }))
+    return { events, through: rows.length < limit ? through : (rows.at(-1)?.place ?? through) }
   }
 
   #skipEmpty(after: number): number {

@@ -8,11 +8,12 @@ import { toRfc3339 } from '../../kernel/time.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Delivery, Outbox, OutboxMessage, Settlement } from '../../ports/outbox.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
 import { isEventOf, newMessage, type Message, type NewMessage } from './model.ts'
 import {
   deleteDelivered,
   findMessage,
+  findNewest,
   insertMessage,
   listMessages,
   listPending,
@@ -89,6 +90,11 @@ export class Messages implements Outbox {
   /** Newest first. */
   list(filter: MessageFilter, page: PageRequest): Promise<Page<Message>> {
     return listMessages(this.#deps.store.read, filter, page)
+  }
+
+  /** The number of the newest message; 0 before the first one. */
+  newest(queries: Queries): Promise<number> {
+    return findNewest(queries)
   }
 
   /** Makes a dead message pending again. Rejects with `message_not_found`, or `invalid_transition` if it is not dead. */

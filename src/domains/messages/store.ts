@@ -36,6 +36,10 @@ const fail = statement<{ seq: number; reason: string; status: MessageStatus }>((
     .where('status', '=', 'pending'),
 )
 
+const newest = statement<object, { seq: number }>((on) =>
+  on.selectFrom('messages').select('seq').orderBy('seq', 'desc').limit(1),
+)
+
 // After an outage there may be millions of messages; counting all of them at each scrape would take too long.
 const COUNT_LIMIT = 100_000
 
@@ -63,6 +67,11 @@ export async function insertMessage(tx: Tx, message: Message): Promise<void> {
 export async function findMessage(queries: Queries, id: string): Promise<Message | undefined> {
   const row = await first(queries, find, { id })
   return row && messages.decode(row)
+}
+
+/** The number of the newest message; 0 before the first one. */
+export async function findNewest(queries: Queries): Promise<number> {
+  return (await first(queries, newest, {}))?.seq ?? 0
 }
 
 /** Compare-and-set from `dead` to `pending`; undefined when the message is not dead. */

@@ -1,5 +1,5 @@
 import type { PlatformAlerts } from '../../ports/alerts.ts'
-import type { EventLog } from '../../ports/event-log.ts'
+import type { PositionedLog } from '../../ports/event-log.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { TELEMETRY_EVENTS } from './events.ts'
 import { telemetryPruneJob } from './jobs.ts'
@@ -30,6 +30,6 @@ export const telemetryDomain = defineDomain({
       log: outbox,
       routes: telemetryRoutes(telemetry, () => deps.clock.now()),
       jobs: { worker: [telemetryPruneJob(telemetry, deps.clock)] },
-    } satisfies DomainParts & { telemetry: Telemetry; outbox: TelemetryOutbox; log: EventLog }
+    } satisfies DomainParts & { telemetry: Telemetry; outbox: TelemetryOutbox; log: PositionedLog }
   },
 })

@@ -2,13 +2,14 @@ import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
-import type { EventLog, LoggedEvent } from '../../ports/event-log.ts'
+import type { PositionedEvent, PositionedLog } from '../../ports/event-log.ts'
 import type { Outbox, OutboxMessage, Settlement, UndeliveredMessage } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
+import { waitForWriters } from '../../store/writers.ts'
 import { agentOf, coversAllAgents, subjectOf } from './events.ts'
 import { eventIdOf, MAX_ITEMS, placeOf, uploadOf } from './model.ts'
 import {
-  findNewest,
+  findNewestBefore,
   listPendingTelemetry,
   listUploadsFrom,
   lockPendingTelemetry,
@@ -36,7 +37,7 @@ const REASON_LENGTH = 500
  * Provides each item of the uploads as one event. An item that the bus refuses stays, and is sent again after a pause: no
  * accepted item is dropped. The number of waiting items is limited.
  */
-export class TelemetryOutbox implements Outbox, EventLog {
+export class TelemetryOutbox implements Outbox, PositionedLog {
   readonly #deps: TelemetryOutboxDeps
 
   constructor(deps: TelemetryOutboxDeps) {
@@ -70,25 +71,29 @@ export class TelemetryOutbox implements Outbox, EventLog {
     })
   }
 
-  async readAfter(after: number, limit: number): Promise<LoggedEvent[]> {
+  async readAfter(after: number, limit: number): Promise<PositionedEvent[]> {
     const { read } = this.#deps.store
     const next = uploadOf(after + 1)
     // One more upload than needed: all items of the first one may have been read.
     const sizes = await listUploadsFrom(read, next.seq, limit + 1)
     const unread = sizes.map((size) => ({ ...size, sent: size.seq === next.seq ? next.index : 0 }))
     const rows = await readUploads(read, startOf(unread, limit))
-    const messages = rows.flatMap((upload) => messagesOf(upload, upload.seq === next.seq ? next.index : 0))
-    return messages.map(({ seq: place, subject, payload }) => ({ place, subject, payload }))
+    return rows.flatMap((upload) => eventsOf(upload, upload.seq === next.seq ? next.index : 0))
   }
 
-  async newestPlace(): Promise<number> {
-    const newest = await findNewest(this.#deps.store.read)
-    return newest ? placeOf(newest.seq, newest.items - 1) : 0
+  async newestPlace(message: number): Promise<number> {
+    const newest = await findNewestBefore(this.#deps.store.read, message)
+    return newest ? placeOf(newest.seq, newest.items - 1) : this.removedUpTo()
   }
 
   async removedUpTo(): Promise<number> {
     const { removedUpTo } = await readTotals(this.#deps.store.read)
     return removedUpTo === 0 ? 0 : placeOf(removedUpTo, MAX_ITEMS - 1)
+  }
+
+  // An upload updates the totals before it reads the newest message.
+  settled(): Promise<void> {
+    return waitForWriters(this.#deps.store.read, 'telemetry_totals')
   }
 
   async #settleUploads(
@@ -137,6 +142,16 @@ function messagesOf({ seq, id, agentId, acceptedAt, content }: StoredUpload, fro
       return { seq: placeOf(seq, index), id: itemId, subject: type, payload, headers: EVENT_HEADERS }
     })
     .slice(from)
+}
+
+function eventsOf(upload: StoredUpload, from: number): PositionedEvent[] {
+  const { afterMessage } = upload
+  return messagesOf(upload, from).map(({ seq: place, subject, payload }) => ({
+    place,
+    subject,
+    payload,
+    afterMessage,
+  }))
 }
 
 /** By the number of the upload: how many of its items the bus has, from the first one on. */

@@ -27,6 +27,7 @@ async function startApi() {
     logger: silentLogger,
     metrics: noMetrics,
     delivery: { wake() {} },
+    newestMessage: async () => 0,
     maxPending: 1_000,
     ratePerSecond: 100,
   })

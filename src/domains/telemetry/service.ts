@@ -6,7 +6,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Delivery } from '../../ports/outbox.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
 import { bucketSize, MAX_AGENTS, MAX_PENDING_BYTES, takeTokens, type Agent, type Upload } from './model.ts'
 import {
   addToTotals,
@@ -29,6 +29,8 @@ export interface TelemetryDeps {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly delivery: Pick<Delivery, 'wake'>
+  /** The number of the newest message. */
+  readonly newestMessage: (queries: Queries) => Promise<number>
   /** How many items may wait for the bus. */
   readonly maxPending: number
   /** How many items an agent may send in a second. */
@@ -77,8 +79,10 @@ export class Telemetry {
     await this.#requireRoom(tx, upload)
     const isNew = await this.#updateAgent(tx, upload, at)
     const agents = await this.#addToTotals(tx, upload, isNew)
-    // After the update of the totals, which locks their row: so uploads are numbered in the order of the commits.
-    await insertUpload(tx, rowOf(upload, actor, at))
+    // After the update of the totals, which locks their row: so uploads are numbered in the order of the commits, and
+    // each one reads a message that is not older than that of the one before.
+    const afterMessage = await this.#deps.newestMessage(tx)
+    await insertUpload(tx, { ...rowOf(upload, actor, at), afterMessage })
     if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents)
     tx.afterCommit(() => this.#record(upload, actor))
   }

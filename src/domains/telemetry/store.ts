@@ -87,8 +87,18 @@ const setSent = statement<{ seq: number; sent: number }>((on, value) =>
     .where('seq', '=', value('seq')),
 )
 
-const newest = statement<object, { seq: number; items: number }>((on) =>
-  on.selectFrom('telemetry_uploads').select(['seq', 'items']).orderBy('seq', 'desc').limit(1),
+const newest = statement<object, { seq: number }>((on) =>
+  on.selectFrom('telemetry_uploads').select('seq').orderBy('seq', 'desc').limit(1),
+)
+
+// Few uploads are newer than the newest message, so few rows are read.
+const newestBefore = statement<{ message: number }, { seq: number; items: number }>((on, value) =>
+  on
+    .selectFrom('telemetry_uploads')
+    .select(['seq', 'items'])
+    .where('after_message', '<=', value('message'))
+    .orderBy('seq', 'desc')
+    .limit(1),
 )
 
 const listFrom = statement<{ seq: number; limit: number }, UploadSize>((on, value) =>
@@ -242,9 +252,12 @@ export async function markTelemetrySent(tx: Tx, seq: number, sent: number): Prom
   await tx.change(setSent, { seq, sent })
 }
 
-/** The last upload; undefined before the first one. */
-export function findNewest(queries: Queries): Promise<{ seq: number; items: number } | undefined> {
-  return first(queries, newest, {})
+/** The newest upload that comes before the message after `message`; undefined if there is none. */
+export function findNewestBefore(
+  queries: Queries,
+  message: number,
+): Promise<{ seq: number; items: number } | undefined> {
+  return first(queries, newestBefore, { message })
 }
 
 /**
@@ -252,7 +265,7 @@ export function findNewest(queries: Queries): Promise<{ seq: number; items: numb
  * number of the next one is derived from it.
  */
 export async function deleteDeliveredTelemetry(tx: Tx, before: number, limit: number): Promise<number> {
-  const last = await findNewest(tx)
+  const last = await first(tx, newest, {})
   if (!last) return 0
   const rows = await db(tx)
     .selectFrom('telemetry_uploads')

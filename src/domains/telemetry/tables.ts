@@ -37,6 +37,8 @@ export const uploads = defineColumns({
   acceptedAt: integer(),
   acceptedBy: text(),
   deliveredAt: integer().nullable(),
+  /** The newest message when it was accepted: its position in the live stream. */
+  afterMessage: integer(),
   /** The data of each event as JSON, one on a line. */
   content: text(),
 })

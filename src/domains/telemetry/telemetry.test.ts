@@ -26,12 +26,14 @@ async function world(dialect: DialectName, limits: Limits = {}) {
   const alerts: PlatformAlert[] = []
   const { metrics, counts } = countingMetrics()
   let woken = 0
+  let newestMessage = 0
   const service = new Telemetry({
     store,
     clock,
     metrics,
     logger: silentLogger,
     delivery: { wake: () => void woken++ },
+    newestMessage: async () => newestMessage,
     maxPending: 1_000,
     ratePerSecond: 100,
     ...limits,
@@ -49,6 +51,7 @@ async function world(dialect: DialectName, limits: Limits = {}) {
   }
   const agents = async () => (await telemetry.listAgents(FIRST_PAGE)).items.map(({ agentId }) => agentId)
   return {
+    addMessages: (count: number) => void (newestMessage += count),
     clock,
     store,
     telemetry,
@@ -255,7 +258,7 @@ onEveryDialect('telemetry', (dialect) => {
 
   test('the log has every event in the order of its place, delivered or not', async () => {
     await using w = await world(dialect)
-    assert.deepEqual([await w.outbox.newestPlace(), await w.outbox.readAfter(0, 10)], [0, []])
+    assert.deepEqual([await w.outbox.newestPlace(0), await w.outbox.readAfter(0, 10)], [0, []])
     await w.send('a', 1, 2, 3)
     await w.send('b', 4, 5)
     await w.outbox.settle({ ...NOTHING, delivered: await w.outbox.pending(1, []) })
@@ -266,10 +269,31 @@ onEveryDialect('telemetry', (dialect) => {
       places.toSorted((a, b) => a - b),
       places,
     )
-    assert.equal(await w.outbox.newestPlace(), places.at(-1))
+    assert.equal(await w.outbox.newestPlace(0), places.at(-1))
     for (const [index, place] of places.entries())
       assert.deepEqual(await w.outbox.readAfter(place, 100), all.slice(index + 1))
     assert.deepEqual((await w.outbox.readAfter(places[2] ?? 0, 1))[0], all[3], 'behind the end of a request')
+  })
+
+  test('the log has the position of each event among the messages', async () => {
+    await using w = await world(dialect)
+    await w.send('a', 1)
+    w.addMessages(7)
+    await w.send('a', 2, 3)
+    await w.send('b', 4)
+    w.addMessages(1)
+    await w.send('a', 5)
+    await w.outbox.settled()
+    const all = await w.outbox.readAfter(0, 100)
+    assert.deepEqual(
+      all.map(({ afterMessage }) => afterMessage),
+      [0, 7, 7, 7, 8],
+    )
+    const newest = await Promise.all([0, 6, 7, 8].map((message) => w.outbox.newestPlace(message)))
+    assert.deepEqual(
+      newest,
+      [0, 0, 3, 4].map((index) => all[index]?.place),
+    )
   })
 
   test('the log knows up to where events have been removed', async () => {

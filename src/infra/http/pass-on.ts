@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { peerAddress } from './client-address.ts'
+import { discardBody } from './discard-body.ts'
 import { malformed } from './framing.ts'
 import { endToEndHeaders, type Sender } from './headers-for-api.ts'
 import { unauthenticated, type Identify } from './identity.ts'
@@ -53,6 +54,8 @@ async function forward(
   if (!staysBelowPrefix(url)) throw malformed('the path', 'must not contain ".." or begin with "//"')
   const stream = body instanceof Readable ? body : undefined
   const response = await api.send({ method, path: url, headers, body: stream }, sender, disconnectOf(reply))
+  // The api may answer before the client has sent its whole body.
+  await discardBody(raw, reply.raw)
   reply.code(response.statusCode ?? 502).headers(endToEndHeaders(response.headers))
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.
   return reply.send(lasts(response) ? endable(response, raw, reply.raw, longResponses) : response)

@@ -16,6 +16,7 @@ import type { ApiConnection } from './api-connection.ts'
 import { answerBrokenRequest, answerStrayRequests } from './broken-requests.ts'
 import type { Changes } from './changes.ts'
 import type { ClientAddress } from './client-address.ts'
+import { discardBody } from './discard-body.ts'
 import { docsRoutes } from './docs-page.ts'
 import { ServerDrain } from './drain.ts'
 import { errorAnswer, toAppError } from './errors.ts'
@@ -100,7 +101,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     requestIdHeader: false,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {
-      void sendAnswer(withCommonHeaders(reply, request), errorAnswer(toAppError(error)))
+      void answerError(request, withCommonHeaders(reply, request), toAppError(error))
     },
     logger: false,
     schemaController: SCHEMA_COMPILERS,
@@ -160,8 +161,17 @@ function answerFailures(app: FastifyInstance, logger: Logger): void {
     if (known.code === 'payload_too_large') reply.removeHeader('connection')
     if (known.kind === 'internal')
       logger.error({ request_id: request.id, error: known.cause }, 'a request failed')
-    return sendAnswer(reply, errorAnswer(known))
+    return answerError(request, reply, known)
   })
+}
+
+async function answerError(
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+  error: AppError,
+): Promise<FastifyReply> {
+  await discardBody(raw, reply.raw)
+  return sendAnswer(reply, errorAnswer(error))
 }
 
 function answerUnknownPaths(app: FastifyInstance, countRefusal: CountRefusal): void {

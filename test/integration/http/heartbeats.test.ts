@@ -26,6 +26,11 @@ test('a heartbeat whose source has a forbidden variable is 400, and is not store
   assertRefused(beat, 404, 'heartbeat_not_found')
 })
 
+test('the severity may be in any case, as the level of a report', async () => {
+  const answer = await put('severity', { every_seconds: 30, severity: 'Warning' })
+  assert.deepEqual([answer.status, (answer.json() as { severity: string }).severity], [201, 'WARNING'])
+})
+
 test('the limits themselves are taken', async () => {
   const most = { every_seconds: 2_678_400, grace_seconds: 604_800, severity: 'INFO' }
   assert.equal((await put('most', most)).status, 201)
