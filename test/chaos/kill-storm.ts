@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { listenTo, readStream, withoutRepetitions, type Arrival } from '../support/bus-reader.ts'
-import { eventually } from '../support/eventually.ts'
 import { startNats } from '../support/nats.ts'
 import { startOrderClients, type OrderStep } from '../support/order-clients.ts'
-import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
+import type { ServedPlatform } from '../support/platform.ts'
 import type { Chance } from '../support/random.ts'
-import { openEngine, requireIntegrity, type EngineName, type Row } from './support/engine.ts'
+import type { EngineName, Row } from './support/engine.ts'
 import { requireOrders } from './support/order-invariants.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
+import { killWithClients, LOAD, openStorm } from './support/storm.ts'
 
 const CLIENTS = 8
-const MAX_LOAD_MS = 300
-const DRAIN_MS = 60_000
 
 export const killStorm: Scenario = {
   name: 'kill-storm',
   row: 'R-1',
   promise: 'kill -9 under load loses no acknowledged order and no event',
   unit: 'rounds of kills',
-  rounds: { short: 30, full: 400 },
+  rounds: { short: 16, full: 400 },
   parts: [
     { title: 'everything in one process', share: 0.55, run: (trial) => storm(trial, 'sqlite', ['all']) },
     {
@@ -32,39 +30,34 @@ export const killStorm: Scenario = {
 }
 
 async function storm(trial: Trial, engineName: EngineName, modules: readonly string[]): Promise<Figures> {
-  const { chance, rounds, wantsMore, scope, signal, show } = trial
-  const dataDir = scope.use(temporaryDirectory()).path
-  const engine = await openEngine(engineName, dataDir, scope)
+  const { chance, scope } = trial
   const nats = await startNats({ jetstream: true })
   scope.defer(() => nats.stop())
   const listener = scope.use(await listenTo(nats.url, ['order.>', 'alert.>']))
-  const env = { BUS_SERVER: nats.url, WORKER_ORDER_SCAN: '50ms', ...engine.env }
-  let slowestStartMs = 0
+  const world = await openStorm(trial, engineName, { BUS_SERVER: nats.url, WORKER_ORDER_SCAN: '50ms' })
+  const { engine } = world
+  const starts: number[] = []
   const serve = async (module: string) => {
     const start = performance.now()
-    const served = scope.use(await servePlatform({ dataDir, modules: module, env }))
-    slowestStartMs = Math.max(slowestStartMs, performance.now() - start)
+    const served = await world.serve(module)
+    starts.push(performance.now() - start)
     return served
   }
 
   const acknowledged = new Map<string, OrderStep>()
-  let round = 0
-  while (wantsMore(round)) {
-    round++
-    signal.throwIfAborted()
-    show(`round ${round} of ${rounds}, ${acknowledged.size} orders acknowledged`)
-    const processes = await Promise.all(modules.map(serve))
-    const acknowledgedNow = await loadAndKill(processes, `r${round}`, chance)
-    for (const [id, status] of acknowledgedNow) acknowledged.set(id, status)
-    if (engineName === 'sqlite') requireIntegrity(dataDir, `round ${round}`)
-  }
+  const rounds = await world.repeatKills(
+    () => `${acknowledged.size} orders`,
+    async (round) => {
+      const processes = await Promise.all(modules.map(serve))
+      const [{ url }] = processes as [ServedPlatform]
+      const clients = startOrderClients({ url, clients: CLIENTS, prefix: `r${round}`, chance })
+      await killWithClients(clients, { round, chance }, () => killInRandomOrder(processes, chance))
+      for (const [id, status] of clients.acknowledged) acknowledged.set(id, status)
+    },
+  )
+  await world.drain(`select count(*) from messages where status = 'pending'`)
 
-  const last = await serve('all')
-  const pending = () => engine.count(`select count(*) from messages where status = 'pending'`)
-  await eventually('everything to be delivered', async () => (await pending()) === 0, { timeoutMs: DRAIN_MS })
-  assert.equal(await last.stop(), 0)
-
-  assert.ok(acknowledged.size > round, 'the load was too small for a meaningful test')
+  assert.ok(acknowledged.size >= LOAD, 'the load was too small for a meaningful test')
   await requireOrders(engine, acknowledged)
   const messages = await engine.rows('select id, subject, status from messages order by seq')
   assert.deepEqual(new Set(messages.map(({ status }) => status)), new Set(['delivered']))
@@ -74,30 +67,13 @@ async function storm(trial: Trial, engineName: EngineName, modules: readonly str
   requireReceived(messages, await readStream(nats.url, 'PLATFORM'), 'the stream')
   requireReceived(messages, withoutRepetitions(received), 'a subscriber')
   return {
-    kills: round * modules.length,
+    kills: rounds * modules.length,
     'orders acknowledged': acknowledged.size,
     lost: 0,
     messages: messages.length,
     'sent again': received.length - messages.length,
-    'slowest start ms': Math.round(slowestStartMs),
+    'slowest start ms': Math.round(Math.max(...starts)),
   }
-}
-
-/** Kills the processes under load; returns what the clients had acknowledged before. */
-async function loadAndKill(
-  processes: readonly ServedPlatform[],
-  prefix: string,
-  chance: Chance,
-): Promise<ReadonlyMap<string, OrderStep>> {
-  const [api] = processes as readonly [ServedPlatform]
-  const clients = startOrderClients({ url: api.url, clients: CLIENTS, prefix, chance })
-  // Most kills happen under load, some during the first calls.
-  if (chance.number() < 0.8) await eventually('some load', () => clients.acknowledged.size > 0)
-  await pause(chance.between(0, MAX_LOAD_MS))
-  await killInRandomOrder(processes, chance)
-  await clients.stop()
-  assert.deepEqual(clients.unexpected, [], prefix)
-  return clients.acknowledged
 }
 
 /** Kills the processes in random order, with a short wait in between. */

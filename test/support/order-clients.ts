@@ -1,3 +1,4 @@
+import { startClients, type Calls, type ClientOptions, type Clients } from './clients.ts'
 import { callPlatform } from './platform.ts'
 import type { Chance } from './random.ts'
 
@@ -5,69 +6,30 @@ import type { Chance } from './random.ts'
 const ORDER_STEPS = ['pending', 'paid', 'shipped', 'completed'] as const
 export type OrderStep = (typeof ORDER_STEPS)[number]
 
-export interface OrderClients {
-  /** The last acknowledged status of each order. */
-  readonly acknowledged: ReadonlyMap<string, OrderStep>
-  /** Responses other than an acknowledgement, 409 after an expiry, and 503 during a stop. */
-  readonly unexpected: readonly string[]
-  /** Stops after the current calls; resolves immediately when the server is gone. */
-  stop(): Promise<void>
-}
+// After an expiry, and while the platform stops.
+const REFUSALS = [409, 503]
 
-export interface OrderClientOptions {
-  readonly url: string
-  readonly clients: number
-  /** The prefix of all order ids; must be unique for each load on a database. */
-  readonly prefix: string
-  readonly chance: Chance
-}
-
-/** Starts clients that create orders and move some of them, one call after the other, until they are stopped. */
-export function startOrderClients({ url, clients, prefix, chance }: OrderClientOptions): OrderClients {
-  const acknowledged = new Map<string, OrderStep>()
-  const unexpected: string[] = []
-  let stopping = false
-
-  /** Whether the platform acknowledged the call. Rejects when the connection breaks: the result is unknown then. */
-  const isAcknowledged = async (call: () => Promise<Response>): Promise<boolean> => {
-    const answer = await call()
-    const body = await answer.text()
-    if (answer.ok) return true
-    if (answer.status !== 503 && answer.status !== 409) unexpected.push(`${answer.status} ${body}`)
-    return false
-  }
-
-  const follow = async (orderId: string) => {
+/** Starts clients that create orders and move some of them. `acknowledged` has the last status of each order. */
+export function startOrderClients({ url, clients, prefix, chance }: ClientOptions): Clients<OrderStep> {
+  const createOrder = (orderId: string) => {
     const body = { order_id: orderId, platform: 'storm', amount_cents: 1, ...maybeDue(chance) }
-    if (!(await isAcknowledged(() => callPlatform(url, 'POST', '/orders', { body })))) return
-    acknowledged.set(orderId, 'pending')
+    return callPlatform(url, 'POST', '/orders', { body })
+  }
+  const moveOrder = (orderId: string, status: OrderStep) =>
+    callPlatform(url, 'PUT', `/orders/${orderId}`, { body: { status } })
+
+  const follow = async (calls: Calls<OrderStep>, orderId: string) => {
+    if (!(await calls.isAcknowledged(createOrder(orderId)))) return
+    calls.acknowledged.set(orderId, 'pending')
     for (const status of ORDER_STEPS.slice(1)) {
-      if (stopping || chance.number() < 0.5) return
-      if (!(await isAcknowledged(() => callPlatform(url, 'PUT', `/orders/${orderId}`, { body: { status } }))))
-        return
-      acknowledged.set(orderId, status)
+      if (calls.isStopping() || chance.number() < 0.5) return
+      if (!(await calls.isAcknowledged(moveOrder(orderId, status)))) return
+      calls.acknowledged.set(orderId, status)
     }
   }
-
-  const run = async (client: number) => {
-    for (let number = 1; !stopping; number++) {
-      try {
-        await follow(`${prefix}-${client}-${number}`)
-      } catch {
-        return
-      }
-    }
-  }
-
-  const running = Array.from({ length: clients }, (_, client) => run(client))
-  return {
-    acknowledged,
-    unexpected,
-    async stop() {
-      stopping = true
-      await Promise.all(running)
-    },
-  }
+  return startClients(clients, REFUSALS, (calls, client, number) =>
+    follow(calls, `${prefix}-${client}-${number}`),
+  )
 }
 
 /** Whether an order that was acknowledged in `status` can have the status `now`: only its client and the worker move it. */
