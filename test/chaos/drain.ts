@@ -29,7 +29,7 @@ export const drain: Scenario = {
 }
 
 async function stopUnderLoad(trial: Trial, engineName: EngineName): Promise<Figures> {
-  const { rounds, chance, scope, signal, show } = trial
+  const { rounds, chance, scope, signal, requireTime, show } = trial
   const dataDir = scope.use(temporaryDirectory()).path
   const engine = await openEngine(engineName, dataDir, scope)
   const nats = await startNats({ jetstream: true })
@@ -67,7 +67,7 @@ async function stopUnderLoad(trial: Trial, engineName: EngineName): Promise<Figu
     [...answers.keys()].filter((status) => status !== 201 && status !== 503),
     [],
   )
-  assert.ok(Math.max(...stops) < STOP_LIMIT_MS, `a stop took ${Math.max(...stops)} ms`)
+  requireTime('a stop', Math.max(...stops), STOP_LIMIT_MS)
   await requireOrders(engine, acknowledged)
   return {
     stops: rounds,

@@ -75,7 +75,7 @@ type Call = (method: string, path: string, body?: object) => Promise<Written>
 
 /** Runs callers that send the next request right after a response, while another client polls health. */
 async function floodFor(
-  { rounds, signal, show, scope }: Trial,
+  { rounds, signal, show, scope, requireTime }: Trial,
   platform: ServedPlatform,
   callers: number,
   next: (call: Call, number: number) => Promise<Written>,
@@ -99,7 +99,7 @@ async function floodFor(
     watch.answers.length > 0 && watch.answers.every(({ status }) => status === 200),
     'health did not respond with 200',
   )
-  assert.ok(slowest(watch.answers) < HEALTH_LIMIT_MS, `health took ${slowest(watch.answers)} ms`)
+  requireTime('health', slowest(watch.answers), HEALTH_LIMIT_MS)
   return { answers, health: { 'slowest health ms': slowest(watch.answers) } }
 }
 

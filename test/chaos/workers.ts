@@ -57,13 +57,12 @@ async function openWorld(
   scope.defer(() => nats.stop())
   const env = { BUS_SERVER: nats.url, WORKER_ORDER_SCAN: '50ms', ...engine.env }
   const serve = async (modules: string) => scope.use(await servePlatform({ dataDir, modules, env }))
-  const served = async (modules: string, count: number) => {
-    const processes: ServedPlatform[] = []
-    for (let number = 0; number < count; number++) processes.push(await serve(modules))
-    return processes
-  }
-  const apis = await served('api', counts.apis)
-  const workerProcesses = await served('worker', counts.workers)
+  const serveMany = (modules: string, count: number) =>
+    Promise.all(Array.from({ length: count }, () => serve(modules)))
+  const [apis, workerProcesses] = await Promise.all([
+    serveMany('api', counts.apis),
+    serveMany('worker', counts.workers),
+  ])
   const deliverer = () =>
     eventually(
       'a process delivers',

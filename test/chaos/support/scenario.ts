@@ -33,6 +33,8 @@ export interface Trial {
   readonly scope: AsyncDisposableStack
   /** Aborted when the part was cancelled. */
   readonly signal: AbortSignal
+  /** Requires a time in `npm run chaos`. Ignored in `npm test`, which shares its machine with other programs. */
+  requireTime(what: string, milliseconds: number, limitMs: number): void
   /** Shows the progress. */
   show(text: string): void
 }

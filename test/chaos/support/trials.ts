@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { chanceFrom } from '../../support/random.ts'
 import { roundsOf, type Figures, type Part, type Scenario } from './scenario.ts'
 
@@ -45,6 +46,8 @@ async function tryPart(part: Part, rounds: number, name: string, { seed, signal,
     chance: chanceFrom(seed),
     scope,
     signal,
+    requireTime: (what: string, milliseconds: number, limitMs: number) =>
+      assert.ok(milliseconds < limitMs, `${what} took ${milliseconds} ms`),
     show: (text: string) => show(`${name}, ${part.title}: ${text}`),
   }
   try {
