@@ -9,9 +9,9 @@ import { become } from './become.mjs'
 
 const DIRECTORIES = ['src', 'console', 'test', 'programs', 'scripts']
 
-// Most tests wait for a process or a socket, so two at once are faster even on one core. More than eight would need
-// more connections than the PostgreSQL server that they share allows.
-const concurrency = Math.min(8, Math.max(2, availableParallelism()))
+// Most tests wait for a process or a socket, so one file more than there are cores runs at once. More than eight would
+// need more connections than the PostgreSQL server that they share allows.
+const concurrency = Math.min(8, availableParallelism() + 1)
 
 // More failures than these have one cause, which a second run would only show again.
 const FILES_RUN_AGAIN = 3
@@ -19,6 +19,7 @@ const FILES_RUN_AGAIN = 3
 const FLAGS = [
   '--test',
   '--test-global-setup=test/support/global-setup.ts',
+  '--import=./scripts/fast-tests.mjs',
   // A test that hangs fails with its name before CI ends the whole run.
   '--test-timeout=600000',
   '--test-reporter=spec',

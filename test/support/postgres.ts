@@ -29,7 +29,7 @@ const POLL_MS = 25
 // Kept over restarts (Filesystem Hierarchy Standard), so it is on a disk; /tmp is often in memory.
 const DISK = '/var/tmp'
 
-const SETTINGS = ['listen_addresses=127.0.0.1', 'max_connections=200', 'timezone=UTC']
+const SETTINGS = ['listen_addresses=127.0.0.1', 'max_connections=300', 'timezone=UTC']
 // The data needs not survive a power loss.
 const QUICK = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
