@@ -1,7 +1,7 @@
 // Builds the pages for the browser into dist/console, one directory each. Set-up runs it when a source has changed.
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { build } from 'vite'
+import { build, type HtmlTagDescriptor } from 'vite'
 import { consoleDirectory, fingerprint, STAMP } from './console-build.mjs'
 import { root } from './runtime.mjs'
 
@@ -10,6 +10,16 @@ const PAGES = [
   { name: 'tunnels', base: '/tunnels/' },
   { name: 'docs', base: '/docs/' },
 ] as const
+
+/** The beginning of the head of every page. The files are relative to the page. */
+const HEAD: readonly HtmlTagDescriptor[] = [
+  { tag: 'meta', attrs: { charset: 'utf-8' } },
+  { tag: 'meta', attrs: { name: 'viewport', content: 'width=device-width, initial-scale=1' } },
+  { tag: 'meta', attrs: { name: 'color-scheme', content: 'light dark' } },
+  { tag: 'link', attrs: { rel: 'icon', type: 'image/svg+xml', href: '../../styles/icon.svg' } },
+  { tag: 'link', attrs: { rel: 'stylesheet', href: '../../styles/tokens.css' } },
+  { tag: 'link', attrs: { rel: 'stylesheet', href: '../../styles/base.css' } },
+]
 
 /** What every browser of the last two years runs. */
 const TARGET = 'es2023'
@@ -21,6 +31,8 @@ async function buildPages(directory: string): Promise<void> {
       base,
       configFile: false,
       logLevel: 'warn',
+      // Before Vite looks for the files of the page.
+      plugins: [{ name: 'page-head', transformIndexHtml: { order: 'pre', handler: () => [...HEAD] } }],
       oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
       build: {
         outDir: join(directory, name),
