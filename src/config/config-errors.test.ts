@@ -1,73 +1,38 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, test } from 'node:test'
-import { ConfigError } from './config-error.ts'
-import { loadConfig, type LoadedConfig } from './config.ts'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { configErrorLines, configFiles } from '../../test/support/config-files.ts'
 import type { Environment } from './env.ts'
-import type { ResolveOptions } from './resolve.ts'
 import type { SettingKey } from './schema.ts'
 
-let cwd: string
-
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'config-'))
-})
-
-afterEach(() => {
-  rmSync(cwd, { recursive: true })
-})
-
-function load(
-  toml: string | Uint8Array,
-  env: Environment = {},
-  options: Partial<ResolveOptions> = {},
-): LoadedConfig {
-  writeFileSync(join(cwd, 'platform.toml'), toml)
-  return loadConfig({ env, cwd, ...options })
-}
-
-function errorLines(read: () => unknown): readonly string[] {
-  try {
-    read()
-  } catch (error) {
-    assert.ok(error instanceof ConfigError, String(error))
-    return error.message.split('\n')
-  }
-  return assert.fail('the configuration was accepted')
-}
-
-function withoutFile(env: Environment = {}, options: Partial<ResolveOptions> = {}): LoadedConfig {
-  return loadConfig({ env, cwd, systemConfigPath: join(cwd, 'none.toml'), ...options })
-}
+const { path, load, withoutFile } = configFiles()
 
 describe('the file', () => {
   test('is the one of --config, then of PLATFORM_CONFIG, then of the working directory, then of the system', () => {
     const names = ['option', 'variable', 'platform', 'system']
-    for (const name of names) writeFileSync(join(cwd, `${name}.toml`), `gateway.name = "${name}"`)
+    for (const name of names) writeFileSync(path(`${name}.toml`), `gateway.name = "${name}"`)
     const found = (configPath: string | undefined, env: Environment): string =>
-      loadConfig({ configPath, env, cwd, systemConfigPath: join(cwd, 'system.toml') }).config.gateway.name
+      withoutFile(env, { configPath, systemConfigPath: path('system.toml') }).config.gateway.name
     assert.equal(found('option.toml', { PLATFORM_CONFIG: 'variable.toml' }), 'option')
-    assert.equal(found(undefined, { PLATFORM_CONFIG: join(cwd, 'variable.toml') }), 'variable')
+    assert.equal(found(undefined, { PLATFORM_CONFIG: path('variable.toml') }), 'variable')
     assert.equal(found(undefined, { PLATFORM_CONFIG: '' }), 'platform')
-    rmSync(join(cwd, 'platform.toml'))
+    rmSync(path('platform.toml'))
     assert.equal(found(undefined, {}), 'system')
   })
 
   test('must exist when it is named', () => {
-    const byOption = errorLines(() => withoutFile({}, { configPath: 'gone.toml' }))
+    const byOption = configErrorLines(() => withoutFile({}, { configPath: 'gone.toml' }))
     assert.deepEqual(byOption, ['option --config: expected a file that exists, got "gone.toml"'])
-    const byVariable = errorLines(() => withoutFile({ PLATFORM_CONFIG: 'gone.toml' }))
+    const byVariable = configErrorLines(() => withoutFile({ PLATFORM_CONFIG: 'gone.toml' }))
     assert.deepEqual(byVariable, [
       'environment PLATFORM_CONFIG: expected a file that exists, got "gone.toml"',
     ])
   })
 
   test('must be readable when it exists', () => {
-    mkdirSync(join(cwd, 'platform.toml'))
+    mkdirSync(path('platform.toml'))
     assert.deepEqual(
-      errorLines(() => withoutFile()),
+      configErrorLines(() => withoutFile()),
       ['file platform.toml: expected a readable file, got EISDIR'],
     )
   })
@@ -78,17 +43,17 @@ describe('the file', () => {
 
   test('is refused when it is not UTF-8 or very large', () => {
     assert.deepEqual(
-      errorLines(() => load(Buffer.from([0x61, 0xff]))),
+      configErrorLines(() => load(Buffer.from([0x61, 0xff]))),
       ['file platform.toml: expected text in UTF-8'],
     )
     assert.deepEqual(
-      errorLines(() => load('#'.repeat(65_537))),
+      configErrorLines(() => load('#'.repeat(65_537))),
       ['file platform.toml: expected at most 64 KiB of TOML, got 65537 bytes'],
     )
   })
 
   test('with an error in its syntax is refused with line and column, without what stands there', () => {
-    const lines = errorLines(() => load('read_only = true\n\nauth.jwt_secret = "canary\n'))
+    const lines = configErrorLines(() => load('read_only = true\n\nauth.jwt_secret = "canary\n'))
     assert.equal(lines.length, 1)
     assert.match(lines[0] ?? '', /^file platform\.toml:3: expected valid TOML \(column \d+: .+\)$/)
     assert.doesNotMatch(lines[0] ?? '', /canary/)
@@ -97,7 +62,7 @@ describe('the file', () => {
 
 for (const wrong of ['', 'none', 'api,api', 'all,api', 'api,', 'api gateway']) {
   test(`the modules ${JSON.stringify(wrong)} are refused`, () => {
-    const [line] = errorLines(() => load('', {}, { moduleOverride: wrong }))
+    const [line] = configErrorLines(() => load('', {}, { moduleOverride: wrong }))
     assert.equal(
       line,
       `option --module: module: expected all, or a list without repetition of api, gateway, worker, got ${JSON.stringify(wrong)}`,
@@ -138,7 +103,7 @@ describe('a setting without an effect is an error', () => {
   for (const [name, toml, env, lines] of cases) {
     test(name, () => {
       assert.deepEqual(
-        errorLines(() => load(toml, env)),
+        configErrorLines(() => load(toml, env)),
         lines,
       )
     })
@@ -147,7 +112,7 @@ describe('a setting without an effect is an error', () => {
 
 test('a value where a table belongs is an error', () => {
   assert.deepEqual(
-    errorLines(() => load('log = "info"')),
+    configErrorLines(() => load('log = "info"')),
     ['file platform.toml:1: log: expected a table [log]'],
   )
 })
@@ -181,7 +146,7 @@ describe('an unknown key is an error', () => {
   for (const [name, toml, line] of cases) {
     test(name, () => {
       assert.deepEqual(
-        errorLines(() => load(toml)),
+        configErrorLines(() => load(toml)),
         [`file platform.toml:${line}`],
       )
     })
@@ -250,7 +215,7 @@ describe('a wrong value is an error', () => {
   for (const [key, ...values] of cases) {
     for (const value of values) {
       test(`${key} = ${value}`, () => {
-        const lines = errorLines(() => load(`\n${key} = ${value}`))
+        const lines = configErrorLines(() => load(`\n${key} = ${value}`))
         assert.equal(lines.length, 1)
         assert.ok(lines[0]?.startsWith(`file platform.toml:2: ${key}: expected `), String(lines[0]))
       })
@@ -259,7 +224,7 @@ describe('a wrong value is an error', () => {
 
   test('that says what was expected and what the value was', () => {
     assert.deepEqual(
-      errorLines(() => load('[vpn]\nheartbeat = "often"')),
+      configErrorLines(() => load('[vpn]\nheartbeat = "often"')),
       [
         'file platform.toml:2: vpn.heartbeat: expected a duration such as 30s, 15m, 2h or 7d, from 1ms to 24d, got "often"',
       ],
@@ -267,13 +232,15 @@ describe('a wrong value is an error', () => {
   })
 
   test('that is one line, shortened when the value is long', () => {
-    const [line, ...others] = errorLines(() => load('', { LOG_LEVEL: `a\n\u2028${'b'.repeat(10_000)}` }))
+    const [line, ...others] = configErrorLines(() =>
+      load('', { LOG_LEVEL: `a\n\u2028${'b'.repeat(10_000)}` }),
+    )
     assert.deepEqual(others, [])
     assert.ok((line ?? '').length < 200)
   })
 
   test('that shows no secret', () => {
-    const lines = errorLines(() =>
+    const lines = configErrorLines(() =>
       load('auth.jwt_secret = "canary"\nalerts.robot.url = "canary"\n', {
         DATABASE_URL: 'mysql://me:canary@db',
         BUS_SERVER: 'http://me:canary@bus',
@@ -287,7 +254,7 @@ describe('a wrong value is an error', () => {
 
 test('all problems are reported at once', () => {
   const toml = 'modul = "api"\n[log]\nlevel = "loud"\n'
-  const lines = errorLines(() => load(toml, { TOKEN_TTL: 'soon', MODULE: 'nothing' }, {}))
+  const lines = configErrorLines(() => load(toml, { TOKEN_TTL: 'soon', MODULE: 'nothing' }, {}))
   assert.deepEqual(
     lines.map((line) => line.split(': expected', 1)[0]),
     [

@@ -1,50 +1,18 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, test } from 'node:test'
+import { hostname } from 'node:os'
+import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { ConfigError } from './config-error.ts'
-import { loadConfig, type Config, type LoadedConfig } from './config.ts'
+import { configErrorLines, configFiles } from '../../test/support/config-files.ts'
+import type { Config, LoadedConfig } from './config.ts'
 import type { Environment } from './env.ts'
 import type { ResolveOptions } from './resolve.ts'
 import { SETTING_TABLE, variablesOf, type SettingKey } from './schema.ts'
 
-let cwd: string
-
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'config-'))
-})
-
-afterEach(() => {
-  rmSync(cwd, { recursive: true })
-})
-
-function load(
-  toml: string | Uint8Array,
-  env: Environment = {},
-  options: Partial<ResolveOptions> = {},
-): LoadedConfig {
-  writeFileSync(join(cwd, 'platform.toml'), toml)
-  return loadConfig({ env, cwd, ...options })
-}
+const { path, load, withoutFile } = configFiles()
 
 function configOf(toml: string, env: Environment = {}, options: Partial<ResolveOptions> = {}): Config {
   return load(toml, env, options).config
-}
-
-function errorLines(read: () => unknown): readonly string[] {
-  try {
-    read()
-  } catch (error) {
-    assert.ok(error instanceof ConfigError, String(error))
-    return error.message.split('\n')
-  }
-  return assert.fail('the configuration was accepted')
-}
-
-function withoutFile(env: Environment = {}, options: Partial<ResolveOptions> = {}): LoadedConfig {
-  return loadConfig({ env, cwd, systemConfigPath: join(cwd, 'none.toml'), ...options })
 }
 
 test('without a file and an environment everything has its default', () => {
@@ -53,10 +21,10 @@ test('without a file and an environment everything has its default', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(config)), {
     modules: ['api', 'gateway', 'worker'],
     readOnly: false,
-    dataDir: join(cwd, 'data'),
+    dataDir: path('data'),
     api: { listen: { host: '127.0.0.1', port: 9600 }, rateLimitPerMinute: 600_000 },
     gateway: { listen: { host: '127.0.0.1', port: 9994 }, name: hostname() },
-    database: { kind: 'sqlite', path: join(cwd, 'data/platform.db') },
+    database: { kind: 'sqlite', path: path('data/platform.db') },
     bus: { urls: '**redacted**', text: 'nats://127.0.0.1:9996' },
     auth: {
       tokenTtlMs: 3_600_000,
@@ -194,7 +162,7 @@ describe('for every setting', () => {
     })
 
     test(`a table in its place is an error that names file, line and key: ${key}`, () => {
-      const [line = ''] = errorLines(() => load(`# comment\n[${key}]\nx = 1\n`))
+      const [line = ''] = configErrorLines(() => load(`# comment\n[${key}]\nx = 1\n`))
       assert.ok(line.startsWith(`file platform.toml:2: ${key}: expected `), line)
     })
   }
@@ -269,8 +237,8 @@ test('the log is pretty on a terminal, unless the format is set', () => {
 
 test('relative paths start at the working directory', () => {
   const config = configOf('data_dir = "x"\ndatabase.url = "sqlite:y/z.db"')
-  assert.equal(config.dataDir, join(cwd, 'x'))
-  assert.deepEqual(config.database, { kind: 'sqlite', path: join(cwd, 'y/z.db') })
+  assert.equal(config.dataDir, path('x'))
+  assert.deepEqual(config.database, { kind: 'sqlite', path: path('y/z.db') })
 })
 
 describe('for any file and environment', () => {
