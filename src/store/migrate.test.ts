@@ -62,7 +62,7 @@ onEveryDialect('the schema', (dialect) => {
     const broken: Migration = {
       ...step('0002-broken'),
       up: async (tx) => {
-        await step('0002-broken').up(tx)
+        await step('0002-broken').up(tx, 0)
         throw new Error('half way')
       },
     }

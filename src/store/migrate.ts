@@ -60,8 +60,9 @@ export async function migrate(store: Store, clock: Clock, migrations = MIGRATION
     await createLedger(tx)
     const { pending } = statusOf(await readApplied(tx), migrations)
     for (const migration of migrations.filter(({ name }) => pending.includes(name))) {
-      await migration.up(tx)
-      await record(tx, migration, clock.now())
+      const at = clock.now()
+      await migration.up(tx, at)
+      await record(tx, migration, at)
     }
     return [...pending]
   }

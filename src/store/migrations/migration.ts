@@ -5,5 +5,6 @@ export interface Migration {
   readonly name: string
   /** Whether a program that does not know this migration must refuse the database. */
   readonly breaking: boolean
-  up(tx: Tx): Promise<void>
+  /** `at` is the time of the migration, in epoch milliseconds. */
+  up(tx: Tx, at: number): Promise<void>
 }
