@@ -3,6 +3,7 @@ import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
 import { eventsDomain, type DeclaredSubject, type SubjectsByLog } from '../domains/events/index.ts'
 import { heartbeatsDomain } from '../domains/heartbeats/index.ts'
+import { menusDomain } from '../domains/menus/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
@@ -40,6 +41,7 @@ export const DOMAINS = [
   eventsDomain,
   ticketsDomain,
   heartbeatsDomain,
+  menusDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -131,9 +133,10 @@ export function createDomains(options: DomainsOptions) {
     events: eventsOf(ticketsDomain),
     userExists: (queries, userId) => users.users.exists(queries, userId),
   })
+  const menus = menusDomain.create({ ...platform, events: eventsOf(menusDomain) })
   const logs = { messages: messages.log, telemetry: telemetry.log }
   const events = eventsDomain.create({ ...platform, logs, subjects: eventSubjectsByLog() })
-  const management = { alerts, heartbeats, tickets, telemetry }
+  const management = { alerts, heartbeats, tickets, menus, telemetry }
   const created = { messages, orders, users, pool, sessions, events, ...management }
   return created satisfies Record<DomainName, DomainParts>
 }

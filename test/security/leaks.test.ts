@@ -145,6 +145,7 @@ async function readEverything(call: Call): Promise<void> {
     '/orders',
     '/messages?limit=1000',
     '/alerts',
+    '/menus?all=true',
     '/nothing',
   ])
     await call('GET', path)

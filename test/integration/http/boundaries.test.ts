@@ -58,6 +58,13 @@ const MEANINGS: readonly {
   },
   // The sample has an item without a list; lists have tests of their own.
   { field: /^sendTelemetry\.items$/, good: [], bad: [[], {}, 'x', 1, null], only: true },
+  // The rules of menus have tests of their own.
+  {
+    field: /^editMenus\.items$/,
+    good: [[], [{ id: 'a', title: 'A' }]],
+    bad: [{}, 'x', 1, null],
+    only: true,
+  },
   {
     field: /^get(Ticket|Alert)History\.cursor$/,
     good: ['WyJvbGRlc3QiLDFd'],

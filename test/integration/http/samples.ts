@@ -94,6 +94,15 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       assignee: randomUUID(),
     },
   }),
+  getMenus: () => ({ query: { all: 'false', flat: 'true' } }),
+  editMenus: () => ({
+    body: {
+      items: [{ id: fresh('menu'), title: 'Sale', children: [{ id: fresh('menu'), title: 'Shoes' }] }],
+      replace: false,
+      dry_run: false,
+    },
+  }),
+  deleteMenu: () => ({ params: { id: fresh('menu') } }),
   acknowledgeAlert: () => ({ params: unknownId(), body: { comment: 'Anna is on it.' } }),
   unfreezeAlert: () => ({ params: unknownId() }),
   getAlertHistory: () => ({ params: unknownId(), query: { ...timedPage, cursor: OLDEST_CURSOR } }),

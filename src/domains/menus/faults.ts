@@ -1,0 +1,154 @@
+import type { PlacedItem } from './items.ts'
+import { LEVEL_LIMIT, NODE_LIMIT, type MenuNode } from './model.ts'
+
+/** Why an edit is refused. */
+export interface MenuFault {
+  readonly fault:
+    | 'duplicate_id'
+    | 'different_parents'
+    | 'missing_title'
+    | 'unknown_parent'
+    | 'cycle'
+    | 'too_deep'
+    | 'too_many'
+  /** Of the item that causes it: `items.0.children.2`; for a missing field, of the field. */
+  readonly path: string
+  readonly message: string
+}
+
+/** An edit and what it would lead to, which need not be a tree. */
+export interface EditDraft {
+  readonly items: readonly PlacedItem[]
+  readonly before: ReadonlyMap<string, MenuNode>
+  readonly after: ReadonlyMap<string, MenuNode>
+  /** Of the nodes after the edit; see `levelsOf`. */
+  readonly levels: ReadonlyMap<string, number>
+}
+
+type Rule = (draft: EditDraft) => MenuFault | undefined
+
+/** The rules of an edit. Each one relies on the ones before it; the first that is broken refuses the edit. */
+const RULES: readonly Rule[] = [
+  idIsNamedOnce,
+  parentsAgree,
+  newNodeHasTitle,
+  parentExists,
+  hasNoCycle,
+  isNotTooDeep,
+  isNotTooLarge,
+]
+
+/** Undefined when the edit leads to a tree within the limits. */
+export function findFault(draft: EditDraft): MenuFault | undefined {
+  for (const rule of RULES) {
+    const fault = rule(draft)
+    if (fault) return fault
+  }
+  return undefined
+}
+
+function idIsNamedOnce({ items }: EditDraft): MenuFault | undefined {
+  const named = new Set<string>()
+  const duplicate = items.find(({ item: { id } }) => {
+    if (named.has(id)) return true
+    named.add(id)
+    return false
+  })
+  return duplicate && faultAt(duplicate, 'duplicate_id', `names ${quoted(duplicate.item.id)} again`)
+}
+
+function parentsAgree({ items }: EditDraft): MenuFault | undefined {
+  const different = items.find(
+    ({ item: { parentId }, nestedIn }) =>
+      nestedIn !== undefined && parentId !== undefined && parentId !== nestedIn,
+  )
+  return (
+    different &&
+    faultAt(
+      different,
+      'different_parents',
+      `is nested in ${quoted(different.nestedIn)} and has the parent_id ${quoted(different.item.parentId)}`,
+    )
+  )
+}
+
+function newNodeHasTitle({ items, before }: EditDraft): MenuFault | undefined {
+  const untitled = items.find(({ item: { id, title } }) => title === undefined && !before.has(id))
+  return untitled && { fault: 'missing_title', path: `${untitled.path}.title`, message: 'is required' }
+}
+
+/** Only an edit that replaces deletes nodes, and it names all the others. So the node of a missing parent is named. */
+function parentExists({ items, after }: EditDraft): MenuFault | undefined {
+  const parentOf = ({ item: { id } }: PlacedItem) => after.get(id)?.parentId ?? null
+  const orphan = items.find((item) => {
+    const parentId = parentOf(item)
+    return parentId !== null && !after.has(parentId)
+  })
+  return orphan && faultAt(orphan, 'unknown_parent', `has the unknown parent ${quoted(parentOf(orphan))}`)
+}
+
+/** There was no cycle before, so one of its nodes is named. */
+function hasNoCycle({ items, after, levels }: EditDraft): MenuFault | undefined {
+  const lost = items.find(({ item: { id } }) => !levels.has(id))
+  if (!lost) return undefined
+  const loop = loopAbove(lost.item.id, after)
+  const onLoop = new Set(loop)
+  const first = items.find(({ item: { id } }) => onLoop.has(id)) ?? lost
+  return faultAt(first, 'cycle', `would be below itself: ${shownLoop(loop)}`)
+}
+
+/** The ids of the cycle that the parents of a node lead to. */
+function loopAbove(id: string, nodes: ReadonlyMap<string, MenuNode>): string[] {
+  const passed = new Set<string>()
+  let at = id
+  while (!passed.has(at)) {
+    passed.add(at)
+    at = nodes.get(at)?.parentId ?? at
+  }
+  const ids = [...passed]
+  return ids.slice(ids.indexOf(at))
+}
+
+const SHOWN_LOOP = 8
+
+function shownLoop(loop: readonly string[]): string {
+  const shown = loop.length > SHOWN_LOOP ? [...loop.slice(0, SHOWN_LOOP), '…'] : loop
+  return [...shown, loop[0]].join(' → ')
+}
+
+function isNotTooDeep(draft: EditDraft): MenuFault | undefined {
+  const { items, after, levels } = draft
+  const causes = new Map<string, MenuNode>()
+  for (const [id, level] of levels) {
+    const node = level > LEVEL_LIMIT ? after.get(id) : undefined
+    if (node) causes.set(nearestPlaced(node, draft), node)
+  }
+  const cause = causes.size > 0 && items.find(({ item: { id } }) => causes.has(id))
+  if (!cause) return undefined
+  const deepest = quoted(causes.get(cause.item.id)?.id)
+  return faultAt(cause, 'too_deep', `puts ${deepest} below level ${LEVEL_LIMIT}, the last one of a menu`)
+}
+
+/** The id of the node, or of the nearest node above it, that is new or has another parent. */
+function nearestPlaced(node: MenuNode, { before, after }: EditDraft): string {
+  let at = node
+  while (before.get(at.id)?.parentId === at.parentId && at.parentId !== null)
+    at = after.get(at.parentId) ?? at
+  return at.id
+}
+
+function isNotTooLarge({ items, before, after }: EditDraft): MenuFault | undefined {
+  const excess = after.size - NODE_LIMIT
+  if (excess <= 0) return undefined
+  const created = items.filter(({ item: { id } }) => !before.has(id))
+  const first = created.at(-excess)
+  return first && faultAt(first, 'too_many', `is one more than the ${NODE_LIMIT} nodes of a menu`)
+}
+
+function faultAt({ path }: PlacedItem, fault: MenuFault['fault'], message: string): MenuFault {
+  return { fault, path, message }
+}
+
+function quoted(id: string | null | undefined): string {
+  return JSON.stringify(id)
+}

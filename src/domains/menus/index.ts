@@ -1,0 +1,25 @@
+import { ROLES } from '../../kernel/identity.ts'
+import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { MENU_EVENTS } from './events.ts'
+import { MENU_ERRORS, menuRoutes } from './routes.ts'
+import { encodeMenuEvent } from './schemas.ts'
+import { Menus, type MenuDeps } from './service.ts'
+import { names } from './tables.ts'
+
+export type { MenuEventData } from './events.ts'
+export type { MenuChange, MenuEdit, MenuItem, MenuNode, MenuTree } from './model.ts'
+export { Menus, type MenuDeps } from './service.ts'
+
+/** The tree of the shop's menus (docs/specification.md, Menus). */
+export const menusDomain = defineDomain({
+  name: 'menus',
+  tables: names,
+  events: MENU_EVENTS,
+  eventReaders: ROLES,
+  errors: MENU_ERRORS,
+  encodeEvent: encodeMenuEvent,
+  create: (deps: MenuDeps) => {
+    const menus = new Menus(deps)
+    return { menus, routes: menuRoutes(menus), jobs: {} } satisfies DomainParts & { menus: Menus }
+  },
+})

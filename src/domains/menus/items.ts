@@ -1,0 +1,33 @@
+import { LEVEL_LIMIT, type MenuItem } from './model.ts'
+
+/** An item of an edit, with its place in the body. */
+export interface PlacedItem {
+  readonly item: MenuItem
+  /** `items.0.children.2` */
+  readonly path: string
+  /** Id of the item that it is nested in. */
+  readonly nestedIn: string | undefined
+}
+
+/** The items of a body and the items nested in them, each before its children. */
+export function placeItems(items: readonly MenuItem[]): PlacedItem[] {
+  return placedAt({ items, path: 'items', nestedIn: undefined, level: 1 })
+}
+
+interface NestedItems {
+  readonly items: readonly MenuItem[]
+  readonly path: string
+  readonly nestedIn: string | undefined
+  readonly level: number
+}
+
+function placedAt({ items, path: listPath, nestedIn, level }: NestedItems): PlacedItem[] {
+  return items.flatMap((item, index) => {
+    const path = `${listPath}.${index}`
+    const placed = { item, path, nestedIn }
+    // One level below the last one is enough to refuse the edit.
+    if (!item.children || level > LEVEL_LIMIT) return [placed]
+    const nested = { items: item.children, path: `${path}.children`, nestedIn: item.id, level: level + 1 }
+    return [placed, ...placedAt(nested)]
+  })
+}

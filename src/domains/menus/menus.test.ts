@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { menuWorld, parentsOf, SHOP_IDS } from '../../../test/support/menus.ts'
+import { onEveryDialect } from '../../../test/support/store.ts'
+import { orderedNodes, NODE_LIMIT, type MenuItem } from './model.ts'
+
+const BOOKS: MenuItem = { id: 'books', title: 'Books', parentId: 'shop-products' }
+
+/** Flat items, in groups of 100 with one parent. */
+const manyItems = (count: number, prefix: string): MenuItem[] =>
+  Array.from({ length: count }, (_, index) => {
+    const id = `${prefix}${String(index).padStart(5, '0')}`.padEnd(64, '-')
+    const parent = `${prefix}${String(index - (index % 100)).padStart(5, '0')}`.padEnd(64, '-')
+    return { id, title: 'x', ...(id !== parent && { parentId: parent }) }
+  })
+
+onEveryDialect('menus', (dialect) => {
+  test('a new database has the menus of the shop, at the time of the migration', async () => {
+    await using w = await menuWorld(dialect)
+    const { revision, nodes } = await w.service.read()
+    assert.equal(revision, 1)
+    assert.deepEqual(
+      orderedNodes(nodes).map(({ id, parentId, enabled, createdAt }) => [id, parentId, enabled, createdAt]),
+      SHOP_IDS.map((id) => [id, null, true, w.clock.now()]),
+    )
+  })
+
+  test('an edit creates, changes, moves and deletes nodes, and emits one event', async () => {
+    await using w = await menuWorld(dialect)
+    w.clock.advance(1_000)
+    const edit = {
+      items: [
+        { id: 'shop-home', title: 'Welcome', icon: 'house' },
+        { id: 'shop-products', children: [BOOKS, { id: 'shop-cart' }] },
+      ],
+      replace: true,
+    }
+    const change = await w.menus.edit(edit, 'ada')
+    assert.deepEqual(change, {
+      revision: 2,
+      created: ['books'],
+      updated: ['shop-home'],
+      moved: ['shop-cart'],
+      unchanged: ['shop-products'],
+      deleted: change.deleted,
+    })
+    assert.deepEqual(new Set(change.deleted), new Set(['shop-categories', 'shop-orders', 'shop-account']))
+    const { revision, nodes } = await w.service.read()
+    assert.equal(revision, 2)
+    assert.deepEqual(parentsOf(nodes), {
+      'shop-home': null,
+      'shop-products': null,
+      'shop-cart': 'shop-products',
+      books: 'shop-products',
+    })
+    assert.deepEqual(
+      nodes.find(({ id }) => id === 'shop-home'),
+      {
+        id: 'shop-home',
+        title: 'Welcome',
+        parentId: null,
+        path: '/',
+        icon: 'house',
+        position: 0,
+        enabled: true,
+        createdAt: w.clock.now() - 1_000,
+        updatedAt: w.clock.now(),
+      },
+    )
+    const { unchanged: _, ...data } = change
+    assert.deepEqual(w.events, [{ type: 'menu.changed', subject: 'menus', data }])
+  })
+
+  test('an edit that changes nothing keeps the revision and emits nothing', async () => {
+    await using w = await menuWorld(dialect)
+    const before = await w.service.read()
+    w.clock.advance(1_000)
+    const change = await w.menus.edit({ items: [{ id: 'shop-home', title: 'Home' }] }, 'ada')
+    assert.deepEqual([change.revision, change.unchanged], [1, ['shop-home']])
+    assert.deepEqual([await w.service.read(), w.events], [before, []])
+  })
+
+  test('a dry run answers as the edit would, and changes nothing', async () => {
+    await using w = await menuWorld(dialect)
+    const before = await w.service.read()
+    const edit = { items: [BOOKS, { id: 'shop-cart', parentId: 'books' }] }
+    const dry = await w.menus.edit({ ...edit, dryRun: true }, 'ada')
+    assert.deepEqual([await w.service.read(), w.events], [before, []])
+    assert.deepEqual(await w.menus.edit(edit, 'ada'), dry)
+  })
+
+  test('a refused edit changes nothing', async () => {
+    await using w = await menuWorld(dialect)
+    const before = await w.service.read()
+    const items = [BOOKS, { id: 'shop-products', parentId: 'books' }]
+    await assert.rejects(w.menus.edit({ items }, 'ada'), {
+      code: 'menu_cycle',
+      details: [{ path: 'items.0', message: 'would be below itself: books → shop-products → books' }],
+    })
+    assert.deepEqual([await w.service.read(), w.events], [before, []])
+  })
+
+  test('an edit of another revision than the expected ones is refused', async () => {
+    await using w = await menuWorld(dialect)
+    const edit = { items: [BOOKS] }
+    await assert.rejects(w.menus.edit(edit, 'ada', [2]), {
+      code: 'precondition_failed',
+      message: 'The menus have changed; their ETag is "1" now.',
+    })
+    assert.equal((await w.menus.edit(edit, 'ada', [1, 7])).revision, 2)
+    await assert.rejects(w.menus.edit({ ...edit, dryRun: true }, 'ada', [1]), { code: 'precondition_failed' })
+    await assert.rejects(w.menus.remove('books', 'ada', [1]), { code: 'precondition_failed' })
+    await w.menus.remove('books', 'ada', [2])
+  })
+
+  test('a node without children is deleted, with an event; one with children is not', async () => {
+    await using w = await menuWorld(dialect)
+    await w.menus.edit({ items: [{ ...BOOKS, enabled: false }] }, 'ada')
+    await assert.rejects(w.menus.remove('shop-products', 'ada'), { code: 'menu_has_children' })
+    await w.menus.remove('books', 'ada')
+    await w.menus.remove('shop-products', 'ada')
+    await assert.rejects(w.menus.remove('books', 'ada'), { code: 'menu_not_found' })
+    const { revision, nodes } = await w.service.read()
+    assert.deepEqual([revision, nodes.length], [4, SHOP_IDS.length - 1])
+    const data = { revision: 4, created: [], updated: [], moved: [], deleted: ['shop-products'] }
+    assert.deepEqual(w.events.at(-1), { type: 'menu.changed', subject: 'menus', data })
+  })
+
+  test('a tree without nodes has a revision', async () => {
+    await using w = await menuWorld(dialect)
+    await w.menus.edit({ items: [], replace: true }, 'ada')
+    assert.deepEqual(await w.service.read(), { revision: 2, nodes: [] })
+    assert.equal((await w.menus.edit({ items: [{ id: 'a', title: 'A' }] }, 'ada')).revision, 3)
+  })
+
+  test('the largest tree is written, replaced by another one, and refused one more node', async () => {
+    await using w = await menuWorld(dialect)
+    const edit = (items: readonly MenuItem[], replace: boolean) =>
+      w.store.write((tx) => w.service.edit(tx, { items, replace }, 'ada'))
+    await edit(manyItems(NODE_LIMIT, 'a'), true)
+    await assert.rejects(edit([{ id: 'b', title: 'B' }], false), {
+      code: 'validation_failed',
+      details: [{ path: 'items.0', message: 'is one more than the 10000 nodes of a menu' }],
+    })
+    const second = manyItems(NODE_LIMIT, 'b')
+    const change = await edit(second, true)
+    assert.deepEqual([change.created.length, change.deleted.length], [NODE_LIMIT, NODE_LIMIT])
+    const { nodes } = await w.service.read()
+    assert.deepEqual(new Set(nodes.map(({ id }) => id)), new Set(second.map(({ id }) => id)))
+    // The bus refuses messages of more than 1 MiB.
+    const { data } = w.events.at(-1) ?? assert.fail()
+    assert.equal(data.truncated, true)
+    assert.equal(data.created.length, NODE_LIMIT)
+    assert.ok(data.deleted.length > 0 && data.deleted.length < NODE_LIMIT)
+    assert.ok(Buffer.byteLength(JSON.stringify(data)) < 1024 * 1024)
+  })
+})

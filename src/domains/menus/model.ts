@@ -1,0 +1,98 @@
+/** Nodes on the longest way from the top to a leaf (docs/specification.md, Menus). */
+export const LEVEL_LIMIT = 8
+/** Nodes of the whole tree (docs/specification.md, Menus). */
+export const NODE_LIMIT = 10_000
+/** docs/specification.md, Menus */
+export const HIGHEST_POSITION = 1_000_000
+
+export interface MenuNode {
+  readonly id: string
+  readonly title: string
+  /** Null at the top. */
+  readonly parentId: string | null
+  readonly path: string | null
+  readonly icon: string | null
+  /** Orders the children of one parent; where it is equal, the id does. */
+  readonly position: number
+  readonly enabled: boolean
+  /** All times are epoch milliseconds, UTC. */
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** A node with all that is below it. */
+export interface MenuBranch extends MenuNode {
+  readonly children: readonly MenuBranch[]
+}
+
+/** All nodes, in no order, with the number of changes that led to them. */
+export interface MenuTree {
+  readonly revision: number
+  readonly nodes: readonly MenuNode[]
+}
+
+/** What a client sends of a node; a field that is left out keeps its value. */
+export interface MenuItem {
+  readonly id: string
+  readonly title?: string
+  readonly parentId?: string | null
+  readonly path?: string | null
+  readonly icon?: string | null
+  readonly position?: number
+  readonly enabled?: boolean
+  /** Their parent is this item. */
+  readonly children?: readonly MenuItem[]
+}
+
+/** What a client sends to change the tree. */
+export interface MenuEdit {
+  readonly items: readonly MenuItem[]
+  /** Deletes the nodes that no item names. */
+  readonly replace?: boolean
+  /** Changes nothing; the answer is the same. */
+  readonly dryRun?: boolean
+}
+
+/** The ids of the nodes that an edit names or deletes, by what it does to them. */
+export interface MenuOutcome {
+  readonly created: readonly string[]
+  /** Another title, path, icon or enabled; or another position under the same parent. */
+  readonly updated: readonly string[]
+  /** Another parent. Such a node may be among the updated ones, too. */
+  readonly moved: readonly string[]
+  readonly unchanged: readonly string[]
+  readonly deleted: readonly string[]
+}
+
+/** The outcome of a change, and the revision that it has led to. */
+export interface MenuChange extends MenuOutcome {
+  readonly revision: number
+}
+
+/** The nodes as a tree. */
+export function branchesOf(nodes: readonly MenuNode[]): MenuBranch[] {
+  const siblings = siblingsByParent(nodes)
+  const below = (parentId: string | null): MenuBranch[] =>
+    (siblings.get(parentId) ?? []).map((node) => ({ ...node, children: below(node.id) }))
+  return below(null)
+}
+
+/** The nodes of the same tree as a list: each parent before its children. */
+export function orderedNodes(nodes: readonly MenuNode[]): MenuNode[] {
+  const siblings = siblingsByParent(nodes)
+  const below = (parentId: string | null): MenuNode[] =>
+    (siblings.get(parentId) ?? []).flatMap((node) => [node, ...below(node.id)])
+  return below(null)
+}
+
+/** By position, then id. */
+function siblingsByParent(nodes: readonly MenuNode[]): Map<string | null, MenuNode[]> {
+  const siblings = Map.groupBy(nodes, ({ parentId }) => parentId)
+  for (const each of siblings.values()) each.sort(byPosition)
+  return siblings
+}
+
+function byPosition(one: MenuNode, other: MenuNode): number {
+  if (one.position !== other.position) return one.position - other.position
+  return one.id < other.id ? -1 : 1
+}

@@ -1,0 +1,111 @@
+import { findFault, type EditDraft, type MenuFault } from './faults.ts'
+import { placeItems, type PlacedItem } from './items.ts'
+import { levelsOf } from './levels.ts'
+import { HIGHEST_POSITION, orderedNodes, type MenuEdit, type MenuNode, type MenuOutcome } from './model.ts'
+
+/** What an edit does, with the rows that it writes and deletes. */
+export interface MenuPlan {
+  readonly outcome: MenuOutcome
+  /** New and changed nodes: each parent before its children. */
+  readonly written: readonly MenuNode[]
+  /** Ids: each child before its parent. */
+  readonly deleted: readonly string[]
+}
+
+/**
+ * Judges an edit by the tree that it would lead to, whatever the order of its items: a parent and its child may change
+ * places. `nodes` are all nodes of a tree, `at` is the time of the change.
+ */
+export function planEdit(
+  nodes: readonly MenuNode[],
+  { items: given, replace = false }: MenuEdit,
+  at: number,
+): MenuPlan | MenuFault {
+  const items = placeItems(given)
+  const before = new Map(nodes.map((node) => [node.id, node]))
+  const after = nodesAfter(items, before, { replace, at })
+  const draft = { items, before, after, levels: levelsOf(after) }
+  return findFault(draft) ?? planOf(draft)
+}
+
+function nodesAfter(
+  items: readonly PlacedItem[],
+  before: ReadonlyMap<string, MenuNode>,
+  { replace, at }: { readonly replace: boolean; readonly at: number },
+): Map<string, MenuNode> {
+  const after = new Map(replace ? [] : before)
+  for (const placed of items) after.set(placed.item.id, nodeOf(placed, before.get(placed.item.id), at))
+  const isUnplaced = ({ item: { id, position } }: PlacedItem) => position === undefined && !before.has(id)
+  append(after, new Set(items.filter(isUnplaced).map(({ item }) => item.id)))
+  return after
+}
+
+/** The node that an item names, as the item wants it. A new one without a position gets it from {@link append}. */
+function nodeOf({ item, nestedIn }: PlacedItem, known: MenuNode | undefined, at: number): MenuNode {
+  const {
+    id,
+    title = '',
+    parentId = null,
+    path = null,
+    icon = null,
+    position = 0,
+    enabled = true,
+    createdAt = at,
+  } = { ...known, ...item }
+  const fields = { title, path, icon, position, enabled }
+  const node = { id, parentId: nestedIn ?? parentId, ...fields, createdAt, updatedAt: at }
+  return known && !isMoved(known, node) && !isUpdated(known, node) ? known : node
+}
+
+/** Puts new nodes behind the last sibling, in the order in which the edit names them. */
+function append(after: Map<string, MenuNode>, ids: ReadonlySet<string>): void {
+  const last = new Map<string | null, number>()
+  for (const { id, parentId, position } of after.values())
+    if (!ids.has(id)) last.set(parentId, Math.max(position, last.get(parentId) ?? -1))
+  for (const id of ids) {
+    const node = after.get(id) as MenuNode
+    const position = Math.min((last.get(node.parentId) ?? -1) + 1, HIGHEST_POSITION)
+    last.set(node.parentId, position)
+    after.set(id, { ...node, position })
+  }
+}
+
+function planOf(draft: EditDraft): MenuPlan {
+  const { before, after, levels } = draft
+  const outcome = outcomeOf(draft)
+  const { created, updated, moved } = outcome
+  const written = [...new Set([...created, ...updated, ...moved])]
+    .toSorted((one, other) => (levels.get(one) ?? 0) - (levels.get(other) ?? 0))
+    .flatMap((id) => after.get(id) ?? [])
+  const isDeleted = new Set(outcome.deleted)
+  const deleted = orderedNodes([...before.values()]).flatMap(({ id }) => (isDeleted.has(id) ? [id] : []))
+  return { outcome, written, deleted: deleted.toReversed() }
+}
+
+function outcomeOf({ items, before, after }: EditDraft): MenuOutcome {
+  const named = items.flatMap(({ item: { id } }) => {
+    const node = after.get(id)
+    return node ? [{ id, node, known: before.get(id) }] : []
+  })
+  const idsWhere = (test: (known: MenuNode, node: MenuNode) => boolean) =>
+    named.flatMap(({ id, known, node }) => (known && test(known, node) ? [id] : []))
+  return {
+    created: named.flatMap(({ id, known }) => (known ? [] : [id])),
+    updated: idsWhere(isUpdated),
+    moved: idsWhere(isMoved),
+    unchanged: idsWhere((known, node) => known === node),
+    deleted: [...before.keys()].filter((id) => !after.has(id)),
+  }
+}
+
+function isMoved(known: MenuNode, node: MenuNode): boolean {
+  return known.parentId !== node.parentId
+}
+
+const FIELDS = ['title', 'path', 'icon', 'enabled'] as const
+
+/** A node that is moved has another position, whatever its number. */
+function isUpdated(known: MenuNode, node: MenuNode): boolean {
+  const isReordered = known.position !== node.position && !isMoved(known, node)
+  return isReordered || FIELDS.some((name) => known[name] !== node[name])
+}

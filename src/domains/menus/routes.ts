@@ -1,0 +1,104 @@
+import { AppError } from '../../kernel/errors.ts'
+import { ROLES, type Identity } from '../../kernel/identity.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
+import { ok, route, type Route } from '../../wire/route.ts'
+import { branchesOf, orderedNodes } from './model.ts'
+import {
+  decodeMenuEdit,
+  encodeMenuChange,
+  encodeMenuTree,
+  MenuChangeSchema,
+  MenuEditBody,
+  MenuParams,
+  MenuQuery,
+  MenuTreeSchema,
+} from './schemas.ts'
+import type { Menus } from './service.ts'
+
+const WRITERS = ['admin'] as const
+
+export const MENU_ERRORS = {
+  menu_not_found: { status: 404, meaning: 'There is no such node of the menus.' },
+  menu_cycle: { status: 400, meaning: 'A node would be below itself; `details` names its item.' },
+  menu_has_children: { status: 409, meaning: 'The node has children; delete or move them first.' },
+} as const satisfies ErrorCodes
+
+const { menu_not_found, menu_cycle, menu_has_children } = MENU_ERRORS
+const { precondition_failed } = SHARED_ERRORS
+
+/** docs/specification.md, Menus */
+export function menuRoutes(menus: Menus): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/menus',
+      operation: 'getMenus',
+      tag: 'Menus',
+      summary: 'Read the tree of menus',
+      description: 'Without disabled nodes and what is below them.',
+      access: ROLES,
+      query: MenuQuery,
+      answers: { 200: { description: 'The tree; `ETag` is its revision.', schema: MenuTreeSchema } },
+      read: async ({ query: { all = false, flat = false }, identity }) => {
+        if (all) requireAdmin(identity)
+        const { revision, nodes } = await menus.read()
+        const shown = all ? nodes : nodes.filter(({ enabled }) => enabled)
+        const items = flat ? orderedNodes(shown) : branchesOf(shown)
+        return ok(new JsonText(encodeMenuTree({ revision, items })), entityTag(revision))
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/menus',
+      operation: 'editMenus',
+      tag: 'Menus',
+      summary: 'Create, change, move and delete menus',
+      description:
+        'A field that is left out keeps its value. The edit is judged by the tree that it leads to, so the order of the ' +
+        'items does not matter. With `If-Match` only that revision is changed.',
+      access: WRITERS,
+      body: MenuEditBody,
+      answers: {
+        200: {
+          description: 'What has changed, as lists of ids; `ETag` is the revision of the tree.',
+          schema: MenuChangeSchema,
+        },
+      },
+      errors: { menu_cycle, precondition_failed },
+      prepare: ({ body }) => decodeMenuEdit(body),
+      change: async (tx, { identity, headers }, edit) => {
+        const change = await menus.edit(tx, edit, identity.id, parseIfMatch(headers['if-match']))
+        const text = new JsonText(encodeMenuChange(change))
+        return edit.dryRun ? ok(text) : ok(text, entityTag(change.revision))
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/menus/:id',
+      operation: 'deleteMenu',
+      tag: 'Menus',
+      summary: 'Delete one node of the menus, which has no children',
+      description: 'With `If-Match` only if the tree has that revision.',
+      access: WRITERS,
+      params: MenuParams,
+      answers: { 204: { description: 'Deleted.' } },
+      errors: { menu_not_found, menu_has_children, precondition_failed },
+      change: async (tx, { params, identity, headers }) => {
+        await menus.remove(tx, params.id, identity.id, parseIfMatch(headers['if-match']))
+        return { status: 204 }
+      },
+    }),
+  ]
+}
+
+/** The other roles see what the shop shows. */
+function requireAdmin({ roles }: Identity): void {
+  if (roles.includes('admin')) return
+  throw new AppError('forbidden', 'forbidden', 'Only an admin can read disabled menus.')
+}
+
+function entityTag(revision: number): Record<string, string> {
+  return { etag: `"${revision}"` }
+}

@@ -1,0 +1,55 @@
+import { Menus, type MenuEventData, type MenuNode } from '../../src/domains/menus/index.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { noMetrics } from '../../src/kernel/metrics.ts'
+import type { DomainEvent } from '../../src/ports/events.ts'
+import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { fakeClock } from './clock.ts'
+import { inTransactions, testStore } from './store.ts'
+
+/** The nodes that the migration creates. */
+export const SHOP_IDS = [
+  'shop-home',
+  'shop-categories',
+  'shop-products',
+  'shop-cart',
+  'shop-orders',
+  'shop-account',
+]
+
+/** The menus of one process, and the events that it has committed. */
+function menusOf(store: Store, clock: Clock) {
+  const events: DomainEvent<MenuEventData>[] = []
+  const service = new Menus({
+    store,
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    events: { append: async (tx, event) => tx.afterCommit(() => events.push(event)) },
+  })
+  return { service, events, menus: inTransactions(store, service, 'edit', 'remove') }
+}
+
+/** The menus of a new database; `another` are those of another store on the same one. */
+export async function menuWorld(dialect: DialectName) {
+  const clock = fakeClock()
+  await using opening = new AsyncDisposableStack()
+  const { store, address } = opening.use(await testStore(dialect, clock))
+  const open = { database: address, clock, metrics: noMetrics, logger: silentLogger }
+  const otherStore = opening.adopt(await openStore(open), (other) => other.close())
+  const opened = opening.move()
+  return {
+    clock,
+    store,
+    ...menusOf(store, clock),
+    another: { store: otherStore, ...menusOf(otherStore, clock) },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+/** The parent of each node. */
+export function parentsOf(nodes: readonly MenuNode[]): Record<string, string | null> {
+  return Object.fromEntries(nodes.map(({ id, parentId }) => [id, parentId]))
+}
