@@ -2,6 +2,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
 import { AppError, type ErrorDetail } from '../../kernel/errors.ts'
+import { schemaErrors, type SchemaError } from './schema-errors.ts'
 
 /** Checks one part of a request; returns the value for the handler. Throws `validation_failed`. */
 export type Validate = (value: unknown) => unknown
@@ -10,10 +11,12 @@ export type Validate = (value: unknown) => unknown
 function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): Validate {
   const check = Compile(schema)
   const types = memberTypes(schema)
+  let describe: ReturnType<typeof schemaErrors> | undefined
   return (given) => {
     const value = part === 'body' ? given : converted(given as Record<string, unknown>, types)
     if (check.Check(value)) return value
-    throw validationFailed(part, distinct(check.Errors(value).flatMap(detailsOf)))
+    describe ??= schemaErrors(schema)
+    throw validationFailed(part, distinct(describe(value, '').flatMap(detailsOf)))
   }
 }
 
@@ -62,13 +65,6 @@ function convertedText(text: unknown, type: string | undefined): unknown {
   if (type === 'integer' && typeof text === 'string' && /^-?\d{1,16}$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
-}
-
-interface SchemaError {
-  readonly keyword: string
-  readonly instancePath: string
-  readonly message: string
-  readonly params?: object
 }
 
 // More details do not help the caller.
