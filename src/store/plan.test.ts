@@ -27,6 +27,11 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING (COVERING )?INDEX messages_delivered/,
   ],
   [
+    'the children of a menu',
+    "select id from menus where parent_id = 'a' limit 1",
+    /USING (COVERING )?INDEX menus_by_parent \(parent_id=\?\)$/,
+  ],
+  [
     'the telemetry that waits',
     'select seq, items from telemetry_uploads where delivered_at is null order by seq limit 500',
     /USING (COVERING )?INDEX telemetry_uploads_pending/,

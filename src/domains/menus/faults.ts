@@ -78,13 +78,17 @@ function newNodeHasTitle({ items, before }: EditDraft): MenuFault | undefined {
 }
 
 /** Only an edit that replaces deletes nodes, and it names all the others. So the node of a missing parent is named. */
-function parentExists({ items, after }: EditDraft): MenuFault | undefined {
-  const parentOf = ({ item: { id } }: PlacedItem) => after.get(id)?.parentId ?? null
-  const orphan = items.find((item) => {
-    const parentId = parentOf(item)
-    return parentId !== null && !after.has(parentId)
-  })
-  return orphan && faultAt(orphan, 'unknown_parent', `has the unknown parent ${quoted(parentOf(orphan))}`)
+function parentExists({ items, before, after }: EditDraft): MenuFault | undefined {
+  for (const each of items) {
+    const parentId = after.get(each.item.id)?.parentId ?? null
+    if (parentId === null || after.has(parentId)) continue
+    const parent = quoted(parentId)
+    const message = before.has(parentId)
+      ? `has the parent ${parent}, which is not named and would be deleted`
+      : `has the unknown parent ${parent}`
+    return faultAt(each, 'unknown_parent', message)
+  }
+  return undefined
 }
 
 /** There was no cycle before, so one of its nodes is named. */

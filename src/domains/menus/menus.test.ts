@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { menuWorld, parentsOf, SHOP_IDS } from '../../../test/support/menus.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
+import { migrate } from '../../store/migrate.ts'
 import { orderedNodes, NODE_LIMIT, type MenuItem } from './model.ts'
 
 const BOOKS: MenuItem = { id: 'books', title: 'Books', parentId: 'shop-products' }
@@ -124,6 +125,17 @@ onEveryDialect('menus', (dialect) => {
     assert.deepEqual([revision, nodes.length], [4, SHOP_IDS.length - 1])
     const data = { revision: 4, created: [], updated: [], moved: [], deleted: ['shop-products'] }
     assert.deepEqual(w.events.at(-1), { type: 'menu.changed', subject: 'menus', data })
+  })
+
+  test('a menu of the shop that was deleted does not come back with the next start', async () => {
+    await using w = await menuWorld(dialect)
+    await w.menus.remove('shop-cart', 'ada')
+    assert.deepEqual(await migrate(w.store, w.clock), [])
+    const { nodes } = await w.service.read()
+    assert.deepEqual(
+      orderedNodes(nodes).map(({ id }) => id),
+      SHOP_IDS.filter((id) => id !== 'shop-cart'),
+    )
   })
 
   test('a tree without nodes has a revision', async () => {
