@@ -43,9 +43,8 @@ onEveryDialect('menus', (dialect) => {
       updated: ['shop-home'],
       moved: ['shop-cart'],
       unchanged: ['shop-products'],
-      deleted: change.deleted,
+      deleted: ['shop-categories', 'shop-orders', 'shop-account'],
     })
-    assert.deepEqual(new Set(change.deleted), new Set(['shop-categories', 'shop-orders', 'shop-account']))
     const { revision, nodes } = await w.service.read()
     assert.equal(revision, 2)
     assert.deepEqual(parentsOf(nodes), {

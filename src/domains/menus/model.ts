@@ -61,6 +61,7 @@ export interface MenuOutcome {
   /** Another parent. Such a node may be among the updated ones, too. */
   readonly moved: readonly string[]
   readonly unchanged: readonly string[]
+  /** Each parent before its children. */
   readonly deleted: readonly string[]
 }
 

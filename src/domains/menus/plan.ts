@@ -71,14 +71,12 @@ function append(after: Map<string, MenuNode>, ids: ReadonlySet<string>): void {
 }
 
 function planOf(draft: EditDraft): MenuPlan {
-  const { before, after, levels } = draft
+  const { after, levels } = draft
   const outcome = outcomeOf(draft)
-  const { created, updated, moved } = outcome
+  const { created, updated, moved, deleted } = outcome
   const written = [...new Set([...created, ...updated, ...moved])]
     .toSorted((one, other) => (levels.get(one) ?? 0) - (levels.get(other) ?? 0))
     .flatMap((id) => after.get(id) ?? [])
-  const isDeleted = new Set(outcome.deleted)
-  const deleted = orderedNodes([...before.values()]).flatMap(({ id }) => (isDeleted.has(id) ? [id] : []))
   return { outcome, written, deleted: deleted.toReversed() }
 }
 
@@ -94,7 +92,7 @@ function outcomeOf({ items, before, after }: EditDraft): MenuOutcome {
     updated: idsWhere(isUpdated),
     moved: idsWhere(isMoved),
     unchanged: idsWhere((known, node) => known === node),
-    deleted: [...before.keys()].filter((id) => !after.has(id)),
+    deleted: orderedNodes([...before.values()]).flatMap(({ id }) => (after.has(id) ? [] : [id])),
   }
 }
 
