@@ -17,7 +17,7 @@ const EVENT_ID_BYTES = 768 * 1024
 const QUOTES_AND_COMMA = 3
 
 /** The change with as many ids as fit into an event. */
-export function eventData({ revision, created, updated, moved, deleted }: MenuChange): MenuEventData {
+export function menuEventData({ revision, created, updated, moved, deleted }: MenuChange): MenuEventData {
   let bytes = 0
   const fitting = (ids: readonly string[]) =>
     ids.filter((id) => (bytes += id.length + QUOTES_AND_COMMA) <= EVENT_ID_BYTES)

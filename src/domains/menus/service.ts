@@ -4,7 +4,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { eventData, MENU_EVENTS, TREE_ID, type MenuEventData } from './events.ts'
+import { menuEventData, MENU_EVENTS, TREE_ID, type MenuEventData } from './events.ts'
 import type { MenuFault } from './faults.ts'
 import type { MenuChange, MenuEdit, MenuOutcome, MenuTree } from './model.ts'
 import { planEdit } from './plan.ts'
@@ -96,7 +96,7 @@ export class Menus {
     await this.#deps.events.append(tx, {
       type: MENU_EVENTS.changed,
       subject: TREE_ID,
-      data: eventData(change),
+      data: menuEventData(change),
     })
     tx.afterCommit(() => {
       const counts = COUNTED.map((kind) => [kind, change[kind].length] as const)
