@@ -17,7 +17,7 @@ import { NO_SESSIONS, usersOf } from './users.ts'
 /** The name of the mock provider's built-in user. */
 export const MOCK_USER = 'mock_user_docvalue_0001'
 
-export const RULES = { userClaim: 'sub', defaultRoles: [], createUsers: false, syncRoles: false } as const
+const RULES = { userClaim: 'sub', defaultRoles: [], createUsers: false, syncRoles: false } as const
 
 export interface SignInWorldOptions {
   readonly store: Store
@@ -26,8 +26,6 @@ export interface SignInWorldOptions {
   readonly clock?: Clock
   readonly readOnly?: boolean
 }
-
-export type SignInWorld = Awaited<ReturnType<typeof startSignIn>>
 
 /** An api with users and sign-in, as one process has it; several of them may share a store. */
 export async function startSignIn(options: SignInWorldOptions) {

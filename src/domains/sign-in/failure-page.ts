@@ -36,7 +36,7 @@ const POLICY = [
 export function failurePage({ failure, requestId, userName, returnTo }: FailurePage): Answer {
   const { status, title, explanation, advice } = SIGN_IN_FAILURES[failure]
   const name =
-    userName === undefined ? '' : `<p>The provider calls you <strong>${escapeHtml(userName)}</strong>.</p>`
+    userName === undefined ? '' : `<p>Your name at the provider: <strong>${escapeHtml(userName)}</strong></p>`
   const query = returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo)}`
   const body = `<!doctype html>
 <html lang="en">
@@ -53,7 +53,7 @@ export function failurePage({ failure, requestId, userName, returnTo }: FailureP
 ${name}
 <p>${escapeHtml(advice)}</p>
 <p><a href="login${escapeHtml(query)}">Sign in again</a></p>
-<footer>For the administrator: the log has the reason under the request <code>${escapeHtml(requestId)}</code>.</footer>
+<footer>For the administrator: the log has the reason, with the request id <code>${escapeHtml(requestId)}</code></footer>
 </main>
 </body>
 </html>

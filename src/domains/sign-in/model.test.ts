@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Role } from '../../kernel/identity.ts'
-import { isUserName, judge, rolesOf, userNameOf, type ClaimRules, type Verdict } from './model.ts'
+import { isUserName, judge, rolesOf, userNameOf, type ClaimRules, type SignInVerdict } from './model.ts'
 
 const rules = (given: Partial<ClaimRules> = {}): ClaimRules => ({
   userClaim: 'sub',
@@ -65,13 +65,13 @@ test('roles come from the claim: a text or a list, mapped when there is a map', 
 })
 
 describe('the verdict', () => {
-  const refuse = (reason: string) => ({ action: 'refuse', reason }) as Verdict
+  const refuse = (reason: string) => ({ action: 'refuse', reason }) as SignInVerdict
   const cases: readonly (readonly [
     what: string,
     known: ReturnType<typeof user> | undefined,
     claim: unknown,
     given: Partial<ClaimRules>,
-    verdict: Verdict,
+    verdict: SignInVerdict,
   ])[] = [
     ['a known user signs in', user(), undefined, {}, { action: 'sign_in' }],
     ['a known user keeps the roles', user(), 'admin', { rolesClaim: 'r' }, { action: 'sign_in' }],

@@ -20,8 +20,8 @@ export interface KnownUser {
   readonly roles: readonly Role[]
 }
 
-/** What a sign-in does. A refusal is one of the {@link SIGN_IN_FAILURES}. */
-export type Verdict =
+/** What a sign-in does. A refusal is one of the failures of a sign-in. */
+export type SignInVerdict =
   | { readonly action: 'sign_in' }
   | { readonly action: 'create'; readonly roles: readonly Role[] }
   | { readonly action: 'set_roles'; readonly roles: readonly Role[] }
@@ -49,14 +49,14 @@ export function rolesOf(claims: Claims, { rolesClaim, roleMap }: ClaimRules): Ro
 }
 
 /** Decides on a sign-in by a user name that {@link isUserName} accepts; `user` is the user of that name. */
-export function judge(user: KnownUser | undefined, claims: Claims, rules: ClaimRules): Verdict {
+export function judge(user: KnownUser | undefined, claims: Claims, rules: ClaimRules): SignInVerdict {
   if (user) return judgeKnown(user, claims, rules)
   if (!rules.createUsers) return { action: 'refuse', reason: 'unknown_user' }
   const roles = grantedRoles(claims, rules)
   return roles.length > 0 ? { action: 'create', roles } : { action: 'refuse', reason: 'no_role' }
 }
 
-function judgeKnown(user: KnownUser, claims: Claims, rules: ClaimRules): Verdict {
+function judgeKnown(user: KnownUser, claims: Claims, rules: ClaimRules): SignInVerdict {
   if (!user.enabled) return { action: 'refuse', reason: 'user_disabled' }
   const roles = rules.syncRoles && rules.rolesClaim !== undefined ? grantedRoles(claims, rules) : user.roles
   if (roles.length === 0) return { action: 'refuse', reason: 'no_role' }

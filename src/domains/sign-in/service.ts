@@ -13,7 +13,7 @@ import { SIGN_IN_FAILURES, SignInError, type SignInFailure } from './failures.ts
 import { FlowStates, newBrowserKey, type Flow } from './flow-state.ts'
 import { isUserName, judge, userNameOf, type ClaimRules } from './model.ts'
 import { isReturnPath } from './return-path.ts'
-import { claimAnswer, insertTicket, removeExpired, takeTicket } from './store.ts'
+import { claimAnswer, insertSignInTicket, removeExpired, takeSignInTicket } from './store.ts'
 
 /** The configured provider, and how its users become users of the platform. */
 export interface SignInSettings extends ClaimRules {
@@ -122,7 +122,7 @@ export class SignIn {
       tokenGeneration: user.tokenGeneration,
       expiresAt,
     }
-    await this.#deps.store.write((tx) => insertTicket(tx, row))
+    await this.#deps.store.write((tx) => insertSignInTicket(tx, row))
     return `${flow.returnTo}#signed-in=${ticket}`
   }
 
@@ -165,7 +165,7 @@ export class SignIn {
   }
 
   async #exchangeTicket(tx: Tx, ticket: string): Promise<IssuedToken | undefined> {
-    const row = await takeTicket(tx, digest(ticket))
+    const row = await takeSignInTicket(tx, digest(ticket))
     if (!row || row.expiresAt <= this.#deps.clock.now()) return undefined
     return this.#deps.auth.issueAfterSignIn(tx, row.userId, row.tokenGeneration)
   }

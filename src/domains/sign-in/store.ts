@@ -23,12 +23,12 @@ const insertAnswer = statement<NewRowOf<typeof signInAnswers>>((on, value) =>
     .onConflict((conflict) => conflict.column('state_hash').doNothing()),
 )
 
-export async function insertTicket(tx: Tx, ticket: TicketRow): Promise<void> {
+export async function insertSignInTicket(tx: Tx, ticket: TicketRow): Promise<void> {
   await tx.change(insertTicketRow, ticket)
 }
 
 /** Removes a ticket and returns it; of concurrent transactions one gets it. */
-export async function takeTicket(tx: Tx, ticketHash: string): Promise<TicketRow | undefined> {
+export async function takeSignInTicket(tx: Tx, ticketHash: string): Promise<TicketRow | undefined> {
   const ticket = await first(tx, findTicketRow, { ticketHash })
   const isTaken = ticket !== undefined && (await tx.change(removeTicketRow, { ticketHash })) === 1
   return isTaken ? ticket : undefined

@@ -10,7 +10,7 @@ export type OidcLibrary = typeof openidClient
  * The failure that an error of the library stands for. `refusal` says whether an error answer refuses the sign-in, as at
  * the token endpoint, or is only an answer that cannot be used.
  */
-export function toFailure(
+export function toProviderFailure(
   error: unknown,
   library: OidcLibrary | undefined,
   refusal: 'refused' | 'unusable',

@@ -5,7 +5,7 @@ import { MINUTE } from '../../kernel/time.ts'
 import type { Claims, IdentityProvider, SignInBinding } from '../../ports/identity-provider.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
 import { EndpointRules, type EndpointOptions } from './endpoint-rules.ts'
-import { toFailure, type OidcLibrary } from './failures.ts'
+import { toProviderFailure, type OidcLibrary } from './failures.ts'
 
 export interface OidcOptions extends EndpointOptions {
   readonly clientId: string
@@ -48,7 +48,7 @@ export class OidcProvider implements IdentityProvider {
       })
       return { outcome: 'ready', url: url.href } as const
     } catch (error) {
-      return toFailure(error, this.#library, 'unusable')
+      return toProviderFailure(error, this.#library, 'unusable')
     }
   }
 
@@ -64,7 +64,7 @@ export class OidcProvider implements IdentityProvider {
       const claims = { ...(await readUser(library, configuration, tokens)), ...tokens.claims() }
       return { outcome: 'identified', claims } as const
     } catch (error) {
-      return toFailure(error, this.#library, step)
+      return toProviderFailure(error, this.#library, step)
     }
   }
 
