@@ -105,7 +105,9 @@ export class SignIn {
     const flow =
       browserKey === undefined || states.length !== 1 ? undefined : this.#states.open(browserKey, state)
     if (!flow)
-      throw new SignInError('wrong_state', { cookie: browserKey === undefined ? 'missing' : 'present' })
+      throw new SignInError('wrong_state', {
+        reason: browserKey === undefined ? 'no cookie' : 'another state',
+      })
     if (flow.expiresAt <= this.#deps.clock.now()) throw new SignInError('expired')
     return flow
   }

@@ -306,14 +306,28 @@ test('repeated parameters and another issuer in the answer are not used', async 
   }
 })
 
-test('the metadata is read once in ten minutes, also by concurrent sign-ins', async () => {
-  await using mock = await startTestProvider({ MOCK_LOG: '1' }, systemClock)
+test('the metadata is read when a sign-in begins, once for concurrent ones, and kept for ten minutes for its end', async () => {
+  await using mock = await start({ MOCK_LOG: '1' })
   const clock = fakeClock()
   const provider = providerAt(mock.url, { clock })
-  const reads = () => mock.lines.filter((line) => line.includes('discovery')).length
+  const reads = () => mock.lines.filter((line) => line.includes('"endpoint":"discovery"')).length
   await Promise.all(Array.from({ length: 5 }, () => provider.authorizationUrl(newBinding())))
   assert.equal(reads(), 1)
-  clock.advance(600_000)
-  await provider.authorizationUrl(newBinding())
+  const binding = newBinding()
+  const answer = await visit(provider, binding)
   assert.equal(reads(), 2)
+  clock.advance(599_999)
+  assert.equal((await provider.identify(answer, binding)).outcome, 'identified')
+  assert.equal(reads(), 2)
+  clock.advance(1)
+  await provider.identify(answer, binding)
+  assert.equal(reads(), 3)
+})
+
+test('no browser is sent to a provider that is away, although its metadata was read before', async () => {
+  const mock = await start()
+  const provider = providerAt(mock.url)
+  assert.equal((await identify(provider)).outcome, 'identified')
+  await mock.close(0)
+  assert.equal((await provider.authorizationUrl(newBinding())).outcome, 'unreachable')
 })

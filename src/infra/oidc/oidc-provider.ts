@@ -17,8 +17,8 @@ export interface OidcOptions extends EndpointOptions {
   readonly timeoutMs?: number
 }
 
-// A person waits for the answer.
-const TIMEOUT_MS = 10_000
+// A sign-in makes up to four requests, and a gateway waits 30 s for the api.
+const TIMEOUT_MS = 7_000
 const METADATA_AGE_MS = 10 * MINUTE
 
 /** An OpenID provider, or an OAuth 2.0 server with a `userinfo` endpoint when `openid` is not among the scopes. */
@@ -27,7 +27,8 @@ export class OidcProvider implements IdentityProvider {
   readonly #rules: EndpointRules
   readonly #fetch: ReturnType<typeof createBoundedFetch>
   #library: OidcLibrary | undefined
-  #metadata: { readonly value: Promise<ServerMetadata>; readonly readAt: number } | undefined
+  #metadata: { readonly value: ServerMetadata; readonly readAt: number } | undefined
+  #reading: Promise<ServerMetadata> | undefined
 
   constructor(options: OidcOptions) {
     this.#options = options
@@ -38,7 +39,9 @@ export class OidcProvider implements IdentityProvider {
   async authorizationUrl(binding: SignInBinding) {
     try {
       const library = await this.#load()
-      const url = library.buildAuthorizationUrl(await this.#configuration(library), {
+      // Read anew, so that no browser is sent to a provider that is away.
+      const configuration = this.#configuration(library, await this.#freshMetadata(library))
+      const url = library.buildAuthorizationUrl(configuration, {
         redirect_uri: this.#options.redirectUri,
         scope: this.#options.scopes.join(' '),
         state: binding.state,
@@ -57,7 +60,7 @@ export class OidcProvider implements IdentityProvider {
     let step: 'refused' | 'unusable' = 'unusable'
     try {
       const library = await this.#load()
-      const configuration = await this.#configuration(library)
+      const configuration = this.#configuration(library, await this.#currentMetadata(library))
       step = 'refused'
       const tokens = await this.#exchange(library, configuration, answer, binding)
       step = 'unusable'
@@ -94,9 +97,8 @@ export class OidcProvider implements IdentityProvider {
   }
 
   /** A new one for each sign-in: it would keep the keys of the provider, and refuse a token of a key that is newer. */
-  async #configuration(library: OidcLibrary): Promise<Configuration> {
+  #configuration(library: OidcLibrary, metadata: ServerMetadata): Configuration {
     const { clientId, clientSecret, allowInsecureEndpoints } = this.#options
-    const metadata = await this.#currentMetadata(library)
     const authenticate = supportsBasic(metadata) ? library.ClientSecretBasic : library.ClientSecretPost
     const configuration = new library.Configuration(
       metadata,
@@ -115,16 +117,19 @@ export class OidcProvider implements IdentityProvider {
     return (this.#options.timeoutMs ?? TIMEOUT_MS) / 1_000
   }
 
-  /** Concurrent sign-ins share one request; a failure is not kept. */
-  #currentMetadata(library: OidcLibrary): Promise<ServerMetadata> {
-    const now = this.#options.clock.monotonic()
-    if (this.#metadata && now - this.#metadata.readAt < METADATA_AGE_MS) return this.#metadata.value
-    const reading = { value: this.#readMetadata(library), readAt: now }
-    this.#metadata = reading
-    reading.value.catch(() => {
-      if (this.#metadata === reading) this.#metadata = undefined
-    })
-    return reading.value
+  /** The metadata of a sign-in that has begun a short time ago. */
+  async #currentMetadata(library: OidcLibrary): Promise<ServerMetadata> {
+    const kept = this.#metadata
+    const isCurrent = kept && this.#options.clock.monotonic() - kept.readAt < METADATA_AGE_MS
+    return isCurrent ? kept.value : this.#freshMetadata(library)
+  }
+
+  /** Reads the metadata; concurrent calls share one request, and a failure is not kept. */
+  async #freshMetadata(library: OidcLibrary): Promise<ServerMetadata> {
+    this.#reading ??= this.#readMetadata(library).finally(() => (this.#reading = undefined))
+    const value = await this.#reading
+    this.#metadata = { value, readAt: this.#options.clock.monotonic() }
+    return value
   }
 
   async #readMetadata(library: OidcLibrary): Promise<ServerMetadata> {
