@@ -12,8 +12,10 @@ export const LoginQuery = Fields({
   ),
 })
 
-// Of any form: what the provider sends is judged by the page, not refused with JSON.
-const Parameter = Type.Optional(Type.Unknown())
+// Also when it is repeated: what the provider sends is judged by the page, not refused with JSON.
+const Parameter = Type.Optional(
+  Type.Unsafe<string | string[]>({ type: ['string', 'array'], items: { type: 'string' } }),
+)
 
 /** The answer of the provider (RFC 6749, section 4.1.2; RFC 9207). It may have more parameters. */
 export const CallbackQuery = Type.Object({
