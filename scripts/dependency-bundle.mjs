@@ -17,6 +17,7 @@ export const SPECIFIERS = [
   'leven',
   'lru-cache',
   'nodemailer',
+  'openid-client',
   'p-queue',
   'pg',
   'pino',

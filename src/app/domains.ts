@@ -8,14 +8,16 @@ import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
 import { sessionsDomain } from '../domains/sessions/index.ts'
+import { signInDomain, type SignInSettings } from '../domains/sign-in/index.ts'
 import { telemetryDomain } from '../domains/telemetry/index.ts'
 import { ticketsDomain } from '../domains/tickets/index.ts'
 import { usersDomain } from '../domains/users/index.ts'
+import { OidcProvider } from '../infra/oidc/oidc-provider.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
 import { createTokens, type Tokens } from '../infra/tokens/jwt.ts'
 import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
-import type { WaitingClock } from '../kernel/clock.ts'
+import type { Clock, WaitingClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
@@ -42,6 +44,7 @@ export const DOMAINS = [
   ticketsDomain,
   heartbeatsDomain,
   menusDomain,
+  signInDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -133,11 +136,20 @@ export function createDomains(options: DomainsOptions) {
     events: eventsOf(ticketsDomain),
     userExists: (queries, userId) => users.users.exists(queries, userId),
   })
+  const signIn = signInDomain.create({
+    ...platform,
+    users: users.users,
+    auth: users.auth,
+    login: users.login,
+    settings: signInSettings(config, clock),
+    readOnly: config.readOnly,
+    signingKey,
+  })
   const menus = menusDomain.create({ ...platform, events: eventsOf(menusDomain) })
   const logs = { messages: messages.log, telemetry: telemetry.log }
   const events = eventsDomain.create({ ...platform, logs, subjects: eventSubjectsByLog() })
   const management = { alerts, heartbeats, tickets, menus, telemetry }
-  const created = { messages, orders, users, pool, sessions, events, ...management }
+  const created = { messages, orders, users, 'sign-in': signIn, pool, sessions, events, ...management }
   return created satisfies Record<DomainName, DomainParts>
 }
 
@@ -165,6 +177,13 @@ export function runnersOf(domains: Domains) {
 export function alertRobot({ alerts: { robot } }: Config): RobotWebhook | undefined {
   const { url, kind, secret } = robot
   return url && kind ? new RobotWebhook({ url, kind, secret }) : undefined
+}
+
+/** The configured provider for sign-in and its rules; undefined if there is none. */
+function signInSettings({ auth: { oidc } }: Config, clock: Clock): SignInSettings | undefined {
+  const { issuer, clientId, clientSecret, ...others } = oidc
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined
+  return { ...others, provider: new OidcProvider({ ...others, issuer, clientId, clientSecret, clock }) }
 }
 
 /** The subjects of a stream that covers all events: `order.created` → `order.>`. */

@@ -32,6 +32,15 @@ test('without a file and an environment everything has its default', () => {
         { text: '127.0.0.0/8', address: '127.0.0.0', prefixLength: 8, family: 'ipv4' },
         { text: '::1/128', address: '::1', prefixLength: 128, family: 'ipv6' },
       ],
+      oidc: {
+        redirectUri: 'http://127.0.0.1:9989/auth/oauth/callback',
+        scopes: ['openid', 'profile', 'email'],
+        userClaim: 'sub',
+        defaultRoles: [],
+        createUsers: false,
+        syncRoles: false,
+        allowInsecureEndpoints: false,
+      },
     },
     vpn: {
       ipPool: { text: '100.64.0.0/16', address: '100.64.0.0', prefixLength: 16, family: 'ipv4' },
@@ -67,6 +76,9 @@ interface Sample {
 }
 
 const SECRET = '**redacted**'
+const ISSUER = 'auth.oidc.issuer = "https://a.example"'
+const CLIENT = 'auth.oidc.client_id = "c"\nauth.oidc.client_secret = "s"'
+const PROVIDER = `${ISSUER}\n${CLIENT}`
 const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   module: { toml: '["worker", "api"]', fileText: 'api,worker', env: 'api' },
   read_only: { toml: 'true', env: '0', envText: 'false' },
@@ -101,6 +113,31 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     env: '10.0.0.1, fd00::/8',
     envText: '10.0.0.1/32,fd00::/8',
   },
+  'auth.oidc.issuer': { toml: '"https://a.example"', env: 'https://b.example/realm/', beside: CLIENT },
+  'auth.oidc.discovery_url': { toml: '"https://a.example"', env: 'https://b.example', beside: PROVIDER },
+  'auth.oidc.client_id': { toml: '"a"', env: 'b', beside: `${ISSUER}\nauth.oidc.client_secret = "s"` },
+  'auth.oidc.client_secret': {
+    toml: '"canary"',
+    fileText: SECRET,
+    env: 'other-canary',
+    envText: SECRET,
+    beside: `${ISSUER}\nauth.oidc.client_id = "c"`,
+  },
+  'auth.oidc.redirect_uri': { toml: '"https://a.example/auth/oauth/callback"', env: 'http://b.example/c' },
+  'auth.oidc.scopes': { toml: '["openid", "groups"]', fileText: 'openid groups', env: 'openid' },
+  'auth.oidc.user_claim': { toml: '"email"', env: 'preferred_username' },
+  'auth.oidc.roles_claim': { toml: '"groups"', env: 'realm_access.roles', beside: PROVIDER },
+  'auth.oidc.role_map': {
+    toml: '{ "a b" = "admin", c = ["devops", "auditor"] }',
+    fileText: '{"a b":["admin"],"c":["devops","auditor"]}',
+    env: '{"a":"admin"}',
+    envText: '{"a":["admin"]}',
+    beside: `${PROVIDER}\nauth.oidc.roles_claim = "groups"`,
+  },
+  'auth.oidc.default_roles': { toml: '["admin"]', fileText: 'admin', env: 'devops,auditor' },
+  'auth.oidc.create_users': { toml: 'true', env: '1', envText: 'true' },
+  'auth.oidc.sync_roles': { toml: 'true', env: '1', envText: 'true' },
+  'auth.oidc.allow_insecure_endpoints': { toml: 'true', env: '1', envText: 'true' },
   'vpn.ip_pool': { toml: '"10.0.0.0/30"', env: '10.16.0.0/12' },
   'vpn.heartbeat': { toml: '"1s"', env: '200ms' },
   'vpn.cool_down': { toml: '"0s"', fileText: '0ms', env: '2s' },

@@ -35,9 +35,7 @@ export function resolveSettings(
       defaultValue(setting, { hostName: hostname(), terminal, modules, dataDir })
     resolved.set(key, check(key, setting, given, cwd))
   }
-  return new Map(
-    [...resolved].map(([key, each]) => [key, checkNeeds(key, settings[key]?.needs, each, resolved)]),
-  )
+  return new Map([...resolved].map(([key, each]) => [key, checkOthers(key, settings[key], each, resolved)]))
 }
 
 function defaultValue({ default: given }: Setting, context: DefaultContext): GivenValue {
@@ -61,14 +59,17 @@ function check(
   return { value, source, problem: { source, key, expected, got } }
 }
 
-function checkNeeds(
+/** Checks a setting against the others. */
+function checkOthers(
   key: string,
-  needed: string | undefined,
-  setting: Resolved,
+  { needs = [], expectedBeside }: Partial<Setting> = {},
+  given: Resolved,
   resolved: ReadonlyMap<string, Resolved>,
 ): Resolved {
-  const { source, problem } = setting
-  if (needed === undefined || problem || source === DEFAULT) return setting
-  const isSet = resolved.get(needed)?.source !== DEFAULT
-  return isSet ? setting : { ...setting, problem: { source, key, expected: `${needed} beside it` } }
+  const { source, problem, value } = given
+  if (problem || source === DEFAULT) return given
+  const missing = [needs].flat().find((needed) => resolved.get(needed)?.source === DEFAULT)
+  if (missing !== undefined) return { ...given, problem: { source, key, expected: `${missing} beside it` } }
+  const expected = expectedBeside?.(value, (other) => resolved.get(other)?.value)
+  return expected === undefined ? given : { ...given, problem: { source, key, expected } }
 }

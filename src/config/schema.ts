@@ -8,6 +8,8 @@ import {
   listenAddress,
   secretHttpUrl,
 } from './address-types.ts'
+import { isLoopbackHost } from '../kernel/loopback-host.ts'
+import { claimName, clientId, exactHttpUrl, roleList, roleMap, scopeList } from './sign-in-types.ts'
 import {
   choice,
   duration,
@@ -48,8 +50,10 @@ interface SettingOptions {
   readonly secret?: true
   /** The path in `Config`. Left out: the key in camelCase. */
   readonly property?: string
-  /** The key of another setting, without which this one has no meaning. */
-  readonly needs?: string
+  /** The keys of other settings, without which this one has no meaning. */
+  readonly needs?: string | readonly string[]
+  /** What is expected of the value in view of other settings; undefined when it is as expected. */
+  readonly expectedBeside?: (value: unknown, valueOf: (key: string) => unknown) => string | undefined
   /** No part of the program reads the setting yet, so setting it is an error. */
   readonly noEffectYet?: true
 }
@@ -86,6 +90,19 @@ const count = integerWithin({ minimum: 1, maximum: 1_000_000 })
 
 /** How long a token may be valid, because a stolen one works as long. */
 export const tokenLifetime = duration({ minimum: SECOND, maximum: 30 * DAY })
+
+/** Without `auth.oidc.allow_insecure_endpoints` the metadata of the provider is read over https, and not from this machine. */
+function expectSecureProvider(value: unknown, valueOf: (key: string) => unknown): string | undefined {
+  if (valueOf('auth.oidc.allow_insecure_endpoints') === true) return undefined
+  const [address, issuer] = [value, valueOf('auth.oidc.issuer') ?? value].map((each) => new URL(String(each)))
+  const isMoved = isLoopbackHost(address?.hostname ?? '') && !isLoopbackHost(issuer?.hostname ?? '')
+  if (address?.protocol === 'https:' && !isMoved) return undefined
+  const expected = isMoved ? 'no loopback address while the issuer has another one' : 'an https:// address'
+  return `${expected}, unless auth.oidc.allow_insecure_endpoints is true`
+}
+
+/** Where a callback of a sign-in comes back to, when nothing else is configured. */
+export const DEFAULT_REDIRECT_URI = 'http://127.0.0.1:9989/auth/oauth/callback'
 
 /** Every setting. The configuration, `platform config` and the reference are made from this table. */
 const SETTINGS = {
@@ -172,6 +189,71 @@ const SETTINGS = {
       'Networks whose identity headers are trusted: only those of gateways. `none` trusts no network.',
     default: '127.0.0.0/8,::1/128',
     environment: [{ name: 'TRUSTED_PROXIES' }],
+  }),
+  'auth.oidc.issuer': setting(exactHttpUrl, {
+    description:
+      'The OpenID provider for sign-in, exactly as its metadata names it. Unset, there is no sign-in.',
+    needs: ['auth.oidc.client_id', 'auth.oidc.client_secret'],
+    expectedBeside: (value, valueOf) =>
+      valueOf('auth.oidc.discovery_url') === undefined ? expectSecureProvider(value, valueOf) : undefined,
+  }),
+  'auth.oidc.discovery_url': setting(exactHttpUrl, {
+    description:
+      'Where the metadata of the provider is read, when that is not below the issuer: the whole address, or the one ' +
+      'before `/.well-known/`.',
+    needs: 'auth.oidc.issuer',
+    expectedBeside: expectSecureProvider,
+  }),
+  'auth.oidc.client_id': setting(clientId, {
+    description: 'The id under which the provider knows the platform.',
+    needs: 'auth.oidc.issuer',
+  }),
+  'auth.oidc.client_secret': setting(secretText, {
+    description: 'The secret that the provider has given the platform.',
+    secret: true,
+    needs: 'auth.oidc.issuer',
+  }),
+  'auth.oidc.redirect_uri': setting(exactHttpUrl, {
+    description:
+      'Where the provider sends the browser back to: `/auth/oauth/callback` at an address where the api or the gateway ' +
+      'is reached. With the default the api listens on this address too.',
+    default: DEFAULT_REDIRECT_URI,
+  }),
+  'auth.oidc.scopes': setting(scopeList, {
+    description: 'What the platform asks the provider for. Without `openid` it needs a `userinfo` endpoint.',
+    default: 'openid profile email',
+  }),
+  'auth.oidc.user_claim': setting(claimName, {
+    description: 'The claim that is the name of the user on the platform, ignoring case.',
+    default: 'sub',
+  }),
+  'auth.oidc.roles_claim': setting(claimName, {
+    description: 'The claim with the roles: a text or a list of texts.',
+    needs: 'auth.oidc.issuer',
+  }),
+  'auth.oidc.role_map': setting(roleMap, {
+    description:
+      'The roles that each value of the roles claim stands for. Unset, a value stands for the role of that name.',
+    needs: 'auth.oidc.roles_claim',
+  }),
+  'auth.oidc.default_roles': setting(roleList, {
+    description: 'The roles of a new user to whom the claim gives none.',
+    default: '',
+    documentedDefault: '`none`',
+  }),
+  'auth.oidc.create_users': setting(trueOrFalse, {
+    description: 'Create a user at the first sign-in. Otherwise an unknown user is refused.',
+    default: 'false',
+  }),
+  'auth.oidc.sync_roles': setting(trueOrFalse, {
+    description:
+      'Set the roles from the roles claim at every sign-in, and not only when the user is created.',
+    default: 'false',
+  }),
+  'auth.oidc.allow_insecure_endpoints': setting(trueOrFalse, {
+    description:
+      'Accept endpoints without TLS, and on this machine while the issuer is not. For tests with a provider of your own.',
+    default: 'false',
   }),
   'vpn.ip_pool': setting(ipPool, {
     description: 'The network from which virtual addresses are leased.',

@@ -11,6 +11,7 @@ import { addHeartbeats } from './migrations/0007-heartbeats.ts'
 import { telemetry } from './migrations/0008-telemetry.ts'
 import { events } from './migrations/0009-events.ts'
 import { addMenus } from './migrations/0010-menus.ts'
+import { addSignIn } from './migrations/0014-sign-in.ts'
 import { eventOrder } from './migrations/0019-event-order.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   telemetry,
   events,
   addMenus,
+  addSignIn,
   eventOrder,
 ]
 

@@ -57,6 +57,16 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING INDEX alert_notifications_in_message/,
   ],
   [
+    'the tickets of sign-ins that have expired',
+    'select ticket_hash from sign_in_tickets where expires_at <= 1 limit 1000',
+    /USING INDEX sign_in_tickets_by_expiry \(expires_at<\?\)$/,
+  ],
+  [
+    'the answers to sign-ins that have expired',
+    'select state_hash from sign_in_answers where expires_at <= 1 limit 1000',
+    /USING INDEX sign_in_answers_by_expiry \(expires_at<\?\)$/,
+  ],
+  [
     'the sessions of a gateway that another process has ended',
     "select id from vpn_sessions where run_id = 'r' and untold = 1 order by seq limit 1000",
     /USING INDEX vpn_sessions_untold \(run_id=\?\)$/,

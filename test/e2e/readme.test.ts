@@ -5,8 +5,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { systemClock } from '../../src/kernel/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/loopback.ts'
+import { CLIENT_ID, CLIENT_SECRET, startTestProvider } from '../support/mock-oidc.ts'
 import { startNats } from '../support/nats.ts'
 import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
 
@@ -60,6 +62,22 @@ describe('the commands that the documents show', () => {
       for (const block of shown) await followSteps(world, block)
     })
   }
+
+  it('print in docs/guide/sign-in.md what it says', async () => {
+    await using provider = await startTestProvider({}, systemClock)
+    const port = await freePort()
+    await using world = await startWorld({
+      LISTEN_ADDR: `127.0.0.1:${port}`,
+      AUTH_OIDC_ISSUER: provider.url,
+      AUTH_OIDC_CLIENT_ID: CLIENT_ID,
+      AUTH_OIDC_CLIENT_SECRET: CLIENT_SECRET,
+      AUTH_OIDC_REDIRECT_URI: `http://127.0.0.1:${port}/auth/oauth/callback`,
+      AUTH_OIDC_ALLOW_INSECURE_ENDPOINTS: 'true',
+    })
+    const shown = blocksOf(read('docs/guide/sign-in.md')).filter(({ language }) => language === 'console')
+    assert.ok(shown.length > 0, 'there are some')
+    for (const block of shown) await followSteps(world, block)
+  })
 })
 
 interface World extends AsyncDisposable {

@@ -102,7 +102,7 @@ class Repetition extends Error {}
  * The same store, whose every transaction runs twice: the first attempt is rolled back, as after a lost serialization.
  * Whatever an attempt changes outside of the database happens twice, too.
  */
-function repeatingStore(store: Store): Store {
+export function repeatingStore(store: Store): Store {
   const write: Store['write'] = async (work, options) => {
     const attempt = store.write(async (tx) => {
       await work(tx)

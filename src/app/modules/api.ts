@@ -1,13 +1,15 @@
 import { Changes } from '../../infra/http/changes.ts'
 import { createClientAddress } from '../../infra/http/client-address.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
-import { createHttpServer } from '../../infra/http/server.ts'
+import { createHttpServer, type HttpServerOptions } from '../../infra/http/server.ts'
 import { systemClock } from '../../kernel/clock.ts'
+import { errorMessage } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { jobsOf, jwtSecret, routesOf } from '../domains.ts'
 import { httpOptions, listen, type ModuleContext } from './module.ts'
+import { signInAddress } from './sign-in-address.ts'
 
 // Deleting in batches lets other writes in between.
 const PRUNE_BATCH = 1_000
@@ -18,16 +20,36 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
   const { trustedProxies } = config.auth
   const { authenticator } = domains.users
   const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secret: jwtSecret(config) })
-  const server = await createHttpServer({
+  const options: HttpServerOptions = {
     ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),
     routes: [...routesOf(domains), ...operations],
     identify: createIdentify({ authenticator, trustedProxies }),
     authenticator,
     clientAddress: createClientAddress(trustedProxies),
-  })
-  await listen(context, 'api', server, config.api.listen)
+  }
+  await listen(context, 'api', await createHttpServer(options), config.api.listen)
+  await listenForSignIn(context, options)
   return [...jobsOf(domains, 'api'), idempotencyPruneJob(keys)]
+}
+
+/**
+ * Serves the api also where the provider sends browsers back to by default. That another process of this platform does so
+ * already is no reason not to start.
+ */
+async function listenForSignIn({ config, logger, resources }: ModuleContext, options: HttpServerOptions) {
+  const wanted = signInAddress(config)
+  if (!wanted) return
+  const server = await createHttpServer(options)
+  resources.defer(() => server.close())
+  const fields = { setting: 'auth.oidc.redirect_uri', address: `${wanted.host}:${wanted.port}` }
+  try {
+    await server.listen(wanted)
+    logger.info(fields, 'listening for sign-in')
+  } catch (error) {
+    const reason = errorMessage(error)
+    logger.warn({ ...fields, reason }, 'cannot listen for sign-in; another process has to serve this address')
+  }
 }
 
 function idempotencyPruneJob(keys: DatabaseIdempotencyKeys): Job {

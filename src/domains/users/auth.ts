@@ -4,11 +4,11 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
 import type { TokenIssuer } from '../../ports/token-issuer.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store, Tx } from '../../store/store.ts'
 import { createLoginThrottle, type Attempt, type LoginThrottle } from './login-throttle.ts'
 import type { Account, User } from './model.ts'
 import { invalidCredentials, type PreparedPassword, type Users } from './service.ts'
-import { findAccount, recordLogin } from './store.ts'
+import { findAccount, lockUser, recordLogin, recordSignIn } from './store.ts'
 
 /** What authentication needs of the rest of the platform. */
 export interface AuthDeps {
@@ -91,6 +91,18 @@ export class Auth {
     const { name } = await users.get(userId)
     const { account } = await this.#verifyCredentials(name, oldPassword, origin)
     return { ...(await users.preparePassword(userId, password)), verifiedHash: account.passwordHash }
+  }
+
+  /**
+   * Issues a token for a user who has signed in elsewhere, and records the time; undefined when the user does not exist
+   * or is disabled, or the user's tokens have another generation by now.
+   */
+  async issueAfterSignIn(tx: Tx, userId: string, generation: number): Promise<IssuedToken | undefined> {
+    const user = await lockUser(tx, userId)
+    if (!user?.enabled || user.tokenGeneration !== generation) return undefined
+    const lastLoginAt = this.#deps.clock.now()
+    await recordSignIn(tx, userId, lastLoginAt)
+    return this.#issue({ ...user, lastLoginAt })
   }
 
   /** Issues a token without a password, for the operator. Rejects with `user_not_found` or `user_disabled`. */

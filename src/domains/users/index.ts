@@ -2,6 +2,7 @@ import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { Auth, type AuthDeps } from './auth.ts'
 import { createAuthenticator, requireTokenHolder, type AuthenticatorDeps } from './authenticator.ts'
 import { USER_ERRORS, userRoutes } from './routes.ts'
+import { encodeLogin, LoginSchema } from './schemas.ts'
 import { Users, type UserDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -25,6 +26,8 @@ export const usersDomain = defineDomain({
       auth,
       authenticator,
       requireTokenHolder,
+      /** How a login answers, for other ways to sign in. */
+      login: { schema: LoginSchema, encode: encodeLogin },
       routes: userRoutes(users, auth),
       jobs: {},
     } satisfies DomainParts & Record<string, unknown>

@@ -95,7 +95,12 @@ export class Users {
 
   /** Finds a user by name, ignoring case. Rejects with `user_not_found`. */
   async getByName(name: string): Promise<User> {
-    return requireUser(await findAccount(this.#deps.store.read, name), name).user
+    return requireUser(await this.findByName(name), name)
+  }
+
+  /** Finds a user by name, ignoring case. */
+  async findByName(name: string): Promise<User | undefined> {
+    return (await findAccount(this.#deps.store.read, name))?.user
   }
 
   /** Newest first. */

@@ -70,6 +70,13 @@ const login = statement<{ id: string; at: number; verified: string; hash: string
     .where('password_hash', '=', value('verified')),
 )
 
+const signIn = statement<{ id: string; at: number }>((on, value) =>
+  on
+    .updateTable('users')
+    .set({ last_login_at: value('at') })
+    .where('id', '=', value('id')),
+)
+
 /** `false` when the name is taken. */
 export async function insertUser(tx: Tx, { user, passwordHash }: Account): Promise<boolean> {
   return (await tx.change(insert, { ...user, nameKey: nameKey(user.name), passwordHash })) === 1
@@ -153,6 +160,11 @@ export async function recordLogin(
   at: number,
 ): Promise<void> {
   await tx.change(login, { id: user.id, at, verified: passwordHash.reveal(), hash: hash.reveal() })
+}
+
+/** Records a login without a password. */
+export async function recordSignIn(tx: Tx, id: string, at: number): Promise<void> {
+  await tx.change(signIn, { id, at })
 }
 
 export async function deleteUser(tx: Tx, id: string): Promise<void> {

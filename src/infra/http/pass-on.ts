@@ -19,7 +19,13 @@ export interface PassOnOptions {
   readonly longResponses: LongResponses
 }
 
-const LOGIN = '/auth/login'
+/** What a browser or a client calls before it has a token. */
+const WITHOUT_TOKEN = [
+  { method: 'POST', url: '/auth/login' },
+  { method: 'GET', url: '/auth/oauth/login' },
+  { method: 'GET', url: '/auth/oauth/callback' },
+  { method: 'POST', url: '/auth/oauth/redeem' },
+] as const
 
 /** Passes every request that no route matches to the api, on behalf of the user of its token. */
 export async function passOn(app: FastifyInstance, options: PassOnOptions): Promise<void> {
@@ -27,13 +33,17 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
   app.removeAllContentTypeParsers()
   // The api checks the body; the gateway passes it through unread.
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
-  app.post(LOGIN, (request, reply) =>
-    forward(options, request, reply, {
-      identity: undefined,
-      requestId: request.id,
-      address: peerAddress(request.raw),
-    }),
-  )
+  for (const operation of WITHOUT_TOKEN) {
+    app.route({
+      ...operation,
+      handler: (request, reply) =>
+        forward(options, request, reply, {
+          identity: undefined,
+          requestId: request.id,
+          address: peerAddress(request.raw),
+        }),
+    })
+  }
   app.all('/*', {
     onRequest: async (request) => {
       const identity = await identify(request.raw)

@@ -64,6 +64,9 @@ for (const path of [
   '/tunnels/state',
   '/auth/me',
   '/auth/login/',
+  '/auth/oauth/redeem',
+  '/auth/oauth',
+  '/auth/oauth/login/',
 ]) {
   test(`${path} needs a token`, async (t) => {
     const { url, api } = await openWorld(t)
@@ -92,6 +95,28 @@ test('another method than POST needs a token at the login', async (t) => {
   assert.equal((await fetch(`${url}/auth/login`)).status, 401)
   assert.deepEqual(api.seen, [])
 })
+
+for (const [method, path] of [
+  ['GET', '/auth/oauth/login?return_to=/'],
+  ['GET', '/auth/oauth/callback?code=c&state=s'],
+  ['POST', '/auth/oauth/redeem'],
+] as const) {
+  test(`${method} ${path} is passed on without an identity, and cookies go both ways`, async (t) => {
+    const { url, api } = await openWorld(t)
+    api.reply = (_request, response) => {
+      response.writeHead(302, { location: '/x#y', 'set-cookie': ['a=1; HttpOnly', 'b=2'] }).end()
+    }
+    const headers = { cookie: 'platform-sign-in=k', 'x-user-id': 'root', 'x-user-roles': 'admin' }
+    const answer = await fetch(`${url}${path}`, { method, headers, redirect: 'manual' })
+    assert.deepEqual(
+      [answer.status, answer.headers.get('location'), answer.headers.getSetCookie()],
+      [302, '/x#y', ['a=1; HttpOnly', 'b=2']],
+    )
+    const [seen] = api.seen
+    assert.deepEqual([seen?.url, seen?.headers.cookie], [path, 'platform-sign-in=k'])
+    assert.deepEqual([seen?.headers['x-user-id'], seen?.headers['x-forwarded-for']], [undefined, '127.0.0.1'])
+  })
+}
 
 test('the login is passed on without an identity and with the address of the client', async (t) => {
   const world = await openWorld(t)

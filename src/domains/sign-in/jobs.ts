@@ -1,0 +1,17 @@
+import type { Job } from '../../kernel/job.ts'
+import { MINUTE } from '../../kernel/time.ts'
+import type { SignIn } from './service.ts'
+
+// Deleting in batches lets other writes in between.
+const PRUNE_BATCH = 1_000
+
+/** Removes expired tickets and answers. */
+export function signInPruneJob(signIn: SignIn): Job {
+  return {
+    name: 'sign-in-prune',
+    everyMs: 10 * MINUTE,
+    async run(signal) {
+      while (!signal.aborted && (await signIn.prune(PRUNE_BATCH)) >= PRUNE_BATCH);
+    },
+  }
+}

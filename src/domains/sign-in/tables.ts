@@ -1,0 +1,19 @@
+import { defineColumns, integer, text } from '../../store/columns.ts'
+import { schemaOf } from '../../store/schema.ts'
+
+/** A ticket is only stored as a hash: the database does not contain what can be redeemed. */
+export const signInTickets = defineColumns({
+  ticketHash: text(),
+  userId: text(),
+  /** Of the user's tokens when the ticket was issued; what ends the tokens ends the ticket. */
+  tokenGeneration: integer(),
+  expiresAt: integer(),
+})
+
+/** The answers of the provider that were used, until the sign-in would have expired anyway. */
+export const signInAnswers = defineColumns({ stateHash: text(), expiresAt: integer() })
+
+export const { db, names, statement } = schemaOf({
+  sign_in_tickets: signInTickets,
+  sign_in_answers: signInAnswers,
+})

@@ -1,0 +1,187 @@
+import type { Configuration, ServerMetadata } from 'openid-client'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Secret } from '../../kernel/secret.ts'
+import { MINUTE } from '../../kernel/time.ts'
+import type { Claims, IdentityProvider, SignInBinding } from '../../ports/identity-provider.ts'
+import { createBoundedFetch } from './bounded-fetch.ts'
+import { EndpointRules, type EndpointOptions } from './endpoint-rules.ts'
+import { toProviderFailure, type OidcLibrary } from './failures.ts'
+
+export interface OidcOptions extends EndpointOptions {
+  readonly clientId: string
+  readonly clientSecret: Secret
+  readonly redirectUri: string
+  readonly scopes: readonly string[]
+  readonly clock: Clock
+  /** For each request to the provider; a sign-in needs up to four. */
+  readonly timeoutMs?: number
+}
+
+// A sign-in makes up to four requests, and a gateway waits 30 s for the api.
+const TIMEOUT_MS = 7_000
+const METADATA_AGE_MS = 10 * MINUTE
+
+/** An OpenID provider, or an OAuth 2.0 server with a `userinfo` endpoint when `openid` is not among the scopes. */
+export class OidcProvider implements IdentityProvider {
+  readonly #options: OidcOptions
+  readonly #rules: EndpointRules
+  readonly #fetch: ReturnType<typeof createBoundedFetch>
+  #library: OidcLibrary | undefined
+  #metadata: { readonly value: ServerMetadata; readonly readAt: number } | undefined
+  #reading: Promise<ServerMetadata> | undefined
+
+  constructor(options: OidcOptions) {
+    this.#options = options
+    this.#rules = new EndpointRules(options)
+    this.#fetch = createBoundedFetch(this.#rules)
+  }
+
+  async authorizationUrl(binding: SignInBinding) {
+    try {
+      const library = await this.#load()
+      // Read anew, so that no browser is sent to a provider that is away.
+      const configuration = this.#configuration(library, await this.#freshMetadata(library))
+      const url = library.buildAuthorizationUrl(configuration, {
+        redirect_uri: this.#options.redirectUri,
+        scope: this.#options.scopes.join(' '),
+        state: binding.state,
+        code_challenge: await library.calculatePKCECodeChallenge(binding.codeVerifier),
+        code_challenge_method: 'S256',
+        ...(this.#isOpenId && { nonce: binding.nonce }),
+      })
+      return { outcome: 'ready', url: url.href } as const
+    } catch (error) {
+      return toProviderFailure(error, this.#library, 'unusable')
+    }
+  }
+
+  async identify(answer: URLSearchParams, binding: SignInBinding) {
+    if (!answer.has('code') && !answer.has('error')) return EMPTY_ANSWER
+    let step: 'refused' | 'unusable' = 'unusable'
+    try {
+      const library = await this.#load()
+      const configuration = this.#configuration(library, await this.#currentMetadata(library))
+      step = 'refused'
+      const tokens = await this.#exchange(library, configuration, answer, binding)
+      step = 'unusable'
+      const claims = { ...(await readUser(library, configuration, tokens)), ...tokens.claims() }
+      return { outcome: 'identified', claims } as const
+    } catch (error) {
+      return toProviderFailure(error, this.#library, step)
+    }
+  }
+
+  get #isOpenId(): boolean {
+    return this.#options.scopes.includes('openid')
+  }
+
+  /** It takes some time to load, and most processes never need it. */
+  async #load(): Promise<OidcLibrary> {
+    this.#library ??= await import('openid-client')
+    return this.#library
+  }
+
+  #exchange(
+    library: OidcLibrary,
+    configuration: Configuration,
+    answer: URLSearchParams,
+    binding: SignInBinding,
+  ) {
+    const callback = new URL(this.#options.redirectUri)
+    callback.search = answer.toString()
+    return library.authorizationCodeGrant(configuration, callback, {
+      pkceCodeVerifier: binding.codeVerifier,
+      expectedState: binding.state,
+      ...(this.#isOpenId && { expectedNonce: binding.nonce, idTokenExpected: true }),
+    })
+  }
+
+  /** A new one for each sign-in: it would keep the keys of the provider, and refuse a token of a key that is newer. */
+  #configuration(library: OidcLibrary, metadata: ServerMetadata): Configuration {
+    const { clientId, clientSecret, allowInsecureEndpoints } = this.#options
+    const authenticate = supportsBasic(metadata) ? library.ClientSecretBasic : library.ClientSecretPost
+    const configuration = new library.Configuration(
+      metadata,
+      clientId,
+      undefined,
+      authenticate(clientSecret.reveal()),
+    )
+    configuration[library.customFetch] = this.#fetch
+    configuration.timeout = this.#timeoutSeconds
+    if (allowInsecureEndpoints) library.allowInsecureRequests(configuration)
+    if (metadata.jwks_uri !== undefined) library.enableNonRepudiationChecks(configuration)
+    return configuration
+  }
+
+  get #timeoutSeconds(): number {
+    return (this.#options.timeoutMs ?? TIMEOUT_MS) / 1_000
+  }
+
+  /** The metadata of a sign-in that has begun a short time ago. */
+  async #currentMetadata(library: OidcLibrary): Promise<ServerMetadata> {
+    const kept = this.#metadata
+    const isCurrent = kept && this.#options.clock.monotonic() - kept.readAt < METADATA_AGE_MS
+    return isCurrent ? kept.value : this.#freshMetadata(library)
+  }
+
+  /** Reads the metadata; concurrent calls share one request, and a failure is not kept. */
+  async #freshMetadata(library: OidcLibrary): Promise<ServerMetadata> {
+    this.#reading ??= this.#readMetadata(library).finally(() => (this.#reading = undefined))
+    const value = await this.#reading
+    this.#metadata = { value, readAt: this.#options.clock.monotonic() }
+    return value
+  }
+
+  async #readMetadata(library: OidcLibrary): Promise<ServerMetadata> {
+    const { clientId, issuer, allowInsecureEndpoints } = this.#options
+    const discovered = await library.discovery(
+      new URL(this.#rules.discoveryUrl),
+      clientId,
+      undefined,
+      undefined,
+      {
+        [library.customFetch]: this.#fetch,
+        timeout: this.#timeoutSeconds,
+        execute: allowInsecureEndpoints ? [library.allowInsecureRequests] : [],
+      },
+    )
+    const metadata = discovered.serverMetadata()
+    // The library does not compare them when it is given the whole address of the metadata.
+    if (metadata.issuer !== issuer) throw new Error('the issuer in the metadata is not auth.oidc.issuer')
+    return withReachableEndpoints(metadata, this.#rules)
+  }
+}
+
+const EMPTY_ANSWER = { outcome: 'refused', reason: 'neither a code nor an error' } as const
+
+const REQUIRED_ENDPOINTS = ['authorization_endpoint', 'token_endpoint'] as const
+const OPTIONAL_ENDPOINTS = ['userinfo_endpoint', 'jwks_uri'] as const
+
+function withReachableEndpoints(metadata: ServerMetadata, rules: EndpointRules): ServerMetadata {
+  const reachable: Record<string, string> = {}
+  for (const name of [...REQUIRED_ENDPOINTS, ...OPTIONAL_ENDPOINTS]) {
+    const endpoint = metadata[name]
+    if (endpoint !== undefined) reachable[name] = rules.resolve(endpoint)
+  }
+  for (const name of REQUIRED_ENDPOINTS) {
+    if (reachable[name] === undefined) throw new Error(`the metadata has no ${name}`)
+  }
+  return { ...metadata, ...reachable }
+}
+
+/** OpenID Connect Discovery, section 3: `client_secret_basic` is the default. */
+function supportsBasic({ token_endpoint_auth_methods_supported: methods }: ServerMetadata): boolean {
+  return methods?.includes('client_secret_basic') ?? true
+}
+
+type Tokens = Awaited<ReturnType<OidcLibrary['authorizationCodeGrant']>>
+
+/** What the `userinfo` endpoint says about the user; nothing where there is none. */
+async function readUser(library: OidcLibrary, configuration: Configuration, tokens: Tokens): Promise<Claims> {
+  const subject = tokens.claims()?.sub
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) {
+    if (subject === undefined) throw new Error('the provider has neither an ID token nor a userinfo endpoint')
+    return {}
+  }
+  return library.fetchUserInfo(configuration, tokens.access_token, subject ?? library.skipSubjectCheck)
+}
