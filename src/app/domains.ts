@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
+import { certificatesDomain } from '../domains/certificates/index.ts'
 import { eventsDomain, type DeclaredSubject, type SubjectsByLog } from '../domains/events/index.ts'
 import { heartbeatsDomain } from '../domains/heartbeats/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
@@ -10,6 +12,7 @@ import { sessionsDomain } from '../domains/sessions/index.ts'
 import { telemetryDomain } from '../domains/telemetry/index.ts'
 import { ticketsDomain } from '../domains/tickets/index.ts'
 import { usersDomain } from '../domains/users/index.ts'
+import { CertificateDirectory } from '../infra/files/certificate-directory.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
 import { createTokens, type Tokens } from '../infra/tokens/jwt.ts'
@@ -40,6 +43,7 @@ export const DOMAINS = [
   eventsDomain,
   ticketsDomain,
   heartbeatsDomain,
+  certificatesDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -131,9 +135,16 @@ export function createDomains(options: DomainsOptions) {
     events: eventsOf(ticketsDomain),
     userExists: (queries, userId) => users.users.exists(queries, userId),
   })
+  const certificates = certificatesDomain.create({
+    ...platform,
+    events: eventsOf(certificatesDomain),
+    alerts: alerts.alerts,
+    files: new CertificateDirectory(join(config.dataDir, 'certs')),
+    scanEveryMs: config.worker.certificateScanMs,
+  })
   const logs = { messages: messages.log, telemetry: telemetry.log }
   const events = eventsDomain.create({ ...platform, logs, subjects: eventSubjectsByLog() })
-  const management = { alerts, heartbeats, tickets, telemetry }
+  const management = { alerts, certificates, heartbeats, tickets, telemetry }
   const created = { messages, orders, users, pool, sessions, events, ...management }
   return created satisfies Record<DomainName, DomainParts>
 }

@@ -10,6 +10,7 @@ import { addTickets } from './migrations/0006-tickets.ts'
 import { addHeartbeats } from './migrations/0007-heartbeats.ts'
 import { telemetry } from './migrations/0008-telemetry.ts'
 import { events } from './migrations/0009-events.ts'
+import { addCertificates } from './migrations/0011-certificates.ts'
 import { eventOrder } from './migrations/0019-event-order.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addHeartbeats,
   telemetry,
   events,
+  addCertificates,
   eventOrder,
 ]
 
