@@ -47,6 +47,11 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING (COVERING )?INDEX telemetry_agents_by_silence/,
   ],
   [
+    'the certificates that share a name with another one',
+    "select certificate_id from certificate_names where name in ('a', 'b')",
+    /USING COVERING INDEX sqlite_autoindex_certificate_names_1 \(name=\?\)$/,
+  ],
+  [
     'the notifications that no message contains yet',
     "select id from alert_notifications where outcome = 'pending' and message_id is null order by seq limit 1000",
     /USING INDEX alert_notifications_pending/,
