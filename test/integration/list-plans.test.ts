@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { listDecisions } from '../../src/domains/alerts/notifications/store.ts'
 import { listSilences } from '../../src/domains/alerts/silences/store.ts'
 import { listAlerts, listHistory } from '../../src/domains/alerts/store.ts'
+import { listBackups } from '../../src/domains/data-backups/store.ts'
 import { listHeartbeats } from '../../src/domains/heartbeats/store.ts'
 import { listMessages } from '../../src/domains/messages/store.ts'
 import { listOrders } from '../../src/domains/orders/store.ts'
@@ -55,6 +56,11 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'heartbeats',
     (on) => listHeartbeats(on, {}, NEWEST),
     /^SEARCH heartbeats USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  [
+    'data backups',
+    (on) => listBackups(on, NEWEST),
+    /^SEARCH data_backups USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [
     'live sessions',

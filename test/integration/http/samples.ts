@@ -146,6 +146,12 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   }),
   listTelemetryAgents: () => ({ query: timedPage }),
   getTelemetryAgent: () => ({ params: { agent_id: fresh('agent') } }),
+  createDataBackup: () => ({ body: { note: 'before the upgrade' } }),
+  listDataBackups: () => ({ query: timedPage }),
+  getDataBackup: () => ({ params: unknownId() }),
+  getDataBackupFile: () => ({ params: unknownId() }),
+  deleteDataBackup: () => ({ params: unknownId() }),
+  pruneDataBackups: () => ({ body: { keep: 7 } }),
   getHealth: () => ({}),
   getMetrics: () => ({}),
 }
