@@ -54,7 +54,7 @@ async function world(t: TestContext, dialect: DialectName) {
     backups: join(dataDir, 'backups'),
     run: (...args: string[]) => runPlatform(['data', ...args], { dataDir, env }),
     serve: async (more: Readonly<Record<string, string>> = {}) =>
-      scope.use(await servePlatform({ dataDir, env: { ...env, ...more } })),
+      scope.use(await servePlatform({ dataDir, modules: 'api,worker', env: { ...env, ...more } })),
   }
 }
 
@@ -64,7 +64,9 @@ function succeeded({ code, stdout, stderr }: CommandResult): string {
 }
 
 async function orderIds(platform: ServedPlatform): Promise<string[]> {
-  const { items } = (await (await platform.call('GET', '/orders')).json()) as { items: { order_id: string }[] }
+  const { items } = (await (await platform.call('GET', '/orders')).json()) as {
+    items: { order_id: string }[]
+  }
   return items.map(({ order_id }) => order_id).toSorted()
 }
 
@@ -104,7 +106,10 @@ onEveryDialect('backups of the database', (dialect) => {
 
     assert.equal(await platform.stop(), 0)
     const said = succeeded(await w.run('restore', file))
-    assert.match(said, /The former database is kept as .*before.restore.\d{8}t\d{6}z\. The next start migrates/i)
+    assert.match(
+      said,
+      /The former database is kept as .*before.restore.\d{8}t\d{6}z\. The next start migrates/i,
+    )
     assert.match(succeeded(await w.run('list')), new RegExp(`${id} +failed .*interrupted`))
     const restored = await w.serve()
     assert.deepEqual(await orderIds(restored), ['before'])
@@ -164,20 +169,19 @@ async function deletions(platform: ServedPlatform): Promise<number> {
 
 test('two processes on one database make one backup at a time', async (t) => {
   const w = await world(t, 'sqlite')
-  const platforms = [await w.serve(), await w.serve()]
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, (_, index) => platforms[index % 2]?.call('POST', '/data/backups')),
-  )
-  const statuses = answers.map((answer) => answer?.status)
+  const [one, other] = [await w.serve(), await w.serve()]
+  const request = (_: unknown, index: number) => (index % 2 ? one : other).call('POST', '/data/backups')
+  const answers = await Promise.all(Array.from({ length: 8 }).map(request))
+  const statuses = answers.map(({ status }) => status)
   assert.ok(statuses.every((status) => status === 202 || status === 409))
-  const { items } = (await (await platforms[0]?.call('GET', '/data/backups'))?.json()) as { items: Backup[] }
+  const { items } = (await (await one.call('GET', '/data/backups')).json()) as { items: Backup[] }
   assert.equal(statuses.filter((status) => status === 202).length, items.length)
   assert.ok(items.filter(({ status }) => status === 'running').length <= 1)
 })
 
 test('a platform that is killed while it makes a backup: the next one records the interruption', async (t) => {
   const w = await world(t, 'sqlite')
-  const platform = await w.serve({ MODULE: 'all' })
+  const platform = await w.serve()
   const requested = (await (await platform.call('POST', '/data/backups')).json()) as Backup
   await platform.kill()
   const next = await w.serve()

@@ -1,6 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { dataBackupsDomain, type DataBackup, type DataBackupDeps } from '../../src/domains/data-backups/index.ts'
+import {
+  dataBackupsDomain,
+  type DataBackup,
+  type DataBackupDeps,
+} from '../../src/domains/data-backups/index.ts'
 import { systemClock, type WaitingClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'

@@ -182,7 +182,7 @@ export async function restoreBackup(
   context.stdout.write(`${verifiedText(file, verified)}\n`)
   const replaced = target.replace({ path, sha256: verified.sha256 }, stampOf(systemClock.now()))
   const { former } = await withProgress(context, `restoring ${path}`, replaced)
-  await endRunningBackup(loaded)
+  if (verified.tables['data_backups'] !== undefined) await endRunningBackup(loaded)
   const kept =
     former === undefined ? 'There was no former database.' : `The former database is kept as ${former}.`
   context.stdout.write(`restored ${file}. ${kept} The next start migrates the database.\n`)
@@ -195,11 +195,9 @@ function stampOf(at: number): string {
 
 /** A snapshot contains its own backup as running, which it is not any more. */
 async function endRunningBackup(loaded: LoadedConfig): Promise<void> {
-  await withDatabase(loaded, async (store) => {
-    const tables = await store.read.db.introspection.getTables()
-    if (!tables.some(({ name }) => name === 'data_backups')) return
-    await store.write((tx) => interruptRunning(tx, INTERRUPTED, systemClock.now()))
-  })
+  await withDatabase(loaded, (store) =>
+    store.write((tx) => interruptRunning(tx, INTERRUPTED, systemClock.now())),
+  )
 }
 
 type BackupParts = Domains['data-backups']

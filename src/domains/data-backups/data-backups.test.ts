@@ -34,7 +34,8 @@ onEveryDialect('data backups', (dialect) => {
       [requested.status, requested.note, requested.requestedBy, requested.sha256, requested.tables],
       ['running', 'before the upgrade', 'ada', null, null],
     )
-    const { status, sizeBytes, sha256, tables, schemaVersion, verifiedAt, finishedAt, error } = await w.ended(id)
+    const { status, sizeBytes, sha256, tables, schemaVersion, verifiedAt, finishedAt, error } =
+      await w.ended(id)
     assert.deepEqual([status, error, schemaVersion], ['completed', null, '0012-data-backups'])
     const path = join(w.directory, `${id}.${extension}`)
     assert.deepEqual(w.files(), [`${id}.${extension}`])

@@ -9,19 +9,23 @@ const backupsFrom = (verified: readonly boolean[]) =>
 
 test('pruning keeps the newest backups and the newest verified one, and nothing else, whatever there is', () => {
   fc.assert(
-    fc.property(fc.array(fc.boolean(), { maxLength: 20 }), fc.integer({ min: 1, max: 25 }), (verified, keep) => {
-      const backups = backupsFrom(verified)
-      const { removed, kept } = pruneBackups(backups, keep)
-      const newest = backups.slice(0, keep)
-      const older = backups.slice(keep)
-      const isAnyVerified = newest.some(({ verifiedAt }) => verifiedAt !== null)
-      const saved = isAnyVerified ? [] : older.filter(({ verifiedAt }) => verifiedAt !== null).slice(0, 1)
-      assert.deepEqual(kept, [...newest, ...saved])
-      assert.deepEqual(
-        removed,
-        older.filter((backup) => !saved.includes(backup)),
-      )
-    }),
+    fc.property(
+      fc.array(fc.boolean(), { maxLength: 20 }),
+      fc.integer({ min: 1, max: 25 }),
+      (verified, keep) => {
+        const backups = backupsFrom(verified)
+        const { removed, kept } = pruneBackups(backups, keep)
+        const newest = backups.slice(0, keep)
+        const older = backups.slice(keep)
+        const isAnyVerified = newest.some(({ verifiedAt }) => verifiedAt !== null)
+        const saved = isAnyVerified ? [] : older.filter(({ verifiedAt }) => verifiedAt !== null).slice(0, 1)
+        assert.deepEqual(kept, [...newest, ...saved])
+        assert.deepEqual(
+          removed,
+          older.filter((backup) => !saved.includes(backup)),
+        )
+      },
+    ),
   )
 })
 

@@ -166,7 +166,8 @@ export class DataBackups {
     const backup = requireBackup(await lockBackup(tx, id), id)
     if (backup.status === 'running')
       throw backupRunning('The backup is running; it can be deleted after its end.')
-    if (backup.status === 'failed' && (await findNewestFinished(tx))?.id === id)
+    const newest = await findNewestFinished(tx)
+    if (newest?.id === id && newest.isAlerted)
       await this.#options.alerts.raise(tx, recovery('The failed backup was deleted.'))
     await this.#delete(tx, backup, actor)
   }
@@ -205,7 +206,7 @@ export class DataBackups {
     const before = await findNewestFinished(tx)
     const completed = completeBackup(backup, result.contents, now)
     await finishBackup(tx, completed)
-    if (before?.status === 'failed')
+    if (before?.isAlerted)
       await this.#options.alerts.raise(tx, recovery(`The backup ${backup.id} is completed.`))
     await this.#record(tx, 'completed', completed, backup.requestedBy)
   }

@@ -15,6 +15,7 @@ export type BackupWork = BackupRow
 const BACKUP = dataBackups.except(
   'seq',
   'isPlaced',
+  'isAlerted',
   'deletedAt',
   'dueAt',
   'leaseHolder',
@@ -73,10 +74,10 @@ const newest = statement<object, Pick<DataBackup, 'id' | 'status' | 'createdAt'>
     .limit(1),
 )
 
-const newestFinished = statement<object, Pick<DataBackup, 'id' | 'status'>>((on) =>
+const newestFinished = statement<object, { id: string; isAlerted: number }>((on) =>
   on
     .selectFrom('data_backups')
-    .select(['id', 'status'])
+    .select(dataBackups.pick('id', 'isAlerted'))
     .where('status', '<>', sql.lit('running'))
     .where('deleted_at', 'is', null)
     .orderBy('seq', 'desc')
@@ -93,7 +94,7 @@ const newestCompleted = statement<object, StoredBackup>((on) =>
     .limit(1),
 )
 
-const finish = statement<DataBackup>((on, value) =>
+const finish = statement<DataBackup & { isAlerted: boolean }>((on, value) =>
   on
     .updateTable('data_backups')
     .set(
@@ -107,6 +108,7 @@ const finish = statement<DataBackup>((on, value) =>
         'finishedAt',
         'verifiedAt',
         'error',
+        'isAlerted',
       ),
     )
     .where('id', '=', value('id')),
@@ -195,7 +197,8 @@ const forget = statement<{ before: number }>((on, value) =>
 export async function insertBackup(tx: Tx, backup: DataBackup): Promise<boolean> {
   const work = queuedWork(backup.createdAt)
   const dueAt = backup.status === 'running' ? work.dueAt : null
-  return (await tx.change(insert, { ...backup, isPlaced: false, deletedAt: null, ...work, dueAt })) === 1
+  const row = { ...withAlert(backup), isPlaced: false, deletedAt: null, ...work, dueAt }
+  return (await tx.change(insert, row)) === 1
 }
 
 export async function findBackup(queries: Queries, id: string): Promise<DataBackup | undefined> {
@@ -224,18 +227,21 @@ export function findNewest(
   return first(queries, newest, {})
 }
 
-/** The last backup that is not running. */
-export function findNewestFinished(queries: Queries): Promise<Pick<DataBackup, 'id' | 'status'> | undefined> {
-  return first(queries, newestFinished, {})
+/** The last backup that is not running, and whether an alert was raised for it. */
+export async function findNewestFinished(
+  queries: Queries,
+): Promise<{ id: string; isAlerted: boolean } | undefined> {
+  const row = await first(queries, newestFinished, {})
+  return row && dataBackups.decode({ ...row })
 }
 
 export async function findNewestCompleted(queries: Queries): Promise<DataBackup | undefined> {
   return decoded(await first(queries, newestCompleted, {}))
 }
 
-/** Writes the end of a backup; the transaction must hold its lease. */
+/** Writes the end of a backup; the transaction must hold its lease, and raises an alert for a failed one. */
 export async function finishBackup(tx: Tx, backup: DataBackup): Promise<void> {
-  await tx.change(finish, backup)
+  await tx.change(finish, withAlert(backup))
 }
 
 /** Records that the file gets its final name; `false` when the lease was lost. */
@@ -296,4 +302,8 @@ export async function listBackups(queries: Queries, page: PageRequest): Promise<
 
 function decoded(row: StoredBackup | undefined): DataBackup | undefined {
   return row && dataBackups.decode({ ...row })
+}
+
+function withAlert(backup: DataBackup): DataBackup & { isAlerted: boolean } {
+  return { ...backup, isAlerted: backup.status === 'failed' }
 }

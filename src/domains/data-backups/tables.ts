@@ -22,6 +22,8 @@ export const dataBackups = defineColumns({
    * before, so a process that works on the restored database does not remove the file that it was restored from.
    */
   isPlaced: flag(),
+  /** Whether an alert was raised for its failure; a backup that a restoration has ended is none. */
+  isAlerted: flag(),
   /** The row stays until its file is removed; no operation shows it. */
   deletedAt: integer().nullable(),
   ...WORK_COLUMNS,

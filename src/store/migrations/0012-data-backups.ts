@@ -25,6 +25,7 @@ export const addDataBackups: Migration = {
       .addColumn('note', 'text')
       .addColumn('requested_by', 'text', (column) => column.notNull())
       .addColumn('is_placed', integer, (column) => column.notNull())
+      .addColumn('is_alerted', integer, (column) => column.notNull())
       .addColumn('deleted_at', integer)
       .addColumn('due_at', integer)
       .addColumn('lease_holder', 'text')
