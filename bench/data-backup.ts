@@ -10,6 +10,7 @@ import type { Bench } from './support/bench.ts'
 import { sqliteIn } from './support/database.ts'
 import { answered, p99Of, rateOf } from './support/load-contestants.ts'
 import { startLoadGenerator, type LoadGenerator } from './support/load-generator.ts'
+import type { Slice } from './support/load.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
 import { postOrders } from './support/order-load.ts'
 import { startPlatform } from './support/platform-server.ts'
@@ -70,10 +71,10 @@ async function orderDuring(
   const begin = performance.now()
   let totalSeconds = 0
   const seconds = task().finally(() => (totalSeconds = secondsSince(begin)))
-  const slices = []
+  const slices: Slice[] = []
   do slices.push(answered('orders', await generator.apply(postOrders(port), sliceMs)))
   while (totalSeconds === 0)
-  const mean = (figure: (slice: (typeof slices)[0]) => number) =>
+  const mean = (figure: (slice: Slice) => number) =>
     slices.reduce((sum, slice) => sum + figure(slice), 0) / slices.length
   return { rate: mean(rateOf), p99: mean(p99Of), seconds: await seconds, totalSeconds }
 }
