@@ -8,6 +8,7 @@ import { onEveryDialect } from '../../../test/support/store.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { DAY, HOUR, MINUTE } from '../../kernel/time.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
+import { MIGRATIONS } from '../../store/migrate.ts'
 import { createSnapshots } from '../../store/snapshots.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -36,12 +37,16 @@ onEveryDialect('data backups', (dialect) => {
     )
     const { status, sizeBytes, sha256, tables, schemaVersion, verifiedAt, finishedAt, error } =
       await w.ended(id)
-    assert.deepEqual([status, error, schemaVersion], ['completed', null, '0012-data-backups'])
+    const migrations = MIGRATIONS.map(({ name }) => name).toSorted()
+    assert.deepEqual([status, error, schemaVersion], ['completed', null, migrations.at(-1)])
     const path = join(w.directory, `${id}.${extension}`)
     assert.deepEqual(w.files(), [`${id}.${extension}`])
     assert.deepEqual([statSync(path).size, statSync(path).mode & 0o777], [sizeBytes, 0o600])
     assert.equal(createHash('sha256').update(readFileSync(path)).digest('hex'), sha256)
-    assert.deepEqual([tables?.['data_backups'], tables?.['users'], tables?.['schema_migrations']], [1, 0, 10])
+    assert.deepEqual(
+      [tables?.['data_backups'], tables?.['users'], tables?.['schema_migrations']],
+      [1, 0, migrations.length],
+    )
     assert.ok(verifiedAt !== null && finishedAt !== null && verifiedAt <= finishedAt)
     assert.deepEqual(w.events, [`data.backup.started ${id}`, `data.backup.completed ${id}`])
     assert.deepEqual(w.alerts, [])
