@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alignColumns } from '../src/kernel/table.ts'
 import { alerts } from './alerts.ts'
+import { dataBackup } from './data-backup.ts'
 import { events } from './events.ts'
 import { gateway } from './gateway.ts'
 import { list as listBench } from './list.ts'
@@ -39,6 +40,7 @@ const BENCHES: readonly Bench[] = [
   postgres,
   metrics,
   alerts,
+  dataBackup,
   events,
   telemetry,
 ]

@@ -25,6 +25,7 @@ const context: CommandContext = {
 
 // Each command loads its own modules only: most commands need no server.
 const databaseCommands = () => import('../src/app/commands/db.ts')
+const dataCommands = () => import('../src/app/commands/data.ts')
 const userCommands = () => import('../src/app/commands/user.ts')
 
 const configFile = () => new Option('--config <file>', 'configuration file (default: ./platform.toml)')
@@ -63,6 +64,33 @@ function program(): Command {
     .description('show which steps of the schema are applied')
     .addOption(configFile())
     .action(async (options) => (await databaseCommands()).showDatabaseStatus(context, options))
+
+  const data = platform.command('data').description('backups of the database').helpCommand(false)
+  data
+    .command('backup')
+    .description('back up the database, also while the platform serves it')
+    .option('--note <text>', 'text for people')
+    .addOption(configFile())
+    .action(async (options) => (await dataCommands()).makeBackup(context, options))
+  data
+    .command('list')
+    .description('show all backups')
+    .addOption(configFile())
+    .action(async (options) => (await dataCommands()).listBackups(context, options))
+  data
+    .command('verify')
+    .argument('<file>')
+    .description('compare a backup with its recorded SHA-256, and check its integrity')
+    .addOption(configFile())
+    .action(async (file, options) => (await dataCommands()).verifyBackup(context, file, options))
+  data
+    .command('restore')
+    .argument('<file>')
+    .description(
+      'replace the database by a backup and keep the former one; no process may serve the database',
+    )
+    .addOption(configFile())
+    .action(async (file, options) => (await dataCommands()).restoreBackup(context, file, options))
 
   const user = platform.command('user').description('administer users without the API').helpCommand(false)
   user

@@ -13,6 +13,8 @@ const ROOT = join(import.meta.dirname, '..')
 const ENTRIES = {
   main: 'bin/platform.ts',
   'sqlite-reader': 'src/store/dialects/sqlite-reader.ts',
+  'sqlite-backup': 'src/store/dialects/sqlite-backup.ts',
+  'file-hash-thread': 'src/store/file-hash-thread.ts',
   'sqlite-checkpoint': 'src/store/dialects/sqlite-checkpoint.ts',
 }
 

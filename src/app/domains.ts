@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
 import { certificatesDomain } from '../domains/certificates/index.ts'
+import { dataBackupsDomain } from '../domains/data-backups/index.ts'
 import { eventsDomain, type DeclaredSubject, type SubjectsByLog } from '../domains/events/index.ts'
 import { heartbeatsDomain } from '../domains/heartbeats/index.ts'
 import { menusDomain } from '../domains/menus/index.ts'
@@ -27,6 +28,7 @@ import type { Secret } from '../kernel/secret.ts'
 import type { PlatformAlerts } from '../ports/alerts.ts'
 import type { EventSink } from '../ports/events.ts'
 import type { Delivery } from '../ports/outbox.ts'
+import { createSnapshots } from '../store/snapshots.ts'
 import type { Store } from '../store/store.ts'
 import type { Domain, DomainParts } from '../wire/domain.ts'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-codes.ts'
@@ -49,6 +51,7 @@ export const DOMAINS = [
   menusDomain,
   certificatesDomain,
   signInDomain,
+  dataBackupsDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -157,9 +160,26 @@ export function createDomains(options: DomainsOptions) {
     files: new CertificateDirectory(join(config.dataDir, 'certs')),
     scanEveryMs: config.worker.certificateScanMs,
   })
+  const dataBackups = dataBackupsDomain.create({
+    ...platform,
+    events: eventsOf(dataBackupsDomain),
+    alerts: alerts.alerts,
+    snapshots: createSnapshots(store),
+    directory: join(config.dataDir, 'backups'),
+    everyMs: config.data.backupEveryMs,
+    keep: config.data.backupKeep,
+  })
   const logs = { messages: messages.log, telemetry: telemetry.log }
   const events = eventsDomain.create({ ...platform, logs, subjects: eventSubjectsByLog() })
-  const management = { alerts, heartbeats, tickets, menus, certificates, telemetry }
+  const management = {
+    alerts,
+    heartbeats,
+    tickets,
+    menus,
+    certificates,
+    'data-backups': dataBackups,
+    telemetry,
+  }
   const created = { messages, orders, users, 'sign-in': signIn, pool, sessions, events, ...management }
   return created satisfies Record<DomainName, DomainParts>
 }

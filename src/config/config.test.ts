@@ -55,6 +55,7 @@ test('without a file and an environment everything has its default', () => {
     telemetry: { maxPending: 100_000, ratePerSecond: 100 },
     worker: { orderScanMs: 5_000, certificateScanMs: 3_600_000 },
     alerts: { acknowledgeForMs: 14_400_000, keepMs: 7_776_000_000, robot: { minSeverity: 'WARNING' } },
+    data: { backupKeep: 7 },
     log: { level: 'info', format: 'json' },
   })
 })
@@ -169,6 +170,8 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     beside: 'alerts.robot.url = "https://robot/"\nalerts.robot.kind = "slack"',
   },
   'alerts.robot.min_severity': { toml: '"info"', fileText: 'INFO', env: 'Critical', envText: 'CRITICAL' },
+  'data.backup_every': { toml: '"1d"', env: '6h' },
+  'data.backup_keep': { toml: '1', env: '30' },
   'log.level': { toml: '"debug"', env: 'error' },
   'log.format': { toml: '"pretty"', env: 'json' },
 }

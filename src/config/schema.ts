@@ -344,6 +344,13 @@ const SETTINGS = {
     default: 'WARNING',
     environment: [{ name: 'ALERT_ROBOT_MIN_SEVERITY' }],
   }),
+  'data.backup_every': setting(durationFrom(SECOND), {
+    description: 'How often the worker makes a backup of the database. Unset, it makes none.',
+  }),
+  'data.backup_keep': setting(integerWithin({ minimum: 1, maximum: 1_000 }), {
+    description: 'How many completed backups the worker keeps, if `data.backup_every` is set.',
+    default: '7',
+  }),
   'log.level': setting(choice(['error', 'warn', 'info', 'debug']), {
     description: 'The lowest level that is logged.',
     default: 'info',

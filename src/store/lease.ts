@@ -1,7 +1,5 @@
-import { readFileSync, readlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
 import type { Clock } from '../kernel/clock.ts'
-import { newId } from '../kernel/ids.ts'
+import { isDeadHolder, newHolder } from './holder.ts'
 import { statement } from './tables.ts'
 import { first, type Store } from './store.ts'
 
@@ -69,7 +67,7 @@ const removeUnchanged = statement<Row & { name: string }>((db, value) =>
 )
 
 export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease {
-  const holder = `${HOST_ID}/${process.pid}/${newId()}`
+  const holder = newHolder()
   // By the monotonic clock: a wall clock that is set back must not prolong a lease that others see as expired.
   let renewAt = Number.NEGATIVE_INFINITY
   let lastSeen = { row: '', at: 0 }
@@ -84,7 +82,8 @@ export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease 
   const isFree = async () => {
     const row = await first(store.read, read, { name })
     if (!row || row.holder === holder || row.expires_at <= clock.now()) return true
-    if (!isStale(row) && !isDeadProcess(row.holder)) return false
+    // A holder whose process has ended never renews, so there is no need to wait for the expiry.
+    if (!isStale(row) && !isDeadHolder(row.holder)) return false
     return (await store.write((tx) => tx.change(removeUnchanged, { name, ...row }))) === 1
   }
 
@@ -105,32 +104,3 @@ export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease 
     },
   }
 }
-
-/** A holder on this host whose process has ended never renews, so there is no need to wait for the expiry. */
-function isDeadProcess(holder: string): boolean {
-  const [host, processId] = holder.split('/')
-  if (host !== HOST_ID || !Number(processId)) return false
-  if (Number(processId) === process.pid) return false
-  try {
-    process.kill(Number(processId), 0)
-    return false
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
-  }
-}
-
-/**
- * The scope in which a process id is unique: one boot of one machine, and in it one PID namespace. A host name alone
- * is not enough: machines and containers may share one.
- */
-function readHostId(): string {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-    return `${hostname()},${boot},${readlinkSync('/proc/self/ns/pid')}`
-  } catch {
-    // Not Linux: only the host name is known there.
-    return hostname()
-  }
-}
-
-const HOST_ID = readHostId()

@@ -12,6 +12,7 @@ import { telemetry } from './migrations/0008-telemetry.ts'
 import { events } from './migrations/0009-events.ts'
 import { addMenus } from './migrations/0010-menus.ts'
 import { addCertificates } from './migrations/0011-certificates.ts'
+import { addDataBackups } from './migrations/0012-data-backups.ts'
 import { addSignIn } from './migrations/0014-sign-in.ts'
 import { eventOrder } from './migrations/0019-event-order.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   events,
   addMenus,
   addCertificates,
+  addDataBackups,
   addSignIn,
   eventOrder,
 ]

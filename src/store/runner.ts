@@ -1,10 +1,10 @@
 import type { WaitingClock } from '../kernel/clock.ts'
-import { newId } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Counter, Metrics } from '../kernel/metrics.ts'
 import { createOutage, type Outage } from '../kernel/outage.ts'
 import { backoffMs, type Backoff } from '../kernel/retry.ts'
 import { SECOND } from '../kernel/time.ts'
+import { newHolder } from './holder.ts'
 import type { Store, Tx } from './store.ts'
 
 /** The part of a row that the runner needs. */
@@ -84,7 +84,7 @@ class LeaseLost extends Error {
  */
 export class Runner<Item extends WorkItem, Result> {
   readonly #options: RunnerOptions<Item, Result>
-  readonly #holder = newId()
+  readonly #holder = newHolder()
   readonly #stopping = new AbortController()
   readonly #running = new Map<string, Promise<void>>()
   readonly #items: Counter

@@ -1,5 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, errorMessage } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { storeUnavailable } from './unavailable.ts'
@@ -22,16 +23,50 @@ export async function writeSnapshot(
   try {
     await (await open(temporary, 'wx', 0o600)).close()
     signal?.throwIfAborted()
-    await write(temporary)
+    await flushWhile(temporary, () => write(temporary))
     signal?.throwIfAborted()
     await flush(temporary)
-    await rename(temporary, path)
-    await flush(dirname(path))
+    await moveFile(temporary, path)
   } catch (error) {
     // The file may be missing, or its directory: the first error is the cause.
     await rm(temporary, { force: true }).catch(() => undefined)
     signal?.throwIfAborted()
     throw error instanceof AppError ? error : snapshotFailed(error)
+  }
+}
+
+/** Renames a flushed file within its directory, and waits until the new name is on the disk. */
+export async function moveFile(from: string, to: string): Promise<void> {
+  await rename(from, to)
+  await flush(dirname(to))
+}
+
+// At once, a large file would take seconds to flush, and the commits of the database would wait for it.
+const FLUSH_EVERY_MS = 100
+
+/** Flushes the file again and again while it is written. */
+async function flushWhile(path: string, write: () => Promise<void>): Promise<void> {
+  const written = new AbortController()
+  const flushed = flushUntil(path, written.signal)
+  // It may fail before the end of the write, and is awaited only then.
+  flushed.catch(() => undefined)
+  try {
+    await write()
+  } finally {
+    written.abort()
+    await flushed
+  }
+}
+
+async function flushUntil(path: string, signal: AbortSignal): Promise<void> {
+  const file = await open(path, 'r')
+  try {
+    while (!signal.aborted) {
+      await pause(FLUSH_EVERY_MS, undefined, { signal }).catch(() => undefined)
+      await file.datasync()
+    }
+  } finally {
+    await file.close()
   }
 }
 

@@ -41,4 +41,8 @@ export const SHARED_ERRORS = {
     meaning: 'Invalid status change; the message lists the allowed ones.',
   },
   precondition_failed: { status: 412, meaning: 'The resource has changed since the version in `If-Match`.' },
+  range_not_satisfiable: {
+    status: 416,
+    meaning: 'The range begins behind the end of the file; `Content-Range` has its length.',
+  },
 } as const satisfies ErrorCodes

@@ -60,6 +60,7 @@ describe('the commands that the documents show', () => {
     'certificates',
     'telemetry',
     'alerts',
+    'data-backups',
   ].map((name) => `docs/guide/${name}.md`)
   for (const guide of guides) {
     it(`print in ${guide} what it says`, async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alerts } from '../../bench/alerts.ts'
+import { dataBackup } from '../../bench/data-backup.ts'
 import { events } from '../../bench/events.ts'
 import { gateway } from '../../bench/gateway.ts'
 import { list } from '../../bench/list.ts'
@@ -25,6 +26,7 @@ for (const bench of [
   postgres,
   metrics,
   alerts,
+  dataBackup,
   events,
   telemetry,
 ]) {

@@ -4,6 +4,7 @@ import { listDecisions } from '../../src/domains/alerts/notifications/store.ts'
 import { listSilences } from '../../src/domains/alerts/silences/store.ts'
 import { listAlerts, listHistory } from '../../src/domains/alerts/store.ts'
 import { listCertificates, SOONEST_END_FIRST } from '../../src/domains/certificates/store.ts'
+import { listBackups } from '../../src/domains/data-backups/store.ts'
 import { listHeartbeats } from '../../src/domains/heartbeats/store.ts'
 import { listMessages } from '../../src/domains/messages/store.ts'
 import { listOrders } from '../../src/domains/orders/store.ts'
@@ -76,6 +77,11 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'expiring certificates by their end',
     (on) => listCertificates(on, { status: 'expiring', expiresBefore: 9 }, 1, SOONEST_END),
     /^SEARCH certificates USING INDEX certificates_by_end \(not_after>\? AND not_after<\?\)$/,
+  ],
+  [
+    'data backups',
+    (on) => listBackups(on, NEWEST),
+    /^SEARCH data_backups USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [
     'live sessions',

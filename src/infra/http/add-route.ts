@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox'
 import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import { FileContent } from '../../wire/file-content.ts'
 import {
   ANONYMOUS,
   isChange,
@@ -17,6 +18,7 @@ import {
 import { keyedRequest, type Changes } from './changes.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
+import { sendFile } from './file-response.ts'
 import { unauthenticated, type Identify } from './identity.ts'
 import type { CountRefusal } from './rate-limit.ts'
 import type { LongResponses } from './long-responses.ts'
@@ -124,7 +126,11 @@ type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 
 function responder(route: Answered, options: RouteOptions): Respond {
   const answer = answerer(route, options)
-  return async (request, reply) => sendAnswer(reply, await answer(request))
+  return async (request, reply) => {
+    const given = await answer(request)
+    if (given.body instanceof FileContent) return sendFile(request, reply, given.body, options.longResponses)
+    return sendAnswer(reply, given)
+  }
 }
 
 function streamer(route: StreamRoute<TSchema, TSchema>, options: RouteOptions): Respond {

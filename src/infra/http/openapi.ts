@@ -108,11 +108,27 @@ const LAST_EVENT_ID = Type.String({
   description: 'The `id` of the last event that the client has seen: the stream goes on behind it.',
 })
 
+const RANGE = Type.String({
+  maxLength: 1_024,
+  examples: ['bytes=0-1048575'],
+  description: 'One part of the file: `bytes=first-last`, `bytes=first-` or `bytes=-length`.',
+})
+
+const IF_RANGE = Type.String({
+  maxLength: 1_024,
+  description:
+    'The `ETag` of the file of which the client has a part; the whole file is sent if it is another one.',
+})
+
 /** The headers that affect an operation. */
 function headersOf(route: Route): TObject {
   return Type.Object({
     ...(takesIdempotencyKey(route) && { 'Idempotency-Key': Type.Optional(IDEMPOTENCY_KEY) }),
     ...(isStream(route) && hasEvents(route) && { 'Last-Event-ID': Type.Optional(LAST_EVENT_ID) }),
+    ...(route.errors?.['range_not_satisfiable'] && {
+      Range: Type.Optional(RANGE),
+      'If-Range': Type.Optional(IF_RANGE),
+    }),
     ...(route.errors?.['precondition_failed'] && { 'If-Match': Type.Optional(IF_MATCH) }),
   })
 }

@@ -18,6 +18,10 @@ export interface Capabilities {
   readonly numberedAbove: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
   /** Whether several write transactions run at a time, so that a row must be locked between its read and its change. */
   readonly concurrentWriters: boolean
+  /** The size of the database. */
+  readonly databaseBytes: RawBuilder<number>
+  /** The file name extension of its snapshots. */
+  readonly snapshotExtension: 'db' | 'dump'
 }
 
 const SQLITE: Capabilities = {
@@ -28,6 +32,8 @@ const SQLITE: Capabilities = {
   numbered: (column) => column.primaryKey().autoIncrement(),
   numberedAbove: (column) => column.primaryKey(),
   concurrentWriters: false,
+  databaseBytes: sql<number>`(select page_count * page_size from pragma_page_count(), pragma_page_size())`,
+  snapshotExtension: 'db',
 }
 
 const identityKey = (column: ColumnDefinitionBuilder) => column.generatedAlwaysAsIdentity().primaryKey()
@@ -39,6 +45,8 @@ const POSTGRES: Capabilities = {
   numbered: identityKey,
   numberedAbove: identityKey,
   concurrentWriters: true,
+  databaseBytes: sql<number>`pg_database_size(current_database())`,
+  snapshotExtension: 'dump',
 }
 
 export const CAPABILITIES: Readonly<Record<DialectName, Capabilities>> = {

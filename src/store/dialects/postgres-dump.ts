@@ -1,26 +1,67 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setPriority, constants } from 'node:os'
 import type { Secret } from '../../kernel/secret.ts'
+import { findPostgresProgram } from './postgres-programs.ts'
 
 const ERROR_LENGTH = 1_000
 
+/** The schemas in which `platform data restore` keeps former tables; they are no part of a dump. */
+export const KEPT_ASIDE = 'before_restore_'
+
+export interface DumpOptions {
+  readonly url: Secret
+  /** Of the server; `pg_dump` refuses a newer one than its own. */
+  readonly serverMajor: number
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Dumps the database with `pg_dump`, in its custom format, for `pg_restore`; consistent as of its start. */
-export async function dumpPostgres(url: Secret, path: string, signal?: AbortSignal): Promise<void> {
+export async function dumpPostgres(path: string, { url, serverMajor, signal }: DumpOptions): Promise<void> {
+  const program = await findPostgresProgram('pg_dump', serverMajor)
+  const options = [
+    '--format=custom',
+    // The lowest level: the server's requests need the processor too.
+    '--compress=1',
+    `--exclude-schema=${KEPT_ASIDE}*`,
+    '--no-password',
+    `--file=${path}`,
+  ]
+  await runPostgresProgram(program, options, { url, signal })
+}
+
+export interface ProgramOptions {
+  readonly url: Secret
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Runs a program of PostgreSQL on a database to its end; its password is in no argument. */
+export async function runPostgresProgram(
+  program: string,
+  options: readonly string[],
+  { url, signal }: ProgramOptions,
+): Promise<void> {
   const { address, password } = withoutPassword(url)
-  const child = spawn(
-    'pg_dump',
-    ['--format=custom', '--no-password', `--file=${path}`, `--dbname=${address}`],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      // oxlint-disable-next-line node/no-process-env -- PATH leads to pg_dump, and a command line is public
-      env: { ...process.env, ...(password !== undefined && { PGPASSWORD: password }) },
-      ...(signal && { signal }),
-    },
-  )
+  const child = spawn(program, [...options, `--dbname=${address}`], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    // oxlint-disable-next-line node/no-process-env -- PATH leads to other programs, and a command line is public
+    env: { ...process.env, ...(password !== undefined && { PGPASSWORD: password }) },
+    ...(signal && { signal }),
+  })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  child.once('spawn', () => lowerPriority(child.pid))
   const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new Error(`pg_dump ended with ${code}: ${errors.trim().slice(0, ERROR_LENGTH)}`)
+  if (code !== 0) throw new Error(`${program} ended with ${code}: ${errors.trim().slice(0, ERROR_LENGTH)}`)
+}
+
+/** Requests go before a backup. */
+export function lowerPriority(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // It has ended already.
+  }
 }
 
 function withoutPassword(secret: Secret): { address: string; password: string | undefined } {

@@ -75,7 +75,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       ),
     readAside: async (query) => (await longRead.db.executeQuery(query.compile())).rows,
     snapshot: (path, snapshotOptions = {}) =>
-      writeSnapshot(path, snapshotOptions, (file) => dumpPostgres(options.url, file, snapshotOptions.signal)),
+      writeSnapshot(path, snapshotOptions, async (file) => {
+        const { signal } = snapshotOptions
+        await dumpPostgres(file, { url: options.url, serverMajor: await readServerMajor(read), signal })
+      }),
     check: () => checkEncoding(read),
     close: () => (closing ??= close()),
   }
@@ -156,6 +159,13 @@ async function checkEncoding({ db }: Queries): Promise<void> {
       `its encoding is ${encoding}, it must be UTF8; create it with ENCODING 'UTF8' TEMPLATE template0`,
     ),
   )
+}
+
+/** `15` of 15.18. */
+async function readServerMajor({ db }: Queries): Promise<number> {
+  const { rows } = await sql<{ version: string }>`
+    select current_setting('server_version_num') as version`.execute(db)
+  return Math.trunc(Number(rows[0]?.version) / 10_000)
 }
 
 const INT8 = 20

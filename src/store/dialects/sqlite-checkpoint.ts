@@ -6,11 +6,18 @@ const { path, pagesKept, idleMs } = workerData as { path: string; pagesKept: num
 // In milliseconds: so long the restart of the log may hold up writers.
 const database = new DatabaseSync(path, { timeout: 20 })
 
+let copiedBefore = -1
+
 function checkpoint(): void {
   // A passive checkpoint does most of the work without a lock. The log restarts only after all of it was copied, which
   // under constant load never happens by itself.
-  const pagesInLog = Number(database.prepare('pragma wal_checkpoint(passive)').get()?.['log'])
-  if (pagesInLog > pagesKept) database.exec('pragma wal_checkpoint(restart)')
+  const { log, checkpointed } = database.prepare('pragma wal_checkpoint(passive)').get() ?? {}
+  const [pagesInLog, copied] = [Number(log), Number(checkpointed)]
+  // A reader, such as a snapshot, still needs the pages of the file as they are: a restart would hold up the writers and
+  // fail.
+  const isHeldBack = copied < pagesInLog && copied === copiedBefore
+  copiedBefore = copied
+  if (pagesInLog > pagesKept && !isHeldBack) database.exec('pragma wal_checkpoint(restart)')
 }
 
 function end(): void {

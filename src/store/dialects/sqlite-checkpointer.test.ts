@@ -29,7 +29,7 @@ function world() {
 
 test('the log is copied into the database file after some commits, and restarts', async () => {
   using w = world()
-  const checkpointer = createCheckpointer(w.path, 200)
+  const checkpointer = createCheckpointer(w.path, { commitsBetween: 200 })
   try {
     const writeMany = () => {
       for (let commit = 0; commit < 200; commit++) {
@@ -56,7 +56,7 @@ test('the log is copied into the database file after some commits, and restarts'
 
 test('fewer commits start no thread, and closing is possible at any time', async () => {
   using w = world()
-  const checkpointer = createCheckpointer(w.path, 10)
+  const checkpointer = createCheckpointer(w.path, { commitsBetween: 10 })
   w.write()
   checkpointer.committed()
   await checkpointer.close()
@@ -66,7 +66,7 @@ test('fewer commits start no thread, and closing is possible at any time', async
 
 test('the thread has closed its connection before the last one closes and removes the log', async () => {
   using w = world()
-  const checkpointer = createCheckpointer(w.path, 1)
+  const checkpointer = createCheckpointer(w.path, { commitsBetween: 1 })
   w.write()
   checkpointer.committed()
   await checkpointer.close()
@@ -75,7 +75,7 @@ test('the thread has closed its connection before the last one closes and remove
 })
 
 test('a database that cannot be opened does not affect the writers', async () => {
-  const checkpointer = createCheckpointer('/dev/null/platform.db', 1)
+  const checkpointer = createCheckpointer('/dev/null/platform.db', { commitsBetween: 1 })
   checkpointer.committed()
   await checkpointer.close()
 })

@@ -14,11 +14,20 @@ export interface Checkpointer {
   close(): Promise<void>
 }
 
+export interface CheckpointerOptions {
+  readonly commitsBetween?: number
+  /** The thread has failed; the next checkpoint tries to start another one. */
+  readonly onFailure?: () => void
+}
+
 /**
  * Checkpoints on a thread of its own: a checkpoint syncs two files, and on a slow disk a commit that includes one stops
  * the event loop three times as long as one without.
  */
-export function createCheckpointer(path: string, commitsBetween = COMMITS_PER_CHECKPOINT): Checkpointer {
+export function createCheckpointer(
+  path: string,
+  { commitsBetween = COMMITS_PER_CHECKPOINT, onFailure = () => undefined }: CheckpointerOptions = {},
+): Checkpointer {
   let commits = 0
   let busy = false
   let worker: Worker | undefined
@@ -29,8 +38,7 @@ export function createCheckpointer(path: string, commitsBetween = COMMITS_PER_CH
     })
     thread.unref()
     thread.on('message', () => (busy = false))
-    // Without a thread, `wal_autocheckpoint` of the writer still applies.
-    thread.on('error', () => undefined)
+    thread.on('error', onFailure)
     thread.on('exit', () => {
       busy = false
       worker = undefined

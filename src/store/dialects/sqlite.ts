@@ -1,8 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { dirname, extname } from 'node:path'
+import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { Worker } from 'node:worker_threads'
-import { CompiledQuery } from 'kysely'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -18,6 +16,7 @@ import { SqliteConnection, SqliteQueries, SqliteTransaction } from './sqlite-con
 import { isBusy } from './sqlite-errors.ts'
 import { SqliteFile } from './sqlite-file.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
+import { copyInThread, readInThread } from './sqlite-threads.ts'
 import { ReadGate } from './read-gate.ts'
 
 const PRAGMAS = ['foreign_keys = on', 'trusted_schema = off', 'temp_store = memory']
@@ -27,9 +26,12 @@ const WRITER_PRAGMAS = [
   // A commit is on disk before it is acknowledged; with NORMAL a power loss may take the last ones.
   'synchronous = full',
   'journal_size_limit = 67108864',
-  // In pages. Checkpoints have a thread of their own; this is the limit in case it fails.
-  'wal_autocheckpoint = 16000',
+  // Checkpoints have a thread of their own. A commit that makes one stops the event loop: after a snapshot of a large
+  // database, with all commits since its start, for seconds.
+  'wal_autocheckpoint = 0',
 ]
+// In pages; for a writer whose thread has failed.
+const OWN_CHECKPOINTS = 'wal_autocheckpoint = 16000'
 
 // Other processes of the same database lock it for some milliseconds while they open it.
 const OPEN_ATTEMPTS = 200
@@ -54,7 +56,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { file, writer, reader } = await openFile(options)
   const capabilities = CAPABILITIES.sqlite
   const read = new SqliteQueries(new SqliteConnection(new SqliteStatements(reader), new ReadGate()))
-  const checkpointer = createCheckpointer(path)
+  const checkpointer = createCheckpointer(path, {
+    onFailure: () => writer.isOpen && writer.exec(`pragma ${OWN_CHECKPOINTS}`),
+  })
   const queue = new WriteQueue({
     clock: options.clock,
     metrics: options.metrics,
@@ -75,11 +79,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     capabilities,
     read,
     write: (work, writeOptions) => queue.write(work, writeOptions),
-    readAside: (query) => readInWorker(path, query.compile()),
+    readAside: (query) => readInThread(path, query.compile()),
     snapshot: (target, snapshotOptions = {}) =>
       writeSnapshot(target, snapshotOptions, async (empty) => {
         file.requireUnchanged()
-        await vacuumInto(path, empty, snapshotOptions.signal)
+        await copyInThread(path, empty, snapshotOptions.signal)
       }),
     check: async () => {
       file.requireUnchanged()
@@ -211,26 +215,4 @@ function groupConnection({ database, file, checkpointer }: GroupConnectionOption
       return { tx: new SqliteTransaction(connection, onCommit), end: () => connection.end() }
     },
   }
-}
-
-/** Off the event loop: it reads and writes the whole database. */
-async function vacuumInto(path: string, target: string, signal?: AbortSignal): Promise<void> {
-  await readInWorker(path, CompiledQuery.raw('vacuum into ?', [target]), signal)
-}
-
-function readInWorker<R>(path: string, query: CompiledQuery<R>, signal?: AbortSignal): Promise<R[]> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(`./sqlite-reader${extname(import.meta.url)}`, import.meta.url), {
-      workerData: { path, text: query.sql, values: query.parameters },
-    })
-    worker.unref()
-    worker.once('message', (rows: R[]) => resolve(rows))
-    worker.once('error', (error) => reject(storeUnavailable(error)))
-    const end = () => void worker.terminate()
-    signal?.addEventListener('abort', end, { once: true })
-    worker.once('exit', () => {
-      signal?.removeEventListener('abort', end)
-      reject(storeUnavailable(new Error('the reader thread ended without an answer')))
-    })
-  })
 }

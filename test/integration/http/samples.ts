@@ -160,6 +160,12 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getCertificatePem: () => ({ params: unknownId() }),
   revokeCertificate: () => ({ params: unknownId(), body: { reason: 'The key was lost.' } }),
   deleteCertificate: () => ({ params: unknownId() }),
+  createDataBackup: () => ({ body: { note: 'before the upgrade' } }),
+  listDataBackups: () => ({ query: timedPage }),
+  getDataBackup: () => ({ params: unknownId() }),
+  getDataBackupFile: () => ({ params: unknownId() }),
+  deleteDataBackup: () => ({ params: unknownId() }),
+  pruneDataBackups: () => ({ body: { keep: 7 } }),
   getHealth: () => ({}),
   getMetrics: () => ({}),
 }

@@ -1,0 +1,223 @@
+import { existsSync, globSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import {
+  INTERRUPTED,
+  interruptRunning,
+  type DataBackup,
+  type DataBackups,
+} from '../../domains/data-backups/index.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import type { PagePosition } from '../../kernel/page.ts'
+import { Secret } from '../../kernel/secret.ts'
+import { alignColumns } from '../../kernel/table.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
+import type { SnapshotContents } from '../../ports/snapshots.ts'
+import { hashFile } from '../../store/file-hash.ts'
+import { readOnly } from '../../store/open.ts'
+import { requireFormat, restoreTarget } from '../../store/restore.ts'
+import { verifySnapshot } from '../../store/verify-snapshot.ts'
+import type { LoadedConfig } from '../../config/config.ts'
+import { createDomains, type Domains } from '../domains.ts'
+import { configOf, withDatabase, withStore, type CommandContext, type ConfigOptions } from './context.ts'
+import { withProgress } from './progress.ts'
+import { stopSignal } from './stop-signal.ts'
+
+const PAGE = 1_000
+const ACTOR = 'command-line'
+
+/** `platform data backup`: makes a backup, or waits until a running platform has made it. */
+export async function makeBackup(
+  context: CommandContext,
+  options: ConfigOptions & { readonly note?: string },
+): Promise<void> {
+  const { note } = options
+  if (note !== undefined && note.length > 1_000)
+    throw invalidField('--note', 'expected at most 1000 characters')
+  const backup = await withBackups(configOf(context, options), async ({ backups, runners }) => {
+    const stopping = new AbortController()
+    void stopSignal().then(() => stopping.abort())
+    for (const runner of runners) runner.start()
+    try {
+      const made = backups.backUp({ ...(note !== undefined && { note }) }, ACTOR, stopping.signal)
+      const { id } = await withProgress(context, 'making the backup', made)
+      await Promise.all(runners.map((runner) => runner.stop()))
+      return await backups.get(id)
+    } finally {
+      await Promise.all(runners.map((runner) => runner.stop()))
+    }
+  })
+  requireCompleted(backup)
+  context.stdout.write(`${backup.id}: ${describe(backup)}\n`)
+}
+
+function requireCompleted({ id, status, error }: DataBackup): void {
+  if (status === 'completed') return
+  throw new AppError('unavailable', 'backup_failed', `The backup ${id} has failed: ${error ?? INTERRUPTED}`)
+}
+
+function describe({ sizeBytes, tables, schemaVersion, sha256 }: DataBackup): string {
+  const rows = Object.values(tables ?? {}).reduce((sum, count) => sum + count, 0)
+  return `${sizeBytes} bytes, ${rows} rows, schema ${schemaVersion}, sha256 ${sha256}`
+}
+
+/** `platform data list`: prints the backups, the newest last, and the files without a record. */
+export async function listBackups(context: CommandContext, options: ConfigOptions): Promise<void> {
+  const loaded = configOf(context, options)
+  const backups = await withBackups(loaded, ({ backups: domain }) => allBackups(domain))
+  const rows = backups.map((backup) => [
+    toRfc3339(backup.createdAt),
+    backup.id,
+    backup.status,
+    backup.sizeBytes === null ? '-' : String(backup.sizeBytes),
+    backup.verifiedAt === null ? '-' : toRfc3339(backup.verifiedAt),
+    backup.error ?? backup.note ?? '',
+  ])
+  context.stdout.write(alignColumns([['CREATED', 'ID', 'STATUS', 'BYTES', 'VERIFIED', 'NOTE'], ...rows]))
+  const known = new Set(backups.filter(({ status }) => status === 'completed').map(({ id }) => id))
+  for (const path of filesIn(loaded))
+    if (!known.has(basename(path).replace(/\.\w+$/, '')))
+      context.stdout.write(`${path} has no record as a completed backup in this database\n`)
+}
+
+function filesIn({ config }: LoadedConfig): string[] {
+  return globSync(join(config.dataDir, 'backups', '*.{db,dump}')).toSorted()
+}
+
+async function allBackups(backups: DataBackups): Promise<DataBackup[]> {
+  const all: DataBackup[] = []
+  let after: PagePosition | null = null
+  do {
+    const page: Awaited<ReturnType<DataBackups['list']>> = await backups.list({ limit: PAGE, after })
+    all.push(...page.items)
+    after = page.next
+  } while (after)
+  return all.reverse()
+}
+
+/** `platform data verify`: compares a file with its record, and checks its integrity. */
+export async function verifyBackup(
+  context: CommandContext,
+  file: string,
+  options: ConfigOptions,
+): Promise<void> {
+  const path = resolve(context.cwd, file)
+  const verified = await verifyFile(context, path, configOf(context, options))
+  context.stdout.write(`${verifiedText(file, verified)}\n`)
+}
+
+interface VerifiedFile extends SnapshotContents {
+  readonly sha256: string
+  readonly record: DataBackup | undefined
+  /** Why there is no record. */
+  readonly reason: string
+}
+
+function verifiedText(file: string, { record, reason, sha256, tables, schemaVersion }: VerifiedFile): string {
+  const rows = Object.values(tables).reduce((sum, count) => sum + count, 0)
+  const contents = `${Object.keys(tables).length} tables, ${rows} rows, schema ${schemaVersion}`
+  return record
+    ? `${file} is the backup ${record.id}, unchanged: sha256 ${sha256}; ${contents}`
+    : `${file} passes the integrity check: ${contents}. It was not compared with a recorded sha256: ${reason}.`
+}
+
+/** Rejects with `snapshot_damaged`. */
+async function verifyFile(
+  context: CommandContext,
+  path: string,
+  loaded: LoadedConfig,
+): Promise<VerifiedFile> {
+  requireFile(path)
+  const sha256 = await withProgress(context, `reading ${path}`, hashFile(path))
+  const { record, reason } = await findRecord(loaded, path, sha256)
+  if (record && record.sha256 !== sha256) throw changedFile(path, record, sha256)
+  const contents = await withProgress(context, `checking ${path}`, verifySnapshot(path))
+  return { ...contents, sha256, record, reason }
+}
+
+function requireFile(path: string): void {
+  if (!existsSync(path)) throw new AppError('not_found', 'file_not_found', `There is no file ${path}.`)
+}
+
+function changedFile(path: string, { id, sha256: recorded }: DataBackup, sha256: string): AppError {
+  return new AppError(
+    'conflict',
+    'snapshot_damaged',
+    `The file ${path} was changed since the backup ${id}: its sha256 is ${sha256}, recorded is ${recorded}.`,
+  )
+}
+
+type FoundRecord = Pick<VerifiedFile, 'record' | 'reason'>
+
+/** The completed backup that has the name of the file, or else its SHA-256. */
+async function findRecord(loaded: LoadedConfig, path: string, sha256: string): Promise<FoundRecord> {
+  const id = basename(path).replace(/\.(db|dump)$/, '')
+  try {
+    return await withBackups(loaded, async ({ backups }) => {
+      const named = await backups.get(id).catch(() => undefined)
+      const record = named?.sha256 ? named : await backups.findByHash(sha256)
+      return { record, reason: 'the database has no backup with this name or this sha256' }
+    })
+  } catch (error) {
+    return { record: undefined, reason: errorMessage(error).replace(/\.$/, '') }
+  }
+}
+
+/** `platform data restore`: replaces the database, which no process may serve, by a verified backup. */
+export async function restoreBackup(
+  context: CommandContext,
+  file: string,
+  options: ConfigOptions,
+): Promise<void> {
+  const loaded = configOf(context, options)
+  const { database } = loaded.config
+  const path = resolve(context.cwd, file)
+  requireFile(path)
+  await requireFormat(path, database)
+  const target = await restoreTarget(database)
+  await target.requireUnserved()
+  const verified = await verifyFile(context, path, loaded)
+  context.stdout.write(`${verifiedText(file, verified)}\n`)
+  const replaced = target.replace({ path, sha256: verified.sha256 }, stampOf(systemClock.now()))
+  const { former } = await withProgress(context, `restoring ${path}`, replaced)
+  if (verified.tables['data_backups'] !== undefined) await endRunningBackup(loaded)
+  const kept =
+    former === undefined ? 'There was no former database.' : `The former database is kept as ${former}.`
+  context.stdout.write(`restored ${file}. ${kept} The next start migrates the database.\n`)
+}
+
+/** `20260131T020000Z` */
+function stampOf(at: number): string {
+  return toRfc3339(at).replaceAll(/[-:]|\.\d+/g, '')
+}
+
+/** A snapshot contains its own backup as running, which it is not any more. */
+async function endRunningBackup(loaded: LoadedConfig): Promise<void> {
+  await withDatabase(loaded, (store) =>
+    store.write((tx) => interruptRunning(tx, INTERRUPTED, systemClock.now())),
+  )
+}
+
+type BackupParts = Domains['data-backups']
+
+async function withBackups<T>(loaded: LoadedConfig, use: (parts: BackupParts) => Promise<T>): Promise<T> {
+  const { config } = loaded
+  return withStore(loaded, (opened) => {
+    const domains = createDomains({
+      config,
+      store: config.readOnly ? readOnly(opened) : opened,
+      clock: systemClock,
+      logger: silentLogger,
+      metrics: noMetrics,
+      delivery: NO_DELIVERY,
+      telemetryDelivery: NO_DELIVERY,
+      signingKey: () => new Secret(''),
+    })
+    return use(domains['data-backups'])
+  })
+}
+
+/** A command leaves its events in the outbox; a running process delivers them. */
+const NO_DELIVERY = { wake: () => undefined, settled: () => Promise.resolve() }

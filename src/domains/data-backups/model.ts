@@ -1,0 +1,106 @@
+import { MINUTE } from '../../kernel/time.ts'
+
+export const BACKUP_STATUSES = ['running', 'completed', 'failed'] as const
+export type BackupStatus = (typeof BACKUP_STATUSES)[number]
+
+/** The error of a backup whose process has ended before the backup. */
+export const INTERRUPTED = 'interrupted'
+
+/** A snapshot of the database in a file. */
+export interface DataBackup {
+  readonly id: string
+  readonly status: BackupStatus
+  /** What the snapshot contains; null unless it is completed. */
+  readonly sizeBytes: number | null
+  readonly sha256: string | null
+  /** The number of rows of each table. */
+  readonly tables: Readonly<Record<string, number>> | null
+  readonly schemaVersion: string | null
+  /** All times are epoch milliseconds, UTC. */
+  readonly createdAt: number
+  readonly finishedAt: number | null
+  readonly verifiedAt: number | null
+  /** Null unless it has failed. */
+  readonly error: string | null
+  readonly note: string | null
+  /** Id of the caller. */
+  readonly requestedBy: string
+}
+
+/** A backup that has begun. */
+export function newBackup(
+  { id, note, requestedBy }: Pick<DataBackup, 'id' | 'note' | 'requestedBy'>,
+  at: number,
+): DataBackup {
+  return {
+    id,
+    status: 'running',
+    sizeBytes: null,
+    sha256: null,
+    tables: null,
+    schemaVersion: null,
+    createdAt: at,
+    finishedAt: null,
+    verifiedAt: null,
+    error: null,
+    note,
+    requestedBy,
+  }
+}
+
+/** What a verified snapshot adds to its backup. */
+export type BackupContents = {
+  readonly [Name in 'sizeBytes' | 'sha256' | 'tables' | 'schemaVersion']: NonNullable<DataBackup[Name]>
+} & { readonly verifiedAt: number }
+
+export function completeBackup(backup: DataBackup, contents: BackupContents, at: number): DataBackup {
+  return { ...backup, ...contents, status: 'completed', finishedAt: at }
+}
+
+export function failBackup(backup: DataBackup, error: string, at: number): DataBackup {
+  return { ...backup, status: 'failed', finishedAt: at, error }
+}
+
+export interface Pruned<T> {
+  readonly removed: readonly T[]
+  readonly kept: readonly T[]
+}
+
+/**
+ * Divides completed backups, newest first, into those that are removed and those that are kept: the `keep` newest ones,
+ * and the newest verified one, even if it is older (docs/specification.md, Data backups).
+ */
+export function pruneBackups<T extends Pick<DataBackup, 'verifiedAt'>>(
+  newestFirst: readonly T[],
+  keep: number,
+): Pruned<T> {
+  const newestVerified = newestFirst.find(({ verifiedAt }) => verifiedAt !== null)
+  const isKept = (backup: T, index: number) => index < keep || backup === newestVerified
+  return {
+    removed: newestFirst.filter((backup, index) => !isKept(backup, index)),
+    kept: newestFirst.filter(isKept),
+  }
+}
+
+/** How long the worker waits after a failed backup; less if the backups are more frequent. */
+const RETRY_AFTER_MS = 30 * MINUTE
+
+/** Whether the worker makes a backup now. `newest` is the last attempt, if there was one. */
+export function isBackupDue(
+  newest: Pick<DataBackup, 'status' | 'createdAt'> | undefined,
+  everyMs: number,
+  now: number,
+): boolean {
+  if (!newest) return true
+  if (newest.status === 'running') return false
+  const pauseMs = newest.status === 'failed' ? Math.min(everyMs, RETRY_AFTER_MS) : everyMs
+  return now - newest.createdAt >= pauseMs
+}
+
+// docs/specification.md, Data backups
+const SPACE_FACTOR = 1.2
+
+/** The free space that a backup of a database needs, in bytes. */
+export function requiredBytes(databaseBytes: number): number {
+  return Math.ceil(databaseBytes * SPACE_FACTOR)
+}

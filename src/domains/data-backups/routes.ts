@@ -1,0 +1,136 @@
+import { JsonText } from '../../kernel/json-text.ts'
+import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
+import { FileContent } from '../../wire/file-content.ts'
+import { encodePage, parsePage } from '../../wire/page.ts'
+import { ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { IdParams } from '../../wire/schemas.ts'
+import {
+  BackupPage,
+  BackupQuery,
+  BackupSchema,
+  decodeNewBackup,
+  encodeBackup,
+  FileBytes,
+  NewBackupBody,
+  PruneBody,
+  PrunedSchema,
+} from './schemas.ts'
+import type { DataBackups } from './service.ts'
+
+export const BACKUP_OPERATORS = ['admin', 'devops'] as const
+// A backup contains everything that is in the database.
+const ADMIN = ['admin'] as const
+
+export const DATA_BACKUP_ERRORS = {
+  backup_not_found: { status: 404, meaning: 'There is no such backup.' },
+  backup_file_not_found: { status: 404, meaning: 'The backup has no file; only a completed one has.' },
+  backup_running: { status: 409, meaning: 'A backup is running.' },
+  no_space: { status: 503, meaning: 'The free space is less than 1.2 times the size of the database.' },
+} as const satisfies ErrorCodes
+
+const { backup_not_found, backup_file_not_found, backup_running, no_space } = DATA_BACKUP_ERRORS
+const { precondition_failed, range_not_satisfiable } = SHARED_ERRORS
+
+const BYTES = 'application/octet-stream'
+
+/** docs/specification.md, Data backups */
+export function dataBackupRoutes(backups: DataBackups): Route[] {
+  const removeFiles = async (answer: Answer) => {
+    await backups.removeFiles()
+    return answer
+  }
+  return [
+    route({
+      method: 'POST',
+      path: '/data/backups',
+      operation: 'createDataBackup',
+      tag: 'Data',
+      summary: 'Request a backup of the database',
+      description: 'The worker makes it, one at a time; the state of the backup shows its end.',
+      access: BACKUP_OPERATORS,
+      body: NewBackupBody,
+      isBodyOptional: true,
+      answers: { 202: { description: 'The backup, running.', schema: BackupSchema } },
+      errors: { backup_running, no_space },
+      prepare: () => backups.requireSpace(),
+      change: async (tx, { body, identity }) => {
+        const backup = await backups.create(tx, decodeNewBackup(body), identity.id)
+        return { status: 202, body: new JsonText(encodeBackup(backup)) }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/data/backups',
+      operation: 'listDataBackups',
+      tag: 'Data',
+      summary: 'List backups, newest first',
+      access: BACKUP_OPERATORS,
+      query: BackupQuery,
+      answers: { 200: { description: 'A page of backups.', schema: BackupPage } },
+      read: async ({ query }) => ok(encodePage(await backups.list(parsePage(query)), encodeBackup)),
+    }),
+    route({
+      method: 'GET',
+      path: '/data/backups/:id',
+      operation: 'getDataBackup',
+      tag: 'Data',
+      summary: 'Read one backup',
+      access: BACKUP_OPERATORS,
+      params: IdParams,
+      answers: { 200: { description: 'The backup.', schema: BackupSchema } },
+      errors: { backup_not_found },
+      read: async ({ params }) => ok(new JsonText(encodeBackup(await backups.get(params.id)))),
+    }),
+    route({
+      method: 'GET',
+      path: '/data/backups/:id/file',
+      operation: 'getDataBackupFile',
+      tag: 'Data',
+      summary: 'Download the file of a completed backup',
+      description:
+        'A SQLite file, or an archive for `pg_restore`. `ETag` is its SHA-256. With `Range` a part of it is sent, so an ' +
+        'interrupted download can be continued.',
+      access: ADMIN,
+      params: IdParams,
+      answers: {
+        200: { description: 'The file.', schema: FileBytes, contentType: BYTES },
+        206: { description: 'The part of the file.', schema: FileBytes, contentType: BYTES },
+        304: { description: 'The client has the file: its `ETag` is in `If-None-Match`.' },
+      },
+      errors: { backup_not_found, backup_file_not_found, precondition_failed, range_not_satisfiable },
+      read: async ({ params }) => {
+        const { sha256: tag, ...file } = await backups.file(params.id)
+        return ok(new FileContent({ ...file, tag }))
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/data/backups/:id',
+      operation: 'deleteDataBackup',
+      tag: 'Data',
+      summary: 'Delete a backup and its file',
+      access: ADMIN,
+      params: IdParams,
+      answers: { 204: { description: 'Deleted.' } },
+      errors: { backup_not_found, backup_running },
+      change: async (tx, { params, identity }) => {
+        await backups.remove(tx, params.id, identity.id)
+        return { status: 204 }
+      },
+      updateAnswer: removeFiles,
+    }),
+    route({
+      method: 'POST',
+      path: '/data/backups/prune',
+      operation: 'pruneDataBackups',
+      tag: 'Data',
+      summary: 'Delete all but the newest completed backups',
+      description: 'The newest verified backup always stays.',
+      access: BACKUP_OPERATORS,
+      body: PruneBody,
+      answers: { 200: { description: 'Which backups were removed and kept.', schema: PrunedSchema } },
+      change: async (tx, { body, identity }) => ok(await backups.prune(tx, body.keep, identity.id)),
+      updateAnswer: removeFiles,
+    }),
+  ]
+}

@@ -1,0 +1,32 @@
+import { defineColumns, flag, generated, integer, json, text } from '../../store/columns.ts'
+import { schemaOf } from '../../store/schema.ts'
+import { WORK_COLUMNS } from '../../store/work-queue.ts'
+import type { BackupStatus } from './model.ts'
+
+export const dataBackups = defineColumns({
+  seq: generated(),
+  id: text(),
+  status: text<BackupStatus>(),
+  sizeBytes: integer().nullable(),
+  sha256: text().nullable(),
+  tables: json<Readonly<Record<string, number>>>().nullable(),
+  schemaVersion: text().nullable(),
+  createdAt: integer(),
+  finishedAt: integer().nullable(),
+  verifiedAt: integer().nullable(),
+  error: text().nullable(),
+  note: text().nullable(),
+  requestedBy: text(),
+  /**
+   * Whether the file may have its final name: set before it gets that name. A snapshot contains its own row as it was
+   * before, so a process that works on the restored database does not remove the file that it was restored from.
+   */
+  isPlaced: flag(),
+  /** Whether an alert was raised for its failure; a backup that a restoration has ended is none. */
+  isAlerted: flag(),
+  /** The row stays until its file is removed; no operation shows it. */
+  deletedAt: integer().nullable(),
+  ...WORK_COLUMNS,
+})
+
+export const { db, names, pages, statement } = schemaOf({ data_backups: dataBackups })

@@ -1,0 +1,103 @@
+import { open, type FileHandle } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import type { FileContent } from '../../wire/file-content.ts'
+import { parseByteRange, type ByteRange } from './byte-range.ts'
+import { errorAnswer } from './errors.ts'
+import type { LongResponses } from './long-responses.ts'
+
+const CHUNK_BYTES = 262_144
+
+/**
+ * Sends a file, or the part of it that the client asks for. The conditions of the request are judged in the order of RFC
+ * 9110, section 13.2.2.
+ */
+export async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: FileContent,
+  longResponses: LongResponses,
+): Promise<FastifyReply> {
+  const { headers } = request
+  const { entityTag, sizeBytes } = file
+  reply.headers({ etag: entityTag, 'accept-ranges': 'bytes' })
+  if (headers['if-match'] !== undefined && !matches(headers['if-match'], entityTag, 'strong'))
+    return refuse(reply, changed(entityTag))
+  if (headers['if-none-match'] !== undefined && matches(headers['if-none-match'], entityTag, 'weak'))
+    return reply.code(304).send()
+  // A range has a meaning in a GET only (RFC 9110, section 14.2).
+  const range = request.method === 'GET' ? requestedRange(request, file) : 'whole'
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${sizeBytes}`)
+    return refuse(reply, unsatisfiable(sizeBytes))
+  }
+  describe(reply, file, range)
+  if (request.method === 'HEAD') return reply.send(Readable.from([]))
+  return sendBytes(request, reply, await open(file.path, 'r'), { range, longResponses })
+}
+
+function requestedRange({ headers }: FastifyRequest, { entityTag, sizeBytes }: FileContent) {
+  const condition = headers['if-range']
+  // A date is no condition for this file, which has none.
+  if (condition !== undefined && condition !== entityTag) return 'whole'
+  return parseByteRange(headers.range, sizeBytes)
+}
+
+function describe(reply: FastifyReply, { name, sizeBytes }: FileContent, range: ByteRange | 'whole'): void {
+  reply
+    .code(range === 'whole' ? 200 : 206)
+    .type('application/octet-stream')
+    .header('content-disposition', `attachment; filename="${name}"`)
+  if (range === 'whole') {
+    reply.header('content-length', sizeBytes)
+    return
+  }
+  const { first, last } = range
+  reply.headers({
+    'content-length': last - first + 1,
+    'content-range': `bytes ${first}-${last}/${sizeBytes}`,
+  })
+}
+
+function sendBytes(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handle: FileHandle,
+  { range, longResponses }: { readonly range: ByteRange | 'whole'; readonly longResponses: LongResponses },
+): FastifyReply {
+  const part = range === 'whole' ? {} : { start: range.first, end: range.last }
+  // The stream closes the handle, also when the client leaves.
+  const stream = handle.createReadStream({ ...part, highWaterMark: CHUNK_BYTES })
+  // The length was announced: closing the connection shows the client that the file is incomplete.
+  const remove = longResponses.add(request.raw, () => reply.raw.destroy())
+  reply.raw.once('close', remove)
+  return reply.send(stream)
+}
+
+function matches(header: string, entityTag: string, comparison: 'strong' | 'weak'): boolean {
+  if (header.trim() === '*') return true
+  const tags = header.split(',').map((tag) => tag.trim())
+  const comparable = comparison === 'weak' ? tags.map((tag) => tag.replace(/^W\//, '')) : tags
+  return comparable.includes(entityTag)
+}
+
+function refuse(
+  reply: FastifyReply,
+  { status, body, headers }: ReturnType<typeof errorAnswer>,
+): FastifyReply {
+  return reply
+    .code(status)
+    .headers(headers ?? {})
+    .send(body)
+}
+
+function changed(entityTag: string) {
+  const message = `The file has changed; its ETag is ${entityTag} now.`
+  return errorAnswer(new AppError('precondition_failed', 'precondition_failed', message))
+}
+
+function unsatisfiable(sizeBytes: number) {
+  const message = `The file has ${sizeBytes} bytes, and the range begins behind them.`
+  return errorAnswer(new AppError('range_not_satisfiable', 'range_not_satisfiable', message))
+}

@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import { systemClock } from '../../kernel/clock.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import type { Secret } from '../../kernel/secret.ts'
+import { databaseInUse, type RestoreTarget } from '../restore.ts'
+import type { Queries, Store } from '../store.ts'
+import { STORE_LIMITS } from '../timeout.ts'
+import { KEPT_ASIDE, runPostgresProgram } from './postgres-dump.ts'
+import { findNewestPostgresProgram } from './postgres-programs.ts'
+import { openPostgres } from './postgres.ts'
+
+/**
+ * Restores an archive of PostgreSQL: the former tables move to another schema of the same database, which needs no right but
+ * that of their owner to create a schema.
+ */
+export function postgresRestore(url: Secret): RestoreTarget {
+  return {
+    requireUnserved: () =>
+      withDatabase(url, async ({ read }) => {
+        if ((await countOthers(read)) > 0) throw databaseInUse('The database')
+      }),
+    replace: ({ path }, stamp) =>
+      withDatabase(url, async (store) => {
+        const schema = await currentSchema(store.read)
+        const former = `${KEPT_ASIDE}${stamp.toLowerCase()}`
+        const tables = await moveTables(store, { from: schema, to: former })
+        try {
+          await restoreArchive(url, path)
+        } catch (error) {
+          await moveTablesBack(store, { from: former, to: schema })
+          throw error
+        }
+        return { former: tables > 0 ? `the schema ${former}` : undefined }
+      }),
+  }
+}
+
+async function withDatabase<T>(url: Secret, use: (store: Store) => Promise<T>): Promise<T> {
+  const quiet = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
+  const store = await openPostgres({ url, ...quiet, limits: STORE_LIMITS.postgres })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Connections of other processes of the platform; this one has one connection. */
+async function countOthers({ db }: Queries): Promise<number> {
+  const { rows } = await sql<{ others: number }>`
+    select count(*) as others from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and application_name = 'platform'`.execute(
+    db,
+  )
+  return rows[0]?.others ?? 0
+}
+
+async function currentSchema({ db }: Queries): Promise<string> {
+  const { rows } = await sql<{ name: string }>`select current_schema() as name`.execute(db)
+  return rows[0]?.name ?? 'public'
+}
+
+interface Move {
+  readonly from: string
+  readonly to: string
+}
+
+/** Moves every table to a new schema, with its indexes and sequences; answers how many. */
+function moveTables(store: Store, { from, to }: Move): Promise<number> {
+  return store.write(
+    async ({ db }) => {
+      const names = await tablesIn({ db }, from)
+      if (names.length > 0) await sql`create schema ${sql.id(to)}`.execute(db)
+      for (const name of names)
+        await sql`alter table ${sql.id(from, name)} set schema ${sql.id(to)}`.execute(db)
+      return names.length
+    },
+    { longRunning: true },
+  )
+}
+
+async function moveTablesBack(store: Store, { from, to }: Move): Promise<void> {
+  await store.write(
+    async ({ db }) => {
+      const names = await tablesIn({ db }, from)
+      for (const name of names)
+        await sql`alter table ${sql.id(from, name)} set schema ${sql.id(to)}`.execute(db)
+      await sql`drop schema if exists ${sql.id(from)}`.execute(db)
+    },
+    { longRunning: true },
+  )
+}
+
+async function tablesIn({ db }: Pick<Queries, 'db'>, schema: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = ${schema} order by tablename`.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+async function restoreArchive(url: Secret, path: string): Promise<void> {
+  const program = await findNewestPostgresProgram('pg_restore')
+  const options = [
+    '--no-owner',
+    '--no-privileges',
+    '--exit-on-error',
+    '--single-transaction',
+    '--no-password',
+    path,
+  ]
+  await runPostgresProgram(program, options, { url })
+}

@@ -1,0 +1,71 @@
+import { constants, existsSync } from 'node:fs'
+import { chmod, copyFile, link, open, rename, rm } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { AppError } from '../../kernel/errors.ts'
+import { hashFile } from '../file-hash.ts'
+import { databaseInUse, type Restored, type RestoreTarget } from '../restore.ts'
+import { moveFile } from '../snapshot.ts'
+import { isBusy } from './sqlite-errors.ts'
+
+/** The files beside a database that belong to it. */
+const COMPANIONS = ['-wal', '-shm']
+
+/** Restores a SQLite file: the copy takes its place in one step, and the former file keeps another name. */
+export function sqliteRestore(path: string): RestoreTarget {
+  return {
+    async requireUnserved() {
+      if (existsSync(path) && isOpenElsewhere(path)) throw databaseInUse(`The database ${path}`)
+    },
+    async replace(snapshot, stamp) {
+      const copy = `${path}.restoring`
+      try {
+        await copySnapshot(snapshot, copy)
+        const former = await keepFormer(path, stamp)
+        await moveFile(copy, path)
+        return { former } satisfies Restored
+      } catch (error) {
+        await rm(copy, { force: true })
+        throw error
+      }
+    },
+  }
+}
+
+/** A process that has the database open holds a lock on it, also when it does nothing. */
+function isOpenElsewhere(path: string): boolean {
+  using database = new DatabaseSync(path, { timeout: 0 })
+  try {
+    database.exec('pragma locking_mode = exclusive; begin exclusive; rollback')
+    return false
+  } catch (error) {
+    // Whatever else is wrong with the file is a reason to restore another one.
+    return isBusy(error)
+  }
+}
+
+async function copySnapshot(
+  { path, sha256 }: { readonly path: string; readonly sha256: string },
+  copy: string,
+): Promise<void> {
+  await rm(copy, { force: true })
+  await copyFile(path, copy, constants.COPYFILE_EXCL)
+  await chmod(copy, 0o600)
+  const file = await open(copy, 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  if ((await hashFile(copy)) === sha256) return
+  throw new AppError('unavailable', 'copy_failed', `The copy ${copy} differs from ${path}; check the disk.`)
+}
+
+/** The path of the database is never without a file, so no process creates an empty one there. */
+async function keepFormer(path: string, stamp: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined
+  const former = `${path}.before-restore-${stamp}`
+  await link(path, former)
+  for (const companion of COMPANIONS)
+    if (existsSync(`${path}${companion}`)) await rename(`${path}${companion}`, `${former}${companion}`)
+  return former
+}

@@ -1,0 +1,46 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { CompiledQuery } from 'kysely'
+import { storeUnavailable } from '../unavailable.ts'
+
+/** Runs one query on a connection and a thread of its own: for what reads for a long time. */
+export async function readInThread<R>(
+  path: string,
+  query: CompiledQuery<R>,
+  signal?: AbortSignal,
+): Promise<R[]> {
+  const worker = startThread('sqlite-reader', { path, text: query.sql, values: query.parameters })
+  try {
+    // A query that runs is not interrupted; the thread ends after it.
+    return await resultOf(worker, signal, () => void worker.terminate())
+  } catch (error) {
+    throw storeUnavailable(error)
+  }
+}
+
+/** Copies a database as it is now to `target`, an empty file, while others read and write it. */
+export async function copyInThread(path: string, target: string, signal?: AbortSignal): Promise<void> {
+  const aborted = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  const worker = startThread('sqlite-backup', { path, target, aborted })
+  // The thread closes its files itself: a thread that is terminated in the middle of a step would leave them open.
+  await resultOf(worker, signal, () => Atomics.store(new Int32Array(aborted), 0, 1))
+}
+
+function startThread(name: string, workerData: object): Worker {
+  const worker = new Worker(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url), { workerData })
+  worker.unref()
+  return worker
+}
+
+function resultOf<T>(worker: Worker, signal: AbortSignal | undefined, abort: () => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', (result: T) => resolve(result))
+    worker.once('error', (error) => reject(error))
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    worker.once('exit', () => {
+      signal?.removeEventListener('abort', abort)
+      reject(new Error('a thread of the database ended without an answer'))
+    })
+  })
+}

@@ -1,0 +1,20 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+
+/** The SHA-256 of a file as 64 hexadecimal digits; computed on a thread of its own. */
+export function hashFile(path: string, signal?: AbortSignal): Promise<string> {
+  const worker = new Worker(new URL(`./file-hash-thread${extname(import.meta.url)}`, import.meta.url), {
+    workerData: { path },
+  })
+  const end = () => void worker.terminate()
+  return new Promise<string>((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+    if (signal?.aborted) end()
+    signal?.addEventListener('abort', end, { once: true })
+    worker.once('exit', () => {
+      signal?.removeEventListener('abort', end)
+      reject(signal?.aborted ? (signal.reason as Error) : new Error(`${path} was not read to its end`))
+    })
+  })
+}

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { test, type TestContext } from 'node:test'
+import type { CommandContext } from '../../src/app/commands/context.ts'
+import { verifyBackup } from '../../src/app/commands/data.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { noMetrics } from '../../src/kernel/metrics.ts'
+import { Secret } from '../../src/kernel/secret.ts'
+import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import { migrate, MIGRATIONS } from '../../src/store/migrate.ts'
+import { openStore, type DatabaseAddress } from '../../src/store/open.ts'
+import { eventually } from '../support/eventually.ts'
+import {
+  runPlatform,
+  servePlatform,
+  temporaryDirectory,
+  testEnvironment,
+  type CommandResult,
+  type ServedPlatform,
+} from '../support/platform.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { chanceOf } from '../support/random.ts'
+import { scopeOf } from '../support/scope.ts'
+import { onEveryDialect } from '../support/store.ts'
+
+interface Backup {
+  readonly id: string
+  readonly status: string
+  readonly error: string | null
+  readonly sha256: string
+  readonly size_bytes: number
+  readonly tables: Readonly<Record<string, number>>
+}
+
+/** A data directory, and the commands that use it. */
+async function world(t: TestContext, dialect: DialectName) {
+  const scope = scopeOf(t)
+  const dataDir = scope.use(temporaryDirectory()).path
+  const env: Record<string, string> = {}
+  let address: DatabaseAddress = { kind: 'sqlite', path: join(dataDir, 'platform.db') }
+  if (dialect === 'postgres') {
+    const { url, drop } = await createTestDatabase()
+    t.after(drop)
+    env['DATABASE_URL'] = url
+    address = { kind: 'postgres', url: new Secret(url) }
+  }
+  return {
+    dataDir,
+    env,
+    address,
+    backups: join(dataDir, 'backups'),
+    run: (...args: string[]) => runPlatform(['data', ...args], { dataDir, env }),
+    serve: async (more: Readonly<Record<string, string>> = {}) =>
+      scope.use(await servePlatform({ dataDir, modules: 'api,worker', env: { ...env, ...more } })),
+  }
+}
+
+function succeeded({ code, stdout, stderr }: CommandResult): string {
+  assert.deepEqual([code, stderr], [0, ''], stdout)
+  return stdout
+}
+
+async function orderIds(platform: ServedPlatform): Promise<string[]> {
+  const { items } = (await (await platform.call('GET', '/orders')).json()) as {
+    items: { order_id: string }[]
+  }
+  return items.map(({ order_id }) => order_id).toSorted()
+}
+
+async function createOrder(platform: ServedPlatform, id: string): Promise<void> {
+  const body = { order_id: id, platform: 'live', amount_cents: 4_990 }
+  assert.equal((await platform.call('POST', '/orders', { body })).status, 201)
+}
+
+async function backUp(platform: ServedPlatform): Promise<Backup> {
+  const requested = await platform.call('POST', '/data/backups')
+  assert.equal(requested.status, 202, await requested.clone().text())
+  const { id } = (await requested.json()) as Backup
+  return eventually('the end of the backup', async () => {
+    const backup = (await (await platform.call('GET', `/data/backups/${id}`)).json()) as Backup
+    return backup.status === 'running' ? undefined : backup
+  })
+}
+
+onEveryDialect('backups of the database', (dialect) => {
+  test('are downloaded whole, verified and restored; the former database is kept', async (t) => {
+    const w = await world(t, dialect)
+    const platform = await w.serve()
+    await createOrder(platform, 'before')
+    const { id, status, sha256, tables } = await backUp(platform)
+    assert.deepEqual([status, tables['orders']], ['completed', 1])
+    const download = await platform.call('GET', `/data/backups/${id}/file`)
+    const file = join(w.dataDir, 'download')
+    writeFileSync(file, Buffer.from(await download.arrayBuffer()))
+    assert.equal(download.headers.get('etag'), `"${sha256}"`)
+    await createOrder(platform, 'after')
+    assert.match(succeeded(await w.run('verify', file)), new RegExp(`is the backup ${id}, unchanged`))
+
+    const refused = await w.run('restore', file)
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /in use by another process/)
+    assert.deepEqual(await orderIds(platform), ['after', 'before'])
+
+    assert.equal(await platform.stop(), 0)
+    const said = succeeded(await w.run('restore', file))
+    assert.match(
+      said,
+      /The former database is kept as .*before.restore.\d{8}t\d{6}z\. The next start migrates/i,
+    )
+    assert.match(succeeded(await w.run('list')), new RegExp(`${id} +failed .*interrupted`))
+    const restored = await w.serve()
+    assert.deepEqual(await orderIds(restored), ['before'])
+    assert.equal((await backUp(restored)).status, 'completed')
+    const alerts = (await (await restored.call('GET', '/alerts')).json()) as { items: unknown[] }
+    assert.deepEqual(alerts.items, [], 'a restoration is no failure')
+  })
+
+  test('of an older schema are restored, and migrated by the next start', async (t) => {
+    const w = await world(t, dialect)
+    const parts = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
+    const older = join(w.dataDir, 'older')
+    const store = await openStore({ database: w.address, ...parts })
+    await migrate(store, systemClock, MIGRATIONS.slice(0, 6))
+    await store.snapshot(older)
+    await store.close()
+    const first = await w.serve()
+    await createOrder(first, 'newer')
+    await first.stop()
+    const said = succeeded(await w.run('restore', older))
+    assert.match(said, /schema 0006-tickets\. It was not compared with a recorded sha256/)
+    const migrated = await w.serve()
+    assert.deepEqual(await orderIds(migrated), [])
+    assert.equal((await backUp(migrated)).status, 'completed')
+  })
+
+  test('are made by a command without a running platform, and by one beside it', async (t) => {
+    const w = await world(t, dialect)
+    assert.match((await w.run('backup')).stderr, /There is no (database|schema)/)
+    await (await w.serve()).stop()
+    assert.match(succeeded(await w.run('backup', '--note', 'by hand')), /^[0-9a-f-]{36}: \d+ bytes, \d+ rows/)
+    await w.serve()
+    succeeded(await w.run('backup'))
+    const list = succeeded(await w.run('list'))
+    assert.equal(list.match(/completed/g)?.length, 2)
+    assert.match(list, /by hand/)
+    assert.equal(readdirSync(w.backups).length, 2)
+  })
+
+  test('of the worker come at their time, and only as many are kept as are wanted', async (t) => {
+    const w = await world(t, dialect)
+    const platform = await w.serve({ DATA_BACKUP_EVERY: '1s', DATA_BACKUP_KEEP: '2' })
+    await eventually('the first backup is removed again', async () => {
+      const { items } = (await (await platform.call('GET', '/data/backups')).json()) as { items: Backup[] }
+      return items.length >= 2 && readdirSync(w.backups).length >= 2 && (await deletions(platform)) > 0
+    })
+    await platform.stop()
+    const left = readdirSync(w.backups).filter((name) => /\.(db|dump)$/.test(name))
+    assert.ok(left.length <= 4, `${left.length} are left`)
+  })
+})
+
+async function deletions(platform: ServedPlatform): Promise<number> {
+  const metrics = await (await platform.call('GET', '/metrics')).text()
+  return Number(/platform_data_backups_total\{change="deleted"\} (\d+)/.exec(metrics)?.[1])
+}
+
+test('two processes on one database make one backup at a time', async (t) => {
+  const w = await world(t, 'sqlite')
+  const [one, other] = [await w.serve(), await w.serve()]
+  const request = (_: unknown, index: number) => (index % 2 ? one : other).call('POST', '/data/backups')
+  const answers = await Promise.all(Array.from({ length: 8 }).map(request))
+  const statuses = answers.map(({ status }) => status)
+  assert.ok(statuses.every((status) => status === 202 || status === 409))
+  const { items } = (await (await one.call('GET', '/data/backups')).json()) as { items: Backup[] }
+  assert.equal(statuses.filter((status) => status === 202).length, items.length)
+  assert.ok(items.filter(({ status }) => status === 'running').length <= 1)
+})
+
+test('a platform that is killed while it makes a backup: the next one records the interruption', async (t) => {
+  const w = await world(t, 'sqlite')
+  const platform = await w.serve()
+  const requested = (await (await platform.call('POST', '/data/backups')).json()) as Backup
+  await platform.kill()
+  const next = await w.serve()
+  const ended = await eventually('the end of the backup', async () => {
+    const backup = (await (await next.call('GET', `/data/backups/${requested.id}`)).json()) as Backup
+    return backup.status === 'running' ? undefined : backup
+  })
+  // A small backup may have been completed before the end of its process.
+  if (ended.status === 'failed') {
+    assert.equal(ended.error, 'interrupted')
+    assert.deepEqual(existsSync(w.backups) ? readdirSync(w.backups) : [], [])
+  }
+  assert.equal((await backUp(next)).status, 'completed')
+})
+
+/** Runs `platform data verify` in this process: 200 processes would take minutes. */
+async function verifyHere(dataDir: string, file: string): Promise<string> {
+  let output = ''
+  const stdout = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      output += chunk.toString()
+      done()
+    },
+  })
+  const env = testEnvironment(dataDir, {}) as Record<string, string>
+  const context: CommandContext = { env, cwd: dataDir, stdin: Readable.from([]), stdout, stderr: stdout }
+  await verifyBackup(context, file, {})
+  return output
+}
+
+test('each of 200 flipped bits is found by the recorded SHA-256', async (t) => {
+  const chance = chanceOf(t)
+  const w = await world(t, 'sqlite')
+  await (await w.serve()).stop()
+  succeeded(await w.run('backup'))
+  const [name = ''] = readdirSync(w.backups)
+  const path = join(w.backups, name)
+  const whole = readFileSync(path)
+  for (let flip = 0; flip < 200; flip++) {
+    const bit = chance.between(0, whole.length * 8 - 1)
+    const damaged = Buffer.from(whole)
+    damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+    writeFileSync(path, damaged)
+    await assert.rejects(verifyHere(w.dataDir, path), { code: 'snapshot_damaged' }, `bit ${bit}`)
+  }
+  writeFileSync(path, whole)
+  assert.match(await verifyHere(w.dataDir, path), /unchanged/)
+})
+
+test('what is no backup of this database is not restored', async (t) => {
+  const w = await world(t, 'sqlite')
+  await (await w.serve()).stop()
+  succeeded(await w.run('backup'))
+  const before = statSync(join(w.dataDir, 'platform.db')).ino
+  const [name = ''] = readdirSync(w.backups)
+  const cases: readonly (readonly [file: string, reason: RegExp])[] = [
+    [join(w.dataDir, 'missing'), /There is no file/],
+    [file('text', 'no database'), /neither a SQLite file nor an archive/],
+    [file('archive', 'PGDMP and more'), /database\.url names a database of the other kind/],
+    [file('empty', ''), /neither a SQLite file nor an archive/],
+    [truncated(), /was changed|is damaged/],
+  ]
+  for (const [path, reason] of cases) {
+    const { code, stderr } = await w.run('restore', path)
+    assert.equal(code, 1, path)
+    assert.match(stderr, reason)
+  }
+  assert.equal(statSync(join(w.dataDir, 'platform.db')).ino, before)
+  assert.deepEqual(
+    readdirSync(w.dataDir).filter((each) => each.includes('before-restore') || each.includes('restoring')),
+    [],
+  )
+
+  function file(label: string, text: string): string {
+    writeFileSync(join(w.dataDir, label), text)
+    return join(w.dataDir, label)
+  }
+
+  function truncated(): string {
+    const path = join(w.dataDir, basename(name))
+    copyFileSync(join(w.backups, name), path)
+    writeFileSync(path, readFileSync(path).subarray(0, 100_000))
+    return path
+  }
+})

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { DatabaseAddress } from '../../src/store/open.ts'
+import { backupsOf } from '../support/data-backups.ts'
+import { STEPS, type Step, type Task } from '../support/dying-backup.ts'
+import { temporaryDirectory } from '../support/platform.ts'
+import { onEveryDialect, testStore } from '../support/store.ts'
+
+const PROCESS = join(import.meta.dirname, '../support/dying-backup.ts')
+
+function databaseOf(address: DatabaseAddress): Task['database'] {
+  return address.kind === 'sqlite' ? { path: address.path } : { url: address.url.reveal() }
+}
+
+async function runDying(task: Task): Promise<void> {
+  const child = spawn(process.execPath, [PROCESS, JSON.stringify(task)], { stdio: 'inherit' })
+  assert.deepEqual(await once(child, 'exit'), [null, 'SIGKILL'])
+}
+
+onEveryDialect('a backup whose process is killed', (dialect) => {
+  for (const step of STEPS) {
+    test(`when it is ${step}: it has failed as interrupted, and leaves no file`, async () => {
+      await using world = await deadBackup(step)
+      const { id, backups } = world
+      assert.equal((await backups.backups.get(id)).status, 'running')
+      backups.start()
+      const { status, error, sha256 } = await backups.ended(id)
+      assert.deepEqual([status, error, sha256], ['failed', 'interrupted', null])
+      assert.deepEqual(readdirSync(world.directory), [])
+      assert.deepEqual(backups.alerts, ['data.backup.failed ERROR'])
+      assert.equal((await backups.make()).status, 'completed')
+    })
+  }
+
+  test('keeps a complete file that it has not placed: the database was restored from it', async () => {
+    await using world = await deadBackup('verified')
+    const { id, backups, directory } = world
+    const [file = ''] = readdirSync(directory)
+    const complete = `${id}.${dialect === 'sqlite' ? 'db' : 'dump'}`
+    copyFileSync(join(directory, file), join(directory, complete))
+    backups.start()
+    assert.equal((await backups.ended(id)).error, 'interrupted')
+    assert.deepEqual(readdirSync(directory), [complete])
+  })
+
+  async function deadBackup(step: Step) {
+    await using opening = new AsyncDisposableStack()
+    const { path } = opening.use(temporaryDirectory())
+    const directory = join(path, 'backups')
+    mkdirSync(directory)
+    const { store, address } = opening.use(await testStore(dialect))
+    const backups = backupsOf(store, directory)
+    opening.defer(() => backups.stop())
+    const { id } = await backups.request()
+    await runDying({ database: databaseOf(address), directory, step })
+    const opened = opening.move()
+    return { id, backups, directory, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  }
+})
+
+test('files of other backups stay', async () => {
+  await using opening = new AsyncDisposableStack()
+  const { path } = opening.use(temporaryDirectory())
+  const { store } = opening.use(await testStore('sqlite'))
+  const backups = backupsOf(store, path)
+  opening.defer(() => backups.stop())
+  backups.start()
+  const { id } = await backups.make()
+  writeFileSync(join(path, `${id}0.db`), 'another one')
+  await store.write((tx) => backups.backups.remove(tx, id, 'ada'))
+  await backups.backups.removeFiles()
+  assert.deepEqual(readdirSync(path), [`${id}0.db`])
+})
