@@ -27,7 +27,7 @@ interface WorldOptions extends Partial<SignInWorldOptions> {
 /** A platform and a mock provider; `another` is a further process of the platform. */
 async function openWorld(t: TestContext, { dialect = 'sqlite', mock = {}, ...options }: WorldOptions = {}) {
   const scope = scopeOf(t)
-  const provider = scope.use(await startTestProvider(mock, systemClock))
+  const provider = scope.use(await startTestProvider({ MOCK_LOG: '1', ...mock }, systemClock))
   const { store } = scope.use(await testStore(dialect))
   const start = async () =>
     scope.use(
