@@ -71,7 +71,7 @@ export class EventOrder {
  * Merges the next messages with the next events of telemetry. Telemetry that comes after later messages waits for them.
  * Messages after the last event of telemetry wait too: more telemetry may come before them.
  */
-export function merge(
+function merge(
   start: Places,
   { events, through }: EventPage,
   telemetry: readonly PositionedEvent[],
