@@ -54,6 +54,7 @@ async function world(dialect: DialectName, limits: Limits = {}) {
     addMessages: (count: number) => void (newestMessage += count),
     clock,
     store,
+    service,
     telemetry,
     outbox,
     alerts,
@@ -294,6 +295,24 @@ onEveryDialect('telemetry', (dialect) => {
       newest,
       [0, 0, 3, 4].map((index) => all[index]?.place),
     )
+  })
+
+  test('the log is settled when no upload is open any more', async () => {
+    await using w = await world(dialect)
+    if (!w.store.capabilities.concurrentWriters) return
+    const [written, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const upload = parseUpload({ agent_id: 'a', data: {} }, w.clock.now())
+    const writing = w.store.write(async (tx) => {
+      await w.service.accept(tx, upload, 'collector')
+      written.resolve()
+      await commit.promise
+    })
+    await written.promise
+    const settled = w.outbox.settled()
+    setTimeout(commit.resolve, 50)
+    await settled
+    assert.equal((await w.outbox.readAfter(0, 10)).length, 1)
+    await writing
   })
 
   test('the log knows up to where events have been removed', async () => {

@@ -63,9 +63,14 @@ async function forward(
 ): Promise<FastifyReply> {
   if (!staysBelowPrefix(url)) throw malformed('the path', 'must not contain ".." or begin with "//"')
   const stream = body instanceof Readable ? body : undefined
-  const response = await api.send({ method, path: url, headers, body: stream }, sender, disconnectOf(reply))
-  // The api may answer before the client has sent its whole body.
-  await discardBody(raw, reply.raw)
+  const exchange = endedBy(reply)
+  const response = await api.send({ method, path: url, headers, body: stream }, sender, exchange.signal)
+  if (!raw.complete) {
+    // The api has answered before it has the whole body, so it does not read the rest.
+    raw.unpipe().resume()
+    response.once('end', () => exchange.abort())
+    await discardBody(raw, reply.raw)
+  }
   reply.code(response.statusCode ?? 502).headers(endToEndHeaders(response.headers))
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.
   return reply.send(lasts(response) ? endable(response, raw, reply.raw, longResponses) : response)
@@ -94,10 +99,10 @@ function endable(
 }
 
 /** Aborted when the client disconnects before its answer is sent. */
-function disconnectOf({ raw }: FastifyReply): AbortSignal {
-  const disconnected = new AbortController()
+function endedBy({ raw }: FastifyReply): AbortController {
+  const exchange = new AbortController()
   raw.once('close', () => {
-    if (!raw.writableFinished) disconnected.abort()
+    if (!raw.writableFinished) exchange.abort()
   })
-  return disconnected.signal
+  return exchange
 }

@@ -54,3 +54,24 @@ test('what cannot wait is counted, and holds back what can', async () => {
   await nextTurn()
   assert.deepEqual(granted, [10])
 })
+
+test('no more calls than allowed are granted in one turn of the event loop', async () => {
+  const budget = new Budget(100, { grantsPerTurn: 2 })
+  const { granted } = reserveAll(budget, [1, 2, 3, 4, 5])
+  await Promise.resolve()
+  assert.deepEqual(granted, [1, 2])
+  await nextTurn()
+  assert.deepEqual(granted, [1, 2, 3, 4])
+  await nextTurn()
+  assert.deepEqual([granted, budget.used], [[1, 2, 3, 4, 5], 15])
+})
+
+test('what is released within a turn is granted in the next one, if the turn has granted enough', async () => {
+  const budget = new Budget(2, { grantsPerTurn: 2 })
+  const { granted } = reserveAll(budget, [1, 1, 1])
+  budget.release(1)
+  await Promise.resolve()
+  assert.equal(granted.length, 2)
+  await nextTurn()
+  assert.equal(granted.length, 3)
+})

@@ -1,11 +1,15 @@
 /** A limited amount of bytes or requests. Calls wait for their share in the order in which they came. */
 export class Budget {
   readonly #limit: number
+  readonly #grantsPerTurn: number
+  #grantsInTurn = 0
   readonly #waiting = new Set<Waiter>()
   #used = 0
 
-  constructor(limit: number) {
+  /** `grantsPerTurn`: how many calls are granted in one turn of the event loop, if each one causes much work. */
+  constructor(limit: number, { grantsPerTurn = Number.POSITIVE_INFINITY } = {}) {
     this.#limit = limit
+    this.#grantsPerTurn = grantsPerTurn
   }
 
   /** What is reserved now. */
@@ -23,7 +27,7 @@ export class Budget {
   /** Resolves when that amount is free, in the order of the calls. Rejects with the reason of `signal`. */
   async reserve(amount: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    if (this.#waiting.size === 0 && this.#hasRoomFor(amount)) return this.charge(amount)
+    if (this.#waiting.size === 0 && this.#canGrant(amount)) return this.#countGrant(amount)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiter = { amount, resolve }
     const abort = () => {
@@ -48,15 +52,28 @@ export class Budget {
   }
 
   /** An amount larger than the limit gets its turn when nothing else is reserved. */
-  #hasRoomFor(amount: number): boolean {
-    return this.#used <= 0 || this.#used + amount <= this.#limit
+  #canGrant(amount: number): boolean {
+    const hasRoom = this.#used <= 0 || this.#used + amount <= this.#limit
+    return hasRoom && this.#grantsInTurn < this.#grantsPerTurn
+  }
+
+  #countGrant(amount: number): void {
+    this.#used += amount
+    if (this.#grantsPerTurn === Number.POSITIVE_INFINITY) return
+    if (this.#grantsInTurn === 0) setImmediate(() => this.#beginTurn())
+    this.#grantsInTurn++
+  }
+
+  #beginTurn(): void {
+    this.#grantsInTurn = 0
+    this.#grant()
   }
 
   #grant(): void {
     for (const waiter of this.#waiting) {
-      if (!this.#hasRoomFor(waiter.amount)) return
+      if (!this.#canGrant(waiter.amount)) return
       this.#waiting.delete(waiter)
-      this.#used += waiter.amount
+      this.#countGrant(waiter.amount)
       waiter.resolve()
     }
   }

@@ -42,6 +42,8 @@ const WEB_SOCKET = {
   autoPong: false,
   maxPayload: MAX_FRAME_BYTES,
   closeTimeout: CLOSE_TIMEOUT_MS,
+  // One frame of a client in each turn of the event loop: many clients that send many frames do not hold it up.
+  allowSynchronousEvents: false,
   handleProtocols: (offered: ReadonlySet<string>) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
 }
 

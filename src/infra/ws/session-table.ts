@@ -32,6 +32,8 @@ export interface SessionTableDeps {
 const MAX_OUTGOING_BYTES = 16 * 1_048_576
 // Each holds a connection to the api and the first part of its answer; further ones would only wait at the api.
 const MAX_EXCHANGES = 256
+// A new connection to the api takes about a millisecond.
+const EXCHANGES_PER_TURN = 8
 // A session that was ended elsewhere has to be closed within a second.
 const TICK_MS = SECOND / 2
 /** How long a client may take to answer a close frame. */
@@ -71,7 +73,7 @@ export class SessionTable {
     this.#outgoingBytes = new Budget(deps.maxOutgoingBytes ?? MAX_OUTGOING_BYTES)
     this.#sessionDeps = {
       ...deps,
-      exchanges: new Budget(MAX_EXCHANGES),
+      exchanges: new Budget(MAX_EXCHANGES, { grantsPerTurn: EXCHANGES_PER_TURN }),
       outgoingBytes: this.#outgoingBytes,
       requireCurrentEndings: () => this.#sync.requireCurrentEndings(),
       onEnd: (session, end) => this.#remove(session, end),

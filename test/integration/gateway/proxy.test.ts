@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { eventually } from '../../support/eventually.ts'
-import { exchange } from '../http/raw-socket.ts'
+import { exchange, sendThenRead } from '../http/raw-socket.ts'
 import { sendJson, startApiDouble } from './api-double.ts'
 import { PATIENT } from './socket.ts'
 import { openWorld } from './world.ts'
@@ -424,4 +425,16 @@ test('a refused token does not reach the api', async (t) => {
   const answer = await fetch(`${url}/orders`, { headers: { authorization: 'Bearer abc' } })
   assert.equal(answer.status, 401)
   assert.deepEqual(api.seen, [])
+})
+
+test('a client that is still sending gets the answer of an api that does not read the body', async (t) => {
+  const api = createHttpServer((_request, response) => sendJson(response, 413, { code: 'payload_too_large' }))
+  api.listen(0, '127.0.0.1')
+  await once(api, 'listening')
+  t.after(() => api.close().closeAllConnections())
+  const { port } = api.address() as AddressInfo
+  const world = await openWorld(t, { apiUrl: () => `http://127.0.0.1:${port}` })
+  const { authorization } = await bearer(world)
+  const head = ['POST /orders HTTP/1.1', `Authorization: ${authorization}`]
+  assert.match(await sendThenRead(world.url, head, Buffer.alloc(8 * 1_048_576, ' ')), /^HTTP\/1\.1 413 /)
 })

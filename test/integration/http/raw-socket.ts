@@ -29,6 +29,28 @@ export async function exchange(url: string, bytes: string): Promise<RawAnswer[]>
   return parseAnswers(text)
 }
 
+/**
+ * Sends a head, on a connection that closes after the answer, and the whole body, before it reads: as simple clients do.
+ * Returns what it then reads; rejects if the body cannot be sent.
+ */
+export async function sendThenRead(url: string, head: readonly string[], body: Buffer): Promise<string> {
+  const { hostname, port } = addressOf(url)
+  const socket = connect(port, hostname)
+  await once(socket, 'connect')
+  socket.pause()
+  const length = `Content-Length: ${body.length}`
+  const lines = [...head, 'Host: localhost', 'Connection: close', 'Content-Type: application/json', length]
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  const sent = Promise.withResolvers<void>()
+  socket.write(body, (error) => (error ? sent.reject(error) : sent.resolve()))
+  await sent.promise
+  let text = ''
+  socket.setEncoding('latin1').on('data', (piece: string) => (text += piece))
+  socket.resume()
+  await once(socket, 'close')
+  return text
+}
+
 function parseAnswers(text: string): RawAnswer[] {
   const answers: RawAnswer[] = []
   for (let rest = text; rest !== '';) {
