@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
+import { certificatesDomain } from '../domains/certificates/index.ts'
 import { eventsDomain, type DeclaredSubject, type SubjectsByLog } from '../domains/events/index.ts'
 import { heartbeatsDomain } from '../domains/heartbeats/index.ts'
 import { menusDomain } from '../domains/menus/index.ts'
@@ -12,6 +14,7 @@ import { signInDomain, type SignInSettings } from '../domains/sign-in/index.ts'
 import { telemetryDomain } from '../domains/telemetry/index.ts'
 import { ticketsDomain } from '../domains/tickets/index.ts'
 import { usersDomain } from '../domains/users/index.ts'
+import { CertificateDirectory } from '../infra/files/certificate-directory.ts'
 import { OidcProvider } from '../infra/oidc/oidc-provider.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
@@ -45,6 +48,7 @@ export const DOMAINS = [
   heartbeatsDomain,
   menusDomain,
   signInDomain,
+  certificatesDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -136,6 +140,13 @@ export function createDomains(options: DomainsOptions) {
     events: eventsOf(ticketsDomain),
     userExists: (queries, userId) => users.users.exists(queries, userId),
   })
+  const certificates = certificatesDomain.create({
+    ...platform,
+    events: eventsOf(certificatesDomain),
+    alerts: alerts.alerts,
+    files: new CertificateDirectory(join(config.dataDir, 'certs')),
+    scanEveryMs: config.worker.certificateScanMs,
+  })
   const signIn = signInDomain.create({
     ...platform,
     users: users.users,
@@ -148,7 +159,7 @@ export function createDomains(options: DomainsOptions) {
   const menus = menusDomain.create({ ...platform, events: eventsOf(menusDomain) })
   const logs = { messages: messages.log, telemetry: telemetry.log }
   const events = eventsDomain.create({ ...platform, logs, subjects: eventSubjectsByLog() })
-  const management = { alerts, heartbeats, tickets, menus, telemetry }
+  const management = { alerts, certificates, heartbeats, tickets, menus, telemetry }
   const created = { messages, orders, users, 'sign-in': signIn, pool, sessions, events, ...management }
   return created satisfies Record<DomainName, DomainParts>
 }

@@ -78,22 +78,6 @@ describe('a setting without an effect is an error', () => {
     lines: readonly string[],
   ])[] = [
     [
-      'in the file',
-      '[worker]\ncertificate_scan = "1h"',
-      {},
-      [
-        'file platform.toml:2: worker.certificate_scan: expected no value: the setting has no effect in this release',
-      ],
-    ],
-    [
-      'in the environment',
-      '',
-      { WORKER_CERTIFICATE_SCAN: '1h' },
-      [
-        'environment WORKER_CERTIFICATE_SCAN: worker.certificate_scan: expected no value: the setting has no effect in this release',
-      ],
-    ],
-    [
       'in a table that only later releases read',
       '\n[backup]\nclean = true',
       {},

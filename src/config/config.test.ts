@@ -150,6 +150,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'telemetry.rate': { toml: '1', env: '2' },
   'worker.listen': { toml: '"127.0.0.1:1"', env: '127.0.0.1:2' },
   'worker.order_scan': { toml: '"1s"', env: '2s' },
+  'worker.certificate_scan': { toml: '"1s"', env: '2s' },
   'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
   'alerts.keep': { toml: '"30d"', env: '60d' },
   'alerts.robot.url': {

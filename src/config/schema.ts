@@ -310,9 +310,8 @@ const SETTINGS = {
     default: '5s',
   }),
   'worker.certificate_scan': setting(timerPeriod, {
-    description: 'How often the worker looks for certificates that end soon.',
+    description: 'How often the worker looks for certificates that end soon, and at their files.',
     default: '1h',
-    noEffectYet: true,
   }),
   'alerts.acknowledge_for': setting(durationFrom(SECOND), {
     description: 'How long an acknowledgement lasts; then the alert fires again.',

@@ -11,6 +11,7 @@ import { addHeartbeats } from './migrations/0007-heartbeats.ts'
 import { telemetry } from './migrations/0008-telemetry.ts'
 import { events } from './migrations/0009-events.ts'
 import { addMenus } from './migrations/0010-menus.ts'
+import { addCertificates } from './migrations/0011-certificates.ts'
 import { addSignIn } from './migrations/0014-sign-in.ts'
 import { eventOrder } from './migrations/0019-event-order.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   telemetry,
   events,
   addMenus,
+  addCertificates,
   addSignIn,
   eventOrder,
 ]

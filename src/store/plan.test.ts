@@ -47,6 +47,11 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING (COVERING )?INDEX telemetry_agents_by_silence/,
   ],
   [
+    'the certificates that share a name with another one',
+    "select id from certificates where id in (select certificate_id from certificate_names where name in ('a', 'b'))",
+    /USING INDEX sqlite_autoindex_certificates_1 \(id=\?\)/,
+  ],
+  [
     'the notifications that no message contains yet',
     "select id from alert_notifications where outcome = 'pending' and message_id is null order by seq limit 1000",
     /USING INDEX alert_notifications_pending/,

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { listDecisions } from '../../src/domains/alerts/notifications/store.ts'
 import { listSilences } from '../../src/domains/alerts/silences/store.ts'
 import { listAlerts, listHistory } from '../../src/domains/alerts/store.ts'
+import { listCertificates, SOONEST_END_FIRST } from '../../src/domains/certificates/store.ts'
 import { listHeartbeats } from '../../src/domains/heartbeats/store.ts'
 import { listMessages } from '../../src/domains/messages/store.ts'
 import { listOrders } from '../../src/domains/orders/store.ts'
@@ -19,6 +20,11 @@ import { testStore } from '../support/store.ts'
 
 // Pages behind the first one.
 const NEWEST = { limit: 100, after: { order: 'newest', values: [9] } }
+const SOONEST_END = {
+  limit: 100,
+  order: SOONEST_END_FIRST,
+  after: { order: 'not_after', values: [9, 9] },
+}
 const OLDEST = { limit: 100, order: OLDEST_FIRST, after: { order: 'oldest', values: [9] } }
 
 type Read = (queries: Queries) => Promise<unknown>
@@ -55,6 +61,21 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'heartbeats',
     (on) => listHeartbeats(on, {}, NEWEST),
     /^SEARCH heartbeats USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  [
+    'certificates',
+    (on) => listCertificates(on, {}, 1, NEWEST),
+    /^SEARCH certificates USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  [
+    'certificates by their end',
+    (on) => listCertificates(on, {}, 1, SOONEST_END),
+    /^SEARCH certificates USING INDEX certificates_by_end \(not_after>\?\)$/,
+  ],
+  [
+    'expiring certificates by their end',
+    (on) => listCertificates(on, { status: 'expiring', expiresBefore: 9 }, 1, SOONEST_END),
+    /^SEARCH certificates USING INDEX certificates_by_end \(not_after>\? AND not_after<\?\)$/,
   ],
   [
     'live sessions',

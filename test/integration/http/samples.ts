@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { freshCertificate } from '../../support/certificate-sample.ts'
 import type { Place } from './document.ts'
 import type { Sent } from './traffic.ts'
 
@@ -146,6 +147,19 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   }),
   listTelemetryAgents: () => ({ query: timedPage }),
   getTelemetryAgent: () => ({ params: { agent_id: fresh('agent') } }),
+  registerCertificate: () => ({ body: { name: fresh('shop'), pem: freshCertificate() } }),
+  listCertificates: () => ({
+    query: {
+      ...timedPage,
+      status: 'expiring',
+      expires_before: '2099-01-31T03:00:00+01:00',
+      sort: 'created_at',
+    },
+  }),
+  getCertificate: () => ({ params: unknownId() }),
+  getCertificatePem: () => ({ params: unknownId() }),
+  revokeCertificate: () => ({ params: unknownId(), body: { reason: 'The key was lost.' } }),
+  deleteCertificate: () => ({ params: unknownId() }),
   getHealth: () => ({}),
   getMetrics: () => ({}),
 }

@@ -1,0 +1,65 @@
+import { DAY, toRfc3339 } from '../../kernel/time.ts'
+import type { PlatformAlert } from '../../ports/alerts.ts'
+import { severityOfStep, type LadderStep } from './ladder.ts'
+import type { Certificate } from './model.ts'
+
+const SOURCE = 'platform.certificates'
+// The body of an alert is for people, who can list the others.
+const SHOWN_NAMES = 10
+
+/** The alert of a certificate that ends soon. */
+export function endingAlert(certificate: Certificate, step: LadderStep): PlatformAlert {
+  const { name, endsAt } = certificate
+  return {
+    alarmId: `certificate.expiring:${certificate.fingerprintSha256}`,
+    source: SOURCE,
+    title: step === 0 ? `The certificate ${name} has ended` : `The certificate ${name} ends ${within(step)}`,
+    body: `${whatEnds(certificate)} at ${toRfc3339(endsAt)}. ${namesOf(certificate)}`,
+    severity: severityOfStep(step),
+  }
+}
+
+/** The recovery of that alert. */
+export function endingRecovery(certificate: Certificate, reason: string): PlatformAlert {
+  return {
+    alarmId: `certificate.expiring:${certificate.fingerprintSha256}`,
+    source: SOURCE,
+    title: `The certificate ${certificate.name} needs no replacement`,
+    body: reason,
+    severity: 'CLOSE',
+  }
+}
+
+/** The alert of a file that is not as it was written; without a problem its recovery. */
+export function fileAlert(
+  { name, fingerprintSha256 }: Certificate,
+  problem: string | undefined,
+): PlatformAlert {
+  return {
+    alarmId: `certificate.file:${fingerprintSha256}`,
+    source: SOURCE,
+    title: `The file of the certificate ${name} ${problem ?? 'is as it was written'}`,
+    body:
+      problem === undefined
+        ? 'An inspection has found it, or the certificate was deleted.'
+        : `Put certs/${fingerprintSha256}.pem back from a backup, or delete the certificate and register it again.`,
+    severity: problem === undefined ? 'CLOSE' : 'ERROR',
+  }
+}
+
+function within(step: LadderStep): string {
+  return step === 1 ? 'within 24 hours' : `within ${step} days`
+}
+
+function whatEnds({ fingerprintSha256, expiresFirst, chain, notAfter, endsAt }: Certificate): string {
+  if (expiresFirst === fingerprintSha256) return 'It ends'
+  const member = chain.find((each) => each.fingerprintSha256 === expiresFirst)
+  const days = Math.floor((notAfter - endsAt) / DAY)
+  return `A certificate of its chain (${member?.subject ?? expiresFirst}) ends ${days} days before it,`
+}
+
+function namesOf({ names, subject }: Certificate): string {
+  if (names.length === 0) return `Subject: ${subject}`
+  const others = names.length - SHOWN_NAMES
+  return `Names: ${names.slice(0, SHOWN_NAMES).join(', ')}${others > 0 ? ` and ${others} more` : ''}`
+}

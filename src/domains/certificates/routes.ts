@@ -1,0 +1,168 @@
+import { Type } from 'typebox'
+import { JsonText } from '../../kernel/json-text.ts'
+import { NEWEST_FIRST } from '../../kernel/page.ts'
+import type { ErrorCodes } from '../../wire/error-codes.ts'
+import { encodePage, parsePage } from '../../wire/page.ts'
+import { created, ok, route, type Route } from '../../wire/route.ts'
+import { IdParams } from '../../wire/schemas.ts'
+import { refusePrivateKeys } from './private-keys.ts'
+import {
+  CertificatePage,
+  CertificateQuery,
+  CertificateSchema,
+  decodeNewCertificate,
+  encodeCertificate,
+  filterOf,
+  NewCertificateBody,
+  RevocationBody,
+} from './schemas.ts'
+import type { Certificates } from './service.ts'
+import { SOONEST_END_FIRST } from './store.ts'
+
+/** Of the list, and of the events. */
+export const CERTIFICATE_READERS = ['admin', 'devops', 'auditor'] as const
+const OPERATORS = ['admin', 'devops'] as const
+const ADMINS = ['admin'] as const
+
+const PEM = 'application/x-pem-file'
+
+export const CERTIFICATE_ERRORS = {
+  invalid_certificate: { status: 400, meaning: 'The PEM cannot be read; the message names the block.' },
+  private_key_refused: { status: 400, meaning: 'A text contains a private key; nothing of it was stored.' },
+  certificate_not_found: { status: 404, meaning: 'There is no such certificate.' },
+  certificate_exists: { status: 409, meaning: 'A certificate with this fingerprint is registered.' },
+  certificate_busy: {
+    status: 503,
+    meaning: 'Another request works on the file of this certificate; retry.',
+  },
+  certificate_file_unavailable: {
+    status: 503,
+    meaning: 'The file of the certificate is missing or altered, or cannot be read or written.',
+  },
+} as const satisfies ErrorCodes
+
+const {
+  invalid_certificate,
+  private_key_refused,
+  certificate_not_found,
+  certificate_exists,
+  certificate_busy,
+  certificate_file_unavailable,
+} = CERTIFICATE_ERRORS
+
+/** docs/specification.md, Certificates */
+export function certificateRoutes(certificates: Certificates): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/certificates',
+      operation: 'registerCertificate',
+      tag: 'Certificates',
+      summary: 'Register a certificate with its chain',
+      description:
+        'The first certificate of the PEM is registered, the others are its chain. A request that contains a private key ' +
+        'is refused, and nothing of it is stored.',
+      access: OPERATORS,
+      body: NewCertificateBody,
+      answers: { 201: { description: 'The registered certificate.', schema: CertificateSchema } },
+      errors: {
+        invalid_certificate,
+        private_key_refused,
+        certificate_exists,
+        certificate_busy,
+        certificate_file_unavailable,
+      },
+      prepare: ({ body }) => certificates.prepare(decodeNewCertificate(body)),
+      change: async (tx, { identity }, registration) =>
+        created(new JsonText(encodeCertificate(await certificates.register(tx, registration, identity.id)))),
+    }),
+    route({
+      method: 'GET',
+      path: '/certificates',
+      operation: 'listCertificates',
+      tag: 'Certificates',
+      summary: 'List certificates, newest first or by their end',
+      access: CERTIFICATE_READERS,
+      query: CertificateQuery,
+      answers: { 200: { description: 'A page of certificates.', schema: CertificatePage } },
+      read: async ({ query }) => {
+        const page = parsePage(query, query.sort === 'not_after' ? SOONEST_END_FIRST : NEWEST_FIRST)
+        return ok(encodePage(await certificates.list(filterOf(query), page), encodeCertificate))
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/certificates/:id',
+      operation: 'getCertificate',
+      tag: 'Certificates',
+      summary: 'Read one certificate',
+      access: CERTIFICATE_READERS,
+      params: IdParams,
+      answers: { 200: { description: 'The certificate.', schema: CertificateSchema } },
+      errors: { certificate_not_found },
+      read: async ({ params }) => ok(new JsonText(encodeCertificate(await certificates.get(params.id)))),
+    }),
+    route({
+      method: 'GET',
+      path: '/certificates/:id/pem',
+      operation: 'getCertificatePem',
+      tag: 'Certificates',
+      summary: 'Read one certificate with its chain, in PEM',
+      access: CERTIFICATE_READERS,
+      params: IdParams,
+      answers: {
+        200: {
+          description: 'The certificate, then its chain, as they were registered, without text around them.',
+          schema: Type.String(),
+          contentType: PEM,
+        },
+      },
+      errors: { certificate_not_found, certificate_file_unavailable },
+      read: async ({ params }) => {
+        const { certificate, pem } = await certificates.readPem(params.id)
+        const fileName = `${certificate.fingerprintSha256}.pem`
+        return ok(pem, { 'content-type': PEM, 'content-disposition': `attachment; filename="${fileName}"` })
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/certificates/:id/revoke',
+      operation: 'revokeCertificate',
+      tag: 'Certificates',
+      summary: 'Revoke a certificate; its alert recovers',
+      description:
+        'Marks the certificate in this registry; its issuer does not learn of it. A revoked one stays as it is.',
+      access: OPERATORS,
+      params: IdParams,
+      body: RevocationBody,
+      isBodyOptional: true,
+      answers: { 200: { description: 'The revoked certificate.', schema: CertificateSchema } },
+      errors: { certificate_not_found, private_key_refused },
+      prepare: ({ body: { reason } }) => {
+        refusePrivateKeys({ reason })
+        return reason ?? null
+      },
+      change: async (tx, { params, identity }, reason) =>
+        ok(new JsonText(encodeCertificate(await certificates.revoke(tx, params.id, reason, identity.id)))),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/certificates/:id',
+      operation: 'deleteCertificate',
+      tag: 'Certificates',
+      summary: 'Delete a certificate and its file; its alerts recover',
+      access: ADMINS,
+      params: IdParams,
+      answers: { 204: { description: 'Deleted.' } },
+      errors: { certificate_not_found },
+      change: async (tx, { params, identity }) => {
+        await certificates.remove(tx, params.id, identity.id)
+        return { status: 204 }
+      },
+      updateAnswer: async (answer) => {
+        await certificates.removalsDone()
+        return answer
+      },
+    }),
+  ]
+}

@@ -1,0 +1,117 @@
+import { Type, type Static } from 'typebox'
+import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
+import { PageOf, TimedPageQuery } from '../../wire/page.ts'
+import {
+  Fields,
+  GivenTime,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../wire/schemas.ts'
+import type { CertificateChange, CertificateEnding } from './events.ts'
+import { LADDER } from './ladder.ts'
+import { CERTIFICATE_STATUSES, CERTIFICATE_WARNINGS } from './model.ts'
+import type { NewCertificate } from './service.ts'
+import type { CertificateFilter } from './store.ts'
+
+const Name = Text({ minLength: 1, maxLength: 100, examples: ['shop.example.com'] })
+const Reason = { minLength: 1, maxLength: 1_024, examples: ['The key was lost.'] }
+const Fingerprint = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'SHA-256 of the certificate in DER, in hexadecimal.',
+})
+const Status = OneOf(CERTIFICATE_STATUSES, '`expiring`: 30 days or less are left.')
+const DistinguishedName = Type.String({ description: 'RFC 4514.', examples: ['CN=shop.example.com,O=Shop'] })
+
+export const CertificateSchema = Fields(
+  {
+    id: Id,
+    name: Name,
+    fingerprint_sha256: Fingerprint,
+    serial: Type.String({ description: 'Hexadecimal.' }),
+    subject: DistinguishedName,
+    issuer: DistinguishedName,
+    names: Type.Array(Type.String(), { description: 'DNS names and IP addresses.' }),
+    not_before: Timestamp,
+    not_after: Timestamp,
+    days_left: Type.Integer({
+      description: 'Days until `not_after`; a part of a day counts as one. 0 or less after it.',
+    }),
+    key: Type.String({ description: 'Algorithm and size.', examples: ['rsa-2048', 'ec-p256', 'ed25519'] }),
+    signature: Type.String({
+      description: 'Algorithm of the signature, as OpenSSL names it.',
+      examples: ['sha256WithRSAEncryption', 'ecdsa-with-SHA256', 'ED25519'],
+    }),
+    is_ca: Type.Boolean(),
+    chain: Type.Array(
+      Fields({ fingerprint_sha256: Fingerprint, subject: DistinguishedName, not_after: Timestamp }),
+      { description: 'The other certificates of the PEM, in their order.' },
+    ),
+    status: Status,
+    warnings: Type.Array(OneOf(CERTIFICATE_WARNINGS)),
+    replaced_by: Nullable<string>({ type: 'string', description: 'Id of the certificate that replaces it.' }),
+    revoked_at: NullableTimestamp,
+    revoke_reason: Nullable<string>({ type: 'string' }),
+    created_by: Type.String({ description: 'Id of the caller.' }),
+    created_at: Timestamp,
+  },
+  { $id: 'Certificate' },
+)
+
+export const CertificatePage = PageOf(CertificateSchema)
+
+export const NewCertificateBody = Fields({
+  name: Name,
+  pem: Text({
+    minLength: 1,
+    maxLength: 1_048_576,
+    description:
+      'The certificate in PEM (RFC 7468), then its chain: up to 20 certificates. Text around the blocks is ignored. A ' +
+      'private key is refused.',
+  }),
+})
+
+export const RevocationBody = Fields({ reason: Type.Optional(Text(Reason)) })
+
+export const SORTS = ['created_at', 'not_after'] as const
+
+export const CertificateQuery = Fields({
+  status: Type.Optional(Status),
+  expires_before: Type.Optional(
+    GivenTime('Only certificates that end before this time. RFC 3339 with any offset; write `+` as `%2B`.'),
+  ),
+  sort: Type.Optional(
+    OneOf(SORTS, '`created_at` (default): newest first. `not_after`: the end that comes first, first.'),
+  ),
+  ...TimedPageQuery,
+})
+
+export const decodeNewCertificate = decoderOf<NewCertificate>(NewCertificateBody)
+
+/** Throws `validation_failed` for a time that does not exist. */
+export function filterOf({ status, expires_before }: Static<typeof CertificateQuery>): CertificateFilter {
+  return {
+    ...(status && { status }),
+    ...(expires_before !== undefined && { expiresBefore: parseTime('expires_before', expires_before) }),
+  }
+}
+
+export const encodeCertificate = encoderOf(CertificateSchema)
+
+const encodeEnding = encoderOf(
+  Fields({
+    certificate: CertificateSchema,
+    step: Type.Integer({ enum: LADDER.map(({ step }) => step) }),
+    expires_first: Fingerprint,
+  }),
+)
+
+const encodeChange = encoderOf(Fields({ certificate: CertificateSchema, actor: Type.String() }))
+
+/** The data of an event. */
+export function encodeEvent(data: CertificateChange | CertificateEnding): string {
+  return 'step' in data ? encodeEnding(data) : encodeChange(data)
+}

@@ -1,0 +1,246 @@
+import { notFound } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Counter } from '../../kernel/metrics.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { Tx } from '../../store/store.ts'
+import { endingRecovery, fileAlert } from './alerts.ts'
+import { readBundle, type Bundle } from './bundle.ts'
+import { certificateExists, ClaimedFiles, type WrittenFile } from './claimed-files.ts'
+import type { CertificateDeps } from './deps.ts'
+import { CERTIFICATE_EVENTS } from './events.ts'
+import { Inspection, type InspectionResult } from './inspection.ts'
+import type { LadderStep } from './ladder.ts'
+import {
+  covers,
+  replacementsAmong,
+  viewOf,
+  type Certificate,
+  type CertificateStatus,
+  type CertificateView,
+} from './model.ts'
+import { refusePrivateKeys } from './private-keys.ts'
+import {
+  countByStatus,
+  deleteCertificate,
+  findCertificate,
+  insertCertificate,
+  listCertificates,
+  listRelatives,
+  lockAllReplacements,
+  lockCertificate,
+  recordSteps,
+  revokeCertificate,
+  setReplacedBy,
+  type CertificateFilter,
+} from './store.ts'
+
+/** What a client sends to register a certificate. */
+export interface NewCertificate {
+  readonly name: string
+  readonly pem: string
+}
+
+/** A certificate that is ready to be registered: its file is written and claimed. */
+export interface Registration extends Pick<Bundle, 'facts'> {
+  readonly name: string
+  readonly file: WrittenFile
+}
+
+const CHANGES = ['registered', 'revoked', 'deleted'] as const
+type Change = (typeof CHANGES)[number]
+
+/** The registered certificates, their files, and the inspection of both. */
+export class Certificates {
+  readonly #deps: CertificateDeps
+  readonly #files: ClaimedFiles
+  readonly #inspection: Inspection
+  readonly #changes: Counter
+  readonly #removals = new Set<Promise<unknown>>()
+
+  constructor(deps: CertificateDeps) {
+    this.#deps = deps
+    this.#files = new ClaimedFiles(deps)
+    this.#inspection = new Inspection(deps, this.#files)
+    this.#changes = deps.metrics.counter({
+      name: 'certificate_changes_total',
+      help: 'Certificates that were registered, revoked or deleted.',
+      labels: ['change'],
+    })
+    for (const change of CHANGES) this.#changes.increment({ change }, 0)
+  }
+
+  /**
+   * Reads a certificate and writes its file, before the transaction that registers it. Rejects with `private_key_refused`,
+   * `invalid_certificate`, `certificate_exists`, `certificate_busy` and `certificate_file_unavailable`.
+   */
+  async prepare({ name, pem }: NewCertificate): Promise<Registration> {
+    refusePrivateKeys({ name })
+    return this.store(name, await readBundle(pem))
+  }
+
+  /** Writes the file of a bundle; see {@link prepare}. */
+  async store(name: string, { facts, pem }: Bundle): Promise<Registration> {
+    return { name, facts, file: await this.#files.write(facts.fingerprintSha256, pem) }
+  }
+
+  /** Registers a certificate. Rejects with `certificate_exists`, and with `certificate_busy` if its preparation is too old. */
+  async register(tx: Tx, { name, facts, file }: Registration, actor: string): Promise<CertificateView> {
+    await lockAllReplacements(tx)
+    const certificate = newCertificate(name, facts, file, { actor, at: this.#deps.clock.now() })
+    if (!(await insertCertificate(tx, certificate))) throw certificateExists(facts.fingerprintSha256)
+    await this.#files.adopt(tx, file)
+    const replacedBy = await this.#updateReplacements(tx, certificate)
+    return this.#record(tx, 'registered', { ...certificate, replacedBy }, actor)
+  }
+
+  /** Rejects with `certificate_not_found`. */
+  async get(id: string): Promise<CertificateView> {
+    const certificate = await findCertificate(this.#deps.store.read, id)
+    return viewOf(requireCertificate(certificate, id), this.#deps.clock.now())
+  }
+
+  async list(
+    filter: CertificateFilter,
+    page: PageRequest<'notAfter' | 'seq'>,
+  ): Promise<Page<CertificateView>> {
+    const { clock, store } = this.#deps
+    const now = clock.now()
+    const { items, next } = await listCertificates(store.read, filter, now, page)
+    return { items: items.map((each) => viewOf(each, now)), next }
+  }
+
+  /** A certificate and its PEM. Rejects with `certificate_not_found`, and with `certificate_file_unavailable`. */
+  async readPem(id: string): Promise<{ certificate: Certificate; pem: string }> {
+    const certificate = await this.get(id)
+    return { certificate, pem: await this.#files.read(certificate) }
+  }
+
+  /** Revokes a certificate; a revoked one is returned unchanged. Rejects with `certificate_not_found`. */
+  async revoke(tx: Tx, id: string, reason: string | null, actor: string): Promise<CertificateView> {
+    await lockAllReplacements(tx)
+    const known = requireCertificate(await lockCertificate(tx, id), id)
+    const now = this.#deps.clock.now()
+    if (known.revokedAt !== null) return viewOf(known, now)
+    const revoked = { ...known, revokedAt: now, revokedBy: actor, revokeReason: reason }
+    await revokeCertificate(tx, revoked)
+    await this.#updateReplacements(tx, revoked)
+    if (known.alertStep !== null) await this.#recover(tx, revoked, known.reportedStep, 'It was revoked.')
+    return this.#record(tx, 'revoked', revoked, actor)
+  }
+
+  /** Deletes a certificate, and its file after the commit. Rejects with `certificate_not_found`. */
+  async remove(tx: Tx, id: string, actor: string): Promise<void> {
+    const { alerts } = this.#deps
+    await lockAllReplacements(tx)
+    const known = requireCertificate(await lockCertificate(tx, id), id)
+    await deleteCertificate(tx, id)
+    await this.#updateReplacements(tx, known)
+    if (known.alertStep !== null) await alerts.raise(tx, endingRecovery(known, 'It was deleted.'))
+    if (known.hasFileAlert) await alerts.raise(tx, fileAlert(known, undefined))
+    await this.#record(tx, 'deleted', known, actor)
+    tx.afterCommit(() => this.#removeFile(known))
+  }
+
+  /** Resolves when the files of the deleted certificates are removed, or are left to the next inspection. */
+  async removalsDone(): Promise<void> {
+    await Promise.all(this.#removals)
+  }
+
+  /** Inspects the ends and the files of all certificates now, as the worker does. */
+  inspect(signal: AbortSignal): Promise<InspectionResult> {
+    return this.#inspection.run(signal)
+  }
+
+  /** How many certificates there are of each status. Takes long where there are many. */
+  countByStatus(): Promise<{ status: CertificateStatus; certificates: number }[]> {
+    const { clock, store } = this.#deps
+    return store.readAside(countByStatus(store.read, clock.now()))
+  }
+
+  /**
+   * Finds out again which certificate replaces which, after one was registered, revoked or deleted. Only those can be
+   * affected whose names it covers. Returns what replaces that one.
+   */
+  async #updateReplacements(tx: Tx, changed: Certificate): Promise<string | null> {
+    const relatives = await listRelatives(tx, changed)
+    const replacements = replacementsAmong(relatives)
+    for (const relative of relatives.filter((each) => covers(changed, each))) {
+      const replacedBy = replacements.get(relative.id) ?? null
+      if (replacedBy !== relative.replacedBy) await this.#setReplacedBy(tx, relative.id, replacedBy)
+    }
+    return replacements.get(changed.id) ?? null
+  }
+
+  async #setReplacedBy(tx: Tx, id: string, replacedBy: string | null): Promise<void> {
+    await setReplacedBy(tx, id, replacedBy)
+    const replaced = requireCertificate(await lockCertificate(tx, id), id)
+    if (replacedBy === null || replaced.alertStep === null) return
+    await this.#recover(tx, replaced, replaced.reportedStep, 'It was replaced.')
+  }
+
+  async #recover(
+    tx: Tx,
+    certificate: Certificate,
+    reportedStep: LadderStep | null,
+    reason: string,
+  ): Promise<void> {
+    await recordSteps(tx, certificate.id, { reportedStep, alertStep: null })
+    await this.#deps.alerts.raise(tx, endingRecovery(certificate, reason))
+  }
+
+  /** Writes the event of a change in its transaction, and its log line after the commit. */
+  async #record(tx: Tx, change: Change, changed: Certificate, actor: string): Promise<CertificateView> {
+    const { clock, events, logger } = this.#deps
+    const certificate = viewOf(changed, clock.now())
+    const { id, name, fingerprintSha256 } = certificate
+    await events.append(tx, {
+      type: CERTIFICATE_EVENTS[change],
+      subject: id,
+      data: { certificate, actor },
+    })
+    tx.afterCommit(() => {
+      this.#changes.increment({ change })
+      logger.info(
+        { certificate_id: id, name, fingerprint: fingerprintSha256, actor },
+        `certificate ${change}`,
+      )
+    })
+    return certificate
+  }
+
+  #removeFile({ fingerprintSha256 }: Certificate): void {
+    const { logger } = this.#deps
+    const removal = this.#files
+      .removeLeftOver(this.#files.nameOf(fingerprintSha256))
+      .catch((error: unknown) => {
+        logger.warn({ fingerprint: fingerprintSha256, error }, 'certificate file left to the next inspection')
+      })
+    this.#removals.add(removal)
+    void removal.finally(() => this.#removals.delete(removal))
+  }
+}
+
+function newCertificate(
+  name: string,
+  facts: Bundle['facts'],
+  { sha256 }: WrittenFile,
+  { actor, at }: { readonly actor: string; readonly at: number },
+): Certificate {
+  return {
+    ...facts,
+    id: newId(),
+    name,
+    replacedBy: null,
+    revokedAt: null,
+    revokedBy: null,
+    revokeReason: null,
+    createdBy: actor,
+    createdAt: at,
+    fileSha256: sha256,
+  }
+}
+
+function requireCertificate<T>(certificate: T | undefined, id: string): T {
+  if (!certificate) throw notFound('certificate', id)
+  return certificate
+}

@@ -1,0 +1,259 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { mapPage, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
+import type { NewRowOf, RowOf } from '../../store/columns.ts'
+import { lockRows } from '../../store/locking.ts'
+import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { LadderStep } from './ladder.ts'
+import {
+  coverageOf,
+  EXPIRING_MS,
+  type Certificate,
+  type CertificateStatus,
+  type Replaceable,
+} from './model.ts'
+import { certificates, db, pages, statement } from './tables.ts'
+
+/** A certificate with what the inspections have done. */
+export type InspectedCertificate = RowOf<typeof certificates>
+/** A row as it is read: not decoded yet. */
+type StoredRow = { [Name in keyof InspectedCertificate]: Stored<InspectedCertificate[Name]> }
+type Stored<T> = T extends readonly unknown[] ? string : T extends boolean ? number : T
+
+const insert = statement<NewRowOf<typeof certificates>>((on, value) =>
+  on
+    .insertInto('certificates')
+    .values(certificates.values(value))
+    .onConflict((conflict) => conflict.column('fingerprint_sha256').doNothing()),
+)
+
+const find = statement<{ id: string }, StoredRow>((on, value) =>
+  on.selectFrom('certificates').select(certificates.all).where('id', '=', value('id')),
+)
+
+const lock = statement<{ id: string }, StoredRow>((on, value, capabilities) =>
+  on
+    .selectFrom('certificates')
+    .select(certificates.all)
+    .where('id', '=', value('id'))
+    .$call(lockRows(capabilities)),
+)
+
+const isKnown = statement<{ fingerprint: string }, { id: string }>((on, value) =>
+  on.selectFrom('certificates').select('id').where('fingerprint_sha256', '=', value('fingerprint')),
+)
+
+const batch = statement<{ after: number; limit: number }, StoredRow>((on, value) =>
+  on
+    .selectFrom('certificates')
+    .select(certificates.all)
+    .where('seq', '>', value('after'))
+    .orderBy('seq')
+    .limit(value('limit')),
+)
+
+const revoke = statement<Pick<Certificate, 'id' | 'revokedAt' | 'revokedBy' | 'revokeReason'>>((on, value) =>
+  on
+    .updateTable('certificates')
+    .set(certificates.set(value, 'revokedAt', 'revokedBy', 'revokeReason'))
+    .where('id', '=', value('id')),
+)
+
+const setReplacement = statement<Pick<Certificate, 'id' | 'replacedBy'>>((on, value) =>
+  on.updateTable('certificates').set(certificates.set(value, 'replacedBy')).where('id', '=', value('id')),
+)
+
+const setSteps = statement<Pick<InspectedCertificate, 'id' | 'reportedStep' | 'alertStep'>>((on, value) =>
+  on
+    .updateTable('certificates')
+    .set(certificates.set(value, 'reportedStep', 'alertStep'))
+    .where('id', '=', value('id')),
+)
+
+const setFileAlert = statement<Pick<InspectedCertificate, 'id' | 'hasFileAlert'>>((on, value) =>
+  on.updateTable('certificates').set(certificates.set(value, 'hasFileAlert')).where('id', '=', value('id')),
+)
+
+const remove = statement<{ id: string }>((on, value) =>
+  on.deleteFrom('certificates').where('id', '=', value('id')),
+)
+
+const removeNames = statement<{ id: string }>((on, value) =>
+  on.deleteFrom('certificate_names').where('certificate_id', '=', value('id')),
+)
+
+const lockReplacements = statement<object, { name: string }>((on, _value, capabilities) =>
+  on.selectFrom('certificate_locks').select('name').$call(lockRows(capabilities)),
+)
+
+/** `false` when a certificate with the fingerprint is registered. */
+export async function insertCertificate(tx: Tx, certificate: Certificate): Promise<boolean> {
+  const row = { ...certificate, reportedStep: null, alertStep: null, hasFileAlert: false }
+  if ((await tx.change(insert, row)) === 0) return false
+  const rows = searchedNames(certificate).map((name) => ({ name, certificate_id: certificate.id }))
+  await db(tx).insertInto('certificate_names').values(rows).execute()
+  return true
+}
+
+export async function findCertificate(
+  queries: Queries,
+  id: string,
+): Promise<InspectedCertificate | undefined> {
+  const row = await first(queries, find, { id })
+  return row && certificates.decode(row)
+}
+
+/** Finds a certificate and locks it until the end of the transaction. */
+export async function lockCertificate(tx: Tx, id: string): Promise<InspectedCertificate | undefined> {
+  const row = await first(tx, lock, { id })
+  return row && certificates.decode(row)
+}
+
+export async function isRegistered(queries: Queries, fingerprint: string): Promise<boolean> {
+  return (await first(queries, isKnown, { fingerprint })) !== undefined
+}
+
+/** The certificates behind a position, in the order of their registration. */
+export async function listBatch(
+  queries: Queries,
+  after: number,
+  limit: number,
+): Promise<InspectedCertificate[]> {
+  return (await queries.run(batch, { after, limit })).map((row) => certificates.decode(row))
+}
+
+/** Writes a revocation; the transaction must have locked the certificate. */
+export async function revokeCertificate(tx: Tx, revoked: Certificate): Promise<void> {
+  await tx.change(revoke, revoked)
+}
+
+export async function deleteCertificate(tx: Tx, id: string): Promise<void> {
+  await tx.change(removeNames, { id })
+  await tx.change(remove, { id })
+}
+
+/** Makes concurrent changes of what replaces what wait for each other; comes before any lock of a certificate. */
+export async function lockAllReplacements(tx: Tx): Promise<void> {
+  await tx.run(lockReplacements, {})
+}
+
+/** A certificate as a candidate to replace others, or to be replaced. */
+export type Relative = Replaceable & Pick<InspectedCertificate, 'replacedBy' | 'alertStep'>
+
+/** The certificates that share a name with this one, and this one if it is registered. */
+export async function listRelatives(
+  tx: Tx,
+  certificate: Pick<Certificate, 'names' | 'subject'>,
+): Promise<Relative[]> {
+  const rows = await db(tx)
+    .selectFrom('certificates')
+    .select(
+      certificates.pick('seq', 'id', 'names', 'subject', 'notAfter', 'revokedAt', 'replacedBy', 'alertStep'),
+    )
+    .where('id', 'in', (sharing) =>
+      sharing
+        .selectFrom('certificate_names')
+        .select('certificate_id')
+        .where('name', 'in', searchedNames(certificate)),
+    )
+    .execute()
+  return rows.map((row) => certificates.decode(row))
+}
+
+// PostgreSQL keeps up to 2,700 bytes in an index.
+const INDEXED_CHARACTERS = 255
+
+/** The names in `certificate_names`; a long one, which is a subject, is there by its digest. */
+function searchedNames(certificate: Pick<Certificate, 'names' | 'subject'>): string[] {
+  return coverageOf(certificate).map((name) =>
+    name.length <= INDEXED_CHARACTERS ? name : createHash('sha256').update(name).digest('hex'),
+  )
+}
+
+export async function setReplacedBy(tx: Tx, id: string, replacedBy: string | null): Promise<void> {
+  await tx.change(setReplacement, { id, replacedBy })
+}
+
+/** Records what an inspection has reported. */
+export async function recordSteps(
+  tx: Tx,
+  id: string,
+  steps: { readonly reportedStep: LadderStep | null; readonly alertStep: LadderStep | null },
+): Promise<void> {
+  await tx.change(setSteps, { id, ...steps })
+}
+
+export async function recordFileAlert(tx: Tx, id: string, hasFileAlert: boolean): Promise<void> {
+  await tx.change(setFileAlert, { id, hasFileAlert })
+}
+
+/** The end that comes first, first. */
+export const SOONEST_END_FIRST: PageOrder<'notAfter' | 'seq'> = {
+  name: 'not_after',
+  keys: [
+    { name: 'notAfter', type: 'integer', direction: 'asc' },
+    { name: 'seq', type: 'integer', direction: 'asc' },
+  ],
+}
+
+// Neither revoked nor replaced: the time decides the status.
+const IS_IN_USE = sql<boolean>`revoked_at is null and replaced_by is null`
+
+// Each status is a member, whose value is the time now.
+const pageOfCertificates = pages(
+  { table: 'certificates', createdAt: 'created_at' },
+  (on) => on.selectFrom('certificates').select(certificates.all),
+  {
+    revoked: (query, _now: number) => query.where('revoked_at', 'is not', null),
+    replaced: (query, _now: number) =>
+      query.where('revoked_at', 'is', null).where('replaced_by', 'is not', null),
+    expired: (query, now: number) => query.where(IS_IN_USE).where('not_after', '<=', now),
+    not_yet_valid: (query, now: number) =>
+      query.where(IS_IN_USE).where('not_after', '>', now).where('not_before', '>', now),
+    expiring: (query, now: number) =>
+      query
+        .where(IS_IN_USE)
+        .where('not_before', '<=', now)
+        .where('not_after', '>', now)
+        .where('not_after', '<=', expiringUntil(now)),
+    valid: (query, now: number) =>
+      query.where(IS_IN_USE).where('not_before', '<=', now).where('not_after', '>', expiringUntil(now)),
+    expiresBefore: (query, time: number) => query.where('not_after', '<', time),
+  },
+)
+
+function expiringUntil(now: number) {
+  return sql<number>`${now} + ${sql.lit(EXPIRING_MS)}`
+}
+
+export interface CertificateFilter {
+  readonly status?: CertificateStatus
+  /** Only those that end before this time. */
+  readonly expiresBefore?: number
+}
+
+/** By their registration, the newest first, or by their end. */
+export async function listCertificates(
+  queries: Queries,
+  { status, expiresBefore }: CertificateFilter,
+  now: number,
+  page: PageRequest<'notAfter' | 'seq'>,
+): Promise<Page<Certificate>> {
+  const filter = { ...(status && { [status]: now }), ...(expiresBefore !== undefined && { expiresBefore }) }
+  return mapPage(await pageOfCertificates(queries, filter, page), certificates.decode)
+}
+
+/** The query that counts the certificates of each status at that time. It reads the whole table. */
+export function countByStatus(queries: Queries, now: number) {
+  const status = sql<CertificateStatus>`case
+    when revoked_at is not null then 'revoked'
+    when replaced_by is not null then 'replaced'
+    when not_after <= ${now} then 'expired'
+    when not_before > ${now} then 'not_yet_valid'
+    when not_after <= ${now + EXPIRING_MS} then 'expiring'
+    else 'valid' end`
+  return db(queries)
+    .selectFrom((from) => from.selectFrom('certificates').select(status.as('status')).as('each'))
+    .select(['status', (each) => each.fn.countAll<number>().as('certificates')])
+    .groupBy('status')
+}
