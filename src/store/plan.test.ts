@@ -48,8 +48,8 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
   ],
   [
     'the certificates that share a name with another one',
-    "select id from certificates where id in (select certificate_id from certificate_names where name in ('a', 'b'))",
-    /USING INDEX sqlite_autoindex_certificates_1 \(id=\?\)/,
+    "select certificate_id from certificate_names where name in ('a', 'b')",
+    /USING COVERING INDEX sqlite_autoindex_certificate_names_1 \(name=\?\)$/,
   ],
   [
     'the notifications that no message contains yet',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { globSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually.ts'
+import { createJumpingClock, missingFaketime } from '../support/jumping-clock.ts'
 import { startNats } from '../support/nats.ts'
 import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
 import type { Chance } from '../support/random.ts'
@@ -9,7 +9,6 @@ import { openEngine, type Engine } from './support/engine.ts'
 import { requireOrders } from './support/order-invariants.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
-const LIBRARY = '/usr/lib/*/faketime/libfaketimeMT.so.1'
 const SECOND_MS = 1_000
 const DAY_MS = 86_400_000
 const PATIENCE = { timeoutMs: 60_000 }
@@ -35,7 +34,7 @@ export const clockJumps: Scenario = {
   unit: 'jumps',
   rounds: { short: 6, full: 60 },
   parts: [{ title: 'one process with all modules', run: jump }],
-  unsupported: () => (globSync(LIBRARY).length > 0 ? undefined : 'it needs the Debian package faketime'),
+  unsupported: missingFaketime,
 }
 
 interface PlacedOrder {
@@ -80,32 +79,6 @@ async function openWorld({ scope }: Trial) {
   const env = { ...clock.env, BUS_SERVER: nats.url, WORKER_ORDER_SCAN: '100ms', TZ: 'Europe/Berlin' }
   const platform = scope.use(await servePlatform({ dataDir, env }))
   return { clock, platform, engine: await openEngine('sqlite', dataDir, scope) }
-}
-
-/** The clock of another process, with an offset from the real time. */
-function createJumpingClock(file: string) {
-  let offset = 0
-  const write = () => {
-    const seconds = offset / SECOND_MS
-    writeFileSync(`${file}.new`, `${seconds < 0 ? '' : '+'}${seconds}\n`)
-    // Atomic, because a partly written number would be another jump.
-    renameSync(`${file}.new`, file)
-  }
-  write()
-  return {
-    env: {
-      LD_PRELOAD: globSync(LIBRARY)[0] ?? '',
-      FAKETIME_TIMESTAMP_FILE: file,
-      FAKETIME_NO_CACHE: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      NO_FAKE_STAT: '1',
-    },
-    now: () => Date.now() + offset,
-    set(time: number) {
-      offset = Math.round((time - Date.now()) / SECOND_MS) * SECOND_MS
-      write()
-    },
-  }
 }
 
 async function placeOrders(platform: ServedPlatform, now: number, prefix: string): Promise<PlacedOrder[]> {

@@ -51,7 +51,7 @@ describe('the commands that the documents show', () => {
     assert.equal(await world.platform.ended, 0)
   })
 
-  const guides = ['users', 'operating', 'events', 'tickets', 'menus', 'telemetry', 'alerts'].map(
+  const guides = ['users', 'operating', 'events', 'tickets', 'menus', 'certificates', 'telemetry', 'alerts'].map(
     (name) => `docs/guide/${name}.md`,
   )
   for (const guide of guides) {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { CERTIFICATE, freshCertificate } from '../support/certificate-sample.ts'
 import { eventually } from '../support/eventually.ts'
 import { listenTo } from '../support/bus-reader.ts'
 import { startNats } from '../support/nats.ts'
@@ -135,6 +136,37 @@ async function useSecrets(platform: ServedPlatform, call: Call, canaries: Canari
   canaries.assertNone(await broken.text(), 'the answer to broken JSON')
 }
 
+/** Sends a private key in all places where it could be stored, and text beside a certificate that must not be. */
+async function usePrivateKey(call: Call, canaries: Canaries): Promise<void> {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  for (const [number, line] of key.split('\n').entries())
+    if (/^[\w+/]{64}$/.test(line)) canaries.add(`line ${number} of a private key`, line)
+  const text = canaries.plant('text beside a certificate')
+  const good = { name: 'shop', pem: `${text}\n${CERTIFICATE}${text}` }
+  const registered = await call('POST', '/certificates', { body: good })
+  assert.equal(registered.status, 201, registered.text)
+  const { id } = JSON.parse(registered.text) as { id: string }
+  const refused: readonly (readonly [path: string, body: unknown])[] = [
+    ['/certificates', { name: 'shop', pem: key }],
+    ['/certificates', { name: 'shop', pem: freshCertificate() + key }],
+    [
+      '/certificates',
+      { name: 'shop', pem: freshCertificate() + key.replaceAll('PRIVATE KEY', 'CERTIFICATE') },
+    ],
+    ['/certificates', { name: key.split('\n')[1], pem: freshCertificate() }],
+    ['/certificates', { name: 'shop', pem: [key] }],
+    ['/certificates', { name: 'shop', pem: freshCertificate(), key }],
+    ['/certificates', { name: 'shop', pem: `\0${key}` }],
+    [`/certificates/${id}/revoke`, { reason: key.slice(0, 1_000) }],
+  ]
+  for (const [path, body] of refused) {
+    const headers = { 'idempotency-key': randomUUID() }
+    assert.equal((await call('POST', path, { body, headers })).status, 400, path)
+  }
+  assert.equal((await call('GET', `/certificates/${id}/pem`)).status, 200)
+}
+
 /** What everybody with a role, or nobody, may read. */
 async function readEverything(call: Call): Promise<void> {
   for (const path of [
@@ -146,6 +178,7 @@ async function readEverything(call: Call): Promise<void> {
     '/messages?limit=1000',
     '/alerts',
     '/menus?all=true',
+    '/certificates',
     '/nothing',
   ])
     await call('GET', path)
@@ -182,6 +215,7 @@ test('no secret shows in what the platform says, keeps or sends, used well or ba
     DEADLINE,
   )
   await useSecrets(shutOut, first.call, canaries)
+  await usePrivateKey(first.call, canaries)
   await first.call('POST', '/orders', {
     body: { order_id: 'o-1', platform: 'live', amount_cents: 1, expires_at: '2026-01-01T00:00:00Z' },
   })
@@ -203,7 +237,7 @@ test('no secret shows in what the platform says, keeps or sends, used well or ba
   canaries.assertNone(connected.stderr(), 'standard error at the end')
 })
 
-test('what the database keeps of passwords and tokens does not show them', async (t: TestContext) => {
+test('what the files keep of passwords, tokens and private keys does not show them', async (t: TestContext) => {
   const scope = scopeOf(t)
   const canaries = createCanaries()
   const directory = scope.use(temporaryDirectory())
@@ -217,8 +251,11 @@ test('what the database keeps of passwords and tokens does not show them', async
   const answer = await platform.call('POST', '/auth/login', { body: { username: 'ada', password } })
   canaries.add('a token', ((await answer.json()) as { access_token: string }).access_token)
   assert.equal(answer.status, 200)
-  const files = globSync(join(directory.path, 'platform.db*'))
-  assert.notEqual(files.length, 0)
+  const { call, answers } = recorder(platform)
+  await usePrivateKey(call, canaries)
+  assertNoTraces(canaries, platform, answers)
+  const files = ['platform.db*', 'certs/*'].flatMap((pattern) => globSync(join(directory.path, pattern)))
+  assert.ok(files.some((path) => path.endsWith('.pem')))
   for (const path of files) canaries.assertNone(readFileSync(path, 'latin1'), path)
 })
 

@@ -1,0 +1,35 @@
+import { globSync, renameSync, writeFileSync } from 'node:fs'
+
+const LIBRARY = '/usr/lib/*/faketime/libfaketimeMT.so.1'
+const SECOND_MS = 1_000
+
+/** Why a {@link createJumpingClock} does not work on this machine; undefined if it does. */
+export function missingFaketime(): string | undefined {
+  return globSync(LIBRARY).length > 0 ? undefined : 'it needs the Debian package faketime'
+}
+
+/** The clock of another process, with an offset from the real time, which is kept in a file. */
+export function createJumpingClock(file: string) {
+  let offset = 0
+  const write = () => {
+    const seconds = offset / SECOND_MS
+    writeFileSync(`${file}.new`, `${seconds < 0 ? '' : '+'}${seconds}\n`)
+    // Atomic, because a partly written number would be another jump.
+    renameSync(`${file}.new`, file)
+  }
+  write()
+  return {
+    env: {
+      LD_PRELOAD: globSync(LIBRARY)[0] ?? '',
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      NO_FAKE_STAT: '1',
+    },
+    now: () => Date.now() + offset,
+    set(time: number) {
+      offset = Math.round((time - Date.now()) / SECOND_MS) * SECOND_MS
+      write()
+    },
+  }
+}
