@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { certificateWorld } from '../../../test/support/certificate-world.ts'
@@ -217,8 +226,14 @@ onEveryDialect('files of certificates', (dialect) => {
     const { fingerprintSha256 } = certificate
     const orphans = [`${'0'.repeat(64)}.pem`, `${fingerprintSha256}.pem.5f00.tmp`, 'stray.pem']
     for (const name of [...orphans, '.keep']) writeFileSync(join(w.directory, name), 'x')
-    assert.equal((await w.inspect()).removedFiles, 3)
-    assert.deepEqual(readdirSync(w.directory).toSorted(), ['.keep', `${fingerprintSha256}.pem`])
+    mkdirSync(join(w.directory, 'backend'))
+    const target = join(w.directory, '.keep')
+    symlinkSync(target, join(w.directory, 'link.pem'))
+    assert.equal((await w.inspect()).removedFiles, 4)
+    assert.deepEqual(
+      readdirSync(w.directory).toSorted(),
+      ['.keep', 'backend', `${fingerprintSha256}.pem`].toSorted(),
+    )
   })
 
   test('the file of a registration in progress is not removed, that of an interrupted one is, after a minute', async () => {

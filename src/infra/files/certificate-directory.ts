@@ -45,7 +45,9 @@ export class CertificateDirectory implements CertificateFiles {
 
   async list(): Promise<readonly string[]> {
     const entries = (await unlessMissing(readdir(this.#path, { withFileTypes: true }))) ?? []
-    return entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).map(({ name }) => name)
+    return entries
+      .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
+      .map(({ name }) => name)
   }
 
   async remove(name: string): Promise<void> {
