@@ -16,7 +16,7 @@ gTkLqutvB5u4XLpfSjuBXjn5q5doZ+0IwWwghQKAWejLwvRz1JM0xwo=
 // The serial number has 20 bytes; the first one keeps it positive.
 const SERIAL = { from: 16, to: 35 }
 
-/** The same certificate with another serial number, and so with another fingerprint. Nobody has signed it. */
+/** The same certificate with another serial number, and so with another fingerprint. Its signature is invalid. */
 export function freshCertificate(): string {
   const der = Buffer.from(CERTIFICATE.replaceAll(/-----[A-Z ]+-----|\n/g, ''), 'base64')
   randomFillSync(der.subarray(SERIAL.from, SERIAL.to))

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const LIMIT = { timeout: 300_000 }
 
-/** What to issue; the defaults make a good certificate of a year that nobody else has signed. */
+/** What to issue; the defaults make a good self-signed certificate of a year. */
 export interface WantedCertificate {
   readonly subject?: string
   /** As in `subjectAltName`: `DNS:shop.example.com`, `IP:192.0.2.1`. */

@@ -6,7 +6,7 @@ import { refusePrivateKeys } from './private-keys.ts'
 import { isSignedBy, parseCertificate, type ParsedCertificate } from './x509.ts'
 
 /** A certificate with its chain, as a client has sent them. */
-export interface Bundle {
+export interface CertificateBundle {
   readonly facts: CertificateFacts
   /** The certificates in PEM, without the text around them. */
   readonly pem: string
@@ -16,7 +16,7 @@ export interface Bundle {
  * Reads a certificate and its chain, the certificate first. Rejects with `private_key_refused`, and with
  * `invalid_certificate`. Neither quotes the text.
  */
-export async function readBundle(pem: string): Promise<Bundle> {
+export async function readBundle(pem: string): Promise<CertificateBundle> {
   refusePrivateKeys({ pem })
   const blocks = readPem(pem)
   const certificates = blocks.map((der, index) => parseCertificate(der, index + 1))
@@ -87,7 +87,7 @@ function warningsOf(judged: Judged): CertificateWarning[] {
   return WARNING_RULES.filter(([, holds]) => holds(judged)).map(([warning]) => warning)
 }
 
-/** Nobody verifies the signature of a root, but that of a certificate which stands for itself. */
+/** Clients verify the signature of the first certificate, and not the one of a root that its own key has made. */
 function hasWeakSignature({ certificates, links }: Judged): boolean {
   return certificates.some(
     ({ isSignatureWeak }, index) => isSignatureWeak && (index === 0 || !isSelfSigned(links[index])),

@@ -3,7 +3,7 @@ import type { CertificateDeps } from './deps.ts'
 import { CERTIFICATE_EVENTS } from './events.ts'
 import { certificateCountJob, certificateInspectionJob } from './jobs.ts'
 import { CERTIFICATE_ERRORS, CERTIFICATE_READERS, certificateRoutes } from './routes.ts'
-import { encodeEvent } from './schemas.ts'
+import { encodeCertificateEvent } from './schemas.ts'
 import { Certificates } from './service.ts'
 import { names } from './tables.ts'
 
@@ -12,14 +12,14 @@ export type { InspectionResult } from './inspection.ts'
 export type { Certificate, CertificateStatus, CertificateView, CertificateWarning } from './model.ts'
 export { Certificates, type NewCertificate, type Registration } from './service.ts'
 
-/** X.509 certificates, whose ends nobody should miss (docs/specification.md, Certificates). */
+/** X.509 certificates, their files, and the inspection of both (docs/specification.md, Certificates). */
 export const certificatesDomain = defineDomain({
   name: 'certificates',
   tables: names,
   events: CERTIFICATE_EVENTS,
   eventReaders: CERTIFICATE_READERS,
   errors: CERTIFICATE_ERRORS,
-  encodeEvent,
+  encodeEvent: encodeCertificateEvent,
   create: (deps: CertificateDeps & { readonly scanEveryMs: number }) => {
     const certificates = new Certificates(deps)
     return {

@@ -90,14 +90,14 @@ const STATUS_RULES: readonly (readonly [CertificateStatus, (certificate: Timed, 
     ['expiring', ({ notAfter }, now) => notAfter - now <= EXPIRING_MS],
   ]
 
-export function statusOf(certificate: Timed, now: number): CertificateStatus {
+export function certificateStatusOf(certificate: Timed, now: number): CertificateStatus {
   return STATUS_RULES.find(([, holds]) => holds(certificate, now))?.[0] ?? 'valid'
 }
 
 export function viewOf<T extends Certificate>(certificate: T, now: number): T & CertificateView {
   // Adding 0 makes 0 of -0.
   const daysLeft = Math.ceil((certificate.notAfter - now) / DAY) + 0
-  return { ...certificate, status: statusOf(certificate, now), daysLeft }
+  return { ...certificate, status: certificateStatusOf(certificate, now), daysLeft }
 }
 
 /** What decides which certificate replaces which one. */

@@ -29,7 +29,7 @@ export function writePem(certificates: readonly Buffer[]): string {
   return certificates.map(writeBlock).join('')
 }
 
-export function invalidCertificate(message: string): AppError {
+function invalidCertificate(message: string): AppError {
   return new AppError('invalid', 'invalid_certificate', message, { details: [{ path: 'pem', message }] })
 }
 

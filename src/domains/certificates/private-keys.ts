@@ -65,7 +65,7 @@ const KEY_VERSIONS: readonly (readonly [version: number, next: number])[] = [
 ]
 
 /** Whether DER begins as a private key, or as a PKCS #12 file, which may contain one. */
-export function isPrivateKey(der: Buffer): boolean {
+function isPrivateKey(der: Buffer): boolean {
   const outer = readElement(der)
   if (outer?.tag !== TAG.sequence) return false
   const head = readElement(outer.content)

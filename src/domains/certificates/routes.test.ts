@@ -4,13 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { CERTIFICATE, freshCertificate } from '../../../test/support/certificate-sample.ts'
 import { certificateWorld } from '../../../test/support/certificate-world.ts'
-import { Changes } from '../../infra/http/changes.ts'
-import { createHttpServer } from '../../infra/http/server.ts'
-import { knownRoles } from '../../kernel/identity.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
-import { Secret } from '../../kernel/secret.ts'
-import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
+import { startRouteServer, type RouteCall } from '../../../test/support/route-server.ts'
 import { certificateRoutes } from './routes.ts'
 
 const NOW = '2026-01-31T02:00:00.000Z'
@@ -21,47 +15,16 @@ const KEY =
 async function startApi() {
   await using opening = new AsyncDisposableStack()
   const { store, clock, service, directory } = opening.use(await certificateWorld('sqlite'))
-  const server = await createHttpServer({
-    routes: certificateRoutes(service),
-    identify: ({ headers }) => {
-      const roles = knownRoles([String(headers['x-user-roles'])])
-      return { id: 'anna', name: 'anna', roles, via: 'headers' }
-    },
-    changes: new Changes({
-      store,
-      keys: new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key') }),
-    }),
-    logger: silentLogger,
-    metrics: noMetrics,
-    version: '0',
-    readOnly: false,
-    rateLimitPerMinute: 0,
-  })
-  opening.defer(() => server.close())
-  const address = await server.listen({ host: '127.0.0.1', port: 0 })
+  const server = opening.use(await startRouteServer({ store, clock, routes: certificateRoutes(service) }))
   const opened = opening.move()
-  const send = (method: string, path: string, { body, headers, role = 'admin' }: Call = {}) =>
-    fetch(`http://${address}${path}`, {
-      method,
-      headers: {
-        'x-user-roles': role,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-  const call = async (method: string, path: string, options: Call = {}) => {
+  const send = (method: string, path: string, options: RouteCall = {}) =>
+    server.send(method, path, { role: 'admin', ...options })
+  const call = async (method: string, path: string, options: RouteCall = {}) => {
     const response = await send(method, path, options)
     const text = await response.text()
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
   }
   return { call, send, clock, directory, [Symbol.asyncDispose]: () => opened.disposeAsync() }
-}
-
-interface Call {
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  readonly role?: string
 }
 
 const register = (pem: string, name = 'shop') => ({ body: { name, pem } })

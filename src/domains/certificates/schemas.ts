@@ -76,7 +76,7 @@ export const NewCertificateBody = Fields({
 
 export const RevocationBody = Fields({ reason: Type.Optional(Text(Reason)) })
 
-export const SORTS = ['created_at', 'not_after'] as const
+const SORTS = ['created_at', 'not_after'] as const
 
 export const CertificateQuery = Fields({
   status: Type.Optional(Status),
@@ -112,6 +112,6 @@ const encodeEnding = encoderOf(
 const encodeChange = encoderOf(Fields({ certificate: CertificateSchema, actor: Type.String() }))
 
 /** The data of an event. */
-export function encodeEvent(data: CertificateChange | CertificateEnding): string {
+export function encodeCertificateEvent(data: CertificateChange | CertificateEnding): string {
   return 'step' in data ? encodeEnding(data) : encodeChange(data)
 }

@@ -4,33 +4,25 @@ import type { Counter } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Tx } from '../../store/store.ts'
 import { endingRecovery, fileAlert } from './alerts.ts'
-import { readBundle, type Bundle } from './bundle.ts'
+import { readBundle, type CertificateBundle } from './bundle.ts'
 import { certificateExists, ClaimedFiles, type WrittenFile } from './claimed-files.ts'
 import type { CertificateDeps } from './deps.ts'
 import { CERTIFICATE_EVENTS } from './events.ts'
 import { Inspection, type InspectionResult } from './inspection.ts'
 import type { LadderStep } from './ladder.ts'
-import {
-  covers,
-  replacementsAmong,
-  viewOf,
-  type Certificate,
-  type CertificateStatus,
-  type CertificateView,
-} from './model.ts'
+import { viewOf, type Certificate, type CertificateStatus, type CertificateView } from './model.ts'
 import { refusePrivateKeys } from './private-keys.ts'
+import { updateReplacements } from './replacements.ts'
 import {
-  countByStatus,
+  countCertificates,
   deleteCertificate,
   findCertificate,
   insertCertificate,
   listCertificates,
-  listRelatives,
   lockAllReplacements,
   lockCertificate,
   recordSteps,
   revokeCertificate,
-  setReplacedBy,
   type CertificateFilter,
 } from './store.ts'
 
@@ -41,7 +33,7 @@ export interface NewCertificate {
 }
 
 /** A certificate that is ready to be registered: its file is written and claimed. */
-export interface Registration extends Pick<Bundle, 'facts'> {
+export interface Registration extends Pick<CertificateBundle, 'facts'> {
   readonly name: string
   readonly file: WrittenFile
 }
@@ -79,7 +71,7 @@ export class Certificates {
   }
 
   /** Writes the file of a bundle; see {@link prepare}. */
-  async store(name: string, { facts, pem }: Bundle): Promise<Registration> {
+  async store(name: string, { facts, pem }: CertificateBundle): Promise<Registration> {
     return { name, facts, file: await this.#files.write(facts.fingerprintSha256, pem) }
   }
 
@@ -154,28 +146,17 @@ export class Certificates {
   /** How many certificates there are of each status. Takes long where there are many. */
   countByStatus(): Promise<{ status: CertificateStatus; certificates: number }[]> {
     const { clock, store } = this.#deps
-    return store.readAside(countByStatus(store.read, clock.now()))
+    return store.readAside(countCertificates(store.read, clock.now()))
   }
 
-  /**
-   * Finds out again which certificate replaces which, after one was registered, revoked or deleted. Only those can be
-   * affected whose names it covers. Returns what replaces that one.
-   */
+  /** Updates what replaces what, and recovers the alerts of replaced certificates. Returns what replaces this one. */
   async #updateReplacements(tx: Tx, changed: Certificate): Promise<string | null> {
-    const relatives = await listRelatives(tx, changed)
-    const replacements = replacementsAmong(relatives)
-    for (const relative of relatives.filter((each) => covers(changed, each))) {
-      const replacedBy = replacements.get(relative.id) ?? null
-      if (replacedBy !== relative.replacedBy) await this.#setReplacedBy(tx, relative.id, replacedBy)
+    const { replacedBy, replaced } = await updateReplacements(tx, changed)
+    for (const { id } of replaced) {
+      const certificate = requireCertificate(await lockCertificate(tx, id), id)
+      await this.#recover(tx, certificate, certificate.reportedStep, 'It was replaced.')
     }
-    return replacements.get(changed.id) ?? null
-  }
-
-  async #setReplacedBy(tx: Tx, id: string, replacedBy: string | null): Promise<void> {
-    await setReplacedBy(tx, id, replacedBy)
-    const replaced = requireCertificate(await lockCertificate(tx, id), id)
-    if (replacedBy === null || replaced.alertStep === null) return
-    await this.#recover(tx, replaced, replaced.reportedStep, 'It was replaced.')
+    return replacedBy
   }
 
   async #recover(
@@ -222,7 +203,7 @@ export class Certificates {
 
 function newCertificate(
   name: string,
-  facts: Bundle['facts'],
+  facts: CertificateBundle['facts'],
   { sha256 }: WrittenFile,
   { actor, at }: { readonly actor: string; readonly at: number },
 ): Certificate {

@@ -244,7 +244,7 @@ export async function listCertificates(
 }
 
 /** The query that counts the certificates of each status at that time. It reads the whole table. */
-export function countByStatus(queries: Queries, now: number) {
+export function countCertificates(queries: Queries, now: number) {
   const status = sql<CertificateStatus>`case
     when revoked_at is not null then 'revoked'
     when replaced_by is not null then 'replaced'

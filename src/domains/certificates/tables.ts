@@ -37,10 +37,10 @@ export const certificates = defineColumns({
 })
 
 /** The names that a certificate needs to replace another one, for the search; see `coverageOf`. */
-export const certificateNames = defineColumns({ name: text(), certificateId: text() })
+const certificateNames = defineColumns({ name: text(), certificateId: text() })
 
 /** Which file a process works on, and until when. A file without a claim and without a certificate is left over. */
-export const fileClaims = defineColumns({
+const fileClaims = defineColumns({
   fingerprintSha256: text(),
   /** What the file will contain, or the one who removes it: requests with the same content do not disturb each other. */
   content: text(),
@@ -48,7 +48,7 @@ export const fileClaims = defineColumns({
 })
 
 /** One row, which a transaction locks before it changes which certificate replaces which. */
-export const certificateLocks = defineColumns({ name: text() })
+const certificateLocks = defineColumns({ name: text() })
 
 export const { db, names, pages, statement } = schemaOf({
   certificates,

@@ -13,7 +13,7 @@ import {
 } from '../../../test/support/certificates.ts'
 import { DAY } from '../../kernel/time.ts'
 import { readBundle } from './bundle.ts'
-import { statusOf, type CertificateStatus } from './model.ts'
+import { certificateStatusOf, type CertificateStatus } from './model.ts'
 
 const NOW = ISSUED_AT + 100 * DAY
 const NAMES = ['DNS:Shop.example.com', 'DNS:*.example.com', 'IP:192.0.2.1', 'IP:2001:db8::1']
@@ -162,7 +162,7 @@ for (const [names, verdict] of ZOO) {
     const bundle = names.split(' ').map(certificateOf)
     const { facts } = await readBundle(bundle.map(({ pem }) => pem).join(''))
     const { key, signature, warnings } = facts
-    const status = statusOf({ ...facts, revokedAt: null, replacedBy: null }, NOW)
+    const status = certificateStatusOf({ ...facts, revokedAt: null, replacedBy: null }, NOW)
     assert.deepEqual({ key, signature, status, warnings: warnings.join(' ') }, { ...GOOD, ...verdict })
     await assertAsOpenssl(bundle, new Set<string>(warnings), status)
   })
