@@ -67,7 +67,8 @@ export const NewCertificateBody = Fields({
   name: Name,
   pem: Text({
     minLength: 1,
-    maxLength: 1_048_576,
+    // A body has at most 1 MiB.
+    maxLength: 1_000_000,
     description:
       'The certificate in PEM (RFC 7468), then its chain: up to 20 certificates. Text around the blocks is ignored. A ' +
       'private key is refused.',

@@ -1,4 +1,5 @@
 import { after, describe, test } from 'node:test'
+import { freshCertificate } from '../../support/certificate-sample.ts'
 import { bodySchema, hasOpenBody, type Parameter, type Place, type Schema } from './document.ts'
 import { assertAccepted, assertRefused, openApi } from './client.ts'
 import type { Sent } from './traffic.ts'
@@ -27,7 +28,7 @@ const MEANINGS: readonly {
   readonly only?: boolean
 }[] = [
   {
-    field: /\.(at|expires_at|created_from|created_to)$/,
+    field: /\.(at|expires_at|expires_before|created_from|created_to)$/,
     good: ['2026-01-31T02:00:00Z', '1970-01-01T00:00:00.001z', '2096-02-29T23:58:60.123456789+23:59'],
     bad: NO_TIMES,
   },
@@ -55,6 +56,13 @@ const MEANINGS: readonly {
     field: /^streamEvents\.subjects$/,
     good: ['order.paid', 'order.*', 'order.paid,alert.*'],
     bad: ['', 'order', 'order.', 'order.*.paid', 'shop.opened', 'order.paid,'],
+  },
+  // Other texts are invalid_certificate (src/domains/certificates/zoo.test.ts).
+  {
+    field: /^registerCertificate\.pem$/,
+    good: [freshCertificate(), `text ${freshCertificate()}`],
+    bad: ['', 'a\u0000b', 'a\ud800', 'x'.repeat(1_000_001), 7, true, null, [], {}],
+    only: true,
   },
   // The sample has an item without a list; lists have tests of their own.
   { field: /^sendTelemetry\.items$/, good: [], bad: [[], {}, 'x', 1, null], only: true },
