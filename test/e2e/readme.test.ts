@@ -51,9 +51,16 @@ describe('the commands that the documents show', () => {
     assert.equal(await world.platform.ended, 0)
   })
 
-  const guides = ['users', 'operating', 'events', 'tickets', 'menus', 'certificates', 'telemetry', 'alerts'].map(
-    (name) => `docs/guide/${name}.md`,
-  )
+  const guides = [
+    'users',
+    'operating',
+    'events',
+    'tickets',
+    'menus',
+    'certificates',
+    'telemetry',
+    'alerts',
+  ].map((name) => `docs/guide/${name}.md`)
   for (const guide of guides) {
     it(`print in ${guide} what it says`, async () => {
       await using world = await startWorld(ROBOT)
