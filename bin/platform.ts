@@ -76,7 +76,7 @@ function program(): Command {
     .command('list')
     .description('show all backups')
     .addOption(configFile())
-    .action(async (options) => (await dataCommands()).listBackups(context, options))
+    .action(async (options) => (await dataCommands()).printBackups(context, options))
   data
     .command('verify')
     .argument('<file>')

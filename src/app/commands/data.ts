@@ -64,7 +64,7 @@ function describe({ sizeBytes, tables, schemaVersion, sha256 }: DataBackup): str
 }
 
 /** `platform data list`: prints the backups, the newest last, and the files without a record. */
-export async function listBackups(context: CommandContext, options: ConfigOptions): Promise<void> {
+export async function printBackups(context: CommandContext, options: ConfigOptions): Promise<void> {
   const loaded = configOf(context, options)
   const backups = await withBackups(loaded, ({ backups: domain }) => allBackups(domain))
   const rows = backups.map((backup) => [

@@ -24,7 +24,7 @@ import {
   deleteBackup,
   findBackup,
   findBackupByHash,
-  findNewest,
+  findNewestAttempt,
   findNewestCompleted,
   findNewestFinished,
   finishBackup,
@@ -73,7 +73,7 @@ export interface BackupFile {
 type Change = keyof typeof DATA_BACKUP_EVENTS
 
 /** The actor of what the worker does by itself. */
-export const WORKER = 'worker'
+const WORKER = 'worker'
 // Failed backups have no file; their rows are kept as long as recovered alerts are by default.
 const KEEP_FAILED_MS = 90 * DAY
 const WATCH_EVERY_MS = SECOND / 4
@@ -194,7 +194,8 @@ export class DataBackups {
     await store.write((tx) => forgetFailed(tx, clock.now() - KEEP_FAILED_MS))
     if (everyMs !== undefined) {
       await store.write((tx) => this.prune(tx, keep, WORKER))
-      if (isBackupDue(await findNewest(store.read), everyMs, clock.now())) await this.#backUpIfPossible()
+      if (isBackupDue(await findNewestAttempt(store.read), everyMs, clock.now()))
+        await this.#backUpIfPossible()
     }
     await this.removeFiles()
   }

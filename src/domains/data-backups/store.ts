@@ -221,7 +221,7 @@ export function lockCompleted(tx: Tx): Promise<Pick<DataBackup, 'id' | 'verified
 }
 
 /** The last attempt at a backup. */
-export function findNewest(
+export function findNewestAttempt(
   queries: Queries,
 ): Promise<Pick<DataBackup, 'id' | 'status' | 'createdAt'> | undefined> {
   return first(queries, newest, {})
@@ -250,7 +250,7 @@ export async function markPlaced(tx: Tx, work: BackupWork): Promise<boolean> {
 }
 
 /** The backup that a process has claimed or will claim. */
-export function findRunning(queries: Queries): Promise<RunningLease | undefined> {
+export function findRunningLease(queries: Queries): Promise<RunningLease | undefined> {
   return first(queries, running, {})
 }
 

@@ -6,7 +6,7 @@ import { Runner, type RunnerOptions, type WorkClaim, type WorkOutcome } from '..
 import type { Tx } from '../../store/store.ts'
 import type { BackupFiles } from './files.ts'
 import { INTERRUPTED, type BackupContents } from './model.ts'
-import { backupQueue, expireLease, findRunning, markPlaced, type BackupWork } from './store.ts'
+import { backupQueue, expireLease, findRunningLease, markPlaced, type BackupWork } from './store.ts'
 
 /** How an attempt has ended. */
 export type BackupResult =
@@ -132,7 +132,7 @@ export class BackupWorker {
 }
 
 async function claim(tx: Tx, request: WorkClaim): Promise<BackupWork[]> {
-  const running = await findRunning(tx)
+  const running = await findRunningLease(tx)
   if (!running) return []
   if (running.leaseHolder !== null && isDeadHolder(running.leaseHolder))
     await expireLease(tx, running, request.now)

@@ -3,7 +3,7 @@ import { chmod, copyFile, link, open, rename, rm } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../kernel/errors.ts'
 import { hashFile } from '../file-hash.ts'
-import { databaseInUse, type Restored, type RestoreTarget } from '../restore.ts'
+import { databaseInUse, type Restored, type RestoreTarget } from '../restore-target.ts'
 import { moveFile } from '../snapshot.ts'
 import { isBusy } from './sqlite-errors.ts'
 

@@ -1,0 +1,25 @@
+import { AppError } from '../kernel/errors.ts'
+
+export interface Restored {
+  /** What the former database is kept as; undefined if there was none. */
+  readonly former: string | undefined
+}
+
+/** Replaces a database by a snapshot. */
+export interface RestoreTarget {
+  /** Rejects with `database_in_use` while another process serves the database. */
+  requireUnserved(): Promise<void>
+  /**
+   * Replaces the database as a whole or not at all. `sha256`: of the file, as it was verified. `stamp`: part of the name
+   * of the former database.
+   */
+  replace(snapshot: { readonly path: string; readonly sha256: string }, stamp: string): Promise<Restored>
+}
+
+export function databaseInUse(what: string): AppError {
+  return new AppError(
+    'conflict',
+    'database_in_use',
+    `${what} is in use by another process; stop every platform that serves it, then repeat the command.`,
+  )
+}
