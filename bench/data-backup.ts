@@ -128,7 +128,7 @@ async function copy({ dataDir }: World): Promise<number> {
   return seconds
 }
 
-// docs/performance.md, P14
+// docs/performance.md, P14: a data backup while orders are written
 const RATE = { must: { atLeast: 0.8 } }
 const P99 = { must: { atMost: 2 } }
 const SNAPSHOT = { must: { atMost: 1.3 } }

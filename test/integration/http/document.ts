@@ -84,6 +84,11 @@ export function hasOpenBody({ operationId }: Operation): boolean {
   return ['postPrometheusAlerts', 'postAlertmanagerNotification'].includes(operationId)
 }
 
+/** Whether another program decides what the query has. */
+export function hasOpenQuery({ operationId }: Operation): boolean {
+  return operationId === 'finishSignIn'
+}
+
 /** Fails when an answer is not what the document says about that operation. */
 export type CheckAnswer = (sent: Sent, answer: Answer) => void
 
