@@ -5,6 +5,7 @@ import { ConfigError } from '../src/config/config-error.ts'
 import { processEnvironment } from '../src/config/env.ts'
 import { AppError } from '../src/kernel/errors.ts'
 import { ROLES } from '../src/kernel/identity.ts'
+import { ValueError as MockDriveValueError } from '../programs/mock-drive/value-error.ts'
 import { ValueError } from '../programs/mock-oidc/value-error.ts'
 
 // docs/reference/commands.md
@@ -184,6 +185,13 @@ function program(): Command {
     .action(async () => (await import('../programs/mock-oidc/index.ts')).runMockOidc(context))
 
   platform
+    .command('mock-drive')
+    .description(
+      'run a mock of the cloud drive for backups on this host; configured by environment variables only',
+    )
+    .action(async () => (await import('../programs/mock-drive/index.ts')).runMockDrive(context))
+
+  platform
     .command('ticket-notify')
     .argument('[arguments...]')
     .description(
@@ -237,7 +245,7 @@ function exitCodeOf(error: unknown): number {
     context.stderr.write(`${error.message}\n`)
     return WRONG_USAGE
   }
-  if (error instanceof ValueError) {
+  if (error instanceof ValueError || error instanceof MockDriveValueError) {
     context.stderr.write(`ValueError: ${error.message}\n`)
     return FAILED
   }

@@ -20,7 +20,7 @@ const ENTRIES = {
 
 /** The file that users start. The compile cache keeps only modules that are loaded after it was enabled. */
 const PROGRAM = `#!/usr/bin/env node
-if (process.argv[2] !== 'mock-oidc') require('node:module').enableCompileCache()
+if (!['mock-oidc', 'mock-drive'].includes(process.argv[2])) require('node:module').enableCompileCache()
 require('./lib/main.cjs')
 `
 

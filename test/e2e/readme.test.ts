@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { eventually } from '../support/eventually.ts'
+import { startMockProgram } from '../support/mock-program.ts'
 import { freePort } from '../support/loopback.ts'
 import { CLIENT_ID, CLIENT_SECRET, startTestProvider } from '../support/mock-oidc.ts'
 import { startNats } from '../support/nats.ts'
@@ -85,6 +86,18 @@ describe('the commands that the documents show', () => {
     const shown = blocksOf(read('docs/guide/sign-in.md')).filter(({ language }) => language === 'console')
     assert.ok(shown.length > 0, 'there are some')
     for (const block of shown) await followSteps(world, block)
+  })
+
+  it('print in docs/guide/mock-drive.md what it says', async () => {
+    using home = temporaryDirectory()
+    const [name, env] = ['mock-drive', { MOCK_DRIVE_PORT: '0' }]
+    await using drive = await startMockProgram(name, { cwd: home.path, env })
+    await using shell = startShell({ HOME: home.path })
+    const shown = blocksOf(read('docs/guide/mock-drive.md')).filter(({ language }) => language === 'console')
+    assert.ok(shown.length > 0, 'there are some')
+    for (const { text } of shown)
+      for (const { command, output } of stepsOf(text))
+        assert.match(await shell.run(withValues(command, { DRIVE: drive.url })), patternOf(output), command)
   })
 })
 

@@ -1,0 +1,23 @@
+import { BlockList, isIP } from 'node:net'
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/** Whether the text is an IP address of the loopback interface. */
+export function isLoopbackAddress(text: string): boolean {
+  const version = isIP(text)
+  return version !== 0 && !text.includes('%') && loopback.check(text, version === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** The base of URLs on this address, with brackets around IPv6 (RFC 3986, section 3.2.2). */
+export function baseUrl(address: string, port: number): string {
+  return `http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`
+}
+
+const LOOPBACK_HOST = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?$/
+
+/** The base that a client has used, so that its URLs pass the same proxy; undefined for another host. */
+export function baseOfHost(host: string | undefined): string | undefined {
+  return host !== undefined && LOOPBACK_HOST.test(host) ? `http://${host}` : undefined
+}

@@ -1,0 +1,133 @@
+import { apiError, jsonAnswer, Refusal, type Answer, type JsonObject } from '../answers.ts'
+import { checkName, requireDriveId, type Call } from '../call.ts'
+import type { MockDrive } from '../drive.ts'
+import type { Entry } from '../entries.ts'
+import type { Fields } from '../fields.ts'
+import { proofRange } from '../proof.ts'
+import type { Upload } from '../uploads.ts'
+import { partUrls, requireSpace } from './parts.ts'
+
+const NAME_MODES = ['auto_rename', 'refuse', 'ignore'] as const
+const MAX_PARTS = 10_000
+
+type Target = Pick<Upload, 'driveId' | 'parentId' | 'name' | 'nameMode'>
+
+/** `POST openFile/create`: a folder at once; a file after its parts and `complete`, or at once when it is known. */
+export async function create(drive: MockDrive, call: Call): Promise<Answer> {
+  const { fields } = call
+  const target = {
+    driveId: requireDriveId(drive, fields),
+    parentId: fields.text('parent_file_id'),
+    name: checkName(fields.text('name')),
+    nameMode: fields.choice('check_name_mode', NAME_MODES),
+  }
+  const type = fields.choice('type', ['file', 'folder'])
+  drive.files.requireFolder(target.parentId)
+  const existing = drive.files.childNamed(target.parentId, target.name)
+  if (existing && target.nameMode === 'refuse') return jsonAnswer(toCreated(existing, { exist: true }))
+  return type === 'folder' ? createFolder(drive, target) : createFile(drive, call, target)
+}
+
+function createFolder({ files }: MockDrive, { nameMode, ...target }: Target): Answer {
+  const name = nameMode === 'auto_rename' ? files.freeName(target.parentId, target.name) : target.name
+  return jsonAnswer(toCreated(files.create({ ...target, name, type: 'folder' }), { exist: false }))
+}
+
+async function createFile(drive: MockDrive, call: Call, target: Target): Promise<Answer> {
+  const { fields } = call
+  const size = fields.integer('size', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+  const sha1 = fields.sha1('content_hash')
+  const partCount = readPartCount(fields)
+  if (size !== undefined) requireSpace(drive, size)
+  if (sha1 !== undefined) {
+    const rapid = await rapidUpload(drive, call, { ...target, sha1, size })
+    if (rapid) return rapid
+  } else refuseKnownPreHash(drive, fields, target)
+  const upload = drive.uploads.create({ ...target, size, sha1, partCount })
+  const numbers = Array.from({ length: partCount }, (_, index) => index + 1)
+  return jsonAnswer({
+    ...toUploading(upload),
+    rapid_upload: false,
+    part_info_list: partUrls(drive, call, upload, numbers),
+  })
+}
+
+/** Stores the file without an upload, if its content is known and the client proves that it has it. */
+async function rapidUpload(
+  { files, uploads }: MockDrive,
+  { fields, accessToken }: Call,
+  { sha1, size, nameMode, ...target }: Target & Pick<Upload, 'size'> & { readonly sha1: string },
+): Promise<Answer | undefined> {
+  fields.choice('content_hash_name', ['sha1'], 'sha1')
+  fields.choice('proof_version', ['v1'], 'v1')
+  const proofCode = fields.optionalText('proof_code') ?? ''
+  if (size === undefined)
+    return apiError(400, 'InvalidParameter.Size', 'A content_hash needs the size of the file.')
+  const known = files.fileWithContent(sha1)
+  if (known?.size !== size) return undefined
+  const { start, end } = proofRange(accessToken, size)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of files.read(known, start, end)) chunks.push(chunk)
+  if (Buffer.concat(chunks).toString('base64') !== proofCode)
+    return apiError(
+      400,
+      'InvalidRapidProof',
+      'The proof_code does not match the content and the access token.',
+    )
+  const name = nameMode === 'auto_rename' ? files.freeName(target.parentId, target.name) : target.name
+  const { preHash, parts } = known
+  const entry = files.create({ ...target, name, type: 'file', size, sha1, preHash, parts })
+  const uploadId = uploads.rememberRapid(entry.fileId)
+  return jsonAnswer(
+    toCreated(entry, { exist: false, rapid_upload: true, upload_id: uploadId, part_info_list: [] }),
+  )
+}
+
+function refuseKnownPreHash({ files }: MockDrive, fields: Fields, { name, parentId }: Target): void {
+  const preHash = fields.sha1('pre_hash')
+  if (preHash === undefined || !files.hasPreHash(preHash)) return
+  const details = { file_name: name, parent_file_id: parentId, pre_hash: preHash }
+  throw new Refusal(apiError(409, 'PreHashMatched', 'Pre hash matched.', details))
+}
+
+/** The part numbers are 1, 2, 3, …; without a list there is one part. */
+function readPartCount(fields: Fields): number {
+  const parts = fields.list('part_info_list', MAX_PARTS)
+  if (!parts) return 1
+  const numbers = parts.map((part) => part.integer('part_number', { minimum: 1, maximum: MAX_PARTS }))
+  if (numbers.every((number, index) => number === index + 1)) return numbers.length
+  throw new Refusal(
+    apiError(
+      400,
+      'InvalidParameter.PartNumber',
+      'The part numbers must be 1, 2, 3 and so on, without a gap.',
+    ),
+  )
+}
+
+function toCreated(entry: Entry, members: JsonObject): JsonObject {
+  return {
+    drive_id: entry.driveId,
+    file_id: entry.fileId,
+    parent_file_id: entry.parentId,
+    file_name: entry.name,
+    type: entry.type,
+    status: 'available',
+    available: true,
+    ...members,
+  }
+}
+
+function toUploading({ driveId, fileId, parentId, name, uploadId }: Upload): JsonObject {
+  return {
+    drive_id: driveId,
+    file_id: fileId,
+    parent_file_id: parentId,
+    file_name: name,
+    type: 'file',
+    status: 'uploading',
+    available: false,
+    exist: false,
+    upload_id: uploadId,
+  }
+}

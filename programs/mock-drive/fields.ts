@@ -1,0 +1,86 @@
+import { invalidParameter, Refusal, type JsonObject } from './answers.ts'
+
+/** Reads the members of a JSON body. Each function throws a {@link Refusal} that names a member which is wrong. */
+export class Fields {
+  readonly #body: JsonObject
+
+  constructor(body: JsonObject) {
+    this.#body = body
+  }
+
+  /** A text that is not empty. */
+  text(name: string): string {
+    const value = this.optionalText(name)
+    if (value === undefined || value === '') throw refused(name, 'a text that is not empty')
+    return value
+  }
+
+  optionalText(name: string): string | undefined {
+    const value = this.#get(name)
+    if (value === undefined) return undefined
+    if (typeof value !== 'string' || !value.isWellFormed()) throw refused(name, 'a text')
+    return value
+  }
+
+  choice<T extends string>(name: string, choices: readonly T[], otherwise?: T): T {
+    const value = this.#get(name) ?? otherwise
+    const choice = choices.find((each) => each === value)
+    if (choice === undefined) throw refused(name, `one of ${choices.join(', ')}`)
+    return choice
+  }
+
+  flag(name: string): boolean | undefined {
+    const value = this.#get(name)
+    if (value !== undefined && typeof value !== 'boolean') throw refused(name, 'true or false')
+    return value
+  }
+
+  integer(name: string, { minimum, maximum }: Range): number | undefined {
+    const value = this.#get(name)
+    if (value === undefined) return undefined
+    const isGood =
+      typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum && value <= maximum
+    if (!isGood) throw refused(name, `an integer from ${minimum} to ${maximum}`)
+    return value
+  }
+
+  /** A list of objects, at most `maximum` of them. */
+  list(name: string, maximum: number): Fields[] | undefined {
+    const value = this.#get(name)
+    if (value === undefined) return undefined
+    if (!Array.isArray(value) || value.length === 0 || value.length > maximum)
+      throw refused(name, `a list of 1 to ${maximum} objects`)
+    return value.map((item: unknown) => {
+      if (!isObject(item)) throw refused(name, 'a list of objects')
+      return new Fields(item)
+    })
+  }
+
+  /** A SHA-1 in hexadecimal digits, in upper case. */
+  sha1(name: string): string | undefined {
+    const value = this.optionalText(name)
+    if (value === undefined || value === '') return undefined
+    if (!/^[0-9a-f]{40}$/i.test(value)) throw refused(name, '40 hexadecimal digits')
+    return value.toUpperCase()
+  }
+
+  /** Null counts as omitted. */
+  #get(name: string): unknown {
+    return Object.hasOwn(this.#body, name) ? (this.#body[name] ?? undefined) : undefined
+  }
+}
+
+interface Range {
+  readonly minimum: number
+  readonly maximum: number
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `part_number` is reported as `PartNumber`. */
+function refused(name: string, expected: string): Refusal {
+  const words = name.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return new Refusal(invalidParameter(words.join(''), `expected ${expected}`))
+}

@@ -1,0 +1,186 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { toRfc3339 } from '../../src/kernel/time.ts'
+import { baseOfHost } from './addresses.ts'
+import { apiError, Refusal, unroutedAnswer, type Answer, type ByteStream } from './answers.ts'
+import type { MockDrive } from './drive.ts'
+import { endpointAt, type Endpoint } from './endpoint.ts'
+import { requireAccessToken } from './endpoints/oauth.ts'
+import { Fields } from './fields.ts'
+import { readFields } from './json-body.ts'
+import type { RequestLog } from './request-log.ts'
+import type { ScenarioQueue, ScriptedScenario } from './scenario-script.ts'
+import { SCENARIOS, type Outcome, type Scenario } from './scenarios.ts'
+
+/** What the handler needs for every request. */
+export interface HandlerContext {
+  readonly drive: MockDrive
+  readonly baseUrl: string
+  readonly scenarios: ScenarioQueue
+  /** Aborted when the server closes without waiting any longer. */
+  readonly abortSignal: AbortSignal
+  isClosing(): boolean
+  readonly log: RequestLog | undefined
+}
+
+interface PendingRequest {
+  readonly request: IncomingMessage
+  readonly path: string
+  readonly query: URLSearchParams
+  /** The body; leaving the loop early keeps the connection. */
+  readonly content: AsyncIterable<Uint8Array>
+}
+
+/** Answers one request. Never throws and leaves no promise without a handler: either would end the process. */
+export function handleRequest(
+  context: HandlerContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const startedAt = context.drive.clock.monotonic()
+  // A client that closes the connection is no error of the server.
+  request.on('error', () => undefined)
+  response.on('error', () => undefined)
+  const pending = parseRequest(request)
+  const endpoint = endpointAt(pending.path)
+  const routed = endpoint?.method === request.method ? endpoint : undefined
+  const scripted = routed && context.scenarios.take(routed.name)
+  const outcome = routed
+    ? outcomeOf(context, pending, routed, scripted)
+    : Promise.resolve(unrouted(context, pending.path, endpoint))
+  void outcome
+    .then((resolved) => send(context, request, response, resolved))
+    .catch(() => 'reset' as const)
+    .then((sent) => {
+      if (sent === 'reset') request.socket.resetAndDestroy()
+      context.log?.({
+        method: request.method ?? '',
+        endpoint: endpoint?.name ?? 'none',
+        startedAt,
+        scenario: scripted?.scenario,
+        status: sent === 'reset' ? null : sent.status,
+        error: sent === 'reset' ? undefined : sent.error,
+      })
+    })
+}
+
+// RFC 9112, section 3.2.2: a server must accept the absolute form, which clients send to proxies.
+const ORIGIN = /^https?:\/\/[^/?]*/i
+
+function parseRequest(request: IncomingMessage): PendingRequest {
+  const target = request.url ?? ''
+  const url = target.startsWith('/') ? target : target.replace(ORIGIN, '')
+  const [path = '', ...query] = url.split('?')
+  return {
+    request,
+    path,
+    query: new URLSearchParams(query.join('?')),
+    content: request.iterator({ destroyOnReturn: false }),
+  }
+}
+
+function unrouted({ drive }: HandlerContext, path: string, endpoint: Endpoint | undefined): Answer {
+  const timestamp = toRfc3339(drive.clock.now())
+  return endpoint
+    ? unroutedAnswer(405, path, timestamp, endpoint.method)
+    : unroutedAnswer(404, path, timestamp)
+}
+
+async function outcomeOf(
+  context: HandlerContext,
+  pending: PendingRequest,
+  endpoint: Endpoint,
+  scripted: ScriptedScenario | undefined,
+): Promise<Outcome> {
+  try {
+    if (!scripted) return await regularAnswer(context, pending, endpoint)
+    return await runScenario(context, pending, endpoint, scripted)
+  } catch (error) {
+    if (error instanceof Refusal) return error.answer
+    if (context.abortSignal.aborted || !pending.request.complete) return 'reset'
+    return apiError(500, 'InternalError', 'The mock drive has a defect.')
+  }
+}
+
+function runScenario(
+  context: HandlerContext,
+  pending: PendingRequest,
+  endpoint: Endpoint,
+  { scenario, option }: ScriptedScenario,
+): Promise<Outcome> {
+  const { tokens, urls } = context.drive
+  const { run }: Scenario = SCENARIOS[scenario]
+  return run(
+    {
+      endpoint: endpoint.name,
+      answer: () => regularAnswer(context, pending, endpoint),
+      discard: (bytes = Number.POSITIVE_INFINITY) => discard(pending.content, bytes),
+      expireToken: () =>
+        tokens.expire((pending.request.headers.authorization ?? '').replace(/^bearer /i, '')),
+      revokeTokens: () => tokens.revokeAll(),
+      expireUrl: () => urls.expire(pending.query),
+      signal: context.abortSignal,
+    },
+    option,
+  )
+}
+
+async function discard(content: AsyncIterable<Uint8Array>, bytes: number): Promise<void> {
+  let left = bytes
+  if (left > 0)
+    for await (const chunk of content) {
+      left -= chunk.length
+      if (left <= 0) return
+    }
+}
+
+async function regularAnswer(
+  { drive, baseUrl }: HandlerContext,
+  { request, path, query, content }: PendingRequest,
+  endpoint: Endpoint,
+): Promise<Answer> {
+  const { headers } = request
+  try {
+    const accessToken = endpoint.needsToken ? requireAccessToken(drive, headers.authorization) : ''
+    const fields = await fieldsOf(endpoint, request, content)
+    const base = baseOfHost(headers.host) ?? baseUrl
+    return await endpoint.answer(drive, { path, query, headers, accessToken, fields, content, baseUrl: base })
+  } catch (error) {
+    if (error instanceof Refusal) return error.answer
+    throw error
+  } finally {
+    if (endpoint.changes) drive.save()
+  }
+}
+
+async function fieldsOf({ body }: Endpoint, request: IncomingMessage, content: AsyncIterable<Uint8Array>) {
+  if (body === 'none' || body === 'raw') return NO_FIELDS
+  return readFields(request, content, { form: body === 'form_or_json' })
+}
+
+const NO_FIELDS = new Fields({})
+
+/** Returns what was sent. */
+async function send(
+  context: HandlerContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  outcome: Outcome,
+): Promise<Outcome> {
+  if (outcome === 'reset') return outcome
+  if (context.isClosing()) response.shouldKeepAlive = false
+  const { status, headers, body } = outcome
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  response.writeHead(status, { ...headers, 'Content-Length': length })
+  if (typeof body === 'string' || request.method === 'HEAD') response.end(body)
+  else await stream(body, response)
+  return outcome
+}
+
+async function stream({ chunks }: ByteStream, response: ServerResponse): Promise<void> {
+  for await (const chunk of chunks()) {
+    if (response.destroyed) return
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+  }
+  response.end()
+}

@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { MINUTE, SECOND } from '../../src/kernel/time.ts'
+import { baseUrl } from './addresses.ts'
+import { openMockDrive } from './drive.ts'
+import type { MockDriveConfig } from './env.ts'
+import { handleRequest, type HandlerContext } from './request-handler.ts'
+import { createRequestLog } from './request-log.ts'
+import { createScenarioQueue } from './scenario-script.ts'
+import { shutDown } from './shutdown.ts'
+
+// Requests in flight are finished within 10 s of the signal.
+const STOP_PATIENCE_MS = 9 * SECOND
+
+const IDLE_MS = 2 * MINUTE
+
+export interface MockDriveServer {
+  /** The port that it listens on, also when the configured one is 0. */
+  readonly port: number
+  /** Finishes the requests in flight, and aborts them after `patienceMs`. Idempotent. */
+  close(patienceMs?: number): Promise<void>
+}
+
+export interface MockDriveDeps {
+  readonly clock: Clock
+  /** Takes the lines of the request log. */
+  readonly write: (line: string) => void
+}
+
+/** Resolves when the server listens; rejects with the system's error when it cannot. */
+export async function startMockDrive(
+  config: MockDriveConfig,
+  { clock, write }: MockDriveDeps,
+): Promise<MockDriveServer> {
+  const drive = openMockDrive(config, clock)
+  // A part may take as long as its client needs, and a client may pause between two parts.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: IDLE_MS })
+  const port = await listen(server, config)
+  const aborting = new AbortController()
+  const context: HandlerContext = {
+    drive,
+    baseUrl: baseUrl(config.bind, port),
+    scenarios: createScenarioQueue(config.scenarios),
+    abortSignal: aborting.signal,
+    isClosing: () => !server.listening,
+    log: config.log ? createRequestLog(clock, write) : undefined,
+  }
+  server.on('request', (request, response) => handleRequest(context, request, response))
+  let closed: Promise<void> | undefined
+  return {
+    port,
+    close: (patienceMs = STOP_PATIENCE_MS) =>
+      (closed ??= shutDown(server, patienceMs, () => aborting.abort())),
+  }
+}
+
+async function listen(server: Server, { bind, port }: MockDriveConfig): Promise<number> {
+  server.listen(port, bind)
+  await once(server, 'listening')
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : port
+}

@@ -1,0 +1,35 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** Stops listening, finishes the requests in flight, and aborts the remaining ones after `patienceMs`. */
+export async function shutDown(server: Server, patienceMs: number, abort: () => void): Promise<void> {
+  await acceptQueued(server)
+  const timer = setTimeout(() => {
+    abort()
+    server.closeAllConnections()
+  }, patienceMs)
+  server.close()
+  await once(server, 'close')
+  clearTimeout(timer)
+}
+
+// The default backlog of node:net
+const MAX_QUEUED = 511
+
+/**
+ * Accepts the connections that the kernel has queued: closing the listener would reset them. libuv accepts one in each
+ * turn of the event loop, so the queue is empty after a turn without a new connection.
+ */
+async function acceptQueued(server: Server): Promise<void> {
+  let accepted = 0
+  const count = () => void accepted++
+  server.on('connection', count)
+  let before: number
+  do {
+    before = accepted
+    await nextTurn()
+    await nextTurn()
+  } while (accepted > before && accepted < MAX_QUEUED)
+  server.off('connection', count)
+}
