@@ -18,6 +18,8 @@ const IDLE_MS = 2 * MINUTE
 export interface MockDriveServer {
   /** The port that it listens on, also when the configured one is 0. */
   readonly port: number
+  /** A new refresh token, as after a person has authorised the application again. */
+  authorise(): string
   /** Finishes the requests in flight, and aborts them after `patienceMs`. Idempotent. */
   close(patienceMs?: number): Promise<void>
 }
@@ -50,6 +52,7 @@ export async function startMockDrive(
   let closed: Promise<void> | undefined
   return {
     port,
+    authorise: () => drive.tokens.issueRefreshToken(),
     close: (patienceMs = STOP_PATIENCE_MS) =>
       (closed ??= shutDown(server, patienceMs, () => aborting.abort())),
   }

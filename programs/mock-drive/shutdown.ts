@@ -12,6 +12,8 @@ export async function shutDown(server: Server, patienceMs: number, abort: () => 
   server.close()
   await once(server, 'close')
   clearTimeout(timer)
+  // A delayed answer whose client has gone has no connection.
+  abort()
 }
 
 // The default backlog of node:net

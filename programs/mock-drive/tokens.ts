@@ -35,15 +35,20 @@ export class Tokens {
     remember(this.#refresh, token, this.#clock.now() + REFRESH_TOKEN_LIFETIME_MS)
   }
 
+  issueRefreshToken(): string {
+    const token = `dr-${randomText()}`
+    this.addRefreshToken(token)
+    return token
+  }
+
   /** Uses the refresh token up, and returns its successors. */
   refresh(token: string): TokenPair | 'expired' | 'unknown' {
     const expiresAt = this.#refresh.get(token)
     if (expiresAt === undefined) return 'unknown'
     if (expiresAt <= this.#clock.now()) return 'expired'
     this.#refresh.delete(token)
-    const pair = { accessToken: `da-${randomText()}`, refreshToken: `dr-${randomText()}` }
+    const pair = { accessToken: `da-${randomText()}`, refreshToken: this.issueRefreshToken() }
     remember(this.#access, pair.accessToken, this.#clock.now() + this.#lifetimeMs)
-    this.addRefreshToken(pair.refreshToken)
     return pair
   }
 

@@ -26,6 +26,7 @@ export interface TestDrive extends AsyncDisposable {
   readonly port: number
   readonly lines: readonly string[]
   close(patienceMs?: number): Promise<void>
+  authorise(): string
   request(method: string, path: string, init?: RequestInit): Promise<DriveAnswer>
   /** Exchanges a refresh token; returns the answer. */
   refresh(members?: Members): Promise<DriveAnswer>
@@ -77,6 +78,7 @@ export async function startTestDrive(
     port: server.port,
     lines,
     close,
+    authorise: () => server.authorise(),
     request,
     refresh,
     token,
