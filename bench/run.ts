@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alignColumns } from '../src/kernel/table.ts'
 import { alerts } from './alerts.ts'
+import { backup } from './backup.ts'
 import { dataBackup } from './data-backup.ts'
 import { events } from './events.ts'
 import { gateway } from './gateway.ts'
@@ -36,6 +37,7 @@ const BENCHES: readonly Bench[] = [
   start,
   gateway,
   mockOidc,
+  backup,
   ticketNotify,
   postgres,
   metrics,

@@ -1,0 +1,66 @@
+import { availableParallelism } from 'node:os'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { constants, createGzip, zstdCompress } from 'node:zlib'
+
+const compress = promisify(zstdCompress)
+
+// A frame does not know the one before it: in frames of 1 MiB the result is a tenth larger, of 4 MiB a hundredth.
+const BLOCK_BYTES = 4 * 1_024 ** 2
+const OPTIONS = {
+  params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 },
+}
+
+/**
+ * A zstd frame of its own for each block, compressed on the thread pool. Concatenated frames are a valid zstd file
+ * (RFC 8878, section 3); node:zlib cannot use several threads for one frame.
+ */
+export async function* zstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  // One more than there are processors, so that none of them waits for the writer.
+  const limit = availableParallelism() + 1
+  const pending: Promise<Uint8Array>[] = []
+  try {
+    for await (const block of blocksOf(chunks)) {
+      const frame = compress(block, OPTIONS)
+      // Awaited in its turn, maybe after another one has failed.
+      frame.catch(() => undefined)
+      pending.push(frame)
+      if (pending.length >= limit) yield await next(pending)
+    }
+    while (pending.length > 0) yield await next(pending)
+  } finally {
+    await Promise.allSettled(pending)
+  }
+}
+
+async function next(pending: Promise<Uint8Array>[]): Promise<Uint8Array> {
+  return (await pending.shift()) ?? new Uint8Array()
+}
+
+async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+  let filled = 0
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length;) {
+      const piece = chunk.subarray(at, at + BLOCK_BYTES - filled)
+      block.set(piece, filled)
+      filled += piece.length
+      at += piece.length
+      if (filled < BLOCK_BYTES) continue
+      yield block
+      block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+      filled = 0
+    }
+  }
+  if (filled > 0) yield block.subarray(0, filled)
+}
+
+export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const gzip = createGzip()
+  const fed = pipeline(Readable.from(chunks, { objectMode: false }), gzip)
+  // Its error is also one of the loop.
+  fed.catch(() => undefined)
+  for await (const chunk of gzip) yield chunk as Buffer
+  await fed
+}

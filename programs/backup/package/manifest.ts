@@ -1,0 +1,92 @@
+import { parseRfc3339 } from '../../../src/kernel/time.ts'
+
+export const MANIFEST_NAME = 'MANIFEST.json'
+
+/** A file of a package. */
+export interface PackagedFile {
+  /** Relative, with slashes. */
+  readonly path: string
+  readonly size: number
+  /** SHA-256 in hexadecimal digits. */
+  readonly sha256: string
+}
+
+/** The rows of a table and a hash of their content. */
+export interface TableSummary {
+  readonly rows: number
+  readonly hash: string
+}
+
+/** `MANIFEST.json` of a package (docs/specification.md, Backup package). */
+export interface PackageManifest {
+  readonly format: 1
+  readonly backup_id: string
+  readonly created_at: string
+  /** Of the database. */
+  readonly source_path: string
+  /** Of the database file in the package. */
+  readonly size: number
+  readonly sha256: string
+  readonly servers: readonly string[]
+  readonly schema_version: string
+  readonly tables: Readonly<Record<string, TableSummary>>
+  readonly files: readonly PackagedFile[]
+}
+
+export function encodeManifest(manifest: PackageManifest): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`
+}
+
+type Check = (value: unknown) => boolean
+
+const isText: Check = (value) => typeof value === 'string'
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0
+const isSha256: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+const isListOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check)
+const isObjectOf =
+  (checks: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(checks).every(([name, check]) => check((value as Record<string, unknown>)[name]))
+
+const CHECKS: Readonly<Record<keyof PackageManifest, Check>> = {
+  format: (value) => value === 1,
+  backup_id: (value) => typeof value === 'string' && /^\d{8}-\d{6}$/.test(value),
+  created_at: (value) => typeof value === 'string' && parseRfc3339(value) !== undefined,
+  source_path: isText,
+  size: isCount,
+  sha256: isSha256,
+  servers: isListOf(isText),
+  schema_version: isText,
+  tables: (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every(isObjectOf({ rows: isCount, hash: isText })),
+  files: isListOf(isObjectOf({ path: isText, size: isCount, sha256: isSha256 })),
+}
+
+/** Throws an error that names the first member that is wrong. */
+export function parseManifest(text: string): PackageManifest {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Error('it is not valid JSON', { cause: error })
+  }
+  const wrong = wrongMember(value)
+  if (!isManifest(value, wrong)) throw new Error(`its member "${wrong}" is missing or wrong`)
+  return value
+}
+
+function wrongMember(value: unknown): string | undefined {
+  const members = Object(value) as Readonly<Record<string, unknown>>
+  return Object.entries(CHECKS).find(([name, check]) => !check(members[name]))?.[0]
+}
+
+function isManifest(_value: unknown, wrong: string | undefined): _value is PackageManifest {
+  return wrong === undefined
+}

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import { open, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import { BackupError } from '../errors.ts'
+import { flushDirectory } from '../private-file.ts'
+import { sealed } from './age.ts'
+import { gzipped, zstdFrames } from './compression.ts'
+import { fileChunks } from './file-chunks.ts'
+import { logBytes, copyLogs, type SkippedLog } from './log-copies.ts'
+import { requireFreeSpace } from './free-space.ts'
+import { encodeManifest, MANIFEST_NAME, type PackagedFile, type PackageManifest } from './manifest.ts'
+import { tarArchive, type TarFile } from './tar-entries.ts'
+
+export type Compression = 'zstd' | 'gzip'
+
+/** A file that nobody changes while it is packed. */
+export interface StableFile {
+  /** Where it is. */
+  readonly file: string
+  /** Its SHA-256, when it is known: the file is then read once less. */
+  readonly sha256?: string
+}
+
+export interface PackageRequest {
+  /** The members that describe the backup; those of its files are added. */
+  readonly manifest: Omit<PackageManifest, 'format' | 'size' | 'sha256' | 'files'>
+  /** The snapshot, and its name in the package, such as `database/platform.db`. */
+  readonly database: StableFile & { readonly path: `database/${string}` }
+  /** The directories of logs. */
+  readonly logs: readonly string[]
+  /** The exported journal. */
+  readonly journal?: StableFile | undefined
+  /** An empty directory for the package, and for copies of the logs while it is made. */
+  readonly directory: string
+  /** The name of the package without its extensions, such as `backup-20260131-020000`. */
+  readonly name: string
+  readonly compression: Compression
+  /** age recipients; the package is sealed for all of them. */
+  readonly recipients: readonly string[]
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A package that is complete on disk. */
+export interface WrittenPackage {
+  readonly file: string
+  readonly size: number
+  /** Of the file, in hexadecimal digits. */
+  readonly sha256: string
+  /** The same in upper case, for the drive. */
+  readonly sha1: string
+  readonly manifest: PackageManifest
+  readonly skippedLogs: readonly SkippedLog[]
+}
+
+const EXTENSIONS: Readonly<Record<Compression, string>> = { zstd: '.tar.zst', gzip: '.tar.gz' }
+
+export function packageName({
+  name,
+  compression,
+  recipients,
+}: Pick<PackageRequest, 'name' | 'compression' | 'recipients'>): string {
+  return `${name}${EXTENSIONS[compression]}${recipients.length > 0 ? '.age' : ''}`
+}
+
+/**
+ * Packs, compresses, seals and hashes in one pass over streams. Throws `no_space` or `archive_failed`, and then leaves
+ * nothing behind.
+ */
+export async function writePackage(request: PackageRequest): Promise<WrittenPackage> {
+  const file = join(request.directory, packageName(request))
+  const copies = join(request.directory, 'log-copies')
+  try {
+    const databaseBytes = (await stat(request.database.file)).size
+    await requireFreeSpace(request.directory, { databaseBytes, logBytes: await logBytes(request.logs) })
+    const contents = await contentsOf(request, copies)
+    const written = await writeArchive(request, file, contents.files)
+    return { file, ...written, manifest: contents.manifest, skippedLogs: contents.skippedLogs }
+  } catch (error) {
+    await rm(file, { force: true })
+    throw packageFailure(error)
+  } finally {
+    await rm(copies, { recursive: true, force: true })
+  }
+}
+
+function packageFailure(error: unknown): BackupError {
+  if (error instanceof BackupError) return error
+  const isFull =
+    error instanceof Error &&
+    /\b(?:ENOSPC|EDQUOT)\b/.test(`${error.message} ${String('code' in error && error.code)}`)
+  return new BackupError(
+    isFull ? 'no_space' : 'archive_failed',
+    `The package was not written: ${errorMessage(error)}`,
+    {
+      cause: error,
+    },
+  )
+}
+
+interface Contents {
+  readonly manifest: PackageManifest
+  readonly files: readonly TarFile[]
+  readonly skippedLogs: readonly SkippedLog[]
+}
+
+/** Every file with its hash, and the manifest, which comes first, of them. */
+async function contentsOf(request: PackageRequest, copies: string): Promise<Contents> {
+  const { database, journal, logs, signal } = request
+  const first = await describe(database.path, database)
+  const logCopies = await copyLogs(logs, copies, signal)
+  const last = journal ? [await describe('journal.export', journal)] : []
+  const described = [first, ...logCopies.copies, ...last]
+  const { size, sha256 } = first
+  const files = described.map(({ path, size: bytes, sha256: hash }) => ({ path, size: bytes, sha256: hash }))
+  const manifest: PackageManifest = { format: 1, ...request.manifest, size, sha256, files }
+  return {
+    manifest,
+    files: [manifestFile(manifest), ...described.map(toTarFile)],
+    skippedLogs: logCopies.skipped,
+  }
+}
+
+interface DescribedFile extends PackagedFile {
+  readonly file: string
+  readonly modifiedAt: number
+}
+
+async function describe(path: string, { file, sha256 }: StableFile): Promise<DescribedFile> {
+  const { size, mtimeMs } = await stat(file)
+  return { path, size, sha256: sha256 ?? (await sha256Of(file)), file, modifiedAt: mtimeMs }
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of fileChunks(file)) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+function toTarFile({ path, size, modifiedAt, file }: DescribedFile): TarFile {
+  return { path, size, modifiedAt, read: () => fileChunks(file, size) }
+}
+
+function manifestFile(manifest: PackageManifest): TarFile {
+  const bytes = Buffer.from(encodeManifest(manifest))
+  async function* read() {
+    yield bytes
+  }
+  return { path: MANIFEST_NAME, size: bytes.length, modifiedAt: Date.parse(manifest.created_at), read }
+}
+
+async function writeArchive(
+  { compression, recipients, directory, signal }: PackageRequest,
+  file: string,
+  files: readonly TarFile[],
+): Promise<Pick<WrittenPackage, 'size' | 'sha256' | 'sha1'>> {
+  const tar = tarArchive(files)
+  const compressed = compression === 'zstd' ? zstdFrames(tar) : gzipped(tar)
+  const bytes = recipients.length > 0 ? sealed(compressed, recipients) : compressed
+  const [sha256, sha1] = [createHash('sha256'), createHash('sha1')]
+  let size = 0
+  await using archive = await open(file, 'wx', 0o600)
+  for await (const chunk of bytes) {
+    signal?.throwIfAborted()
+    const written = archive.writeFile(chunk)
+    sha256.update(chunk)
+    sha1.update(chunk)
+    size += chunk.length
+    await written
+  }
+  await archive.sync()
+  flushDirectory(directory)
+  return { size, sha256: sha256.digest('hex'), sha1: sha1.digest('hex').toUpperCase() }
+}
