@@ -23,7 +23,7 @@ export function driveContract(name: string, open: () => Promise<DriveUnderTest>)
       assert.equal(await w.drive.findFolder('servers/main/backup'), folder)
     })
 
-    for (const size of [1, 999, 1_000, 1_001, 5_300]) {
+    for (const size of [0, 1, 999, 1_000, 1_001, 5_300]) {
       it(`stores and returns ${size} bytes, whole and in ranges`, async () => {
         await using w = await open()
         const folderId = await w.drive.ensureFolder('a')

@@ -15,12 +15,15 @@ const LINE = /^\s*(?:export\s+)?([A-Z_][A-Z0-9_]*)\s*=\s*(.*?)\s*$/
 /** Reads `DRIVE_CLIENT_ID` and `DRIVE_CLIENT_SECRET`. Throws `token_unreadable` without anything of the file. */
 export function readDriveSecrets(path: string): DriveSecrets {
   const values = parseLines(readText(path))
-  const require = (key: string): string => {
+  const requireValue = (key: string): string => {
     const value = values.get(key) ?? ''
     if (value !== '') return value
     throw new BackupError('token_unreadable', `${path}: ${key} is missing; add the line ${key}=…`)
   }
-  return { clientId: require('DRIVE_CLIENT_ID'), clientSecret: new Secret(require('DRIVE_CLIENT_SECRET')) }
+  return {
+    clientId: requireValue('DRIVE_CLIENT_ID'),
+    clientSecret: new Secret(requireValue('DRIVE_CLIENT_SECRET')),
+  }
 }
 
 function readText(path: string): string {

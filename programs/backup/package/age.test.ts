@@ -9,7 +9,7 @@ import {
   identityToRecipient,
 } from 'age-encryption'
 import { readAll } from '../../../test/support/drive-world.ts'
-import { sealed, unsealed } from './age.ts'
+import { checkRecipient, sealed, unsealed } from './age.ts'
 
 async function* inPieces(bytes: Uint8Array, length: number): AsyncIterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)
@@ -57,4 +57,10 @@ test('chunks that are cut off, swapped or added are refused', async () => {
     Buffer.concat([whole, Buffer.alloc(16)]),
   ])
     await assert.rejects(readAll(unsealed(inPieces(damaged, 40_000), [identity])))
+})
+
+test('a recipient is checked before anything is sealed', async () => {
+  checkRecipient(await identityToRecipient(await generateX25519Identity()))
+  for (const wrong of ['', 'age1nonsense', 'ssh-ed25519 AAAA', await generateX25519Identity()])
+    assert.throws(() => checkRecipient(wrong))
 })

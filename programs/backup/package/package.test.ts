@@ -23,7 +23,9 @@ import { DESCRIBED, temporaryPackageWorld, textFile } from '../../../test/suppor
 import { zstdFrames } from './compression.ts'
 import { decompressed } from './decompression.ts'
 import { copyLogs } from './log-copies.ts'
+import { PackageError } from './read-package.ts'
 import { tarArchive } from './tar-entries.ts'
+import { packageName } from './write-package.ts'
 
 const LONG = `${'directory/'.repeat(20)}${'ü'.repeat(80)}.log`
 const hasZstd = existsSync('/usr/bin/zstd')
@@ -46,11 +48,9 @@ describe('a package', () => {
           recipients,
           journal: { file: join(w.directory, 'journal') },
         })
-        const extension = compression === 'zstd' ? '.tar.zst' : '.tar.gz'
-        assert.equal(
-          written.file,
-          join(w.staging, `backup-20260131-020000${extension}${isSealed ? '.age' : ''}`),
-        )
+        const name = packageName({ name: 'backup-20260131-020000', compression, recipients })
+        assert.match(name, compression === 'zstd' ? /\.tar\.zst(\.age)?$/ : /\.tar\.gz(\.age)?$/)
+        assert.deepEqual([written.file, name.endsWith('.age')], [join(w.staging, name), isSealed])
         const bytes = readFileSync(written.file)
         assert.deepEqual(
           [written.size, written.sha256, written.sha1],
@@ -251,7 +251,7 @@ describe('a damaged or hostile package', () => {
     const { size } = statSync(file)
     for (const length of [0, 3, 10, 1_000, size - 1, size - 100, Math.floor(size / 2)]) {
       truncateSync(file, Math.min(length, statSync(file).size))
-      await assert.rejects(w.unpack(file), { name: 'PackageError' })
+      await assert.rejects(w.unpack(file), PackageError)
     }
   })
 

@@ -25,7 +25,7 @@ export async function* tarArchive(files: Iterable<TarFile>): AsyncIterable<Uint8
   yield END
 }
 
-export function paddingOf(size: number): number {
+function paddingOf(size: number): number {
   return (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES
 }
 

@@ -130,6 +130,20 @@ describe('an upload fails', () => {
     await assert.rejects(drive.freeBytes(), { errorCode: 'drive_unreachable', message: /ECONNREFUSED/ })
   })
 
+  for (const [what, origin] of [
+    ['its name is unknown', 'http://drive.invalid'],
+    ['it speaks no TLS', 'https://127.0.0.1'],
+  ] as const) {
+    it(`with drive_unreachable when ${what}`, async () => {
+      await using world = await driveWorld()
+      const drive = world.open({ apiUrl: `${origin}:${world.mock.port}` })
+      await assert.rejects(drive.freeBytes(), {
+        errorCode: 'drive_unreachable',
+        message: /the connection failed \([A-Z_]+\)/,
+      })
+    })
+  }
+
   it('with drive_unreachable when the drive does not answer: 30 s a call, 60 s in all', async () => {
     await using world = await driveWorld(
       driveScenarios(...times(9, at('getSpaceInfo', 'delay', { delay_ms: 600_000 }))),
@@ -277,11 +291,14 @@ describe('the token file', () => {
     })
   }
 
-  it('that cannot be replaced is token_refresh_failed', { skip: process.getuid?.() === 0 }, async () => {
+  it('that cannot be replaced is token_refresh_failed', async () => {
     await using world = await driveWorld()
-    chmodSync(dirname(world.tokenPath), 0o500)
-    await assert.rejects(world.open().freeBytes(), { errorCode: 'token_refresh_failed' })
-    chmodSync(dirname(world.tokenPath), 0o700)
+    mkdirSync(`${world.tokenPath}.tmp`)
+    await assert.rejects(world.open().freeBytes(), {
+      errorCode: 'token_refresh_failed',
+      message: /could not be stored/,
+    })
+    assert.equal(world.tokens()['access_token'], 'stale')
   })
 })
 
