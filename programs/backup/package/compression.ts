@@ -8,7 +8,10 @@ const compress = promisify(zstdCompress)
 
 // A frame does not know the one before it: in frames of 1 MiB the result is a tenth larger, of 4 MiB a hundredth.
 const BLOCK_BYTES = 4 * 1_024 ** 2
+// One more than there are processors, so that none of them waits for the writer.
+const MAX_PENDING = availableParallelism() + 1
 const OPTIONS = {
+  chunkSize: 1_024 ** 2,
   params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 },
 }
 
@@ -17,29 +20,36 @@ const OPTIONS = {
  * (RFC 8878, section 3); node:zlib cannot use several threads for one frame.
  */
 export async function* zstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  // One more than there are processors, so that none of them waits for the writer.
-  const limit = availableParallelism() + 1
-  const pending: Promise<Uint8Array>[] = []
+  const pending: PendingFrame[] = []
+  // Used again: the garbage of new ones would be most of the memory of the process.
+  const free: Buffer[] = []
+  const next = async (): Promise<Uint8Array> => {
+    const { frame, block } = pending.shift() as PendingFrame
+    const compressed = await frame
+    if (block.length === BLOCK_BYTES) free.push(block)
+    return compressed
+  }
   try {
-    for await (const block of blocksOf(chunks)) {
+    for await (const block of blocksOf(chunks, () => free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES))) {
       const frame = compress(block, OPTIONS)
       // Awaited in its turn, maybe after another one has failed.
       frame.catch(() => undefined)
-      pending.push(frame)
-      if (pending.length >= limit) yield await next(pending)
+      pending.push({ frame, block })
+      if (pending.length >= MAX_PENDING) yield await next()
     }
-    while (pending.length > 0) yield await next(pending)
+    while (pending.length > 0) yield await next()
   } finally {
-    await Promise.allSettled(pending)
+    await Promise.allSettled(pending.map(({ frame }) => frame))
   }
 }
 
-async function next(pending: Promise<Uint8Array>[]): Promise<Uint8Array> {
-  return (await pending.shift()) ?? new Uint8Array()
+interface PendingFrame {
+  readonly frame: Promise<Uint8Array>
+  readonly block: Buffer
 }
 
-async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+async function* blocksOf(chunks: AsyncIterable<Uint8Array>, newBlock: () => Buffer): AsyncIterable<Buffer> {
+  let block = newBlock()
   let filled = 0
   for await (const chunk of chunks) {
     for (let at = 0; at < chunk.length;) {
@@ -49,7 +59,7 @@ async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8
       at += piece.length
       if (filled < BLOCK_BYTES) continue
       yield block
-      block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+      block = newBlock()
       filled = 0
     }
   }
