@@ -123,7 +123,7 @@ function packageContestant(
   }
 }
 
-// docs/performance.md, P9
+// docs/performance.md, P9: the package of the nightly backup
 const TO_COMMAND = { must: { atMost: 1.15 }, better: { atMost: 1 } }
 const PEAK = { must: { atMost: 200 } }
 

@@ -66,12 +66,10 @@ test('any path and query of parts and downloads is refused, unless it is signed'
       .string({ unit: 'binary' })
       .map((text) => `/upload/${encodeURIComponent(text.toWellFormed())}/1?x-expires=1`),
     fc.string().map((text) => `/download/${encodeURI(text)}`.replaceAll('#', '')),
-    fc
-      .tuple(fc.nat({ max: url.length }), fc.constantFrom('a', '%', '&', '=', '0'))
-      .map(([index, character]) => {
-        const at = Math.max(index, url.indexOf('/upload') + 1)
-        return url.slice(url.indexOf('/upload'), at) + character + url.slice(at)
-      }),
+    fc.tuple(fc.nat({ max: url.length }), fc.constantFrom('a', '%', '=', '0')).map(([index, character]) => {
+      const at = Math.max(index, url.indexOf('/upload') + 1)
+      return url.slice(url.indexOf('/upload'), at) + character + url.slice(at)
+    }),
   )
   await fc.assert(
     fc.asyncProperty(fc.constantFrom('GET', 'PUT'), target, async (method, path) => {
