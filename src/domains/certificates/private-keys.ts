@@ -6,7 +6,7 @@ const MARKS: readonly RegExp[] = [
   // The lines around a key: PEM, OpenSSH, SSH2 and PGP, in any case, also with the spaces encoded for a URL.
   /(?:BEGIN|END)[\w\s%+]{0,60}?PRIVATE[\s\d%_+-]{0,8}KEY/i,
   // The text form of OpenSSL.
-  /\bPrivate-Key:|\bprivateExponent\b|^\s*priv:\s*$/im,
+  /\bPrivate-Key:|\bprivateExponent\b|^[ \t]*priv:[ \t]*\r?$/im,
   // PuTTY and age.
   /PuTTY-User-Key-File|\bPrivate-Lines:|AGE-SECRET-KEY-/i,
   // JWK (RFC 7517) and XML Signature keys.
