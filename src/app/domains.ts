@@ -1,8 +1,10 @@
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
 import { certificatesDomain } from '../domains/certificates/index.ts'
+import { commandsDomain } from '../domains/commands/index.ts'
 import { dataBackupsDomain } from '../domains/data-backups/index.ts'
 import { eventsDomain, type DeclaredSubject, type SubjectsByLog } from '../domains/events/index.ts'
 import { heartbeatsDomain } from '../domains/heartbeats/index.ts'
@@ -18,6 +20,7 @@ import { usersDomain } from '../domains/users/index.ts'
 import { CertificateDirectory } from '../infra/files/certificate-directory.ts'
 import { OidcProvider } from '../infra/oidc/oidc-provider.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
+import { HostPrograms } from '../infra/programs/programs.ts'
 import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
 import { createTokens, type Tokens } from '../infra/tokens/jwt.ts'
 import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
@@ -52,6 +55,7 @@ export const DOMAINS = [
   certificatesDomain,
   signInDomain,
   dataBackupsDomain,
+  commandsDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -181,7 +185,22 @@ export function createDomains(options: DomainsOptions) {
     telemetry,
   }
   const created = { messages, orders, users, 'sign-in': signIn, pool, sessions, events, ...management }
-  return created satisfies Record<DomainName, DomainParts>
+  const commands = commandsDomain.create({
+    ...platform,
+    ...commandSettings(config),
+    events: eventsOf(commandsDomain),
+    alerts: alerts.alerts,
+    builtIns: Object.values<DomainParts>(created).flatMap(({ builtInCommands = [] }) => builtInCommands),
+    findAccount: (userId) => users.users.find(userId),
+    signingKey,
+  })
+  return { ...created, commands } satisfies Record<DomainName, DomainParts>
+}
+
+function commandSettings({ commands }: Config) {
+  const { approvalTtlMs, programs, environment } = commands
+  const runPrograms = new HostPrograms({ path: environment.PATH })
+  return { approvalTtlMs, programs, environment, runPrograms, host: hostname() }
 }
 
 function alertSettings(config: Config) {

@@ -54,6 +54,15 @@ test('without a file and an environment everything has its default', () => {
     messages: { keepMs: 604_800_000 },
     telemetry: { maxPending: 100_000, ratePerSecond: 100 },
     worker: { orderScanMs: 5_000, certificateScanMs: 3_600_000 },
+    commands: {
+      approvalTtlMs: 3_600_000,
+      programs: [],
+      environment: {
+        PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+        HOME: '/',
+        LANG: 'C.UTF-8',
+      },
+    },
     alerts: { acknowledgeForMs: 14_400_000, keepMs: 7_776_000_000, robot: { minSeverity: 'WARNING' } },
     data: { backupKeep: 7 },
     log: { level: 'info', format: 'json' },
@@ -152,6 +161,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'worker.listen': { toml: '"127.0.0.1:1"', env: '127.0.0.1:2' },
   'worker.order_scan': { toml: '"1s"', env: '2s' },
   'worker.certificate_scan': { toml: '"1s"', env: '2s' },
+  'commands.approval_ttl': { toml: '"30m"', env: '2h' },
   'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
   'alerts.keep': { toml: '"30d"', env: '60d' },
   'alerts.robot.url': {

@@ -1,3 +1,4 @@
+import { programEnvironment, type CommandsConfig } from './commands.ts'
 import { ConfigError } from './config-error.ts'
 import { resolveSettings, type ResolveOptions } from './resolve.ts'
 import { SETTING_TABLE, type Setting, type SettingKey, type Settings } from './schema.ts'
@@ -26,7 +27,9 @@ type Nested<Flat> = {
  * The value of every setting, complete and checked: the key in camelCase, nested by its dots, durations in milliseconds.
  * `auth.token_ttl` → `auth.tokenTtlMs`. Paths are absolute.
  */
-export type Config = Nested<{ [K in SettingKey as PropertyOf<K>]: ValueOf<Settings[K]> }>
+export type Config = Nested<{ [K in SettingKey as PropertyOf<K>]: ValueOf<Settings[K]> }> & {
+  readonly commands: CommandsConfig
+}
 
 /** One setting as it is in effect, for people. */
 export interface EffectiveSetting {
@@ -55,7 +58,12 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
     setAt(config, propertyOf(key, setting), value)
     return { key, text: textOf(setting, value), source }
   })
-  return deepFreeze({ config: config as Config, file: file.path, settings })
+  setAt(config, 'commands.programs', file.commands)
+  setAt(config, 'commands.environment', programEnvironment(options.env))
+  const commands = file.commands.map(({ id, run, source }) => {
+    return { key: `commands.${id}`, text: JSON.stringify(run), source }
+  })
+  return deepFreeze({ config: config as Config, file: file.path, settings: [...settings, ...commands] })
 }
 
 function propertyOf(key: string, { type, property }: Setting): string {

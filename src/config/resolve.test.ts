@@ -12,7 +12,11 @@ const TABLE: SettingTable = {
 }
 
 function problems(env: Readonly<Record<string, string>>): string[] {
-  const resolved = resolveSettings(TABLE, { values: new Map(), problems: [] }, { env, cwd: '/' })
+  const resolved = resolveSettings(
+    TABLE,
+    { values: new Map(), commands: [], problems: [] },
+    { env, cwd: '/' },
+  )
   return [...resolved.values()].flatMap(({ problem }) =>
     problem ? `${problem.key}: ${problem.expected}` : [],
   )

@@ -313,6 +313,10 @@ const SETTINGS = {
     description: 'How often the worker looks for certificates that end soon, and at their files.',
     default: '1h',
   }),
+  'commands.approval_ttl': setting(durationFrom(SECOND), {
+    description: 'How long a request for a command waits for its approval; then it expires.',
+    default: '1h',
+  }),
   'alerts.acknowledge_for': setting(durationFrom(SECOND), {
     description: 'How long an acknowledgement lasts; then the alert fires again.',
     default: '4h',

@@ -71,7 +71,11 @@ test('a claim may be a path or a URL', () => {
 const CLIENT = { AUTH_OIDC_CLIENT_ID: 'c', AUTH_OIDC_CLIENT_SECRET: 's' }
 
 function problems(env: Readonly<Record<string, string>>): string[] {
-  const resolved = resolveSettings(SETTING_TABLE, { values: new Map(), problems: [] }, { env, cwd: '/' })
+  const resolved = resolveSettings(
+    SETTING_TABLE,
+    { values: new Map(), commands: [], problems: [] },
+    { env, cwd: '/' },
+  )
   return [...resolved.values()].flatMap(({ problem }) =>
     problem ? `${problem.key}: ${problem.expected}` : [],
   )

@@ -74,5 +74,5 @@ function readAt(path: string, cwd: string): FirstFile | undefined {
 }
 
 function noFile(problems: readonly Problem[]): FirstFile {
-  return { path: undefined, values: new Map(), problems }
+  return { path: undefined, values: new Map(), commands: [], problems }
 }

@@ -1,5 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
+import type { ProgramCommand } from '../kernel/command.ts'
+import { parseCommand } from './commands.ts'
 import type { Problem } from './config-error.ts'
 import { SETTING_TABLE, TABLES_WITHOUT_EFFECT } from './schema.ts'
 import { didYouMean } from './suggestions.ts'
@@ -8,6 +10,8 @@ import { locateKeys, type KeyPath } from './toml-lines.ts'
 /** A configuration file: the value of each key, and the errors in the file other than invalid values. */
 export interface TomlFile {
   readonly values: ReadonlyMap<string, { readonly value: unknown; readonly source: string }>
+  /** The tables `[commands.<id>]`, each with its place. */
+  readonly commands: readonly (ProgramCommand & { readonly source: string })[]
   readonly problems: readonly Problem[]
 }
 
@@ -39,7 +43,7 @@ export function readTomlFile(path: string, shownAs: string): TomlFile | 'absent'
 }
 
 function unusable(source: string, expected: string, got?: string): TomlFile {
-  return { values: new Map(), problems: [{ source, key: '', expected, got }] }
+  return { values: new Map(), commands: [], problems: [{ source, key: '', expected, got }] }
 }
 
 function parseToml(bytes: Uint8Array, source: string): TomlFile {
@@ -56,15 +60,28 @@ function parseToml(bytes: Uint8Array, source: string): TomlFile {
 
 function readDocument(document: object, text: string, file: string): TomlFile {
   const lineOf = locateKeys(text)
+  const sourceOf = (path: KeyPath): string => {
+    const line = lineOf(path)
+    return line === undefined && path.length > 1 ? sourceOf(path.slice(0, -1)) : `${file}:${line}`
+  }
   const values = new Map<string, { value: unknown; source: string }>()
+  const commands: TomlFile['commands'][number][] = []
   const problems: Problem[] = []
   for (const [path, value] of entriesOf(document, [])) {
     const key = dottedKey(path)
-    const source = `${file}:${lineOf(path)}`
+    const source = sourceOf(path)
     if (KEYS.has(key)) values.set(key, { value, source })
-    else problems.push({ source, key, expected: expectedInstead(key) })
+    else if (isCommand(path, value)) {
+      const command = parseCommand(path[1], value, sourceOf, problems)
+      if (command) commands.push({ ...command, source })
+    } else problems.push({ source, key, expected: expectedInstead(key) })
   }
-  return { values, problems }
+  return { values, commands, problems }
+}
+
+/** A value that is no table is a setting with a wrong name. */
+function isCommand(path: KeyPath, value: unknown): path is readonly [string, string] {
+  return path.length === 2 && path[0] === 'commands' && isTable(value)
 }
 
 /** Everything in a document but the tables that hold settings. */

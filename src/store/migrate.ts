@@ -13,6 +13,7 @@ import { events } from './migrations/0009-events.ts'
 import { addMenus } from './migrations/0010-menus.ts'
 import { addCertificates } from './migrations/0011-certificates.ts'
 import { addDataBackups } from './migrations/0012-data-backups.ts'
+import { addCommands } from './migrations/0013-commands.ts'
 import { addSignIn } from './migrations/0014-sign-in.ts'
 import { eventOrder } from './migrations/0019-event-order.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addMenus,
   addCertificates,
   addDataBackups,
+  addCommands,
   addSignIn,
   eventOrder,
 ]

@@ -1,3 +1,4 @@
+import type { BuiltInCommand } from '../kernel/command.ts'
 import type { Role } from '../kernel/identity.ts'
 import type { Job } from '../kernel/job.ts'
 import type { ErrorCodes } from './error-codes.ts'
@@ -29,6 +30,8 @@ export interface DomainParts {
   readonly jobs: Readonly<Partial<Record<'api' | 'gateway' | 'worker', readonly Job[]>>>
   /** What the worker runs from its start to its stop. */
   readonly runners?: readonly WorkerRunner[]
+  /** The built-in commands that it offers. */
+  readonly builtInCommands?: readonly BuiltInCommand[]
 }
 
 /** Work that continues for as long as the worker runs. */

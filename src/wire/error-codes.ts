@@ -45,4 +45,8 @@ export const SHARED_ERRORS = {
     status: 416,
     meaning: 'The range begins behind the end of the file; `Content-Range` has its length.',
   },
+  too_many_streams: {
+    status: 503,
+    meaning: 'The process has as many streams as it takes; retry after the seconds in `Retry-After`.',
+  },
 } as const satisfies ErrorCodes

@@ -1,5 +1,6 @@
 import { busStorm } from './bus-storm.ts'
 import { clockJumps } from './clock-jumps.ts'
+import { commandKills } from './command-kills.ts'
 import { diskFull } from './disk-full.ts'
 import { drain } from './drain.ts'
 import { flood } from './flood.ts'
@@ -34,4 +35,5 @@ export const SCENARIOS: readonly Scenario[] = [
   migration,
   flood,
   robotStorm,
+  commandKills,
 ]

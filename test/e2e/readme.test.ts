@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -50,6 +50,12 @@ describe('the commands that the documents show', () => {
 
     world.platform.signal('SIGINT')
     assert.equal(await world.platform.ended, 0)
+  })
+
+  it('print in docs/guide/commands.md what it says, with its configuration', async () => {
+    const blocks = Object.groupBy(blocksOf(read('docs/guide/commands.md')), ({ language }) => language)
+    await using world = await startWorld(ROBOT, blocks['toml']?.[0]?.text)
+    for (const block of blocks['console'] ?? []) await followSteps(world, block)
   })
 
   const guides = [
@@ -108,9 +114,10 @@ interface World extends AsyncDisposable {
   readonly ownTerminal: Shell
 }
 
-async function startWorld(env: Readonly<Record<string, string>>): Promise<World> {
+async function startWorld(env: Readonly<Record<string, string>>, configuration = ''): Promise<World> {
   await using opening = new AsyncDisposableStack()
   const data = opening.use(temporaryDirectory())
+  writeFileSync(join(data.path, 'platform.toml'), configuration)
   const platform = opening.use(
     await servePlatform({ dataDir: data.path, env: { ...env, WORKER_ORDER_SCAN: '200ms' } }),
   )

@@ -5,6 +5,7 @@ import { listSilences } from '../../src/domains/alerts/silences/store.ts'
 import { listAlerts, listHistory } from '../../src/domains/alerts/store.ts'
 import { listCertificates, SOONEST_END_FIRST } from '../../src/domains/certificates/store.ts'
 import { listBackups } from '../../src/domains/data-backups/store.ts'
+import { listExecutions, listPolicies } from '../../src/domains/commands/store.ts'
 import { listHeartbeats } from '../../src/domains/heartbeats/store.ts'
 import { listMessages } from '../../src/domains/messages/store.ts'
 import { listOrders } from '../../src/domains/orders/store.ts'
@@ -141,6 +142,26 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
         new RegExp(`^SEARCH tickets USING INDEX tickets_by_${column} \\(${column}=\\? AND seq<\\?\\)$`),
       ] as const,
   ),
+  [
+    'executions that a caller may read',
+    (on) => listExecutions(on, { readable: '\n=ada\n' }, NEWEST),
+    /^SEARCH command_executions USING INTEGER PRIMARY KEY \(rowid<\?\); SEARCH command_outputs USING INDEX /,
+  ],
+  ...(['status', 'commandId', 'requestedBy'] as const).map((filter) => {
+    const column = filter.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)
+    return [
+      `executions of one ${filter}`,
+      (on: Queries) => listExecutions(on, { [filter]: 'x' }, NEWEST),
+      new RegExp(
+        `^SEARCH command_executions USING INDEX command_executions_by_${column} \\(${column}=\\? AND seq<\\?\\); SEARCH command_outputs USING INDEX `,
+      ),
+    ] as const
+  }),
+  [
+    'the policies of commands',
+    (on) => listPolicies(on, NEWEST),
+    /^SEARCH command_policies USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
   [
     'the changes of a ticket',
     (on) => listTicketChanges(on, 't', OLDEST),

@@ -1,3 +1,4 @@
+import { inspectCertificatesCommand } from './commands.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import type { CertificateDeps } from './deps.ts'
 import { CERTIFICATE_EVENTS } from './events.ts'
@@ -29,6 +30,7 @@ export const certificatesDomain = defineDomain({
         api: [certificateCountJob(certificates, deps.metrics)],
         worker: [certificateInspectionJob(certificates, deps.scanEveryMs)],
       },
+      builtInCommands: [inspectCertificatesCommand(certificates)],
     } satisfies DomainParts & { certificates: Certificates }
   },
 })

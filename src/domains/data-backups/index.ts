@@ -1,3 +1,4 @@
+import { backUpCommand, pruneBackupsCommand } from './commands.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { DATA_BACKUP_EVENTS } from './events.ts'
 import { BackupFiles } from './files.ts'
@@ -37,6 +38,7 @@ export const dataBackupsDomain = defineDomain({
         worker: [backupMaintenanceJob(backups, everyMs)],
       },
       runners: [worker],
+      builtInCommands: [backUpCommand(backups), pruneBackupsCommand(backups, deps.store)],
     } satisfies DomainParts & { backups: DataBackups; runners: BackupWorker[] }
   },
 })

@@ -1,5 +1,5 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { EVENT_ERRORS, eventRoutes } from './routes.ts'
+import { eventRoutes } from './routes.ts'
 import { LiveEvents, type LiveEventsDeps } from './service.ts'
 
 export type { DeclaredSubject } from './model.ts'
@@ -10,7 +10,7 @@ export const eventsDomain = defineDomain({
   name: 'events',
   tables: [],
   events: {},
-  errors: EVENT_ERRORS,
+  errors: {},
   create: (deps: LiveEventsDeps) => {
     const events = new LiveEvents(deps)
     return { events, routes: eventRoutes(events), jobs: {} } satisfies DomainParts & { events: LiveEvents }

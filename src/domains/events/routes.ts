@@ -1,17 +1,10 @@
-import type { ErrorCodes } from '../../wire/error-codes.ts'
+import { SHARED_ERRORS } from '../../wire/error-codes.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import { route, type Route } from '../../wire/route.ts'
 import { EventQuery, EventStream } from './schemas.ts'
 import type { LiveEvents } from './service.ts'
 
-export const EVENT_ERRORS = {
-  too_many_streams: {
-    status: 503,
-    meaning: 'The process has as many streams as it takes; retry after the seconds in `Retry-After`.',
-  },
-} as const satisfies ErrorCodes
-
-const { too_many_streams } = EVENT_ERRORS
+const { too_many_streams } = SHARED_ERRORS
 
 /** docs/specification.md, Live stream */
 export function eventRoutes(events: Pick<LiveEvents, 'open'>): Route[] {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { redriveDeadCommand } from './commands.ts'
 import { MessageLog } from './event-log.ts'
 import { messagePruneJob } from './jobs.ts'
 import { MESSAGE_ERRORS, messageRoutes } from './routes.ts'
@@ -23,6 +24,7 @@ export const messagesDomain = defineDomain({
       log: new MessageLog(deps.store.read),
       routes: messageRoutes(messages),
       jobs: { worker: [messagePruneJob(messages, deps.clock, deps.keepMs)] },
+      builtInCommands: [redriveDeadCommand(messages)],
     } satisfies DomainParts & { messages: Messages; log: EventLog }
   },
 })

@@ -3,7 +3,7 @@ import { EVENT_HEADERS, eventSource, toCloudEvent } from '../../kernel/cloud-eve
 import { AppError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
@@ -40,6 +40,7 @@ export type EncodeEvent<T> = (data: T) => string
 // Long enough for a bus on the same network, and still acceptable as the duration of a request.
 const DELIVERY_TIMEOUT_MS = 1_000
 const REASON_LENGTH = 500
+const REDRIVE_BATCH = 50
 const ALERTS_DOMAIN = 'alerts'
 
 /** The outbox: the messages of users and the events of all domains, from their commit to their delivery. */
@@ -101,6 +102,30 @@ export class Messages implements Outbox {
   async redrive(tx: Tx, id: string): Promise<Message> {
     const redriven = await redriveMessage(tx, id)
     if (!redriven) throw notDead(requireMessage(await findMessage(tx, id), id))
+    tx.afterCommit(() => this.#deps.delivery.wake())
+    return redriven
+  }
+
+  /** Makes the messages that are dead now pending again, each one once; returns how many. */
+  async redriveDead(signal: AbortSignal): Promise<number> {
+    const { store } = this.#deps
+    let redriven = 0
+    let after: PagePosition | null = null
+    do {
+      const page: Page<Message> = await listMessages(
+        store.read,
+        { status: 'dead' },
+        { limit: REDRIVE_BATCH, after },
+      )
+      redriven += await store.write((tx) => this.#redriveEach(tx, page.items))
+      after = page.next
+    } while (after && !signal.aborted)
+    return redriven
+  }
+
+  async #redriveEach(tx: Tx, messages: readonly Message[]): Promise<number> {
+    let redriven = 0
+    for (const { id } of messages) if (await redriveMessage(tx, id)) redriven++
     tx.afterCommit(() => this.#deps.delivery.wake())
     return redriven
   }

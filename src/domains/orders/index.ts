@@ -1,4 +1,5 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { expireDueCommand } from './commands.ts'
 import { ORDER_EVENTS } from './events.ts'
 import { orderCountJob, orderTimeoutJob } from './jobs.ts'
 import { ORDER_ERRORS, ORDER_READERS, orderRoutes } from './routes.ts'
@@ -26,6 +27,7 @@ export const ordersDomain = defineDomain({
         api: [orderCountJob(orders, deps.metrics)],
         worker: [orderTimeoutJob(orders, deps.scanEveryMs)],
       },
+      builtInCommands: [expireDueCommand(orders)],
     } satisfies DomainParts & { orders: Orders }
   },
 })

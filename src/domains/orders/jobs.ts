@@ -6,7 +6,7 @@ import type { Orders } from './service.ts'
 
 // A batch blocks the event loop for a few milliseconds; larger batches are not faster
 // (docs/performance.md, P4: the expiry scan).
-const BATCH = 50
+export const EXPIRY_BATCH = 50
 const COUNT_EVERY_MS = 30 * SECOND
 
 /** Expires overdue pending orders (docs/specification.md, Orders). */
@@ -16,9 +16,9 @@ export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
     everyMs,
     run: (signal) =>
       runBatches(signal, async () => {
-        const { due, expired } = await orders.expireDue(BATCH)
+        const { due, expired } = await orders.expireDue(EXPIRY_BATCH)
         // Orders that other transactions have locked are left for the next run.
-        return due === BATCH && expired > 0
+        return due === EXPIRY_BATCH && expired > 0
       }),
   }
 }

@@ -3,7 +3,7 @@ import { formatIpv4 } from '../../kernel/ipv4.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { appendAudit } from './audit.ts'
-import { END_CODES, cleanPhrase, type AuditEntry, type Session } from './model.ts'
+import { cleanPhrase, type AuditEntry, type Session } from './model.ts'
 import { closeSession, listLiveOfRun, listLiveOfUser } from './store.ts'
 
 /** Why and how sessions end. */
@@ -54,10 +54,12 @@ export class SessionCloser {
     return true
   }
 
-  /** Closes all live sessions of a user, in the transaction that revokes the user's tokens. */
-  async closeOfUser(tx: Tx, userId: string, reason: string): Promise<void> {
-    const closing = { code: END_CODES.tokenEnded, reason, decidedBy: 'elsewhere' } as const
-    for (const session of await listLiveOfUser(tx, userId)) await this.close(tx, session, closing)
+  /** Closes all live sessions of a user; returns how many. */
+  async closeOfUser(tx: Tx, userId: string, closing: Closing): Promise<number> {
+    let closed = 0
+    for (const session of await listLiveOfUser(tx, userId))
+      if (await this.close(tx, session, closing)) closed++
+    return closed
   }
 
   /**

@@ -1,4 +1,5 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { disconnectUserCommand } from './commands.ts'
 import { SESSION_EVENTS } from './events.ts'
 import { sessionPruneJob, sessionUpkeepJob } from './jobs.ts'
 import { SESSION_ERRORS, SESSION_READERS, sessionRoutes } from './routes.ts'
@@ -29,6 +30,7 @@ export const sessionsDomain = defineDomain({
         gateway: [upkeepJob],
         worker: [upkeepJob, sessionPruneJob(sessions, deps.clock)],
       },
+      builtInCommands: [disconnectUserCommand(sessions)],
     } satisfies DomainParts & { sessions: Sessions }
   },
 })

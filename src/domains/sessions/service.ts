@@ -57,8 +57,19 @@ export class Sessions {
   }
 
   /** Closes all live sessions of a user with 4401, in the transaction that revokes the user's tokens. */
-  endOf(tx: Tx, userId: string, reason: string): Promise<void> {
-    return this.#closer.closeOfUser(tx, userId, reason)
+  async endOf(tx: Tx, userId: string, reason: string): Promise<void> {
+    const closing = { code: END_CODES.tokenEnded, reason, decidedBy: 'elsewhere' } as const
+    await this.#closer.closeOfUser(tx, userId, closing)
+  }
+
+  /** Closes all live sessions of a user with 4403; returns how many. */
+  async disconnectUser(userId: string, actor: string): Promise<number> {
+    const { store, logger } = this.#deps
+    const sessions = await store.write((tx) =>
+      this.#closer.closeOfUser(tx, userId, { ...BY_OPERATOR, actor }),
+    )
+    logger.info({ user_id: userId, sessions, actor }, 'an operator disconnected a user')
+    return sessions
   }
 
   /** Newest first. */

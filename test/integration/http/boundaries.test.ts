@@ -86,6 +86,7 @@ const MEANINGS: readonly {
     good: ['WyJvbGRlc3QiLDFd'],
     bad: ['', 'x', 'WyJuZXdlc3QiLDFd'],
   },
+  { field: /^listCommands\.cursor$/, good: ['WyJpZCIsImEiXQ'], bad: ['', 'x', 'WyJuZXdlc3QiLDFd'] },
   { field: /\.cursor$/, good: ['WyJuZXdlc3QiLDFd'], bad: ['', 'x', 'cDE', '1', 'a'.repeat(1_024)] },
 ]
 

@@ -166,6 +166,29 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getDataBackupFile: () => ({ params: unknownId() }),
   deleteDataBackup: () => ({ params: unknownId() }),
   pruneDataBackups: () => ({ body: { keep: 7 } }),
+  listCommands: () => ({ query: { limit: '10', cursor: 'WyJpZCIsImEiXQ' } }),
+  explainCommandAccess: () => ({ params: { id: 'orders.expire-due' }, query: { user_id: randomUUID() } }),
+  executeCommand: () => ({
+    params: { id: fresh('command') },
+    body: { params: { unit: 'nginx' }, reason: 'The shop is slow.', dry_run: true },
+  }),
+  listExecutions: () => ({
+    query: { ...timedPage, status: 'queued', command_id: 'orders.expire-due', requested_by: 'ada' },
+  }),
+  getExecution: () => ({ params: unknownId() }),
+  followExecutionOutput: () => ({ params: unknownId() }),
+  cancelExecution: () => ({ params: unknownId() }),
+  approveExecution: () => ({ params: unknownId(), body: { comment: 'Go ahead.' } }),
+  rejectExecution: () => ({ params: unknownId(), body: { comment: 'Not today.' } }),
+  getCommandPolicy: () => ({}),
+  setCommandPolicy: () => ({
+    body: {
+      rules: {
+        'orders.expire-due': { roles: ['admin', 'devops'], approvers: ['admin'], approval: 'none' },
+      },
+    },
+  }),
+  getCommandPolicyHistory: () => ({ query: timedPage }),
   getHealth: () => ({}),
   getMetrics: () => ({}),
 }

@@ -1,0 +1,279 @@
+import {
+  APPROVALS,
+  parameterFault,
+  PARAMETER_TYPES,
+  placeholdersIn,
+  secretVariable,
+  type CommandParameter,
+  type CommandParameters,
+  type ParameterValue,
+  type ProgramCommand,
+} from '../kernel/command.ts'
+import { DAY, MINUTE } from '../kernel/time.ts'
+import { describeValue, type Problem } from './config-error.ts'
+import type { Environment } from './env.ts'
+import { didYouMean } from './suggestions.ts'
+import type { KeyPath } from './toml-lines.ts'
+import { choice, duration, integerWithin } from './value-types.ts'
+
+/** What the commands of the configuration need to run. */
+export interface CommandsConfig {
+  readonly programs: readonly ProgramCommand[]
+  /** The whole environment of a program, except for the id of its execution and its secrets. */
+  readonly environment: Readonly<Record<'PATH' | 'HOME' | 'LANG', string>>
+}
+
+/** Where an entry of the file is, for a message. */
+export type SourceOf = (path: KeyPath) => string
+
+const DEFAULT_TIMEOUT_MS = 10 * MINUTE
+const MAX_ARGUMENTS = 256
+const COMMAND_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+// The paths /commands/executions and /commands/policy are taken.
+const RESERVED_IDS = ['executions', 'policy']
+
+const commandTimeout = duration({ minimum: 1, maximum: DAY })
+const concurrency = integerWithin({ minimum: 1, maximum: 1_000 })
+const approvalMode = choice(APPROVALS)
+const parameterType = choice(PARAMETER_TYPES)
+
+/** The variables that a program gets of the environment of the platform. */
+export function programEnvironment(env: Environment): CommandsConfig['environment'] {
+  return {
+    PATH: env['PATH'] || '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    HOME: env['HOME'] || '/',
+    LANG: env['LANG'] || 'C.UTF-8',
+  }
+}
+
+/** Reads the table `[commands.<id>]`; undefined if it has a problem, which is added to `problems`. */
+export function parseCommand(
+  id: string,
+  value: unknown,
+  sourceOf: SourceOf,
+  problems: Problem[],
+): ProgramCommand | undefined {
+  const before = problems.length
+  const entry = new TableReader(['commands', id], value, sourceOf, problems)
+  if (!COMMAND_ID.test(id) || RESERVED_IDS.includes(id))
+    entry.fault(
+      [],
+      `an id of 1 to 64 letters, digits, hyphens or underscores, not ${RESERVED_IDS.join(' or ')}`,
+    )
+  entry.refuseOthers('title', 'description', 'run', 'timeout', 'approval', 'max_concurrent', 'params')
+  const params = parseParameters(entry)
+  const command = {
+    id,
+    title: entry.read('title', titleText) ?? id,
+    description: entry.read('description', anyText) ?? '',
+    run: parseRun(entry, params),
+    timeoutMs: entry.read('timeout', parsed(commandTimeout)) ?? DEFAULT_TIMEOUT_MS,
+    approval: entry.read('approval', parsed(approvalMode)) ?? 'none',
+    maxConcurrent: entry.read('max_concurrent', parsed(concurrency)) ?? 1,
+    params,
+  }
+  return problems.length === before ? command : undefined
+}
+
+function parseRun(entry: TableReader, params: CommandParameters): readonly string[] {
+  const run = entry.read('run', programAndArguments)
+  if (run === undefined) {
+    if (!entry.has('run')) entry.fault(['run'], programAndArguments.expected)
+    return []
+  }
+  const [program = '', ...others] = run
+  if (placeholdersIn(program).length > 0) entry.fault(['run'], 'a program without a placeholder', run)
+  for (const name of others.flatMap(placeholdersIn)) {
+    const param = Object.hasOwn(params, name) ? params[name] : undefined
+    if (!param) entry.fault(['run'], `placeholders of parameters, and there is no params.${name}`, run)
+    else if (param.isSecret)
+      entry.fault(['run'], `no secret in an argument; params.${name} is in ${secretVariable(name)}`, run)
+  }
+  return run
+}
+
+function parseParameters(entry: TableReader): CommandParameters {
+  const table = entry.table('params')
+  if (!table) return {}
+  const params = table.names.map((name) => [name, parseParameter(name, table.inner(name))] as const)
+  refuseSameVariable(table, params)
+  return Object.fromEntries(params)
+}
+
+function parseParameter(name: string, entry: TableReader): CommandParameter {
+  if (!PARAMETER_NAME.test(name))
+    entry.fault([], 'a name of 1 to 64 letters, digits, hyphens or underscores that begins with a letter')
+  entry.refuseOthers('type', 'description', 'pattern', 'values', 'default', 'secret')
+  const type = entry.read('type', parsed(parameterType))
+  if (!entry.has('type')) entry.fault(['type'], parameterType.expected)
+  if (type === undefined) return { type: 'string' }
+  const parameter = { type, ...textMembers(entry), ...constraints(entry, type) }
+  return { ...parameter, ...parseDefault(entry, parameter) }
+}
+
+function textMembers(entry: TableReader): Pick<CommandParameter, 'description' | 'isSecret'> {
+  const description = entry.read('description', anyText)
+  const isSecret = entry.read('secret', trueOrFalse)
+  return { ...(description !== undefined && { description }), ...(isSecret && { isSecret }) }
+}
+
+/** Each type has one key of its own, which no other type may have. */
+function constraints(
+  entry: TableReader,
+  type: CommandParameter['type'],
+): Pick<CommandParameter, 'pattern' | 'values'> {
+  if (type !== 'string' && entry.has('pattern')) entry.fault(['pattern'], 'no pattern, except for a string')
+  if (type !== 'enum' && entry.has('values')) entry.fault(['values'], 'no values, except for an enum')
+  if (type === 'enum' && !entry.has('values')) entry.fault(['values'], textList.expected)
+  const pattern = type === 'string' ? entry.read('pattern', regularExpression) : undefined
+  const values = type === 'enum' ? entry.read('values', textList) : undefined
+  return { ...(pattern !== undefined && { pattern }), ...(values && { values }) }
+}
+
+function parseDefault(entry: TableReader, parameter: CommandParameter): Pick<CommandParameter, 'default'> {
+  if (!entry.has('default')) return {}
+  const value = entry.value('default')
+  const fault = parameterFault(parameter, value)
+  if (parameter.isSecret) entry.fault(['default'], 'no default for a secret, which comes with the request')
+  else if (fault === undefined) return { default: value as ParameterValue }
+  else entry.fault(['default'], `a value that ${fault}`, value)
+  return {}
+}
+
+function refuseSameVariable(
+  table: TableReader,
+  params: readonly (readonly [string, CommandParameter])[],
+): void {
+  const secrets = params.filter(([, { isSecret }]) => isSecret).map(([name]) => name)
+  for (const [variable, names] of Map.groupBy(secrets, secretVariable))
+    if (names.length > 1) table.fault([names[1] as string], `a name whose variable is not ${variable} too`)
+}
+
+/** How a value of TOML is read: undefined if it is wrong. */
+interface ValueReader<T> {
+  readonly expected: string
+  read(value: unknown): T | undefined
+}
+
+function parsed<T>(type: {
+  readonly expected: string
+  parse(text: string, cwd: string): T | undefined
+  readonly toml: string
+}): ValueReader<T> {
+  const { expected, toml } = type
+  return { expected, read: (value) => (typeof value === toml ? type.parse(String(value), '') : undefined) }
+}
+
+const MAX_TITLE = 100
+const MAX_TEXT = 1_000
+const textOf = (value: unknown, maximum: number) =>
+  typeof value === 'string' && value !== '' && value.length <= maximum && !value.includes('\0')
+    ? value
+    : undefined
+
+const titleText: ValueReader<string> = {
+  expected: `a text of 1 to ${MAX_TITLE} characters`,
+  read: (value) => textOf(value, MAX_TITLE),
+}
+
+const anyText: ValueReader<string> = {
+  expected: `a text of 1 to ${MAX_TEXT} characters`,
+  read: (value) => textOf(value, MAX_TEXT),
+}
+
+const trueOrFalse: ValueReader<boolean> = {
+  expected: 'true or false',
+  read: (value) => (typeof value === 'boolean' ? value : undefined),
+}
+
+const textList: ValueReader<string[]> = {
+  expected: 'a list of different texts, at least one',
+  read: (value) =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((each) => textOf(each, MAX_TEXT) !== undefined) &&
+    new Set(value).size === value.length
+      ? value
+      : undefined,
+}
+
+const programAndArguments: ValueReader<string[]> = {
+  expected: `a list of a program and its arguments, 1 to ${MAX_ARGUMENTS} texts`,
+  read(value) {
+    if (!Array.isArray(value) || value.length > MAX_ARGUMENTS) return undefined
+    const isText = (each: unknown) => typeof each === 'string' && !each.includes('\0')
+    return value.every(isText) && value[0] ? value : undefined
+  },
+}
+
+const regularExpression: ValueReader<string> = {
+  expected: 'a regular expression (ECMAScript)',
+  read(value) {
+    try {
+      return typeof value === 'string' ? new RegExp(value, 'u').source && value : undefined
+    } catch {
+      return undefined
+    }
+  },
+}
+
+/** The entries of one table of the file. Every fault is added to the problems of the file. */
+class TableReader {
+  readonly #path: KeyPath
+  readonly #entries: Readonly<Record<string, unknown>>
+  readonly #sourceOf: SourceOf
+  readonly #problems: Problem[]
+
+  constructor(path: KeyPath, value: unknown, sourceOf: SourceOf, problems: Problem[]) {
+    this.#path = path
+    this.#sourceOf = sourceOf
+    this.#problems = problems
+    const isTable = Object.prototype.toString.call(value) === '[object Object]'
+    this.#entries = isTable ? (value as Record<string, unknown>) : {}
+    if (!isTable) this.fault([], `a table [${path.join('.')}]`, value)
+  }
+
+  get names(): string[] {
+    return Object.keys(this.#entries)
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#entries, name)
+  }
+
+  value(name: string): unknown {
+    return this.has(name) ? this.#entries[name] : undefined
+  }
+
+  read<T>(name: string, { read, expected }: ValueReader<T>): T | undefined {
+    if (!this.has(name)) return undefined
+    const value = read(this.#entries[name])
+    if (value === undefined) this.fault([name], expected, this.#entries[name])
+    return value
+  }
+
+  /** The table under this name, if there is one. */
+  table(name: string): TableReader | undefined {
+    return this.has(name) ? this.inner(name) : undefined
+  }
+
+  inner(name: string): TableReader {
+    return new TableReader([...this.#path, name], this.#entries[name], this.#sourceOf, this.#problems)
+  }
+
+  refuseOthers(...known: readonly string[]): void {
+    for (const name of this.names.filter((each) => !known.includes(each)))
+      this.fault([name], `a known key${didYouMean(name, known)}`)
+  }
+
+  fault(inner: KeyPath, expected: string, got?: unknown): void {
+    const path = [...this.#path, ...inner]
+    this.#problems.push({
+      source: this.#sourceOf(path),
+      key: path.join('.'),
+      expected,
+      got: got === undefined ? undefined : describeValue(got),
+    })
+  }
+}

@@ -1,0 +1,134 @@
+import type { Containment } from '../../ports/programs.ts'
+import type { WorkClaim, WorkItem } from '../../store/runner.ts'
+import { first, type Tx } from '../../store/store.ts'
+import { lockFor } from './store.ts'
+import { db, executions, outputs, statement } from './tables.ts'
+
+/** An execution that a worker has begun, with its encrypted secrets, which only this claim has from now on. */
+export interface ClaimedExecution extends WorkItem {
+  readonly commandId: string
+  readonly params: Readonly<Record<string, string | number | boolean>>
+  readonly requestedBy: string
+  readonly secrets: string | null
+}
+
+/** Who claims. */
+export interface Claimer {
+  readonly host: string
+  /** Undefined for a built-in command. */
+  readonly containmentOf: (commandId: string) => Containment | null
+  /** The commands that this worker can run, with how many of each may run at the same time. */
+  readonly limits: ReadonlyMap<string, number>
+}
+
+interface StoredClaim extends Omit<ClaimedExecution, 'params'> {
+  params: string
+}
+
+const CLAIMED = executions.pick('id', 'commandId', 'params', 'requestedBy', 'secrets', 'queuedAt', 'attempts')
+
+const find = statement<{ id: string }, StoredClaim>((on, value) =>
+  on.selectFrom('command_executions').select(CLAIMED).where('id', '=', value('id')),
+)
+
+interface Start {
+  readonly id: string
+  readonly holder: string
+  readonly until: number
+  readonly now: number
+  readonly host: string
+  readonly containment: Containment | null
+}
+
+const begin = statement<Start>((on, value) =>
+  on
+    .updateTable('command_executions')
+    .set({
+      status: 'running',
+      started_at: value('now'),
+      host: value('host'),
+      containment: value('containment'),
+      secrets: null,
+      due_at: value('until'),
+      lease_holder: value('holder'),
+      attempts: 1,
+    })
+    .where('id', '=', value('id'))
+    .where('status', '=', 'queued'),
+)
+
+const insertOutput = statement<{ executionId: string; text: string; total: number }>((on, value) =>
+  on.insertInto('command_outputs').values(outputs.values(value)),
+)
+
+const anyQueued = statement<object, { id: string }>((on) =>
+  on.selectFrom('command_executions').select('id').where('status', '=', 'queued').limit(1),
+)
+
+/**
+ * Begins queued executions, oldest first, as many as the limits of their commands allow. The move from `queued` to
+ * `running` is a compare-and-set, and nothing moves an execution back: so it runs at most once.
+ */
+export async function claimQueued(tx: Tx, claim: WorkClaim, claimer: Claimer): Promise<ClaimedExecution[]> {
+  if (!(await first(tx, anyQueued, {}))) return []
+  // Two workers that count at the same time would exceed the limit of a command.
+  await lockFor(tx, 'claim')
+  const running = await countRunning(tx)
+  const free = (commandId: string) => (claimer.limits.get(commandId) ?? 0) - (running.get(commandId) ?? 0)
+  const claimed: ClaimedExecution[] = []
+  for (const { id, commandId } of await listQueued(
+    tx,
+    [...claimer.limits.keys()].filter((each) => free(each) > 0),
+  )) {
+    if (claimed.length >= claim.limit) break
+    if (free(commandId) <= 0) continue
+    running.set(commandId, (running.get(commandId) ?? 0) + 1)
+    const execution = await start(tx, id, claim, {
+      ...claimer,
+      containment: claimer.containmentOf(commandId),
+    })
+    if (execution) claimed.push(execution)
+  }
+  return claimed
+}
+
+async function start(
+  tx: Tx,
+  id: string,
+  { holder, until, now }: WorkClaim,
+  { host, containment }: Pick<Start, 'host' | 'containment'>,
+): Promise<ClaimedExecution | undefined> {
+  // Read before the change, which removes the secrets.
+  const row = await first(tx, find, { id })
+  if (!row || (await tx.change(begin, { id, holder, until, now, host, containment })) === 0) return undefined
+  await tx.change(insertOutput, { executionId: id, text: '', total: 0 })
+  return { ...executions.decode(row), attempts: 1 }
+}
+
+async function countRunning(tx: Tx): Promise<Map<string, number>> {
+  const rows = await db(tx)
+    .selectFrom('command_executions')
+    .select(['command_id', (each) => each.fn.countAll<number>().as('running')])
+    .where('status', '=', 'running')
+    .groupBy('command_id')
+    .execute()
+  return new Map(rows.map(({ command_id, running }) => [command_id, running]))
+}
+
+// Of one command at most some run at the same time, so a few are enough for each claim.
+const MAX_LISTED = 100
+
+async function listQueued(
+  tx: Tx,
+  commandIds: readonly string[],
+): Promise<{ id: string; commandId: string }[]> {
+  if (commandIds.length === 0) return []
+  return db(tx)
+    .selectFrom('command_executions')
+    .select(['id', 'command_id as commandId'])
+    .where('status', '=', 'queued')
+    .where('command_id', 'in', commandIds)
+    .orderBy('seq')
+    .limit(MAX_LISTED)
+    .execute()
+}

@@ -1,0 +1,80 @@
+import type { WaitingClock } from '../../kernel/clock.ts'
+import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import type { Secret } from '../../kernel/secret.ts'
+import type { PlatformAlerts } from '../../ports/alerts.ts'
+import type { EventSink } from '../../ports/events.ts'
+import type { Programs } from '../../ports/programs.ts'
+import type { Store } from '../../store/store.ts'
+import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { Catalogue } from './catalogue.ts'
+import { COMMAND_EVENTS } from './events.ts'
+import { commandCountJob, commandEndJob, commandLeftoverJob, commandPruneJob } from './jobs.ts'
+import { ExecutionJournal } from './journal.ts'
+import type { ExecutionView } from './model.ts'
+import { OutputStreams } from './output-stream.ts'
+import { COMMAND_ERRORS, commandRoutes } from './routes.ts'
+import { encodeExecution } from './schemas.ts'
+import { SecretBox } from './secret-box.ts'
+import { Commands, type CommandDeps } from './service.ts'
+import { names } from './tables.ts'
+import { CommandUpkeep } from './upkeep.ts'
+import { CommandWorker } from './worker.ts'
+
+export type { ExecutionView } from './model.ts'
+export type { CommandAccount } from './policy.ts'
+
+/** What the whole domain needs of the rest of the platform. */
+export interface CommandsDomainDeps extends Pick<CommandDeps, 'approvalTtlMs' | 'findAccount'> {
+  readonly store: Store
+  readonly clock: WaitingClock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly events: EventSink<ExecutionView>
+  readonly alerts: PlatformAlerts
+  /** Used by the worker only. */
+  readonly runPrograms: Programs
+  readonly programs: readonly ProgramCommand[]
+  readonly builtIns: readonly BuiltInCommand[]
+  /** The environment of programs. */
+  readonly environment: Readonly<Record<string, string>>
+  /** The name of this host. */
+  readonly host: string
+  /** From which the key of secret parameters is derived; read when the first one is. */
+  readonly signingKey: () => Secret
+}
+
+/** Commands that people run by the API instead of on the machine (docs/specification.md, Commands). */
+export const commandsDomain = defineDomain({
+  name: 'commands',
+  tables: names,
+  events: COMMAND_EVENTS,
+  // Others may read executions only as far as the policy lets them.
+  eventReaders: ['admin', 'auditor'],
+  errors: COMMAND_ERRORS,
+  encodeEvent: encodeExecution,
+  create: ({ builtIns, programs, runPrograms, signingKey, ...deps }: CommandsDomainDeps) => {
+    const shared = {
+      ...deps,
+      catalogue: new Catalogue([...builtIns, ...programs]),
+      journal: new ExecutionJournal(deps),
+      secrets: new SecretBox(signingKey),
+      programs: runPrograms,
+    }
+    const worker = new CommandWorker(shared)
+    const commands = new Commands({ ...shared, wake: () => worker.wake() })
+    const outputs = new OutputStreams({ ...deps, read: (id, identity) => commands.execution(id, identity) })
+    const upkeep = new CommandUpkeep(shared)
+    const endJob = commandEndJob(upkeep)
+    return {
+      commands,
+      routes: commandRoutes(commands, outputs),
+      jobs: {
+        api: [endJob, commandCountJob(upkeep, deps.metrics)],
+        worker: [endJob, commandLeftoverJob(upkeep), commandPruneJob(upkeep, deps.clock)],
+      },
+      runners: [worker],
+    } satisfies DomainParts & { commands: Commands }
+  },
+})

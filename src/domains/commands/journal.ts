@@ -1,0 +1,88 @@
+import type { Logger } from '../../kernel/logger.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { PlatformAlerts } from '../../ports/alerts.ts'
+import type { EventSink } from '../../ports/events.ts'
+import type { Tx } from '../../store/store.ts'
+import { COMMAND_EVENTS } from './events.ts'
+import { DECISIONS, EXECUTION_STATUSES, isFinal, type ApprovalDecision, type ExecutionView } from './model.ts'
+
+export interface JournalDeps {
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly events: EventSink<ExecutionView>
+  readonly alerts: PlatformAlerts
+}
+
+/** Records what happens to executions: events and alerts in the transaction; counters and the log after its commit. */
+export class ExecutionJournal {
+  readonly #deps: JournalDeps
+  readonly #requested: Counter
+  readonly #decided: Counter
+  readonly #finished: Counter
+
+  constructor(deps: JournalDeps) {
+    const { metrics } = deps
+    this.#deps = deps
+    this.#requested = metrics.counter({
+      name: 'command_requests_total',
+      help: 'Requested executions of commands.',
+    })
+    this.#decided = metrics.counter({
+      name: 'command_decisions_total',
+      help: 'Decisions on requests for commands.',
+      labels: ['decision'],
+    })
+    this.#finished = metrics.counter({
+      name: 'command_executions_finished_total',
+      help: 'Executions of commands that have finished, by status.',
+      labels: ['status'],
+    })
+    this.#requested.increment({}, 0)
+    for (const decision of DECISIONS) this.#decided.increment({ decision }, 0)
+    for (const status of EXECUTION_STATUSES.filter(isFinal)) this.#finished.increment({ status }, 0)
+  }
+
+  async requested(tx: Tx, execution: ExecutionView): Promise<void> {
+    await this.#append(tx, 'requested', execution)
+    this.#log(tx, execution, 'command requested', execution.requestedBy)
+    tx.afterCommit(() => this.#requested.increment())
+  }
+
+  async decided(tx: Tx, execution: ExecutionView, decision: ApprovalDecision, actor: string): Promise<void> {
+    await this.#append(tx, 'decided', execution)
+    this.#log(tx, execution, `command ${decision}`, actor)
+    tx.afterCommit(() => {
+      this.#decided.increment({ decision })
+      if (isFinal(execution.status)) this.#finished.increment({ status: execution.status })
+    })
+  }
+
+  async finished(tx: Tx, execution: ExecutionView, actor: string): Promise<void> {
+    await this.#append(tx, 'finished', execution)
+    if (execution.status === 'incomplete') await this.#deps.alerts.raise(tx, incompleteAlert(execution))
+    this.#log(tx, execution, 'command finished', actor)
+    tx.afterCommit(() => this.#finished.increment({ status: execution.status }))
+  }
+
+  async #append(tx: Tx, event: keyof typeof COMMAND_EVENTS, execution: ExecutionView): Promise<void> {
+    const type = COMMAND_EVENTS[event]
+    await this.#deps.events.append(tx, { type, subject: execution.id, data: execution })
+  }
+
+  #log(tx: Tx, { id, commandId, status, exitCode, signal }: ExecutionView, message: string, actor: string) {
+    const fields = { execution_id: id, command_id: commandId, status, exit_code: exitCode, signal, actor }
+    tx.afterCommit(() => this.#deps.logger.info(fields, message))
+  }
+}
+
+function incompleteAlert({ id, commandId, host }: ExecutionView) {
+  return {
+    alarmId: `command.incomplete:${id}`,
+    source: 'platform.commands',
+    title: `The command ${commandId} did not run to its end`,
+    body:
+      `Its worker on ${host} was stopped or has died during the execution ${id}. It is not repeated. ` +
+      'Check what it has done, and request it again if necessary.',
+    severity: 'ERROR',
+  } as const
+}

@@ -1,0 +1,123 @@
+import type { ParameterValue } from '../../kernel/command.ts'
+import type { Containment } from '../../ports/programs.ts'
+
+/** docs/specification.md, Commands */
+export const EXECUTION_STATUSES = [
+  'awaiting_approval',
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'timed_out',
+  'cancelled',
+  'incomplete',
+  'rejected',
+  'expired',
+] as const
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number]
+
+/** The allowed moves; an error message names them in this order. */
+export const EXECUTION_MOVES: Readonly<Record<ExecutionStatus, readonly ExecutionStatus[]>> = {
+  awaiting_approval: ['queued', 'rejected', 'expired'],
+  queued: ['running', 'cancelled'],
+  running: ['succeeded', 'failed', 'timed_out', 'cancelled', 'incomplete'],
+  succeeded: [],
+  failed: [],
+  timed_out: [],
+  cancelled: [],
+  incomplete: [],
+  rejected: [],
+  expired: [],
+}
+
+/** How a run ends. */
+export type RunStatus = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'incomplete'
+
+export function isFinal(status: ExecutionStatus): boolean {
+  return EXECUTION_MOVES[status].length === 0
+}
+
+export function canMoveExecution(from: ExecutionStatus, to: ExecutionStatus): boolean {
+  return EXECUTION_MOVES[from].includes(to)
+}
+
+export const DECISIONS = ['approved', 'rejected'] as const
+export type ApprovalDecision = (typeof DECISIONS)[number]
+
+/** The decision of a second person on a request. */
+export interface ApprovalRecord {
+  readonly at: number
+  readonly by: string
+  readonly decision: ApprovalDecision
+  readonly comment: string | null
+}
+
+/** A request for a command, and what became of it. */
+export interface Execution {
+  readonly id: string
+  readonly commandId: string
+  /** Without secrets. */
+  readonly params: Readonly<Record<string, ParameterValue>>
+  readonly reason: string | null
+  readonly requestedBy: string
+  readonly status: ExecutionStatus
+  /** Oldest first. */
+  readonly approvals: readonly ApprovalRecord[]
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** The host of the worker; null before the start. */
+  readonly host: string | null
+  /** Null before the start, and for a built-in command. */
+  readonly containment: Containment | null
+  /** Who has cancelled it while it ran. */
+  readonly cancelledBy: string | null
+  /** All times are epoch milliseconds, UTC. */
+  readonly createdAt: number
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  /** When it expires without an approval; null if it needs none. */
+  readonly expiresAt: number | null
+}
+
+/** An execution with its output. */
+export interface ExecutionView extends Execution {
+  /** The last 64 KiB of both streams, without secrets. */
+  readonly output: string
+  /** The characters (UTF-16 code units) of the whole output, of which `output` is the end. */
+  readonly outputTotal: number
+}
+
+/** What a caller sends to request an execution. */
+export interface ExecutionRequest {
+  readonly params: Readonly<Record<string, unknown>>
+  readonly reason: string | null
+}
+
+export interface NewExecution {
+  readonly id: string
+  readonly commandId: string
+  /** Without secrets. */
+  readonly params: Execution['params']
+  readonly reason: string | null
+  readonly requestedBy: string
+  readonly createdAt: number
+  /** When it expires without an approval; null if it needs none. */
+  readonly expiresAt: number | null
+}
+
+export function newExecution(request: NewExecution): ExecutionView {
+  return {
+    ...request,
+    status: request.expiresAt === null ? 'queued' : 'awaiting_approval',
+    approvals: [],
+    exitCode: null,
+    signal: null,
+    host: null,
+    containment: null,
+    cancelledBy: null,
+    startedAt: null,
+    finishedAt: null,
+    output: '',
+    outputTotal: 0,
+  }
+}

@@ -1,0 +1,121 @@
+import {
+  fillPlaceholders,
+  parameterFault,
+  secretVariable,
+  type CommandParameter,
+  type CommandParameters,
+  type ParameterValue,
+  type ProgramCommand,
+} from '../../kernel/command.ts'
+import { AppError, type ErrorDetail } from '../../kernel/errors.ts'
+import { isProgramCommand, type AnyCommand } from './catalogue.ts'
+
+export type ParameterValues = Readonly<Record<string, ParameterValue>>
+
+/** The values of a request: those that may be stored and shown, and the secret ones. */
+export interface CheckedParameters {
+  /** With `**redacted**` for each secret. */
+  readonly shown: ParameterValues
+  readonly secrets: ParameterValues
+}
+
+const REDACTED = '**redacted**'
+// An event of the bus has at most 1 MiB, and carries the parameters.
+const MAX_BYTES = 65_536
+
+/** Checks the parameters of a request, and fills in the defaults. Throws `validation_failed`, which names no value. */
+export function checkParameters(
+  parameters: CommandParameters,
+  given: Readonly<Record<string, unknown>>,
+): CheckedParameters {
+  const faults = [...unknownFaults(parameters, given), ...valueFaults(parameters, given)]
+  if (faults.length > 0) throw invalidParameters(faults)
+  const values = Object.entries(parameters).map(([name, parameter]) => {
+    return { name, parameter, value: valueOf(given, name, parameter) as ParameterValue }
+  })
+  if (Buffer.byteLength(JSON.stringify(values.map(({ value }) => value))) > MAX_BYTES)
+    throw invalidParameters([{ path: 'params', message: 'must have at most 64 KiB together' }])
+  const secrets = values.filter(({ parameter }) => parameter.isSecret)
+  return {
+    shown: entries(values.map((each) => (each.parameter.isSecret ? { ...each, value: REDACTED } : each))),
+    secrets: entries(secrets),
+  }
+}
+
+function entries(values: readonly { name: string; value: ParameterValue }[]): ParameterValues {
+  return Object.fromEntries(values.map(({ name, value }) => [name, value]))
+}
+
+function valueOf(
+  given: Readonly<Record<string, unknown>>,
+  name: string,
+  parameter: CommandParameter,
+): unknown {
+  return Object.hasOwn(given, name) ? given[name] : parameter.default
+}
+
+function unknownFaults(parameters: CommandParameters, given: object): ErrorDetail[] {
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parameters, name))
+  return unknown.map((name) => ({
+    path: `params.${name}`.slice(0, 256),
+    message: 'is not a known parameter',
+  }))
+}
+
+function valueFaults(parameters: CommandParameters, given: Readonly<Record<string, unknown>>): ErrorDetail[] {
+  return Object.entries(parameters).flatMap(([name, parameter]) => {
+    const value = valueOf(given, name, parameter)
+    const message = value === undefined ? 'is required' : parameterFault(parameter, value)
+    return message === undefined ? [] : [{ path: `params.${name}`, message }]
+  })
+}
+
+// More details do not help the caller.
+const MAX_DETAILS = 20
+
+function invalidParameters(faults: readonly ErrorDetail[]): AppError {
+  const details = faults.slice(0, MAX_DETAILS)
+  const [first] = details
+  return new AppError('invalid', 'validation_failed', `${first?.path} ${first?.message}.`, { details })
+}
+
+/** The JSON Schema (2020-12) of a command's parameters. */
+export function parametersSchema(parameters: CommandParameters): object {
+  const required = Object.entries(parameters).filter(([, each]) => each.default === undefined)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(parameters).map(([name, parameter]) => [name, parameterSchema(parameter)]),
+    ),
+    required: required.map(([name]) => name),
+    additionalProperties: false,
+  }
+}
+
+function parameterSchema({ type, description, pattern, values, isSecret, ...others }: CommandParameter) {
+  return {
+    type: type === 'enum' ? 'string' : type,
+    ...(description !== undefined && { description }),
+    ...(pattern !== undefined && { pattern }),
+    ...(values && { enum: values }),
+    ...(others.default !== undefined && { default: others.default }),
+    ...(isSecret && { writeOnly: true }),
+  }
+}
+
+/** The program and its arguments for these values. Each argument stays one argument, whatever is in a value. */
+export function argumentsOf({ run }: Pick<ProgramCommand, 'run'>, values: ParameterValues): string[] {
+  return run.map((argument, index) => (index === 0 ? argument : fillPlaceholders(argument, values)))
+}
+
+/** The environment variables of secret parameters. */
+export function secretEnvironment(secrets: ParameterValues): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(secrets).map(([name, value]) => [secretVariable(name), String(value)]),
+  )
+}
+
+/** What would run, for a person: the program with its arguments, or the id of a built-in command. */
+export function describeRun(command: AnyCommand, { shown }: CheckedParameters): string[] {
+  return isProgramCommand(command) ? argumentsOf(command, shown) : [command.id]
+}

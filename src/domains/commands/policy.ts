@@ -1,0 +1,112 @@
+import type { ApprovalMode, Command } from '../../kernel/command.ts'
+import { hasRole, type Identity, type Role } from '../../kernel/identity.ts'
+
+/** Who may run a command. */
+export interface PolicyRule {
+  readonly roles: readonly Role[]
+  /** Who may decide on its requests; admin when left out. */
+  readonly approvers?: readonly Role[]
+  /** Replaces that of the command. */
+  readonly approval?: ApprovalMode
+}
+
+/** The rules of all commands. */
+export interface Policy {
+  /** Raised by each change; the ETag on the wire. */
+  readonly revision: number
+  /** By the id of the command. */
+  readonly rules: Readonly<Record<string, PolicyRule>>
+}
+
+/** One change of the policy. */
+export interface PolicyChange extends Policy {
+  readonly at: number
+  readonly actor: string
+}
+
+export const FIRST_POLICY: Policy = { revision: 1, rules: {} }
+
+// docs/specification.md, Commands: a command without a rule is for admins
+const WITHOUT_RULE: PolicyRule = { roles: ['admin'] }
+const DEFAULT_APPROVERS: readonly Role[] = ['admin']
+
+type Caller = Pick<Identity, 'id' | 'roles'>
+type Requested = { readonly requestedBy: string }
+
+function ruleOf({ rules }: Policy, commandId: string): PolicyRule {
+  return Object.hasOwn(rules, commandId) ? (rules[commandId] ?? WITHOUT_RULE) : WITHOUT_RULE
+}
+
+/** Whether a caller with these roles may run the command. */
+export function mayRun(policy: Policy, commandId: string, { roles }: Pick<Caller, 'roles'>): boolean {
+  return ruleOf(policy, commandId).roles.some((role) => roles.includes(role))
+}
+
+/** Whether a caller may decide on requests for the command, except for its own. */
+export function mayDecide(policy: Policy, commandId: string, { roles }: Pick<Caller, 'roles'>): boolean {
+  return approversOf(policy, commandId).some((role) => roles.includes(role))
+}
+
+export function isOwnRequest({ requestedBy }: Requested, { id }: Pick<Caller, 'id'>): boolean {
+  return requestedBy === id
+}
+
+export function mayCancel(
+  policy: Policy,
+  execution: Requested & { commandId: string },
+  caller: Caller,
+): boolean {
+  return isOwnRequest(execution, caller) || mayRun(policy, execution.commandId, caller)
+}
+
+/** Admins and auditors read all executions; others read what they may run or decide, and their own. */
+export function mayReadAll(caller: Caller & Identity): boolean {
+  return hasRole(caller, ['admin', 'auditor'])
+}
+
+export function mayRead(
+  policy: Policy,
+  execution: Requested & { commandId: string },
+  caller: Identity,
+): boolean {
+  return (
+    mayReadAll(caller) ||
+    mayCancel(policy, execution, caller) ||
+    mayDecide(policy, execution.commandId, caller)
+  )
+}
+
+export function approvalOf(policy: Policy, command: Pick<Command, 'id' | 'approval'>): ApprovalMode {
+  return ruleOf(policy, command.id).approval ?? command.approval
+}
+
+function approversOf(policy: Policy, commandId: string): readonly Role[] {
+  return ruleOf(policy, commandId).approvers ?? DEFAULT_APPROVERS
+}
+
+/** Whether an account may run a command, and why. */
+export interface AccessExplanation {
+  readonly allowed: boolean
+  /** One sentence. */
+  readonly because: string
+}
+
+export interface CommandAccount {
+  readonly roles: readonly Role[]
+  readonly enabled: boolean
+}
+
+export function explainAccess(policy: Policy, commandId: string, account: CommandAccount): AccessExplanation {
+  if (!account.enabled) return { allowed: false, because: 'The user is disabled.' }
+  const { roles } = ruleOf(policy, commandId)
+  const role = roles.find((each) => account.roles.includes(each))
+  const rule = Object.hasOwn(policy.rules, commandId)
+    ? `The rule of revision ${policy.revision} allows ${listOf(roles)}`
+    : 'There is no rule for this command, so only admin may run it'
+  const own = role ? `the user has the role ${role}` : `the user has ${listOf(account.roles)}`
+  return { allowed: role !== undefined, because: `${rule}; ${own}.` }
+}
+
+function listOf(roles: readonly Role[]): string {
+  return roles.length === 0 ? 'no role' : roles.join(', ')
+}

@@ -1,0 +1,252 @@
+import { ROLES } from '../../kernel/identity.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
+import { EVENT_STREAM } from '../../wire/event-stream.ts'
+import { encodePage, parsePage } from '../../wire/page.ts'
+import { ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { IdParams } from '../../wire/schemas.ts'
+import { BY_ID } from './catalogue.ts'
+import type { ApprovalDecision, ExecutionView } from './model.ts'
+import type { OutputStreams } from './output-stream.ts'
+import type { Policy } from './policy.ts'
+import {
+  AccessQuery,
+  AccessSchema,
+  CommandPage,
+  CommandParams,
+  CommandQuery,
+  DecisionBody,
+  decodeRequest,
+  DryRunSchema,
+  encodeAccess,
+  encodeCommand,
+  encodeDryRun,
+  encodeExecution,
+  encodePolicy,
+  encodePolicyChange,
+  ExecuteBody,
+  ExecutionPage,
+  ExecutionQuery,
+  ExecutionSchema,
+  OutputEvents,
+  PolicyBody,
+  PolicyHistory,
+  PolicyHistoryQuery,
+  PolicySchema,
+} from './schemas.ts'
+import type { Commands } from './service.ts'
+
+const POLICY_READERS = ['admin', 'auditor'] as const
+const TAG = 'Commands'
+
+export const COMMAND_ERRORS = {
+  command_not_found: { status: 404, meaning: 'There is no such command.' },
+  execution_not_found: { status: 404, meaning: 'There is no such execution.' },
+  own_request: { status: 403, meaning: 'Another person has to decide on the request.' },
+} as const satisfies ErrorCodes
+
+const { command_not_found, execution_not_found, own_request } = COMMAND_ERRORS
+const { invalid_transition, precondition_failed, too_many_streams } = SHARED_ERRORS
+const user_not_found = { status: 404, meaning: 'There is no such user.' }
+
+/** docs/specification.md, Commands */
+export function commandRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'>): Route[] {
+  return [
+    ...catalogueRoutes(commands),
+    ...executionRoutes(commands, outputs),
+    decisionRoute(commands, 'approve', 'approved'),
+    decisionRoute(commands, 'reject', 'rejected'),
+    ...policyRoutes(commands),
+  ]
+}
+
+function catalogueRoutes(commands: Commands): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/commands',
+      operation: 'listCommands',
+      tag: TAG,
+      summary: 'List the commands that the caller may run, by id',
+      access: ROLES,
+      query: CommandQuery,
+      answers: { 200: { description: 'A page of commands.', schema: CommandPage } },
+      read: async ({ query, identity }) =>
+        ok(encodePage(await commands.list(identity, parsePage(query, BY_ID)), encodeCommand)),
+    }),
+    route({
+      method: 'GET',
+      path: '/commands/:id/access',
+      operation: 'explainCommandAccess',
+      tag: TAG,
+      summary: 'Why a user may, or may not, run a command',
+      access: POLICY_READERS,
+      params: CommandParams,
+      query: AccessQuery,
+      answers: { 200: { description: 'The explanation.', schema: AccessSchema } },
+      errors: { command_not_found, user_not_found },
+      read: async ({ params, query }) =>
+        ok(new JsonText(encodeAccess(await commands.explain(params.id, query.user_id)))),
+    }),
+    route({
+      method: 'POST',
+      path: '/commands/:id/execute',
+      operation: 'executeCommand',
+      tag: TAG,
+      summary: 'Request an execution of a command',
+      description:
+        'The worker runs it, at most once. Where the command needs the approval of a second person, it waits for that. ' +
+        'With `dry_run` nothing is requested. The policy of commands decides who may run it.',
+      access: ROLES,
+      params: CommandParams,
+      body: ExecuteBody,
+      isBodyOptional: true,
+      answers: {
+        202: { description: 'The execution, queued or awaiting its approval.', schema: ExecutionSchema },
+        200: { description: 'With `dry_run`: what would run.', schema: DryRunSchema },
+      },
+      errors: { command_not_found },
+      change: async (tx, { params, body, identity }) => {
+        const request = decodeRequest(body)
+        if (body.dry_run)
+          return ok(new JsonText(encodeDryRun(await commands.dryRun(tx, params.id, request, identity))))
+        return { ...executionAnswer(await commands.request(tx, params.id, request, identity)), status: 202 }
+      },
+    }),
+  ]
+}
+
+function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/commands/executions',
+      operation: 'listExecutions',
+      tag: TAG,
+      summary: 'List executions, newest first',
+      description:
+        'Those of commands that the caller may run or decide on, and its own; admin and auditor see all of them.',
+      access: ROLES,
+      query: ExecutionQuery,
+      answers: { 200: { description: 'A page of executions.', schema: ExecutionPage } },
+      read: async ({ query, identity }) => {
+        const { status, command_id: commandId, requested_by: requestedBy } = query
+        const filter = { status, commandId, requestedBy }
+        return ok(encodePage(await commands.executions(filter, parsePage(query), identity), encodeExecution))
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/commands/executions/:id',
+      operation: 'getExecution',
+      tag: TAG,
+      summary: 'Read one execution with its output',
+      access: ROLES,
+      params: IdParams,
+      answers: { 200: { description: 'The execution.', schema: ExecutionSchema } },
+      errors: { execution_not_found },
+      read: async ({ params, identity }) => executionAnswer(await commands.execution(params.id, identity)),
+    }),
+    route({
+      method: 'GET',
+      path: '/commands/executions/:id/output',
+      operation: 'followExecutionOutput',
+      tag: TAG,
+      summary: 'Follow the output of an execution',
+      description:
+        'What there is, then what comes, then the event `end`. `Last-Event-ID` resumes behind that event. A comment ' +
+        'comes every 15 seconds.',
+      access: ROLES,
+      params: IdParams,
+      answers: { 200: { description: 'The stream.', schema: OutputEvents, contentType: EVENT_STREAM } },
+      errors: { execution_not_found, too_many_streams },
+      stream: ({ params, identity, headers }) =>
+        outputs.open(params.id, identity, headers['last-event-id']?.toString()),
+    }),
+    route({
+      method: 'POST',
+      path: '/commands/executions/:id/cancel',
+      operation: 'cancelExecution',
+      tag: TAG,
+      summary: 'Cancel an execution that is queued or running',
+      description:
+        'A queued one is cancelled at once. A running one is told to end, killed after 10 seconds, and then cancelled.',
+      access: ROLES,
+      params: IdParams,
+      answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },
+      errors: { execution_not_found, invalid_transition },
+      change: async (tx, { params, identity }) =>
+        executionAnswer(await commands.cancel(tx, params.id, identity)),
+    }),
+  ]
+}
+
+function decisionRoute(commands: Commands, action: 'approve' | 'reject', decision: ApprovalDecision): Route {
+  return route({
+    method: 'POST',
+    path: `/commands/executions/:id/${action}`,
+    operation: `${action}Execution`,
+    tag: TAG,
+    summary: `${action === 'approve' ? 'Approve' : 'Reject'} the request of another person`,
+    access: ROLES,
+    params: IdParams,
+    body: DecisionBody,
+    isBodyOptional: true,
+    answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },
+    errors: { execution_not_found, own_request, invalid_transition },
+    change: async (tx, { params, body, identity }) =>
+      executionAnswer(await commands.decide(tx, params.id, decision, body.comment ?? null, identity)),
+  })
+}
+
+function policyRoutes(commands: Commands): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/commands/policy',
+      operation: 'getCommandPolicy',
+      tag: TAG,
+      summary: 'Read who may run which command',
+      access: POLICY_READERS,
+      answers: { 200: { description: 'The policy; `ETag` names its revision.', schema: PolicySchema } },
+      read: async () => policyAnswer(await commands.policy()),
+    }),
+    route({
+      method: 'PUT',
+      path: '/commands/policy',
+      operation: 'setCommandPolicy',
+      tag: TAG,
+      summary: 'Replace the whole policy',
+      description: 'It applies to every later call. With `If-Match` only that revision is replaced.',
+      access: ['admin'],
+      body: PolicyBody,
+      answers: { 200: { description: 'The new policy.', schema: PolicySchema } },
+      errors: { precondition_failed },
+      change: async (tx, { body, identity, headers }) => {
+        const expected = parseIfMatch(headers['if-match'])
+        return policyAnswer(await commands.setPolicy(tx, body.rules, identity.id, expected))
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/commands/policy/history',
+      operation: 'getCommandPolicyHistory',
+      tag: TAG,
+      summary: 'Every change of the policy, newest first',
+      access: POLICY_READERS,
+      query: PolicyHistoryQuery,
+      answers: { 200: { description: 'A page of changes.', schema: PolicyHistory } },
+      read: async ({ query }) =>
+        ok(encodePage(await commands.policyHistory(parsePage(query)), encodePolicyChange)),
+    }),
+  ]
+}
+
+function executionAnswer(execution: ExecutionView): Answer {
+  return ok(new JsonText(encodeExecution(execution)))
+}
+
+function policyAnswer(policy: Policy): Answer {
+  return ok(new JsonText(encodePolicy(policy)), { etag: `"${policy.revision}"` })
+}

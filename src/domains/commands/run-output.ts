@@ -1,0 +1,65 @@
+import { SecretMask } from './secret-mask.ts'
+
+// docs/specification.md, Commands: the last 64 KiB of both streams
+export const MAX_OUTPUT_BYTES = 65_536
+
+/** The end of an output. */
+export interface OutputSnapshot {
+  readonly text: string
+  /** The characters (UTF-16 code units) of the whole output, of which `text` is the end. */
+  readonly total: number
+}
+
+type StreamName = 'stdout' | 'stderr'
+
+/** The output of a run: both streams in the order of their arrival, as text, without secrets, and of it the end. */
+export class RunOutput {
+  readonly #streams: Readonly<Record<StreamName, { decoder: TextDecoder; mask: SecretMask }>>
+  /** Finds secrets of which each stream has a part. */
+  readonly #mask: SecretMask
+  #text = ''
+  #total = 0
+
+  constructor(secrets: readonly string[]) {
+    const stream = () => ({ decoder: new TextDecoder(), mask: new SecretMask(secrets) })
+    this.#streams = { stdout: stream(), stderr: stream() }
+    this.#mask = new SecretMask(secrets)
+  }
+
+  get snapshot(): OutputSnapshot {
+    return { text: this.#text, total: this.#total }
+  }
+
+  write(name: StreamName, bytes: Uint8Array): void {
+    const { decoder, mask } = this.#streams[name]
+    this.#append(this.#mask.write(mask.write(decoder.decode(bytes, { stream: true }))))
+  }
+
+  /** Adds what was held back. The lines of the platform itself follow, each on a line of its own. */
+  end(lines: readonly string[] = []): void {
+    for (const { decoder, mask } of Object.values(this.#streams))
+      this.#append(this.#mask.write(mask.write(decoder.decode()) + mask.end()))
+    this.#append(this.#mask.end())
+    for (const line of lines) {
+      const start = this.#text === '' || this.#text.endsWith('\n') ? '' : '\n'
+      this.#append(`${start}[platform] ${line}\n`)
+    }
+  }
+
+  #append(text: string): void {
+    // PostgreSQL cannot store NUL.
+    const storable = text.replaceAll('\0', '\uFFFD')
+    this.#total += storable.length
+    this.#text = lastBytes(this.#text + storable, MAX_OUTPUT_BYTES)
+  }
+}
+
+/** The end of a text that has at most so many bytes as UTF-8, without half a character at its beginning. */
+function lastBytes(text: string, limit: number): string {
+  if (text.length * 3 <= limit) return text
+  const bytes = Buffer.from(text)
+  if (bytes.length <= limit) return text
+  let start = bytes.length - limit
+  while (((bytes[start] ?? 0) & 0xc0) === 0x80) start++
+  return bytes.toString('utf8', start)
+}

@@ -1,0 +1,202 @@
+import { Type } from 'typebox'
+import { APPROVALS, type ParameterValue } from '../../kernel/command.ts'
+import { ROLES } from '../../kernel/identity.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import { SECOND } from '../../kernel/time.ts'
+import { CONTAINMENTS } from '../../ports/programs.ts'
+import { encoderOf } from '../../wire/codec.ts'
+import { PageOf, TimedPageQuery } from '../../wire/page.ts'
+import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import type { AnyCommand } from './catalogue.ts'
+import { DECISIONS, EXECUTION_STATUSES, type ExecutionRequest, type ExecutionView } from './model.ts'
+import { parametersSchema } from './parameters.ts'
+import type { Policy } from './policy.ts'
+
+const CommandId = Text({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Of a built-in command, or of a table `[commands.<id>]` of the configuration.',
+  examples: ['orders.expire-due'],
+})
+const Approval = OneOf(APPROVALS, '`two_person`: another person has to approve each request.')
+const TimeoutSeconds = Type.Number({ exclusiveMinimum: 0, description: 'Then the execution is ended.' })
+const Status = OneOf(EXECUTION_STATUSES, 'Where the execution stands.')
+const Caller = Type.String({ description: 'Id of the caller.' })
+
+const CommandSchema = Fields(
+  {
+    id: CommandId,
+    title: Type.String(),
+    description: Type.String(),
+    params: Type.Unsafe<object>({ type: 'object', description: 'JSON Schema of the parameters.' }),
+    approval: Approval,
+    timeout_seconds: TimeoutSeconds,
+  },
+  { $id: 'Command' },
+)
+
+export const CommandPage = PageOf(CommandSchema)
+
+const { created_from: _from, created_to: _to, ...UntimedPageQuery } = TimedPageQuery
+
+export const CommandQuery = Fields(UntimedPageQuery)
+
+export const CommandParams = Fields({ id: CommandId })
+
+const Params = (description: string) =>
+  Type.Unsafe<Readonly<Record<string, ParameterValue>>>({
+    type: 'object',
+    maxProperties: 100,
+    description,
+    examples: [{ unit: 'nginx' }],
+  })
+
+export const ExecuteBody = Fields({
+  params: Type.Optional(Params('By name. A parameter that is left out has its default.')),
+  reason: Type.Optional(
+    Text({ minLength: 1, maxLength: 1_024, description: 'Required where another person has to approve.' }),
+  ),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Only check the request.' })),
+})
+
+export const DryRunSchema = Fields(
+  {
+    would_run: Type.Array(Type.String(), {
+      description: 'The program with its arguments, or the id of a built-in command.',
+    }),
+    approval: Approval,
+    timeout_seconds: TimeoutSeconds,
+  },
+  { $id: 'CommandDryRun' },
+)
+
+const ApprovalSchema = Fields({
+  at: Timestamp,
+  by: Caller,
+  decision: OneOf(DECISIONS),
+  comment: Nullable<string>({ type: 'string' }),
+})
+
+export const ExecutionSchema = Fields(
+  {
+    id: Id,
+    command_id: CommandId,
+    params: Params('A secret one is `**redacted**`.'),
+    reason: Nullable<string>({ type: 'string' }),
+    requested_by: Caller,
+    status: Status,
+    approvals: Type.Array(ApprovalSchema),
+    exit_code: Nullable<number>({ type: 'integer', description: '127 if the program could not be started.' }),
+    signal: Nullable<string>({ type: 'string', description: 'The signal that has ended the program.' }),
+    output: Type.String({ description: 'The last 64 KiB of both streams, with secrets as `**redacted**`.' }),
+    output_truncated: Type.Boolean({ description: 'Whether the output had more than 64 KiB.' }),
+    host: Nullable<string>({ type: 'string', description: 'Host of the worker; null before the start.' }),
+    containment: Nullable<(typeof CONTAINMENTS)[number]>({
+      type: 'string',
+      enum: [...CONTAINMENTS, null],
+      description:
+        'How its processes are kept together: in a PID namespace that none can leave, or by a search. Null before the ' +
+        'start, and for a built-in command.',
+    }),
+    cancelled_by: Nullable<string>({ type: 'string', description: 'Id of the caller.' }),
+    created_at: Timestamp,
+    started_at: NullableTimestamp,
+    finished_at: NullableTimestamp,
+    expires_at: Nullable<string>({
+      ...NullableTimestamp,
+      type: 'string',
+      description: 'When it expires without an approval; null if it needs none.',
+    }),
+  },
+  { $id: 'Execution' },
+)
+
+export const ExecutionPage = PageOf(ExecutionSchema)
+
+export const ExecutionQuery = Fields({
+  status: Type.Optional(Status),
+  command_id: Type.Optional(CommandId),
+  requested_by: Type.Optional(Text({ minLength: 1, maxLength: 128, description: 'Id of a caller.' })),
+  ...TimedPageQuery,
+})
+
+export const DecisionBody = Fields({
+  comment: Type.Optional(Text({ minLength: 1, maxLength: 1_024 })),
+})
+
+export const OutputEvents = Type.String({
+  description:
+    'Server-sent events: `output` with `{"text", "skipped"?}`, first what there is, then what comes; `skipped` counts ' +
+    'characters that were removed before they could be sent. At the end `end` with `{"status", "exit_code", "signal"}`.',
+})
+
+const Roles = Type.Array(OneOf(ROLES), { uniqueItems: true, maxItems: ROLES.length })
+
+const Rule = Fields({
+  roles: Roles,
+  approvers: Type.Optional(Roles),
+  approval: Type.Optional(Approval),
+})
+
+const Rules = Type.Unsafe<Policy['rules']>({
+  type: 'object',
+  additionalProperties: Rule,
+  maxProperties: 1_000,
+  description:
+    'By the id of the command: the roles that may run it; the roles that may decide on its requests (admin when left ' +
+    'out); the approval that it needs (that of the command when left out). Without a rule only admin may run a command.',
+  examples: [{ 'orders.expire-due': { roles: ['admin', 'devops'] } }],
+})
+
+const Revision = Type.Integer({ minimum: 1, description: 'Raised by each change; also the `ETag`.' })
+
+export const PolicySchema = Fields({ revision: Revision, rules: Rules }, { $id: 'CommandPolicy' })
+
+export const PolicyBody = Fields({ rules: Rules })
+
+const PolicyChangeSchema = Fields({ revision: Revision, at: Timestamp, actor: Caller, rules: Rules })
+
+export const PolicyHistory = PageOf(PolicyChangeSchema)
+
+export const PolicyHistoryQuery = Fields(TimedPageQuery)
+
+export const AccessQuery = Fields({ user_id: Id })
+
+export const AccessSchema = Fields({
+  allowed: Type.Boolean(),
+  because: Type.String({ description: 'One sentence.' }),
+})
+
+interface Timed {
+  readonly timeoutMs: number
+}
+
+const timeout_seconds = ({ timeoutMs }: Timed) => timeoutMs / SECOND
+
+export const encodeCommand = encoderOf(CommandSchema, {
+  params: ({ params }: AnyCommand) => new JsonText(JSON.stringify(parametersSchema(params))),
+  timeout_seconds,
+})
+
+export const encodeDryRun = encoderOf(DryRunSchema, { timeout_seconds })
+
+/** One execution in responses and events. */
+export const encodeExecution = encoderOf(ExecutionSchema, {
+  output_truncated: ({ output, outputTotal }: ExecutionView) => outputTotal > output.length,
+})
+
+export const encodePolicy = encoderOf(PolicySchema)
+
+export const encodePolicyChange = encoderOf(PolicyChangeSchema)
+
+export const encodeAccess = encoderOf(AccessSchema)
+
+export function decodeRequest({
+  params = {},
+  reason = null,
+}: {
+  params?: ExecutionRequest['params']
+  reason?: string | null
+}): ExecutionRequest {
+  return { params, reason }
+}

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ADMIN, caller, commandWorld, DEVOPS } from '../../../test/support/commands.ts'
+import { onEveryDialect } from '../../../test/support/store.ts'
+import { ROLES } from '../../kernel/identity.ts'
+import { HOUR } from '../../kernel/time.ts'
+import { EXECUTION_STATUSES, type ExecutionStatus } from './model.ts'
+
+const REASON = { params: {}, reason: 'The shop is slow.' }
+const NO_REASON = { params: {}, reason: null }
+const PAGE = { limit: 100 }
+const OTHER_ADMIN = caller('eve', 'admin')
+
+/** An execution that was brought into a status. */
+async function executionWith(world: Awaited<ReturnType<typeof commandWorld>>, status: ExecutionStatus) {
+  const { id } = await world.commands.request('decided', REASON, ADMIN)
+  await world.store.write(async ({ db }) => {
+    await db.updateTable('command_executions').set({ status }).where('id', '=', id).execute()
+  })
+  return id
+}
+
+onEveryDialect('the requests for commands', (dialect) => {
+  test('a command without a rule is for admins, and its request is queued with its event', async () => {
+    await using w = await commandWorld(dialect)
+    await assert.rejects(w.commands.request('restart', NO_REASON, DEVOPS), { code: 'forbidden' })
+    const execution = await w.commands.request('restart', { params: { unit: 'db' }, reason: null }, ADMIN)
+    assert.equal(execution.status, 'queued')
+    assert.deepEqual(await w.commands.execution(execution.id, ADMIN), execution)
+    assert.deepEqual(w.events, [{ type: 'command.requested', data: execution }])
+  })
+
+  test('what two people decide needs a reason, another person, and happens once', async () => {
+    await using w = await commandWorld(dialect)
+    await assert.rejects(w.commands.request('decided', NO_REASON, ADMIN), { code: 'validation_failed' })
+    const { id, status, expiresAt } = await w.commands.request('decided', REASON, ADMIN)
+    assert.deepEqual([status, expiresAt], ['awaiting_approval', w.clock.now() + HOUR])
+    await assert.rejects(w.commands.decide(id, 'approved', null, ADMIN), { code: 'own_request' })
+    await assert.rejects(w.commands.decide(id, 'approved', null, DEVOPS), { code: 'forbidden' })
+    await assert.rejects(w.commands.cancel(id, ADMIN), { code: 'invalid_transition' })
+    const approved = await w.commands.decide(id, 'approved', 'Go ahead.', OTHER_ADMIN)
+    assert.equal(approved.status, 'queued')
+    assert.deepEqual(approved.approvals, [
+      { at: w.clock.now(), by: 'eve', decision: 'approved', comment: 'Go ahead.' },
+    ])
+    await assert.rejects(w.commands.decide(id, 'rejected', null, OTHER_ADMIN), { code: 'invalid_transition' })
+    assert.deepEqual(
+      w.events.map(({ type }) => type),
+      ['command.requested', 'command.decided'],
+    )
+  })
+
+  test('of two decisions at the same time one counts', async () => {
+    await using w = await commandWorld(dialect)
+    const { id } = await w.commands.request('decided', REASON, ADMIN)
+    const decisions = await Promise.allSettled([
+      w.store.write((tx) => w.service.decide(tx, id, 'approved', null, OTHER_ADMIN)),
+      w.store.write((tx) => w.service.decide(tx, id, 'rejected', null, caller('joe', 'admin'))),
+    ])
+    assert.deepEqual(decisions.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    assert.equal((await w.commands.execution(id, ADMIN)).approvals.length, 1)
+  })
+
+  test('a request that nobody decides on expires, and can no more be approved', async () => {
+    await using w = await commandWorld(dialect)
+    const { id } = await w.commands.request('decided', REASON, ADMIN)
+    w.clock.advance(HOUR - 1)
+    assert.equal(await w.upkeep.endExpired(10), 0)
+    w.clock.advance(1)
+    await assert.rejects(w.commands.decide(id, 'approved', null, OTHER_ADMIN), { code: 'invalid_transition' })
+    assert.equal(await w.upkeep.endExpired(10), 1)
+    assert.equal(await w.upkeep.endExpired(10), 0)
+    assert.equal((await w.commands.execution(id, ADMIN)).status, 'expired')
+    assert.deepEqual(
+      w.events.map(({ type }) => type),
+      ['command.requested', 'command.finished'],
+    )
+  })
+
+  test('every status allows the decisions and the cancellation of the table, and no other', async () => {
+    await using w = await commandWorld(dialect)
+    for (const status of EXECUTION_STATUSES) {
+      const outcome = async (change: (id: string) => Promise<unknown>) => {
+        const id = await executionWith(w, status)
+        return change(id).then(
+          () => true,
+          (error: { code?: string }) => (assert.equal(error.code, 'invalid_transition'), false),
+        )
+      }
+      const waits = status === 'awaiting_approval'
+      assert.equal(await outcome((id) => w.commands.decide(id, 'approved', null, OTHER_ADMIN)), waits, status)
+      assert.equal(await outcome((id) => w.commands.decide(id, 'rejected', null, OTHER_ADMIN)), waits, status)
+      const isActive = status === 'queued' || status === 'running'
+      assert.equal(await outcome((id) => w.commands.cancel(id, ADMIN)), isActive, status)
+    }
+  })
+
+  test('a queued execution is cancelled by who asked for it or may run it, and by nobody else', async () => {
+    await using w = await commandWorld(dialect)
+    await w.commands.setPolicy({ restart: { roles: ['devops'] } }, 'ann')
+    for (const [who, isAllowed] of [
+      [caller('other', 'devops'), true],
+      [caller('dev', 'auditor'), true],
+      [ADMIN, false],
+      [caller('other', 'auditor'), false],
+    ] as const) {
+      const { id } = await w.commands.request('restart', NO_REASON, DEVOPS)
+      const cancel = w.commands.cancel(id, who)
+      if (isAllowed)
+        assert.deepEqual([(await cancel).status, (await cancel).cancelledBy], ['cancelled', who.id])
+      else await assert.rejects(cancel, { code: 'forbidden' })
+    }
+  })
+
+  test('a secret parameter is stored encrypted until the decision, and shown nowhere', async () => {
+    await using w = await commandWorld(dialect)
+    const secret = 'CANARY-hunter2'
+    const request = { params: { key: secret }, reason: 'r' }
+    const dump = async () =>
+      JSON.stringify(await w.store.read.db.selectFrom('command_executions').selectAll().execute())
+    const { id, params } = await w.commands.request('secretive', request, ADMIN)
+    assert.deepEqual(params, { key: '**redacted**' })
+    const sealed = await dump()
+    assert.match(sealed, /"secrets":"[^"]+"/)
+    assert.ok(!sealed.includes('CANARY') && !JSON.stringify(w.events).includes('CANARY'))
+    await w.commands.decide(id, 'rejected', null, OTHER_ADMIN)
+    assert.match(await dump(), /"secrets":null/)
+  })
+
+  test('a dry run requests nothing', async () => {
+    await using w = await commandWorld(dialect)
+    const request = { params: { unit: 'a b' }, reason: null }
+    assert.deepEqual(await w.service.dryRun(w.store.read, 'restart', request, ADMIN), {
+      wouldRun: ['systemctl', 'restart', 'a b'],
+      approval: 'none',
+      timeoutMs: 60_000,
+    })
+    const wrong = { params: { unit: 1 }, reason: null }
+    await assert.rejects(w.service.dryRun(w.store.read, 'restart', wrong, ADMIN), {
+      code: 'validation_failed',
+    })
+    await assert.rejects(w.service.dryRun(w.store.read, 'restart', request, DEVOPS), { code: 'forbidden' })
+    assert.deepEqual((await w.commands.executions({}, PAGE, ADMIN)).items, [])
+  })
+
+  test('callers list the executions that the policy lets them read', async () => {
+    await using w = await commandWorld(dialect)
+    await w.commands.setPolicy(
+      { restart: { roles: ['devops'] }, parallel: { roles: ['service'], approvers: ['devops'] } },
+      'ann',
+    )
+    const made = [
+      await w.commands.request('restart', NO_REASON, DEVOPS),
+      await w.commands.request('parallel', NO_REASON, caller('srv', 'service')),
+      await w.commands.request('test.count', NO_REASON, ADMIN),
+    ]
+    const [restart, parallel, count] = made.map(({ id }) => id)
+    const listed = async (who: ReturnType<typeof caller>, filter = {}) =>
+      (await w.commands.executions(filter, PAGE, who)).items.map(({ id }) => id)
+    assert.deepEqual(await listed(ADMIN), [count, parallel, restart])
+    assert.deepEqual(await listed(caller('x', 'auditor')), [count, parallel, restart])
+    assert.deepEqual(await listed(caller('x', 'devops')), [parallel, restart])
+    assert.deepEqual(await listed(caller('x', 'service')), [parallel])
+    assert.deepEqual(await listed(caller('dev', 'service')), [parallel, restart])
+    assert.deepEqual(await listed(ADMIN, { commandId: 'restart' }), [restart])
+    assert.deepEqual(await listed(ADMIN, { requestedBy: 'srv', status: 'queued' }), [parallel])
+    await assert.rejects(w.commands.execution(count ?? '', caller('x', 'devops')), { code: 'forbidden' })
+    await assert.rejects(w.commands.execution('none', ADMIN), { code: 'execution_not_found' })
+  })
+
+  test('the policy takes effect at once, is remembered, and is replaced as a whole', async () => {
+    await using w = await commandWorld(dialect)
+    assert.deepEqual(await w.commands.policy(), { revision: 1, rules: {} })
+    const first = { restart: { roles: ['devops'] } } as const
+    assert.deepEqual(await w.commands.setPolicy(first, 'ann'), { revision: 2, rules: first })
+    assert.equal((await w.commands.request('restart', NO_REASON, DEVOPS)).status, 'queued')
+    await assert.rejects(w.commands.setPolicy({}, 'ann', [1]), { code: 'precondition_failed' })
+    await assert.rejects(w.commands.setPolicy({ unknown: { roles: [] } }, 'ann'), {
+      code: 'validation_failed',
+    })
+    await w.commands.setPolicy({ decided: { roles: [...ROLES], approval: 'none' } }, 'eve', [2])
+    await assert.rejects(w.commands.request('restart', NO_REASON, DEVOPS), { code: 'forbidden' })
+    assert.equal((await w.commands.request('decided', NO_REASON, DEVOPS)).status, 'queued')
+    const { items } = await w.commands.policyHistory(PAGE)
+    assert.deepEqual(
+      items.map(({ revision, actor }) => [revision, actor]),
+      [
+        [3, 'eve'],
+        [2, 'ann'],
+      ],
+    )
+  })
+
+  test('simultaneous changes of the policy get different revisions', async () => {
+    await using w = await commandWorld(dialect)
+    const change = () => w.store.write((tx) => w.service.setPolicy(tx, {}, 'ann'))
+    const policies = await Promise.all([change(), change(), change()])
+    assert.deepEqual(
+      policies.map(({ revision }) => revision).sort((a, b) => a - b),
+      [2, 3, 4],
+    )
+  })
+
+  test('the catalogue lists what the caller may run, in pages, with the approval of the policy', async () => {
+    await using w = await commandWorld(dialect)
+    const rules = {
+      restart: { roles: ['devops'], approval: 'two_person' },
+      parallel: { roles: ['devops'] },
+    } as const
+    await w.commands.setPolicy(rules, 'ann')
+    const first = await w.commands.list(DEVOPS, { limit: 1 })
+    assert.deepEqual(
+      first.items.map(({ id }) => id),
+      ['parallel'],
+    )
+    const second = await w.commands.list(DEVOPS, { limit: 1, after: first.next })
+    assert.deepEqual(
+      second.items.map(({ id, approval }) => [id, approval]),
+      [['restart', 'two_person']],
+    )
+    assert.equal(second.next, null)
+    assert.deepEqual((await w.commands.list(caller('x', 'service'), { limit: 9 })).items, [])
+  })
+
+  test('access is explained for a user', async () => {
+    await using w = await commandWorld(dialect)
+    w.accounts.set('joe', { roles: ['admin'], enabled: true })
+    assert.equal((await w.commands.explain('restart', 'joe')).allowed, true)
+    await assert.rejects(w.commands.explain('restart', 'nobody'), { code: 'user_not_found' })
+    await assert.rejects(w.commands.explain('unknown', 'joe'), { code: 'command_not_found' })
+  })
+
+  test('old executions are removed with their output, unfinished ones stay', async () => {
+    await using w = await commandWorld(dialect)
+    const { id } = await w.commands.request('restart', NO_REASON, ADMIN)
+    await w.commands.request('parallel', NO_REASON, ADMIN)
+    await w.commands.cancel(id, ADMIN)
+    w.clock.advance(HOUR)
+    assert.equal(await w.upkeep.prune(w.clock.now(), 10), 1)
+    assert.deepEqual(await w.upkeep.countUnfinished(), [{ status: 'queued', executions: 1 }])
+  })
+})

@@ -1,0 +1,301 @@
+import type { Command } from '../../kernel/command.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { AppError, invalidField, notFound } from '../../kernel/errors.ts'
+import type { Identity } from '../../kernel/identity.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
+import type { AnyCommand, Catalogue } from './catalogue.ts'
+import type { ExecutionJournal } from './journal.ts'
+import {
+  canMoveExecution,
+  EXECUTION_MOVES,
+  newExecution,
+  type ApprovalDecision,
+  type Execution,
+  type ExecutionRequest,
+  type ExecutionStatus,
+  type ExecutionView,
+} from './model.ts'
+import { checkParameters, describeRun } from './parameters.ts'
+import {
+  approvalOf,
+  explainAccess,
+  isOwnRequest,
+  mayCancel,
+  mayDecide,
+  mayRead,
+  mayReadAll,
+  mayRun,
+  type AccessExplanation,
+  type CommandAccount,
+  type Policy,
+  type PolicyChange,
+} from './policy.ts'
+import type { SecretBox } from './secret-box.ts'
+import {
+  addPolicy,
+  cancelIfQueued,
+  cancelIfRunning,
+  findExecution,
+  insertExecution,
+  listExecutions,
+  listPolicies,
+  lockFor,
+  readableFor,
+  readPolicy,
+  recordDecision,
+  type ExecutionFilter,
+} from './store.ts'
+
+/** What the requests for commands need of the rest of the platform. */
+export interface CommandDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly catalogue: Catalogue
+  readonly journal: ExecutionJournal
+  readonly secrets: SecretBox
+  /** How long a request waits for its approval, in milliseconds. */
+  readonly approvalTtlMs: number
+  /** The roles of a user; undefined if there is none with this id. */
+  readonly findAccount: (userId: string) => Promise<CommandAccount | undefined>
+  /** Announces queued executions. */
+  readonly wake: () => void
+}
+
+/** A command as a caller may run it. */
+export type OfferedCommand = AnyCommand
+
+/** What a request would do. */
+export interface DryRun extends Pick<Command, 'approval' | 'timeoutMs'> {
+  /** The program with its arguments, or the id of a built-in command. */
+  readonly wouldRun: readonly string[]
+}
+
+/** The requests for commands, the decisions on them, and the policy. Nothing is run here. */
+export class Commands {
+  readonly #deps: CommandDeps
+  readonly #policyChanges: Counter
+
+  constructor(deps: CommandDeps) {
+    this.#deps = deps
+    this.#policyChanges = deps.metrics.counter({
+      name: 'command_policy_changes_total',
+      help: 'Changes of the policy of commands.',
+    })
+    this.#policyChanges.increment({}, 0)
+  }
+
+  /** The commands that the caller may run, by id, each with the approval that the policy requires. */
+  async list(identity: Identity, page: PageRequest<'id'>): Promise<Page<OfferedCommand>> {
+    const policy = await readPolicy(this.#deps.store.read)
+    const { items, next } = this.#deps.catalogue.page(({ id }) => mayRun(policy, id, identity), page)
+    return { items: items.map((command) => withPolicy(command, policy)), next }
+  }
+
+  /** Why a user may, or may not, run a command. Rejects with `command_not_found` and `user_not_found`. */
+  async explain(commandId: string, userId: string): Promise<AccessExplanation> {
+    const { catalogue, store, findAccount } = this.#deps
+    catalogue.get(commandId)
+    const account = await findAccount(userId)
+    if (!account) throw notFound('user', userId)
+    return explainAccess(await readPolicy(store.read), commandId, account)
+  }
+
+  /** Checks a request as {@link Commands.request} does, except for its reason. */
+  async dryRun(
+    queries: Queries,
+    commandId: string,
+    { params }: ExecutionRequest,
+    identity: Identity,
+  ): Promise<DryRun> {
+    const command = await this.#requireRunnable(queries, commandId, identity)
+    const { approval, timeoutMs } = command
+    return { wouldRun: describeRun(command, checkParameters(command.params, params)), approval, timeoutMs }
+  }
+
+  /**
+   * Requests an execution: it is queued, or waits for an approval. Rejects with `command_not_found`, with `forbidden` if
+   * the policy does not allow it, and with `validation_failed` for wrong parameters or a missing reason.
+   */
+  async request(
+    tx: Tx,
+    commandId: string,
+    { params, reason }: ExecutionRequest,
+    identity: Identity,
+  ): Promise<ExecutionView> {
+    const { clock, secrets, approvalTtlMs } = this.#deps
+    const command = await this.#requireRunnable(tx, commandId, identity)
+    const checked = checkParameters(command.params, params)
+    const needsApproval = command.approval === 'two_person'
+    if (needsApproval && !reason?.trim())
+      throw invalidField('reason', 'is required, because another person decides')
+    const createdAt = clock.now()
+    const execution = newExecution({
+      id: newId(),
+      commandId,
+      params: checked.shown,
+      reason,
+      requestedBy: identity.id,
+      createdAt,
+      expiresAt: needsApproval ? createdAt + approvalTtlMs : null,
+    })
+    await insertExecution(tx, execution, secrets.seal(execution.id, checked.secrets))
+    await this.#deps.journal.requested(tx, execution)
+    if (!needsApproval) tx.afterCommit(this.#deps.wake)
+    return execution
+  }
+
+  /** Newest first; only those that the caller may read. */
+  async executions(
+    filter: Omit<ExecutionFilter, 'readable'>,
+    page: PageRequest,
+    identity: Identity,
+  ): Promise<Page<ExecutionView>> {
+    const { store, catalogue } = this.#deps
+    if (mayReadAll(identity)) return listExecutions(store.read, filter, page)
+    const policy = await readPolicy(store.read)
+    const ids = catalogue.ids.filter((id) => mayRun(policy, id, identity) || mayDecide(policy, id, identity))
+    return listExecutions(store.read, { ...filter, readable: readableFor(ids, identity.id) }, page)
+  }
+
+  /** Rejects with `execution_not_found`, and with `forbidden` if the policy does not let the caller read it. */
+  async execution(id: string, identity: Identity): Promise<ExecutionView> {
+    const { read } = this.#deps.store
+    const execution = await requireExecution(read, id)
+    if (!mayRead(await readPolicy(read), execution, identity)) throw forbidden('read this execution')
+    return execution
+  }
+
+  /**
+   * Approves or rejects a request. Rejects with `execution_not_found`, with `own_request` for the caller's own request, with
+   * `forbidden` if the caller is no approver, and with `invalid_transition` if it does not wait for an approval.
+   */
+  async decide(
+    tx: Tx,
+    id: string,
+    decision: ApprovalDecision,
+    comment: string | null,
+    identity: Identity,
+  ): Promise<ExecutionView> {
+    const execution = await requireExecution(tx, id)
+    if (isOwnRequest(execution, identity)) throw ownRequest()
+    if (!mayDecide(await readPolicy(tx), execution.commandId, identity))
+      throw forbidden('decide on this command')
+    const status = decision === 'approved' ? 'queued' : 'rejected'
+    if (!canMoveExecution(execution.status, status)) throw invalidTransition(execution, status)
+    const at = this.#deps.clock.now()
+    const approvals = [...execution.approvals, { at, by: identity.id, decision, comment }]
+    if (!(await recordDecision(tx, id, status, approvals, at)))
+      throw await this.#lostDecision(tx, id, status, at)
+    const decided = await requireExecution(tx, id)
+    await this.#deps.journal.decided(tx, decided, decision, identity.id)
+    if (status === 'queued') tx.afterCommit(this.#deps.wake)
+    return decided
+  }
+
+  /**
+   * Cancels a queued execution at once, and asks the worker to end a running one; a run that is being cancelled stays as it
+   * is. Rejects with `execution_not_found`, `forbidden` and `invalid_transition`.
+   */
+  async cancel(tx: Tx, id: string, identity: Identity): Promise<ExecutionView> {
+    const execution = await requireExecution(tx, id)
+    if (!mayCancel(await readPolicy(tx), execution, identity)) throw forbidden('cancel this execution')
+    if (await cancelIfQueued(tx, id, identity.id, this.#deps.clock.now())) {
+      const cancelled = await requireExecution(tx, id)
+      await this.#deps.journal.finished(tx, cancelled, identity.id)
+      return cancelled
+    }
+    await cancelIfRunning(tx, id, identity.id)
+    const current = await requireExecution(tx, id)
+    if (current.status !== 'running') throw invalidTransition(current, 'cancelled')
+    return current
+  }
+
+  /** The policy in force. */
+  policy(): Promise<Policy> {
+    return readPolicy(this.#deps.store.read)
+  }
+
+  /** Every change, newest first. */
+  policyHistory(page: PageRequest): Promise<Page<PolicyChange>> {
+    return listPolicies(this.#deps.store.read, page)
+  }
+
+  /**
+   * Replaces the whole policy, with effect on every later call. Rejects with `validation_failed` for an unknown command, and
+   * with `precondition_failed` if the policy has none of the `expectedRevisions`.
+   */
+  async setPolicy(
+    tx: Tx,
+    rules: Policy['rules'],
+    actor: string,
+    expectedRevisions?: readonly number[],
+  ): Promise<Policy> {
+    this.#requireCommands(rules)
+    await lockFor(tx, 'policy')
+    const { revision: current } = await readPolicy(tx)
+    if (expectedRevisions && !expectedRevisions.includes(current)) throw policyChanged(current)
+    const policy = { revision: current + 1, rules }
+    await addPolicy(tx, { ...policy, actor, at: this.#deps.clock.now() })
+    tx.afterCommit(() => {
+      this.#policyChanges.increment()
+      this.#deps.logger.info({ revision: policy.revision, actor }, 'policy of commands changed')
+    })
+    return policy
+  }
+
+  /** A command that the policy allows the caller to run. */
+  async #requireRunnable(queries: Queries, commandId: string, identity: Identity): Promise<AnyCommand> {
+    const command = this.#deps.catalogue.get(commandId)
+    const policy = await readPolicy(queries)
+    if (!mayRun(policy, commandId, identity)) throw forbidden('run this command')
+    return withPolicy(command, policy)
+  }
+
+  #requireCommands(rules: Policy['rules']): void {
+    const unknown = Object.keys(rules).find((id) => !this.#deps.catalogue.find(id))
+    if (unknown !== undefined) throw invalidField(`rules.${unknown.slice(0, 200)}`, 'is not a known command')
+  }
+
+  /** The request was decided, or has expired, between its read and the change. */
+  async #lostDecision(tx: Tx, id: string, status: ExecutionStatus, now: number): Promise<AppError> {
+    const current = await requireExecution(tx, id)
+    const isTooOld = current.status === 'awaiting_approval' && (current.expiresAt ?? 0) <= now
+    return invalidTransition(isTooOld ? { ...current, status: 'expired' } : current, status)
+  }
+}
+
+function withPolicy<C extends AnyCommand>(command: C, policy: Policy): C {
+  return { ...command, approval: approvalOf(policy, command) }
+}
+
+async function requireExecution(queries: Queries, id: string): Promise<ExecutionView> {
+  const execution = await findExecution(queries, id)
+  if (!execution) throw notFound('execution', id)
+  return execution
+}
+
+function forbidden(action: string): AppError {
+  return new AppError('forbidden', 'forbidden', `The policy of commands does not allow you to ${action}.`)
+}
+
+function ownRequest(): AppError {
+  return new AppError('forbidden', 'own_request', 'Another person has to decide on your own request.')
+}
+
+function invalidTransition({ status: from }: Pick<Execution, 'status'>, to: ExecutionStatus): AppError {
+  const moves = EXECUTION_MOVES[from]
+  const allowed = moves.length > 0 ? `allowed: ${moves.join(', ')}` : 'it is final'
+  const message = `An execution that is ${from} cannot become ${to}; ${allowed}.`
+  return new AppError('conflict', 'invalid_transition', message)
+}
+
+function policyChanged(revision: number): AppError {
+  const message = `The policy has changed; its ETag is "${revision}" now.`
+  return new AppError('precondition_failed', 'precondition_failed', message)
+}

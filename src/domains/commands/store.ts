@@ -1,0 +1,354 @@
+import { sql } from 'kysely'
+import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
+import { lockRows } from '../../store/locking.ts'
+import { first, type Queries, type Tx } from '../../store/store.ts'
+import { queuedWork } from '../../store/work-queue.ts'
+import type { ApprovalRecord, Execution, ExecutionStatus, ExecutionView, RunStatus } from './model.ts'
+import { FIRST_POLICY, type Policy, type PolicyChange } from './policy.ts'
+import type { OutputSnapshot } from './run-output.ts'
+import { db, executions, outputs, pages, policies, statement } from './tables.ts'
+
+const WORK = ['secrets', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt'] as const
+const EXECUTION = executions.except('seq', ...WORK)
+
+type NewRow = Execution & ReturnType<typeof queuedWork> & { readonly secrets: string | null }
+
+const insert = statement<NewRow>((on, value) =>
+  on.insertInto('command_executions').values(executions.values(value)),
+)
+
+interface StoredExecution extends Omit<Execution, 'params' | 'approvals'> {
+  params: string
+  approvals: string
+  text: string | null
+  total: number | null
+}
+
+const find = statement<{ id: string }, StoredExecution>((on, value) =>
+  on
+    .selectFrom('command_executions')
+    .leftJoin('command_outputs', 'execution_id', 'id')
+    .select(EXECUTION)
+    .select(['text', 'total'])
+    .where('id', '=', value('id')),
+)
+
+interface DecisionChange {
+  readonly id: string
+  readonly status: ExecutionStatus
+  readonly approvals: readonly ApprovalRecord[]
+  readonly at: number
+  readonly finishedAt: number | null
+  readonly secrets: null
+}
+
+const approve = statement<DecisionChange>((on, value) =>
+  on
+    .updateTable('command_executions')
+    .set({
+      ...executions.set(value, 'status', 'approvals'),
+      queued_at: value('at'),
+    })
+    .where('id', '=', value('id'))
+    .where('status', '=', 'awaiting_approval')
+    .where('expires_at', '>', value('at')),
+)
+
+const reject = statement<DecisionChange>((on, value) =>
+  on
+    .updateTable('command_executions')
+    .set(executions.set(value, 'status', 'approvals', 'finishedAt', 'secrets'))
+    .where('id', '=', value('id'))
+    .where('status', '=', 'awaiting_approval')
+    .where('expires_at', '>', value('at')),
+)
+
+const cancelQueued = statement<{ id: string; by: string; at: number }>((on, value) =>
+  on
+    .updateTable('command_executions')
+    .set({
+      status: 'cancelled',
+      cancelled_by: value('by'),
+      finished_at: value('at'),
+      secrets: null,
+      due_at: null,
+    })
+    .where('id', '=', value('id'))
+    .where('status', '=', 'queued'),
+)
+
+const cancelRunning = statement<{ id: string; by: string }>((on, value) =>
+  on
+    .updateTable('command_executions')
+    .set({ cancelled_by: value('by') })
+    .where('id', '=', value('id'))
+    .where('status', '=', 'running')
+    .where('cancelled_by', 'is', null),
+)
+
+export async function insertExecution(
+  tx: Tx,
+  { output: _output, outputTotal: _total, ...execution }: ExecutionView,
+  secrets: string | null,
+): Promise<void> {
+  await tx.change(insert, { ...execution, ...queuedWork(execution.createdAt), secrets })
+}
+
+export async function findExecution(queries: Queries, id: string): Promise<ExecutionView | undefined> {
+  const row = await first(queries, find, { id })
+  return row && toView(row)
+}
+
+function toView({ text, total, ...row }: StoredExecution): ExecutionView {
+  return { ...executions.decode(row), output: text ?? '', outputTotal: total ?? 0 }
+}
+
+export interface ExecutionFilter {
+  readonly status?: ExecutionStatus | undefined
+  readonly commandId?: string | undefined
+  readonly requestedBy?: string | undefined
+  /** See {@link readableFor}; everything when left out. */
+  readonly readable?: string
+}
+
+/** What a caller may read: the executions of these commands, and its own. One value, because a condition has one. */
+export function readableFor(commandIds: readonly string[], callerId: string): string {
+  // No id contains a line end, and no id of a command an equals sign.
+  return ['', ...commandIds, `=${callerId}`, ''].join('\n')
+}
+
+const pageOfExecutions = pages(
+  { table: 'command_executions', createdAt: 'created_at' },
+  (on) =>
+    on
+      .selectFrom('command_executions')
+      .leftJoin('command_outputs', 'execution_id', 'id')
+      .select(['seq', ...EXECUTION])
+      .select(['text', 'total']),
+  {
+    status: (query, status: ExecutionStatus) => query.where('status', '=', status),
+    commandId: (query, commandId: string) => query.where('command_id', '=', commandId),
+    requestedBy: (query, requestedBy: string) => query.where('requested_by', '=', requestedBy),
+    readable: (query, list: string) =>
+      query.where(
+        sql<boolean>`(replace(${list}, '\n' || command_id || '\n', '') <> ${list}
+          or replace(${list}, '\n=' || requested_by || '\n', '') <> ${list})`,
+      ),
+  },
+)
+
+/** Newest first. */
+export async function listExecutions(
+  queries: Queries,
+  filter: ExecutionFilter,
+  page: PageRequest,
+): Promise<Page<ExecutionView>> {
+  return mapPage(await pageOfExecutions(queries, filter, page), ({ seq: _seq, ...row }) => toView(row))
+}
+
+/** Compare-and-set: `false`, and nothing changes, when it does not wait for an approval, or waits too long. */
+export async function recordDecision(
+  tx: Tx,
+  id: string,
+  status: 'queued' | 'rejected',
+  approvals: readonly ApprovalRecord[],
+  at: number,
+): Promise<boolean> {
+  const change = { id, status, approvals, at, finishedAt: at, secrets: null }
+  return (await tx.change(status === 'queued' ? approve : reject, change)) === 1
+}
+
+/** Compare-and-set: `false`, and nothing changes, when it is not queued. */
+export async function cancelIfQueued(tx: Tx, id: string, by: string, at: number): Promise<boolean> {
+  return (await tx.change(cancelQueued, { id, by, at })) === 1
+}
+
+/** Asks the worker to end a run; `false` when it does not run, or was cancelled already. */
+export async function cancelIfRunning(tx: Tx, id: string, by: string): Promise<boolean> {
+  return (await tx.change(cancelRunning, { id, by })) === 1
+}
+
+const expired = statement<{ now: number; limit: number }, { id: string }>((on, value) =>
+  on
+    .selectFrom('command_executions')
+    .select('id')
+    .where('status', '=', 'awaiting_approval')
+    .where('expires_at', '<=', value('now'))
+    .orderBy('seq')
+    .limit(value('limit')),
+)
+
+const expire = statement<{ id: string; now: number }>((on, value) =>
+  on
+    .updateTable('command_executions')
+    .set({ status: 'expired', finished_at: value('now'), secrets: null, due_at: null })
+    .where('id', '=', value('id'))
+    .where('status', '=', 'awaiting_approval')
+    .where('expires_at', '<=', value('now')),
+)
+
+const abandoned = statement<{ now: number }, { id: string }>((on, value) =>
+  on
+    .selectFrom('command_executions')
+    .select('id')
+    .where('status', '=', 'running')
+    .where('due_at', '<=', value('now'))
+    .orderBy('seq'),
+)
+
+const abandon = statement<{ id: string; now: number }>((on, value) =>
+  on
+    .updateTable('command_executions')
+    .set({ status: 'incomplete', finished_at: value('now'), due_at: null, lease_holder: null })
+    .where('id', '=', value('id'))
+    .where('status', '=', 'running')
+    .where('due_at', '<=', value('now')),
+)
+
+/** The ids of requests that have waited too long for an approval. */
+export async function listExpired(queries: Queries, now: number, limit: number): Promise<string[]> {
+  return (await queries.run(expired, { now, limit })).map(({ id }) => id)
+}
+
+/** Compare-and-set. */
+export async function markExpired(tx: Tx, id: string, now: number): Promise<boolean> {
+  return (await tx.change(expire, { id, now })) === 1
+}
+
+/** The ids of runs whose worker has not renewed its lease. */
+export async function listAbandoned(queries: Queries, now: number): Promise<string[]> {
+  return (await queries.run(abandoned, { now })).map(({ id }) => id)
+}
+
+/** Compare-and-set: the worker may have renewed its lease meanwhile. */
+export async function markIncomplete(tx: Tx, id: string, now: number): Promise<boolean> {
+  return (await tx.change(abandon, { id, now })) === 1
+}
+
+export interface RunChange {
+  readonly id: string
+  readonly attempts: number
+  readonly holder: string
+  readonly status: RunStatus
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly finishedAt: number
+}
+
+const finish = statement<RunChange>((on, value) =>
+  on
+    .updateTable('command_executions')
+    .set({
+      ...executions.set(value, 'status', 'exitCode', 'signal', 'finishedAt'),
+      due_at: null,
+      lease_holder: null,
+    })
+    .where('id', '=', value('id'))
+    .where('status', '=', 'running')
+    .where('lease_holder', '=', value('holder'))
+    .where('attempts', '=', value('attempts')),
+)
+
+/** Compare-and-set: `false`, and nothing changes, when the lease was lost. */
+export async function finishRun(tx: Tx, change: RunChange): Promise<boolean> {
+  return (await tx.change(finish, change)) === 1
+}
+
+const updateOutput = statement<OutputSnapshot & { id: string }>((on, value) =>
+  on
+    .updateTable('command_outputs')
+    .set(outputs.set(value, 'text', 'total'))
+    .where('execution_id', '=', value('id')),
+)
+
+export async function saveOutput(tx: Tx, id: string, output: OutputSnapshot): Promise<void> {
+  await tx.change(updateOutput, { id, ...output })
+}
+
+const findProgress = statement<{ id: string }, Progress>((on, value) =>
+  on
+    .selectFrom('command_executions')
+    .leftJoin('command_outputs', 'execution_id', 'id')
+    .select(['status', 'cancelled_by as cancelledBy', 'total'])
+    .where('id', '=', value('id')),
+)
+
+/** How far an execution is, without its output. */
+export interface Progress {
+  readonly status: ExecutionStatus
+  readonly cancelledBy: string | null
+  /** As in {@link OutputSnapshot}; null before the start. */
+  readonly total: number | null
+}
+
+/** Cheap: may be called several times a second. */
+export function readProgress(queries: Queries, id: string): Promise<Progress | undefined> {
+  return first(queries, findProgress, { id })
+}
+
+const findPolicy = statement<object, { revision: number; rules: string }>((on) =>
+  on.selectFrom('command_policies').select(['revision', 'rules']).orderBy('seq', 'desc').limit(1),
+)
+
+const insertPolicy = statement<PolicyChange>((on, value) =>
+  on.insertInto('command_policies').values(policies.values(value)),
+)
+
+const lock = statement<{ name: string }, { name: string }>((on, value, capabilities) =>
+  on
+    .selectFrom('command_locks')
+    .select('name')
+    .where('name', '=', value('name'))
+    .$call(lockRows(capabilities)),
+)
+
+/** Lets one transaction at a time continue here. */
+export async function lockFor(tx: Tx, name: 'claim' | 'policy'): Promise<void> {
+  await tx.run(lock, { name })
+}
+
+/** The policy in force. */
+export async function readPolicy(queries: Queries): Promise<Policy> {
+  const row = await first(queries, findPolicy, {})
+  return row ? policies.decode(row) : FIRST_POLICY
+}
+
+export async function addPolicy(tx: Tx, change: PolicyChange): Promise<void> {
+  await tx.change(insertPolicy, change)
+}
+
+const pageOfPolicies = pages(
+  { table: 'command_policies', createdAt: 'at' },
+  (on) => on.selectFrom('command_policies').select(policies.all),
+  {},
+)
+
+/** Newest first. */
+export async function listPolicies(queries: Queries, page: PageRequest): Promise<Page<PolicyChange>> {
+  return mapPage(await pageOfPolicies(queries, {}, page), ({ seq: _seq, ...row }) => policies.decode(row))
+}
+
+/** The query that counts the unfinished executions of each status; it reads one index. */
+export function countUnfinished(queries: Queries) {
+  return db(queries)
+    .selectFrom('command_executions')
+    .select(['status', (each) => each.fn.countAll<number>().as('executions')])
+    .where('status', 'in', ['awaiting_approval', 'queued', 'running'])
+    .groupBy('status')
+}
+
+/** Deletes one batch of the executions that had finished before a time; returns how many. */
+export async function deleteFinished(tx: Tx, before: number, limit: number): Promise<number> {
+  const rows = await db(tx)
+    .selectFrom('command_executions')
+    .select('id')
+    .where('finished_at', '<', before)
+    .orderBy('finished_at')
+    .limit(limit)
+    .execute()
+  const ids = rows.map(({ id }) => id)
+  if (ids.length === 0) return 0
+  await db(tx).deleteFrom('command_outputs').where('execution_id', 'in', ids).execute()
+  await db(tx).deleteFrom('command_executions').where('id', 'in', ids).execute()
+  return ids.length
+}

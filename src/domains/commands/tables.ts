@@ -1,0 +1,53 @@
+import type { ParameterValue } from '../../kernel/command.ts'
+import type { Containment } from '../../ports/programs.ts'
+import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
+import { schemaOf } from '../../store/schema.ts'
+import { WORK_COLUMNS } from '../../store/work-queue.ts'
+import type { ApprovalRecord, ExecutionStatus } from './model.ts'
+import type { PolicyRule } from './policy.ts'
+
+export const executions = defineColumns({
+  seq: generated(),
+  id: text(),
+  commandId: text(),
+  /** Without secrets. */
+  params: json<Readonly<Record<string, ParameterValue>>>(),
+  reason: text().nullable(),
+  requestedBy: text(),
+  status: text<ExecutionStatus>(),
+  approvals: json<readonly ApprovalRecord[]>(),
+  exitCode: integer().nullable(),
+  signal: text().nullable(),
+  host: text().nullable(),
+  containment: text<Containment>().nullable(),
+  cancelledBy: text().nullable(),
+  createdAt: integer(),
+  startedAt: integer().nullable(),
+  finishedAt: integer().nullable(),
+  expiresAt: integer().nullable(),
+  /** Encrypted; null without secrets, and from the start or the end on. */
+  secrets: text().nullable(),
+  ...WORK_COLUMNS,
+})
+
+/** The end of the output of an execution that has started; a table of its own, because it changes while it runs. */
+export const outputs = defineColumns({ executionId: text(), text: text(), total: integer() })
+
+/** Every policy that was set; the last one is in force. */
+export const policies = defineColumns({
+  seq: generated(),
+  revision: integer(),
+  at: integer(),
+  actor: text(),
+  rules: json<Readonly<Record<string, PolicyRule>>>(),
+})
+
+/** Rows that a transaction locks, because its decision depends on several rows. */
+const locks = defineColumns({ name: text() })
+
+export const { db, names, pages, statement } = schemaOf({
+  command_executions: executions,
+  command_outputs: outputs,
+  command_policies: policies,
+  command_locks: locks,
+})

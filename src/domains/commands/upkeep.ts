@@ -1,0 +1,92 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Programs } from '../../ports/programs.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { ExecutionJournal } from './journal.ts'
+import { isFinal, type ExecutionStatus, type ExecutionView } from './model.ts'
+import {
+  countUnfinished,
+  deleteFinished,
+  findExecution,
+  listAbandoned,
+  listExpired,
+  markExpired,
+  markIncomplete,
+  readProgress,
+} from './store.ts'
+
+export interface UpkeepDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly journal: ExecutionJournal
+  readonly programs: Programs
+  readonly catalogue: Catalogue
+}
+
+const ACTOR = 'platform'
+
+/** Ends what nobody else ends: requests without a decision, runs of dead workers, and their processes. */
+export class CommandUpkeep {
+  readonly #deps: UpkeepDeps
+
+  constructor(deps: UpkeepDeps) {
+    this.#deps = deps
+  }
+
+  /** Ends the runs whose worker has died, as incomplete: they are not repeated. Returns how many. */
+  async endAbandoned(): Promise<number> {
+    const { store, clock } = this.#deps
+    const now = clock.now()
+    return this.#endEach(await listAbandoned(store.read, now), (tx, id) => markIncomplete(tx, id, now))
+  }
+
+  /** Ends one batch of the requests that have waited too long for an approval. Returns how many. */
+  async endExpired(limit: number): Promise<number> {
+    const { store, clock } = this.#deps
+    const now = clock.now()
+    return this.#endEach(await listExpired(store.read, now, limit), (tx, id) => markExpired(tx, id, now))
+  }
+
+  /** Kills processes on this host whose execution is over. In a namespace there are none: they end with their worker. */
+  async killLeftovers(): Promise<void> {
+    const { programs, store, catalogue } = this.#deps
+    if (!catalogue.hasPrograms || (await programs.containment()) !== 'process_scan') return
+    for (const id of programs.executionsWithProcesses()) {
+      // An execution that this database does not know may belong to another platform on this host.
+      const progress = await readProgress(store.read, id)
+      if (progress && isFinal(progress.status)) await programs.killProcessesOf(id)
+    }
+  }
+
+  /** How many executions of each unfinished status there are. */
+  countUnfinished(): Promise<{ status: ExecutionStatus; executions: number }[]> {
+    const { store } = this.#deps
+    return store.readAside(countUnfinished(store.read))
+  }
+
+  /** Deletes one batch of executions that had finished before that time; returns how many. */
+  prune(before: number, limit: number): Promise<number> {
+    return this.#deps.store.write((tx) => deleteFinished(tx, before, limit))
+  }
+
+  async #endEach(ids: readonly string[], end: (tx: Tx, id: string) => Promise<boolean>): Promise<number> {
+    const { store, journal } = this.#deps
+    let ended = 0
+    for (const id of ids) {
+      const isEnded = await store.write(async (tx) => {
+        if (!(await end(tx, id))) return false
+        await journal.finished(tx, await requireFinished(tx, id), ACTOR)
+        return true
+      })
+      if (isEnded) ended++
+    }
+    return ended
+  }
+}
+
+/** An execution that the same transaction has changed. */
+export async function requireFinished(queries: Queries, id: string): Promise<ExecutionView> {
+  const execution = await findExecution(queries, id)
+  if (!execution) throw new Error(`The execution ${id} has disappeared.`)
+  return execution
+}

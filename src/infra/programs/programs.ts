@@ -1,0 +1,131 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SECOND } from '../../kernel/time.ts'
+import type { Containment, Program, ProgramEnd, Programs } from '../../ports/programs.ts'
+import { NAMESPACE_OPTIONS, startInNamespace, ended, type NamespaceOptions } from './pid-namespace.ts'
+import { readProcesses } from './process-table.ts'
+import type { ProcessTree, Started } from './process-tree.ts'
+import { killMarked, startScanned } from './scanned-tree.ts'
+
+// A process that has left the tree may hold the pipe open; nothing else writes into it then.
+const PIPE_MS = SECOND / 2
+const FIRST_CHECK_MS = 50
+const SLOWEST_CHECK_MS = SECOND
+const NOT_STARTED = 127 // as a shell reports it
+
+export interface HostProgramsOptions {
+  /** The ways to make a namespace that are tried; a test may leave out all of them. */
+  readonly namespaces?: readonly NamespaceOptions[]
+  /** To find the tools that make a namespace. */
+  readonly path: string
+}
+
+/** Runs programs on this host. Starts no process before the first use. */
+export class HostPrograms implements Programs {
+  readonly #options: HostProgramsOptions
+  #namespace: Promise<NamespaceOptions | undefined> | undefined
+
+  constructor(options: HostProgramsOptions) {
+    this.#options = options
+  }
+
+  async containment(): Promise<Containment> {
+    return (await this.#findNamespace()) ? 'pid_namespace' : 'process_scan'
+  }
+
+  async run(program: Program): Promise<ProgramEnd> {
+    const tree = await this.#start(program)
+    const { main } = tree
+    pipeOutput(main, program)
+    const signals = forwardSignals(tree, program)
+    await ended(main)
+    if (program.terminate.aborted) await waitUntilEmpty(tree, program.kill)
+    await signals.settled()
+    await tree.destroy()
+    await outputEnd(main)
+    return endOf(main, program)
+  }
+
+  executionsWithProcesses(): readonly string[] {
+    const processes = readProcesses()
+    const own = processes.find(({ pid }) => pid === process.pid)?.executionId
+    const named = new Set(processes.flatMap(({ executionId }) => executionId ?? []))
+    return [...named].filter((id) => id !== own)
+  }
+
+  killProcessesOf(executionId: string): Promise<void> {
+    return killMarked(executionId)
+  }
+
+  async #start(started: Started): Promise<ProcessTree> {
+    const namespace = await this.#findNamespace()
+    return namespace ? startInNamespace(started, namespace) : startScanned(started)
+  }
+
+  #findNamespace(): Promise<NamespaceOptions | undefined> {
+    return (this.#namespace ??= this.#tryNamespaces())
+  }
+
+  async #tryNamespaces(): Promise<NamespaceOptions | undefined> {
+    const { namespaces = NAMESPACE_OPTIONS, path } = this.#options
+    for (const options of namespaces) if (await isAllowed(options, path)) return options
+    return undefined
+  }
+}
+
+/** Whether this host lets a program run in such a namespace, and be signalled there. */
+async function isAllowed(options: NamespaceOptions, path: string): Promise<boolean> {
+  const probe = { executionId: 'probe', run: ['sh', '-c', 'exit 7'], environment: { PATH: path } }
+  try {
+    const tree = await startInNamespace(probe, options)
+    tree.main.stdout?.resume()
+    tree.main.stderr?.resume()
+    await ended(tree.main)
+    const isEmpty = await tree.isEmpty()
+    await tree.destroy()
+    return isEmpty && tree.main.exitCode === 7
+  } catch {
+    return false
+  }
+}
+
+function pipeOutput(main: ChildProcess, { onOutput }: Program): void {
+  main.stdout?.on('data', (bytes: Buffer) => onOutput('stdout', bytes))
+  main.stderr?.on('data', (bytes: Buffer) => onOutput('stderr', bytes))
+}
+
+/** Carries out `terminate` and `kill`. */
+function forwardSignals(tree: ProcessTree, { terminate, kill }: Program): { settled(): Promise<unknown> } {
+  const sent: Promise<void>[] = []
+  const on = (signal: AbortSignal, send: () => Promise<void>) => {
+    if (signal.aborted) sent.push(send())
+    else signal.addEventListener('abort', () => sent.push(send()), { once: true })
+  }
+  on(terminate, () => tree.terminate())
+  on(kill, () => tree.destroy())
+  return { settled: () => Promise.allSettled(sent) }
+}
+
+/** After SIGTERM the other processes may take as long as the first one. */
+async function waitUntilEmpty(tree: ProcessTree, kill: AbortSignal): Promise<void> {
+  for (let pause = FIRST_CHECK_MS; !kill.aborted; pause = Math.min(2 * pause, SLOWEST_CHECK_MS)) {
+    if (await tree.isEmpty()) return
+    await sleep(pause, undefined, { signal: kill }).catch(() => undefined)
+  }
+}
+
+/** Resolves when everything that was written has been read. */
+async function outputEnd(main: ChildProcess): Promise<void> {
+  const pipes = [main.stdout, main.stderr].flatMap((pipe) => (pipe && !pipe.closed ? [pipe] : []))
+  const closed = Promise.all(pipes.map((pipe) => once(pipe, 'close')))
+  await Promise.race([closed, sleep(PIPE_MS, undefined, { ref: false })])
+  for (const pipe of pipes) pipe.destroy()
+}
+
+function endOf(main: ChildProcess, { run, onOutput }: Program): ProgramEnd {
+  const { pid, exitCode, signalCode } = main
+  if (pid !== undefined) return { exitCode, signal: signalCode }
+  onOutput('stderr', Buffer.from(`cannot start ${run[0]}\n`))
+  return { exitCode: NOT_STARTED, signal: null }
+}

@@ -1,0 +1,46 @@
+/** A program to run, for one execution of a command. */
+export interface Program {
+  /** It is in the environment as `PLATFORM_EXECUTION_ID`. */
+  readonly executionId: string
+  /** The program and its arguments; no shell sees them. */
+  readonly run: readonly string[]
+  /** The whole environment, except for `PLATFORM_EXECUTION_ID`. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Called for each part of the output. */
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
+  /** When it is aborted, every process of the program gets SIGTERM. */
+  readonly terminate: AbortSignal
+  /** When it is aborted, every process of the program is killed. */
+  readonly kill: AbortSignal
+}
+
+/** How a program ended: one member is null. */
+export interface ProgramEnd {
+  /** 127 if it could not be started; the output says why. */
+  readonly exitCode: number | null
+  /** The signal that has ended it: `SIGTERM`. */
+  readonly signal: string | null
+}
+
+/**
+ * How the processes of a program are kept together. `pid_namespace`: no process can leave, and the kernel ends all of them
+ * when the worker dies. `process_scan`: they are searched by their environment, their parents and their sessions; a process
+ * that changes all three escapes, and the processes of a dead worker live until a worker of this host finds them.
+ */
+export const CONTAINMENTS = ['pid_namespace', 'process_scan'] as const
+export type Containment = (typeof CONTAINMENTS)[number]
+
+/** Runs programs on this host, each with everything that it starts. */
+export interface Programs {
+  /** The best containment that this host allows; examined once. */
+  containment(): Promise<Containment>
+  /**
+   * Runs a program. Resolves when its first process has ended and no other process of it is left: those that remain are
+   * killed. After `terminate` the others may go on until `kill`. Never rejects because of the program.
+   */
+  run(program: Program): Promise<ProgramEnd>
+  /** The executions that processes on this host belong to, as far as it can be seen. */
+  executionsWithProcesses(): readonly string[]
+  /** Kills the processes on this host that belong to an execution, as far as they can be seen. May be repeated. */
+  killProcessesOf(executionId: string): Promise<void>
+}

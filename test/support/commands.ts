@@ -1,0 +1,181 @@
+import { Catalogue } from '../../src/domains/commands/catalogue.ts'
+
+import { ExecutionJournal } from '../../src/domains/commands/journal.ts'
+import type { ExecutionView } from '../../src/domains/commands/model.ts'
+import type { CommandAccount } from '../../src/domains/commands/policy.ts'
+import { SecretBox } from '../../src/domains/commands/secret-box.ts'
+import { Commands } from '../../src/domains/commands/service.ts'
+import { CommandUpkeep } from '../../src/domains/commands/upkeep.ts'
+import { CommandWorker } from '../../src/domains/commands/worker.ts'
+import { builtInCommand, type BuiltInCall, type ProgramCommand } from '../../src/kernel/command.ts'
+import type { WaitingClock } from '../../src/kernel/clock.ts'
+import type { Identity, Role } from '../../src/kernel/identity.ts'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { noMetrics } from '../../src/kernel/metrics.ts'
+import { Secret } from '../../src/kernel/secret.ts'
+import { HOUR, MINUTE } from '../../src/kernel/time.ts'
+import type { Containment, Program, ProgramEnd, Programs } from '../../src/ports/programs.ts'
+import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import type { Store } from '../../src/store/store.ts'
+import { inTransactions, testStore } from './store.ts'
+import { fakeWaitingClock, type FakeWaitingClock } from './waiting-clock.ts'
+
+/** A program that a test plays: it ends when the test says so, and by SIGTERM unless it ignores that. */
+export interface PlayedProgram extends Program {
+  readonly host: string
+  end(end: ProgramEnd): void
+}
+
+/** Records the programs that it is asked to run. */
+class PlayedPrograms implements Programs {
+  readonly host: string
+  readonly started: PlayedProgram[]
+  readonly killed: string[] = []
+  leftovers: string[] = []
+  containedBy: Containment = 'pid_namespace'
+
+  constructor(host: string, started: PlayedProgram[]) {
+    this.host = host
+    this.started = started
+  }
+
+  containment() {
+    return Promise.resolve(this.containedBy)
+  }
+
+  run(program: Program): Promise<ProgramEnd> {
+    const { promise, resolve } = Promise.withResolvers<ProgramEnd>()
+    this.started.push({ ...program, host: this.host, end: resolve })
+    program.kill.addEventListener('abort', () => resolve({ exitCode: null, signal: 'SIGKILL' }))
+    if (!program.run.includes('stubborn'))
+      program.terminate.addEventListener('abort', () => resolve({ exitCode: null, signal: 'SIGTERM' }))
+    return promise
+  }
+
+  executionsWithProcesses() {
+    return this.leftovers
+  }
+
+  async killProcessesOf(executionId: string) {
+    this.killed.push(executionId)
+  }
+}
+
+const COMMAND = {
+  title: 'A command',
+  description: '',
+  params: {},
+  approval: 'none',
+  timeoutMs: MINUTE,
+  maxConcurrent: 1,
+} as const
+
+const PROGRAMS: readonly ProgramCommand[] = [
+  {
+    ...COMMAND,
+    id: 'restart',
+    run: ['systemctl', 'restart', '{unit}'],
+    params: { unit: { type: 'string', default: 'nginx' } },
+  },
+  { ...COMMAND, id: 'parallel', run: ['sleep', '1'], maxConcurrent: 3 },
+  { ...COMMAND, id: 'stubborn', run: ['sleep', 'stubborn'] },
+  { ...COMMAND, id: 'decided', run: ['true'], approval: 'two_person' },
+  {
+    ...COMMAND,
+    id: 'secretive',
+    run: ['login'],
+    params: { key: { type: 'string', isSecret: true } },
+    approval: 'two_person',
+  },
+]
+
+export function caller(id: string, ...roles: Role[]): Identity {
+  return { id, name: id, roles, via: 'headers' }
+}
+
+export const ADMIN = caller('ann', 'admin')
+export const DEVOPS = caller('dev', 'devops')
+
+export interface CommandEvent {
+  readonly type: string
+  readonly data: ExecutionView
+}
+
+/** The command framework on an empty database, with programs that the test plays. */
+export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock = fakeWaitingClock()) {
+  const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
+  const events: CommandEvent[] = []
+  const alerts: string[] = []
+  const calls: BuiltInCall[] = []
+  const started: PlayedProgram[] = []
+  const accounts = new Map<string, CommandAccount>()
+  const parts = sharedParts(store, clock, { events, alerts, calls })
+  const workers: CommandWorker[] = []
+  const service = new Commands({
+    ...parts,
+    approvalTtlMs: HOUR,
+    findAccount: async (id) => accounts.get(id),
+    wake: () => workers.forEach((worker) => worker.wake()),
+  })
+  return {
+    store,
+    clock,
+    events,
+    alerts,
+    calls,
+    started,
+    accounts,
+    service,
+    commands: inTransactions(store, service, 'request', 'decide', 'cancel', 'setPolicy'),
+    /** A worker on a host of its own, which has started. */
+    startWorker(host = 'one') {
+      const programs = new PlayedPrograms(host, started)
+      const worker = new CommandWorker({ ...parts, host, programs })
+      const upkeep = new CommandUpkeep({ ...parts, programs })
+      workers.push(worker)
+      worker.start()
+      return { worker, upkeep, programs }
+    },
+    upkeep: new CommandUpkeep({ ...parts, programs: new PlayedPrograms('api', started) }),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(workers.map((worker) => worker.stop()))
+      await dispose()
+    },
+  }
+}
+
+function sharedParts(
+  store: Store,
+  clock: WaitingClock,
+  { events, alerts, calls }: { events: CommandEvent[]; alerts: string[]; calls: BuiltInCall[] },
+) {
+  const builtIn = builtInCommand({
+    id: 'test.count',
+    title: 'Count',
+    description: '',
+    params: { to: { type: 'integer', default: 3 } },
+    async run(call) {
+      calls.push(call)
+      call.print(`Counted to ${call.params['to']}.`)
+      if (call.params['to'] === 0) throw new Error('There is nothing to count.')
+    },
+  })
+  const journal = new ExecutionJournal({
+    logger: silentLogger,
+    metrics: noMetrics,
+    events: { append: async (tx, { type, data }) => tx.afterCommit(() => events.push({ type, data })) },
+    alerts: {
+      raise: async (tx, { alarmId, severity }) => tx.afterCommit(() => alerts.push(`${alarmId} ${severity}`)),
+    },
+  })
+  return {
+    store,
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    catalogue: new Catalogue([...PROGRAMS, builtIn]),
+    journal,
+    secrets: new SecretBox(() => new Secret('the key of the platform')),
+    environment: { PATH: '/bin' },
+  }
+}

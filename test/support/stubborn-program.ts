@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/**
+ * A shell script that starts so many processes, each by a double fork in a session of its own, which ignore every signal that
+ * they can ignore. It prints `started` when all of them run, and goes on itself. They carry a mark in their arguments.
+ */
+export function stubbornScript(children: number, mark: string): string {
+  const child = `trap "" TERM HUP INT; while :; do sleep 1; done # ${mark}`
+  return [
+    'trap "" TERM HUP INT',
+    `i=0; while [ $i -lt ${children} ]; do (setsid sh -c '${child}' &); i=$((i+1)); done`,
+    'echo started',
+    `while :; do sleep 1; done # ${mark}`,
+  ].join('\n')
+}
+
+/** How many living processes of this host have a text in their arguments. */
+export function countProcesses(mark: string): number {
+  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return ids.filter((id) => Number(id) !== process.pid && argumentsOf(id).includes(mark)).length
+}
+
+/** Empty for a process that has ended. */
+function argumentsOf(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
