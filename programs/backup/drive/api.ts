@@ -98,7 +98,7 @@ export class DriveApi {
 
   #url(path: string): string {
     const { apiUrl, apiPrefix } = this.#options
-    return `${apiUrl.replace(/\/+$/, '')}/${apiPrefix.replace(/^\/+|\/+$/g, '')}/${path}`
+    return `${apiUrl.replace(/(?<!\/)\/+$/, '')}/${apiPrefix.replace(/^\/+|(?<!\/)\/+$/g, '')}/${path}`
   }
 
   /** After 401 the token is renewed once, and the call repeated once. */
@@ -149,7 +149,7 @@ export class DriveApi {
     }
     try {
       const members = await withRetries(this.retry, async ({ timeoutMs }) => {
-        const url = `${apiUrl.replace(/\/+$/, '')}/oauth/access_token`
+        const url = `${apiUrl.replace(/(?<!\/)\/+$/, '')}/oauth/access_token`
         return readMembers(name, await temporary(name, () => this.#post(url, { timeoutMs, body })))
       })
       return parseTokens(members)

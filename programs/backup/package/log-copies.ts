@@ -50,7 +50,7 @@ export async function copyLogs(
 
 /** `logs/…` for one root; `logs/<its name>/…` for several, of which no two have the same name. */
 function namedRoots(roots: readonly string[]): [name: string, root: string][] {
-  const clean = roots.map((root) => root.replace(/(?<=.)\/+$/, ''))
+  const clean = roots.map((root) => root.replace(/(?<=[^/])\/+$/, ''))
   if (clean.length === 1) return clean.map((root) => ['logs', root])
   const taken = new Set<string>()
   return clean.map((root) => {

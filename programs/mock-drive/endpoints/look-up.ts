@@ -41,7 +41,7 @@ export function search(drive: MockDrive, { fields }: Call): Answer {
   const conditions = fields
     .text('query')
     .trim()
-    .split(/\s+and\s+/i)
+    .split(/(?<!\s)\s+and\s+/i)
     .map(parseCondition)
   if (conditions.includes(undefined))
     return invalidParameter('Query', "expected conditions such as name match 'a' and parent_file_id = 'root'")
