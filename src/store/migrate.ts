@@ -15,7 +15,7 @@ import { addCertificates } from './migrations/0011-certificates.ts'
 import { addDataBackups } from './migrations/0012-data-backups.ts'
 import { addCommands } from './migrations/0013-commands.ts'
 import { addSignIn } from './migrations/0014-sign-in.ts'
-import { eventOrder } from './migrations/0019-event-order.ts'
+import { eventOrder } from './migrations/0015-event-order.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 

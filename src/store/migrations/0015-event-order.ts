@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts'
 
 export const eventOrder: Migration = {
-  name: '0019-event-order',
+  name: '0015-event-order',
   breaking: false,
   async up({ db, capabilities: { integer } }) {
     // Earlier uploads come before all messages in the live stream.
