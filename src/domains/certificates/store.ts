@@ -228,7 +228,7 @@ function expiringUntil(now: number) {
 
 export interface CertificateFilter {
   readonly status?: CertificateStatus
-  /** Only those that end before this time. */
+  /** Only certificates that end before this time. */
   readonly expiresBefore?: number
 }
 

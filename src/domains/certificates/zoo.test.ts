@@ -210,7 +210,7 @@ async function verify(
   })
 }
 
-test('the facts are those that openssl x509 prints', async () => {
+test('the facts are the ones that openssl x509 prints', async () => {
   const leaf = certificateOf('leaf' satisfies Name)
   const { facts } = await readBundle(leaf.pem + certificateOf('intermediate').pem)
   const options = [

@@ -3,7 +3,7 @@ import type { WaitingClock } from '../../kernel/clock.ts'
 /** Why a run is ended before its program ends by itself. */
 export type EndCause = 'timed_out' | 'cancelled' | 'incomplete'
 
-/** Ends a run early: it is told to end, and killed some time later. The first cause counts. */
+/** Ends a run early: with SIGTERM, and some time later with SIGKILL. The first cause counts. */
 export class EarlyEnd {
   readonly #clock: WaitingClock
   readonly #done: AbortSignal

@@ -12,7 +12,7 @@ import { isProgramCommand, type AnyCommand } from './catalogue.ts'
 
 export type ParameterValues = Readonly<Record<string, ParameterValue>>
 
-/** The values of a request: those that may be stored and shown, and the secret ones. */
+/** The values of a request: the public ones, which may be stored and shown, and the secret ones. */
 export interface CheckedParameters {
   /** With `**redacted**` for each secret. */
   readonly shown: ParameterValues

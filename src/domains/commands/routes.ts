@@ -171,7 +171,7 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       tag: TAG,
       summary: 'Cancel an execution that is queued or running',
       description:
-        'A queued one is cancelled at once. A running one is told to end, killed after 10 seconds, and then cancelled.',
+        'A queued one is cancelled at once. A running one gets SIGTERM, after 10 seconds SIGKILL, and is cancelled then.',
       access: ROLES,
       params: IdParams,
       answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },

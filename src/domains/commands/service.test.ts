@@ -61,7 +61,7 @@ onEveryDialect('the requests for commands', (dialect) => {
     assert.equal((await w.commands.execution(id, ADMIN)).approvals.length, 1)
   })
 
-  test('a request that nobody decides on expires, and can no more be approved', async () => {
+  test('a request without a decision expires, and cannot be approved then', async () => {
     await using w = await commandWorld(dialect)
     const { id } = await w.commands.request('decided', REASON, ADMIN)
     w.clock.advance(HOUR - 1)
@@ -95,7 +95,7 @@ onEveryDialect('the requests for commands', (dialect) => {
     }
   })
 
-  test('a queued execution is cancelled by who asked for it or may run it, and by nobody else', async () => {
+  test('a queued execution is cancelled only by its requester and by users who may run it', async () => {
     await using w = await commandWorld(dialect)
     await w.commands.setPolicy({ restart: { roles: ['devops'] } }, 'ann')
     for (const [who, isAllowed] of [

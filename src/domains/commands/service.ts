@@ -150,7 +150,7 @@ export class Commands {
     return execution
   }
 
-  /** Newest first; only those that the caller may read. */
+  /** Newest first; only executions that the caller may read. */
   async executions(
     filter: Omit<ExecutionFilter, 'readable'>,
     page: PageRequest,

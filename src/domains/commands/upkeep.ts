@@ -25,7 +25,7 @@ export interface UpkeepDeps {
 
 const ACTOR = 'platform'
 
-/** Ends what nobody else ends: requests without a decision, runs of dead workers, and their processes. */
+/** Ends requests that were not decided in time, and the runs of dead workers with their processes. */
 export class CommandUpkeep {
   readonly #deps: UpkeepDeps
 

@@ -67,7 +67,7 @@ export interface Pruned<T> {
 }
 
 /**
- * Divides completed backups, newest first, into those that are removed and those that are kept: the `keep` newest ones,
+ * Divides completed backups, newest first, into the removed and the kept ones: the `keep` newest ones,
  * and the newest verified one, even if it is older (docs/specification.md, Data backups).
  */
 export function pruneBackups<T extends Pick<DataBackup, 'verifiedAt'>>(

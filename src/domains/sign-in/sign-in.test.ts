@@ -152,7 +152,7 @@ onEveryDialect('a sign-in', (dialect) => {
     assert.equal(await signIn.prune(2), 0)
   })
 
-  test('creates a user who has no known password, and sets the roles at every sign-in when told so', async (t) => {
+  test('creates a user who has no known password, and sets the roles at every sign-in with sync_roles', async (t) => {
     const claims = { sub: 'Grace', groups: ['ops'] }
     const rules = {
       rolesClaim: 'groups',
@@ -364,7 +364,7 @@ test('a path to come back to that leads elsewhere is refused before the browser 
   assert.equal((await browser.open('/auth/oauth/login')).status, 302)
 })
 
-test('at most 50 sign-ins wait for the provider; the next one is told to come back', async (t) => {
+test('at most 50 sign-ins wait for the provider; the next one is refused with 503', async (t) => {
   const waiting: (() => void)[] = []
   const provider: IdentityProvider = {
     ...providerOf({}),
