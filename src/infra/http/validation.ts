@@ -101,17 +101,18 @@ function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError)
     case 'format':
       return [{ path, message: 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z' }]
     case 'type':
-      return [
-        {
-          path,
-          message: message
-            .replace(/^must be (?=[aeiou])/, 'must be an ')
-            .replace(/^must be (?!an )/, 'must be a '),
-        },
-      ]
+      return [{ path, message: withArticle(message) }]
     default:
       return [{ path, message }]
   }
+}
+
+/** `must be either integer or null` → `must be an integer or null` */
+function withArticle(message: string): string {
+  return message
+    .replace(/^must be either /, 'must be ')
+    .replace(/^must be (?=[aeiou])/, 'must be an ')
+    .replace(/^must be (?!an )/, 'must be a ')
 }
 
 /** `/headers/x~1y` (RFC 6901) → `headers.x/y` */

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { Nullable } from '../../wire/schemas.ts'
+import { compileValidator } from './validation.ts'
+
+const schema = Type.Object({
+  path: Type.Optional(Nullable({ type: 'string' })),
+  count: Type.Optional(Nullable({ type: 'integer' })),
+  items: Type.Optional(Type.Array(Type.String())),
+  enabled: Type.Optional(Type.Boolean()),
+})
+
+const WRONG_TYPES: readonly (readonly [member: string, message: string])[] = [
+  ['path', 'must be a string or null'],
+  ['count', 'must be an integer or null'],
+  ['items', 'must be an array'],
+  ['enabled', 'must be a boolean'],
+]
+
+for (const [member, message] of WRONG_TYPES) {
+  test(`a member of the wrong type ${message}`, () => {
+    const validate = compileValidator({ schema, method: 'PUT', url: '/', httpPart: 'body' })
+    const answer = validate({ [member]: {} })
+    assert.ok(typeof answer === 'object' && 'error' in answer && answer.error instanceof AppError)
+    assert.deepEqual(answer.error.details, [{ path: member, message }])
+  })
+}
