@@ -1,6 +1,9 @@
 import { invalidField } from '../kernel/errors.ts'
 
-const TAG = /^(?:W\/)?"(\d{1,15})"$/
+// A tag may contain commas (RFC 9110, section 8.8.3), and a list empty elements (section 5.6.1.2).
+const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
+const LIST = /^[\s,]*(?:W\/)?"[^"]*"(?:\s*,[\s,]*(?:W\/)?"[^"]*")*[\s,]*$/
+const OWN_TAG = /^"(\d{1,15})"$/
 
 /**
  * The versions that an `If-Match` header names (RFC 9110, section 13.1.1), or undefined when any will do (`*`, or no
@@ -8,8 +11,7 @@ const TAG = /^(?:W\/)?"(\d{1,15})"$/
  */
 export function parseIfMatch(header: string | undefined): readonly number[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined
-  const tags = header.split(',').map((tag) => tag.trim())
-  if (tags.some((tag) => !/^(?:W\/)?"[^"]*"$/.test(tag)))
-    throw invalidField('If-Match', 'must be "*" or entity tags in quotes')
-  return tags.map((tag) => (tag.startsWith('W/') ? 0 : Number(TAG.exec(tag)?.[1] ?? 0)))
+  if (!LIST.test(header)) throw invalidField('If-Match', 'must be "*" or entity tags in quotes')
+  const tags = header.match(ENTITY_TAG) ?? []
+  return tags.map((tag) => Number(OWN_TAG.exec(tag)?.[1] ?? 0))
 }
