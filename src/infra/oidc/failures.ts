@@ -38,9 +38,19 @@ function errorCode(text: string): string {
   return /^[A-Za-z0-9_.-]{1,64}$/.test(text) ? text : 'an error without a usable code'
 }
 
-/** The messages of the library are constant texts; what an answer contains is only in their causes. */
+/**
+ * The messages of the library are constant texts; what an answer contains is only in further causes. An inner error of the
+ * same code names the claim or the member at fault. The code stands last: the log would take `…JWT…: text` for a secret
+ * with its name.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
-  const code = 'code' in error && typeof error.code === 'string' ? `${error.code}: ` : ''
-  return `${code}${error.message}`
+  const code = codeOf(error)
+  if (code === undefined) return error.message
+  const { message } = error.cause instanceof Error && codeOf(error.cause) === code ? error.cause : error
+  return `${message} (${code})`
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -9,6 +9,7 @@ import { fakeClock } from '../../../test/support/clock.ts'
 import { startTestProvider } from '../../../test/support/mock-oidc.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
 import { MOCK_USER, providerAt } from '../../../test/support/sign-in.ts'
+import { scrubText } from '../log/scrub.ts'
 import type { OidcProvider } from './oidc-provider.ts'
 
 const randomText = () => randomBytes(32).toString('base64url')
@@ -248,7 +249,7 @@ test('a sign-in whose challenge was removed on the way is refused', async () => 
   assert.equal((await provider.identify(answer, binding)).outcome, 'refused')
 })
 
-test('an ID token with another nonce, or with none, is not used', async () => {
+test('an ID token with another nonce, or with none, is not used; the reason names the claim', async () => {
   await using mock = await start()
   const provider = providerAt(mock.url)
   for (const nonce of ['another', undefined]) {
@@ -258,7 +259,10 @@ test('an ID token with another nonce, or with none, is not used', async () => {
       else url.searchParams.set('nonce', nonce)
       return url
     })
-    assert.equal((await provider.identify(answer, binding)).outcome, 'unusable')
+    const outcome = await provider.identify(answer, binding)
+    assert.ok(outcome.outcome === 'unusable', JSON.stringify(outcome))
+    assert.match(outcome.reason, /"nonce".* \(OAUTH_[A-Z_]+\)$/)
+    assert.equal(scrubText(outcome.reason), outcome.reason, 'the log shows the reason as it is')
   }
 })
 
