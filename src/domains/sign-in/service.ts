@@ -196,7 +196,10 @@ export class SignIn {
         reason: `the claim ${rules.userClaim} is missing or no text`,
       })
     }
-    if (!isUserName(name)) throw new SignInError('unknown_user', { reason: 'not the name of a user' }, name)
+    if (!isUserName(name)) {
+      const reason = `the claim ${rules.userClaim} is not the name of a user: 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"`
+      throw new SignInError('unknown_user', { reason }, name)
+    }
     const user = await this.#deps.users.findByName(name)
     const verdict = judge(user, claims, rules)
     if (verdict.action === 'refuse') throw new SignInError(verdict.reason, {}, name)

@@ -238,13 +238,14 @@ describe('a failed sign-in shows a page', () => {
 
   test('unknown_user for a name that only looks like that of a user', async (t) => {
     for (const name of ['\u212Aate', 'kate@evil.example', 'kate ', '<b>kate</b>']) {
-      const { browser, addUser } = await openWorld(t, {
+      const { browser, addUser, lines } = await openWorld(t, {
         provider: providerOf({ sub: name }),
         rules: { createUsers: true, defaultRoles: ['admin'] },
       })
       await addUser({ name: 'kate', roles: ['admin'] })
       const text = await assertFailure(await signInBack(browser), 'unknown_user')
       assert.ok(!text.includes('<b>'))
+      assert.ok(lines.some((line) => line.includes('the claim sub is not the name of a user: 1 to 64 of')))
     }
   })
 
