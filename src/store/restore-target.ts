@@ -11,7 +11,7 @@ export interface RestoreTarget {
   requireUnserved(): Promise<void>
   /**
    * Replaces the database as a whole or not at all. `sha256`: of the file, as it was verified. `stamp`: part of the name
-   * of the former database.
+   * of the former database. Rejects with `database_in_use` if a process serves the database by now.
    */
   replace(snapshot: { readonly path: string; readonly sha256: string }, stamp: string): Promise<Restored>
 }

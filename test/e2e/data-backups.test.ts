@@ -21,6 +21,7 @@ import {
   type CommandResult,
   type ServedPlatform,
 } from '../support/platform.ts'
+import { freePort } from '../support/loopback.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { chanceOf } from '../support/random.ts'
 import { scopeOf } from '../support/scope.ts'
@@ -239,6 +240,7 @@ test('what is no backup of this database is not restored', async (t) => {
   const [name = ''] = readdirSync(w.backups)
   const cases: readonly (readonly [file: string, reason: RegExp])[] = [
     [join(w.dataDir, 'missing'), /There is no file/],
+    [w.backups, /backups is no regular file/],
     [file('text', 'no database'), /neither a SQLite file nor an archive/],
     [file('archive', 'PGDMP and more'), /database\.url names a database of the other kind/],
     [file('empty', ''), /neither a SQLite file nor an archive/],
@@ -266,4 +268,14 @@ test('what is no backup of this database is not restored', async (t) => {
     writeFileSync(path, readFileSync(path).subarray(0, 100_000))
     return path
   }
+})
+
+test('a server of PostgreSQL that is away is named by a restoration', async (t) => {
+  const w = await world(t, 'sqlite')
+  const archive = join(w.dataDir, 'archive')
+  writeFileSync(archive, 'PGDMP and more')
+  w.env['DATABASE_URL'] = `postgres://platform@127.0.0.1:${await freePort()}/shop`
+  const { code, stderr } = await w.run('restore', archive)
+  assert.equal(code, 1)
+  assert.match(stderr, /^platform: The database postgres:.*\/shop cannot be used: connect ECONNREFUSED/)
 })

@@ -1,4 +1,4 @@
-import { existsSync, globSync } from 'node:fs'
+import { globSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import {
   INTERRUPTED,
@@ -138,7 +138,11 @@ async function verifyFile(
 }
 
 function requireFile(path: string): void {
-  if (!existsSync(path)) throw new AppError('not_found', 'file_not_found', `There is no file ${path}.`)
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) throw new AppError('not_found', 'file_not_found', `There is no file ${path}.`)
+  if (stats.isFile()) return
+  const message = `${path} is no regular file; name the file of a backup.`
+  throw new AppError('conflict', 'not_a_file', message)
 }
 
 function changedFile(path: string, { id, sha256: recorded }: DataBackup, sha256: string): AppError {
@@ -176,6 +180,8 @@ export async function restoreBackup(
   const path = resolve(context.cwd, file)
   requireFile(path)
   await requireFormat(path, database)
+  // Its error names the database; a SQLite file may be missing or damaged, and is restored all the same.
+  if (database.kind === 'postgres') await withDatabase(loaded, (store) => store.check())
   const target = await restoreTarget(database)
   await target.requireUnserved()
   const verified = await verifyFile(context, path, loaded)

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { systemClock } from '../../kernel/clock.ts'
 import { silentLogger } from '../../kernel/logger.ts'
@@ -16,12 +17,11 @@ import { openPostgres } from './postgres.ts'
  */
 export function postgresRestore(url: Secret): RestoreTarget {
   return {
-    requireUnserved: () =>
-      withDatabase(url, async ({ read }) => {
-        if ((await countOthers(read)) > 0) throw databaseInUse('The database')
-      }),
+    requireUnserved: () => withDatabase(url, requireUnserved),
     replace: ({ path }, stamp) =>
       withDatabase(url, async (store) => {
+        // A process may have started since the first check: a large archive is verified for minutes.
+        await requireUnserved(store)
         const schema = await currentSchema(store.read)
         const former = `${KEPT_ASIDE}${stamp.toLowerCase()}`
         const tables = await moveTables(store, { from: schema, to: former })
@@ -33,6 +33,17 @@ export function postgresRestore(url: Secret): RestoreTarget {
         }
         return { former: tables > 0 ? `the schema ${former}` : undefined }
       }),
+  }
+}
+
+const CHECK_ATTEMPTS = 20
+const CHECK_PAUSE_MS = 100
+
+/** The server may need a moment to end the connections that this process has closed. */
+async function requireUnserved({ read }: Store): Promise<void> {
+  for (let attempt = 1; (await countOthers(read)) > 0; attempt++) {
+    if (attempt === CHECK_ATTEMPTS) throw databaseInUse('The database')
+    await wait(CHECK_PAUSE_MS)
   }
 }
 

@@ -1,5 +1,6 @@
 import { constants, existsSync } from 'node:fs'
-import { chmod, copyFile, link, open, rename, rm } from 'node:fs/promises'
+import { chmod, copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../kernel/errors.ts'
 import { hashFile } from '../file-hash.ts'
@@ -12,14 +13,18 @@ const COMPANIONS = ['-wal', '-shm']
 
 /** Restores a SQLite file: the copy takes its place in one step, and the former file keeps another name. */
 export function sqliteRestore(path: string): RestoreTarget {
+  const requireUnserved = () => {
+    if (existsSync(path) && isOpenElsewhere(path)) throw databaseInUse(`The database ${path}`)
+  }
   return {
-    async requireUnserved() {
-      if (existsSync(path) && isOpenElsewhere(path)) throw databaseInUse(`The database ${path}`)
-    },
+    requireUnserved: async () => requireUnserved(),
     async replace(snapshot, stamp) {
       const copy = `${path}.restoring`
       try {
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 })
         await copySnapshot(snapshot, copy)
+        // A process may have started since the first check: a large file is verified and copied for minutes.
+        requireUnserved()
         const former = await keepFormer(path, stamp)
         await moveFile(copy, path)
         return { former } satisfies Restored

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { temporaryDirectory } from '../../../test/support/platform.ts'
+import { scopeOf } from '../../../test/support/scope.ts'
+import { hashFile } from '../file-hash.ts'
+import { sqliteRestore } from './sqlite-restore.ts'
+
+const STAMP = '20260131T020000Z'
+
+/** A directory with a snapshot, in which the table `things` has one row. */
+async function world(t: TestContext) {
+  const { path: directory } = scopeOf(t).use(temporaryDirectory())
+  const path = join(directory, 'snapshot.db')
+  createDatabase(path, 1)
+  return { directory, snapshot: { path, sha256: await hashFile(path) } }
+}
+
+function createDatabase(path: string, rows: number): void {
+  using database = new DatabaseSync(path)
+  database.exec('create table things (id integer primary key)')
+  for (let row = 0; row < rows; row++) database.exec('insert into things default values')
+}
+
+function countThings(path: string): unknown {
+  using database = new DatabaseSync(path, { readOnly: true })
+  return database.prepare('select count(*) as count from things').get()?.['count']
+}
+
+test('a restoration creates the directory of the database, for its owner only', async (t) => {
+  const { directory, snapshot } = await world(t)
+  const path = join(directory, 'new', 'data', 'platform.db')
+  assert.deepEqual(await sqliteRestore(path).replace(snapshot, STAMP), { former: undefined })
+  assert.equal(countThings(path), 1)
+  assert.equal(statSync(join(directory, 'new', 'data')).mode & 0o777, 0o700)
+})
+
+test('a database that is opened after the first check is not replaced', async (t) => {
+  const { directory, snapshot } = await world(t)
+  const path = join(directory, 'platform.db')
+  createDatabase(path, 2)
+  const target = sqliteRestore(path)
+  await target.requireUnserved()
+  using server = new DatabaseSync(path)
+  server.exec('pragma journal_mode = wal; insert into things default values')
+  await assert.rejects(target.replace(snapshot, STAMP), { code: 'database_in_use' })
+  assert.equal(countThings(path), 3)
+  const others = readdirSync(directory).filter((name) => /restor/.test(name))
+  assert.deepEqual(others, [], 'no copy is left behind')
+})
