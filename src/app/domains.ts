@@ -218,9 +218,9 @@ export function jobsOf(domains: Domains, module: keyof DomainParts['jobs']) {
   return Object.values<DomainParts>(domains).flatMap(({ jobs }) => jobs[module] ?? [])
 }
 
-/** What the worker runs for all domains from its start to its stop. */
-export function runnersOf(domains: Domains) {
-  return Object.values<DomainParts>(domains).flatMap(({ runners = [] }) => runners)
+/** What a module runs for all domains from its start to its stop. */
+export function runnersOf(domains: Domains, module: keyof NonNullable<DomainParts['runners']>) {
+  return Object.values<DomainParts>(domains).flatMap(({ runners = {} }) => runners[module] ?? [])
 }
 
 /** The configured robot; undefined if there is none. */

@@ -28,14 +28,15 @@ export interface DomainParts {
   readonly routes: readonly Route[]
   /** By the module that runs them. */
   readonly jobs: Readonly<Partial<Record<'api' | 'gateway' | 'worker', readonly Job[]>>>
-  /** What the worker runs from its start to its stop. */
-  readonly runners?: readonly WorkerRunner[]
+  /** By the modules that run them from their start to their stop; a process starts each once. */
+  readonly runners?: Readonly<Partial<Record<'api' | 'worker', readonly ModuleRunner[]>>>
   /** The built-in commands that it offers. */
   readonly builtInCommands?: readonly BuiltInCommand[]
 }
 
-/** Work that continues for as long as the worker runs. */
-export interface WorkerRunner {
+/** Work that continues for as long as its module runs. */
+export interface ModuleRunner {
+  /** May be called twice. */
   start(): void
   /** Resolves when nothing of it runs; may be called twice. */
   stop(): Promise<void>

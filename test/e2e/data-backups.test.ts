@@ -54,8 +54,8 @@ async function world(t: TestContext, dialect: DialectName) {
     address,
     backups: join(dataDir, 'backups'),
     run: (...args: string[]) => runPlatform(['data', ...args], { dataDir, env }),
-    serve: async (more: Readonly<Record<string, string>> = {}) =>
-      scope.use(await servePlatform({ dataDir, modules: 'api,worker', env: { ...env, ...more } })),
+    serve: async (more: Readonly<Record<string, string>> = {}, modules = 'api,worker') =>
+      scope.use(await servePlatform({ dataDir, modules, env: { ...env, ...more } })),
   }
 }
 
@@ -167,6 +167,12 @@ async function deletions(platform: ServedPlatform): Promise<number> {
   const metrics = await (await platform.call('GET', '/metrics')).text()
   return Number(/platform_data_backups_total\{change="deleted"\} (\d+)/.exec(metrics)?.[1])
 }
+
+test('an api without a worker makes the backups that it accepts', async (t) => {
+  const w = await world(t, 'sqlite')
+  const platform = await w.serve({}, 'api')
+  assert.equal((await backUp(platform)).status, 'completed')
+})
 
 test('two processes on one database make one backup at a time', async (t) => {
   const w = await world(t, 'sqlite')

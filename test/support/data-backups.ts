@@ -51,7 +51,7 @@ export function backupsOf(store: Store, directory: string, deps: Partial<DataBac
     keep: 7,
     ...deps,
   })
-  const { backups, runners } = domain
+  const { backups, worker } = domain
   /** A reader may see the end of a backup before its event was recorded here. */
   const ended = async (id: string) => {
     await eventually('the backup has ended', () =>
@@ -70,8 +70,8 @@ export function backupsOf(store: Store, directory: string, deps: Partial<DataBac
     async make(note?: string): Promise<DataBackup> {
       return ended((await this.request(note)).id)
     },
-    start: () => runners.forEach((runner) => runner.start()),
-    stop: async () => void (await Promise.all(runners.map((runner) => runner.stop()))),
+    start: () => worker.start(),
+    stop: () => worker.stop(),
   }
 }
 

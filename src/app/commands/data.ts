@@ -36,17 +36,17 @@ export async function makeBackup(
   const { note } = options
   if (note !== undefined && note.length > 1_000)
     throw invalidField('--note', 'expected at most 1000 characters')
-  const backup = await withBackups(configOf(context, options), async ({ backups, runners }) => {
+  const backup = await withBackups(configOf(context, options), async ({ backups, worker }) => {
     const stopping = new AbortController()
     void stopSignal().then(() => stopping.abort())
-    for (const runner of runners) runner.start()
+    worker.start()
     try {
       const made = backups.backUp({ ...(note !== undefined && { note }) }, ACTOR, stopping.signal)
       const { id } = await withProgress(context, 'making the backup', made)
-      await Promise.all(runners.map((runner) => runner.stop()))
+      await worker.stop()
       return await backups.get(id)
     } finally {
-      await Promise.all(runners.map((runner) => runner.stop()))
+      await worker.stop()
     }
   })
   requireCompleted(backup)

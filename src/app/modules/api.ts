@@ -8,7 +8,7 @@ import type { Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { jobsOf, jwtSecret, routesOf } from '../domains.ts'
-import { httpOptions, listen, type ModuleContext } from './module.ts'
+import { httpOptions, listen, startRunners, type ModuleContext } from './module.ts'
 import { signInAddress } from './sign-in-address.ts'
 
 // Deleting in batches lets other writes in between.
@@ -30,6 +30,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
   }
   await listen(context, 'api', await createHttpServer(options), config.api.listen)
   await listenForSignIn(context, options)
+  startRunners(context, 'api')
   return [...jobsOf(domains, 'api'), idempotencyPruneJob(keys)]
 }
 

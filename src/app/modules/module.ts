@@ -5,6 +5,7 @@ import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { Base } from '../base.ts'
+import { runnersOf } from '../domains.ts'
 import { VERSION } from '../version.ts'
 
 export interface FirstAdmin {
@@ -24,6 +25,19 @@ export interface ModuleContext extends Base {
 
 /** Opens a module; returns its jobs. */
 export type OpenModule = (context: ModuleContext) => Promise<Job[]>
+
+/** Starts the runners of all domains that the module runs. */
+export function startRunners(
+  { config, domains, resources }: ModuleContext,
+  module: Parameters<typeof runnersOf>[1],
+): void {
+  // A read-only process cannot claim work.
+  if (config.readOnly) return
+  for (const runner of runnersOf(domains, module)) {
+    resources.defer(() => runner.stop())
+    runner.start()
+  }
+}
 
 /** The HTTP options that are the same for all modules. */
 export function httpOptions({ config, logger, metrics }: Base, module: ModuleName) {

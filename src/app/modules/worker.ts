@@ -1,11 +1,11 @@
 import { createHttpServer } from '../../infra/http/server.ts'
 import type { Job } from '../../kernel/job.ts'
-import { jobsOf, runnersOf } from '../domains.ts'
-import { httpOptions, listen, type ModuleContext } from './module.ts'
+import { jobsOf } from '../domains.ts'
+import { httpOptions, listen, startRunners, type ModuleContext } from './module.ts'
 
 /** The background jobs and runners, and health and metrics of a process that runs nothing else. */
 export async function openWorker(context: ModuleContext): Promise<Job[]> {
-  const { config, operations, domains, resources } = context
+  const { config, operations, domains } = context
   if (config.worker.listen) {
     const server = await createHttpServer({
       ...httpOptions(context, 'worker'),
@@ -14,10 +14,6 @@ export async function openWorker(context: ModuleContext): Promise<Job[]> {
     })
     await listen(context, 'worker', server, config.worker.listen)
   }
-  // A read-only process cannot claim work.
-  for (const runner of config.readOnly ? [] : runnersOf(domains)) {
-    resources.defer(() => runner.stop())
-    runner.start()
-  }
+  startRunners(context, 'worker')
   return jobsOf(domains, 'worker')
 }

@@ -61,7 +61,7 @@ export const alertsDomain = defineDomain({
         api: [alertCountJob(alerts, deps.metrics)],
         worker: [alertTimeJob(alerts), silenceEndJob(silences), alertPruneJob(alerts, silences, deps)],
       },
-      runners,
+      runners: { worker: runners },
     } satisfies DomainParts & { alerts: Alerts }
   },
 })

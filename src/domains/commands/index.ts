@@ -74,7 +74,7 @@ export const commandsDomain = defineDomain({
         api: [endJob, commandCountJob(upkeep, deps.metrics)],
         worker: [endJob, commandLeftoverJob(upkeep), commandPruneJob(upkeep, deps.clock)],
       },
-      runners: [worker],
+      runners: { worker: [worker] },
     } satisfies DomainParts & { commands: Commands }
   },
 })

@@ -4,7 +4,7 @@ import type { Containment } from '../../ports/programs.ts'
 import { Runner, type WorkOutcome } from '../../store/runner.ts'
 import type { Tx } from '../../store/store.ts'
 import { WorkQueue } from '../../store/work-queue.ts'
-import type { WorkerRunner } from '../../wire/domain.ts'
+import type { ModuleRunner } from '../../wire/domain.ts'
 import { claimQueued, type ClaimedExecution } from './claims.ts'
 import { runExecution, type ExecutionRunDeps, type RunResult } from './execution-run.ts'
 import type { ExecutionJournal } from './journal.ts'
@@ -29,7 +29,7 @@ const NO_RETRY = { initialMs: 1, maximumMs: 1, giveUpAfterMs: 0 }
 const queue = new WorkQueue('command_executions', executions)
 
 /** Runs queued executions in the worker. Only this part of the domain starts programs. */
-export class CommandWorker implements WorkerRunner {
+export class CommandWorker implements ModuleRunner {
   readonly #deps: CommandWorkerDeps
   readonly #runner: Runner<ClaimedExecution, RunResult>
   #containment: Containment | null = null

@@ -32,13 +32,15 @@ export const dataBackupsDomain = defineDomain({
     })
     return {
       backups,
+      worker,
       routes: dataBackupRoutes(backups),
       jobs: {
         api: [backupGaugesJob(backups, metrics)],
         worker: [backupMaintenanceJob(backups, everyMs)],
       },
-      runners: [worker],
+      // Also in the api: a request must not wait for a worker that does not run.
+      runners: { api: [worker], worker: [worker] },
       builtInCommands: [backUpCommand(backups), pruneBackupsCommand(backups, deps.store)],
-    } satisfies DomainParts & { backups: DataBackups; runners: BackupWorker[] }
+    } satisfies DomainParts & { backups: DataBackups; worker: BackupWorker }
   },
 })

@@ -3,7 +3,7 @@ import type { Logger } from '../../../kernel/logger.ts'
 import type { Metrics } from '../../../kernel/metrics.ts'
 import type { NotificationChannel } from '../../../ports/notification-channel.ts'
 import type { Store } from '../../../store/store.ts'
-import type { WorkerRunner } from '../../../wire/domain.ts'
+import type { ModuleRunner } from '../../../wire/domain.ts'
 import { weightOf, type Severity } from '../model.ts'
 import { Notifier, type Suppressions } from './notifier.ts'
 import { NotificationSender } from './sender.ts'
@@ -27,7 +27,7 @@ const ROBOT = 'robot'
 /** The notifier, which decides in every process that reports alerts, and the sender, which runs in the worker. */
 export function createNotifications({ channel, minSeverity, ...deps }: NotificationDeps): {
   notifier: Notifier
-  runners: WorkerRunner[]
+  runners: ModuleRunner[]
 } {
   const notifier = new Notifier({
     ...deps,
