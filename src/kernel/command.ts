@@ -13,6 +13,10 @@ export interface CommandParameter {
   readonly isSecret?: boolean
   /** Of a string: a regular expression (ECMAScript, with the flag `u`) that matches a part of the value. */
   readonly pattern?: string
+  /** Of an integer. */
+  readonly minimum?: number
+  /** Of an integer. */
+  readonly maximum?: number
   /** Of an enum. */
   readonly values?: readonly string[]
 }
@@ -76,13 +80,11 @@ const MAX_TEXT = 8_192
 const NO_TEXT = /[\0\uD800-\uDFFF]/u
 
 /** What was expected instead of this value of a parameter; undefined if it is valid. */
-export function parameterFault(
-  { type, pattern, values = [] }: CommandParameter,
-  value: unknown,
-): string | undefined {
+export function parameterFault(parameter: CommandParameter, value: unknown): string | undefined {
+  const { type, pattern, values = [] } = parameter
   switch (type) {
     case 'integer':
-      return Number.isSafeInteger(value) ? undefined : 'must be an integer'
+      return integerFault(value, parameter)
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'must be true or false'
     case 'enum':
@@ -90,6 +92,14 @@ export function parameterFault(
     case 'string':
       return textFault(value, pattern)
   }
+}
+
+function integerFault(value: unknown, { minimum, maximum }: CommandParameter): string | undefined {
+  const lowest = minimum ?? Number.MIN_SAFE_INTEGER
+  const highest = maximum ?? Number.MAX_SAFE_INTEGER
+  if (Number.isSafeInteger(value) && Number(value) >= lowest && Number(value) <= highest) return undefined
+  if (minimum === undefined && maximum === undefined) return 'must be an integer'
+  return `must be an integer from ${lowest} to ${highest}`
 }
 
 function textFault(value: unknown, pattern: string | undefined): string | undefined {

@@ -10,6 +10,7 @@ const PARAMS = {
   lines: { type: 'integer', default: 10 },
   force: { type: 'boolean', default: false },
   mode: { type: 'enum', values: ['soft', 'hard'], description: 'How.' },
+  keep: { type: 'integer', minimum: 1, maximum: 1_000, default: 7 },
   'api-key': { type: 'string', isSecret: true },
 } as const
 
@@ -27,7 +28,7 @@ function faultsOf(given: Record<string, unknown>): string[] {
 
 test('defaults are filled in, and secrets are apart', () => {
   assert.deepEqual(checkParameters(PARAMS, VALID), {
-    shown: { unit: 'nginx', lines: 10, force: false, mode: 'soft', 'api-key': '**redacted**' },
+    shown: { unit: 'nginx', lines: 10, force: false, mode: 'soft', keep: 7, 'api-key': '**redacted**' },
     secrets: { 'api-key': 'k' },
   })
   assert.deepEqual(secretEnvironment({ 'api-key': 'k', pin: 7 }), { PARAM_API_KEY: 'k', PARAM_PIN: '7' })
@@ -46,6 +47,9 @@ for (const [given, faults] of [
   [{ ...VALID, 'api-key': 'x'.repeat(8_193) }, ['params.api-key must have at most 8192 characters']],
   [{ ...VALID, lines: 1.5 }, ['params.lines must be an integer']],
   [{ ...VALID, lines: '10' }, ['params.lines must be an integer']],
+  [{ ...VALID, keep: 0 }, ['params.keep must be an integer from 1 to 1000']],
+  [{ ...VALID, keep: 1_001 }, ['params.keep must be an integer from 1 to 1000']],
+  [{ ...VALID, keep: '7' }, ['params.keep must be an integer from 1 to 1000']],
   [{ ...VALID, force: 'true' }, ['params.force must be true or false']],
   [{ ...VALID, mode: 'Soft' }, ['params.mode must be one of soft, hard']],
 ] as const) {
@@ -86,6 +90,7 @@ test('the JSON Schema of the parameters', () => {
       lines: { type: 'integer', default: 10 },
       force: { type: 'boolean', default: false },
       mode: { type: 'string', enum: ['soft', 'hard'], description: 'How.' },
+      keep: { type: 'integer', minimum: 1, maximum: 1_000, default: 7 },
       'api-key': { type: 'string', writeOnly: true },
     },
     required: ['mode', 'api-key'],

@@ -97,6 +97,8 @@ function parameterSchema({ type, description, pattern, values, isSecret, ...othe
     type: type === 'enum' ? 'string' : type,
     ...(description !== undefined && { description }),
     ...(pattern !== undefined && { pattern }),
+    ...(others.minimum !== undefined && { minimum: others.minimum }),
+    ...(others.maximum !== undefined && { maximum: others.maximum }),
     ...(values && { enum: values }),
     ...(others.default !== undefined && { default: others.default }),
     ...(isSecret && { writeOnly: true }),

@@ -1,4 +1,4 @@
-import { SecretMask } from './secret-mask.ts'
+import { MASK, SecretMask } from './secret-mask.ts'
 
 // docs/specification.md, Commands: the last 64 KiB of both streams
 export const MAX_OUTPUT_BYTES = 65_536
@@ -9,6 +9,9 @@ export interface OutputSnapshot {
   /** The characters (UTF-16 code units) of the whole output, of which `text` is the end. */
   readonly total: number
 }
+
+// Stands for the mask until the text is stored, so that a secret such as "red" is not found in the mask itself.
+const MASKED = '\0'
 
 type StreamName = 'stdout' | 'stderr'
 
@@ -21,9 +24,9 @@ export class RunOutput {
   #total = 0
 
   constructor(secrets: readonly string[]) {
-    const stream = () => ({ decoder: new TextDecoder(), mask: new SecretMask(secrets) })
+    const stream = () => ({ decoder: new TextDecoder(), mask: new SecretMask(secrets, MASKED) })
     this.#streams = { stdout: stream(), stderr: stream() }
-    this.#mask = new SecretMask(secrets)
+    this.#mask = new SecretMask(secrets, MASKED)
   }
 
   get snapshot(): OutputSnapshot {
@@ -32,26 +35,30 @@ export class RunOutput {
 
   write(name: StreamName, bytes: Uint8Array): void {
     const { decoder, mask } = this.#streams[name]
-    this.#append(this.#mask.write(mask.write(decoder.decode(bytes, { stream: true }))))
+    this.#append(this.#mask.write(mask.write(storable(decoder.decode(bytes, { stream: true })))))
   }
 
   /** Adds what was held back. The lines of the platform itself follow, each on a line of its own. */
   end(lines: readonly string[] = []): void {
     for (const { decoder, mask } of Object.values(this.#streams))
-      this.#append(this.#mask.write(mask.write(decoder.decode()) + mask.end()))
+      this.#append(this.#mask.write(mask.write(storable(decoder.decode())) + mask.end()))
     this.#append(this.#mask.end())
     for (const line of lines) {
       const start = this.#text === '' || this.#text.endsWith('\n') ? '' : '\n'
-      this.#append(`${start}[platform] ${line}\n`)
+      this.#append(storable(`${start}[platform] ${line}\n`))
     }
   }
 
   #append(text: string): void {
-    // PostgreSQL cannot store NUL.
-    const storable = text.replaceAll('\0', '\uFFFD')
-    this.#total += storable.length
-    this.#text = lastBytes(this.#text + storable, MAX_OUTPUT_BYTES)
+    const masked = text.replaceAll(MASKED, MASK)
+    this.#total += masked.length
+    this.#text = lastBytes(this.#text + masked, MAX_OUTPUT_BYTES)
   }
+}
+
+/** PostgreSQL cannot store NUL. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD')
 }
 
 /** The end of a text that has at most so many bytes as UTF-8, without half a character at its beginning. */

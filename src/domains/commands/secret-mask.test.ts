@@ -46,6 +46,12 @@ test('an empty secret masks nothing', () => {
   assert.equal(masked([''], ['text']), 'text')
 })
 
+test('a line of a secret is masked on its own, except for a short one', () => {
+  const text = 'first-line second-line } "first-line\\n"'
+  const expected = '**redacted** **redacted** } "**redacted**\\n"'
+  assert.equal(masked(['first-line\nsecond-line\r\n}\n'], [text]), expected)
+})
+
 const write = (output: RunOutput, stream: 'stdout' | 'stderr', text: string | Uint8Array) =>
   output.write(stream, typeof text === 'string' ? Buffer.from(text) : text)
 
@@ -63,6 +69,14 @@ test('each stream is masked on its own, and both together', () => {
   write(crossing, 'stderr', '2')
   crossing.end()
   assert.ok(!crossing.snapshot.text.includes('hunter2'), crossing.snapshot.text)
+})
+
+test('a secret that is a part of the mask is masked once', () => {
+  const output = new RunOutput(['a', 'red'])
+  write(output, 'stdout', 'x a red.')
+  write(output, 'stderr', 'a')
+  output.end()
+  assert.equal(output.snapshot.text, 'x **redacted** **redacted**.**redacted**')
 })
 
 test('a character that is cut between two parts arrives whole; NUL and invalid bytes are replaced', () => {

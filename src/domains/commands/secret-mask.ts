@@ -1,4 +1,7 @@
-const MASK = '**redacted**'
+/** What is shown in place of a secret. */
+export const MASK = '**redacted**'
+// A shorter line, such as a bracket, is part of many texts that are no secret.
+const MIN_LINE = 4
 
 /**
  * Replaces secrets in a text that arrives in parts. The end of a part that may be the beginning of a secret is held back
@@ -6,11 +9,13 @@ const MASK = '**redacted**'
  */
 export class SecretMask {
   readonly #secrets: readonly string[]
+  readonly #mask: string
   #held = ''
   /** How many characters at the beginning of the held text were already written as a mask. */
   #covered = 0
 
-  constructor(values: readonly string[]) {
+  constructor(values: readonly string[], mask = MASK) {
+    this.#mask = mask
     this.#secrets = [...new Set(values.flatMap(formsOf))].filter((form) => form !== '')
   }
 
@@ -33,7 +38,7 @@ export class SecretMask {
     for (let at = 0; at < end; at++) {
       if (!secret[at]) written += text[at]
       // The mask of text that was held back was written with the part before it.
-      else if (at === 0 ? this.#covered === 0 : !secret[at - 1]) written += MASK
+      else if (at === 0 ? this.#covered === 0 : !secret[at - 1]) written += this.#mask
     }
     this.#held = text.slice(end)
     const isCut = end > 0 ? secret[end - 1] === 1 : this.#covered > 0
@@ -52,9 +57,18 @@ export class SecretMask {
   }
 }
 
-/** A program may print a secret as it is, in a JSON text or in a URL. */
+/** A program may print a secret as it is, in a JSON text or in a URL, and each of its lines alone. */
 function formsOf(secret: string): string[] {
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]
+  return [secret, ...linesOf(secret)].flatMap((text) => [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    encodeURIComponent(text),
+  ])
+}
+
+function linesOf(secret: string): string[] {
+  const lines = secret.split(/[\r\n]+/).map((line) => line.trim())
+  return lines.length === 1 ? [] : lines.filter((line) => line.length >= MIN_LINE)
 }
 
 /** For each character, 1 if it belongs to a secret. */

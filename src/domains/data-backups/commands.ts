@@ -1,5 +1,4 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
-import { invalidField } from '../../kernel/errors.ts'
 import { DAY } from '../../kernel/time.ts'
 import type { Store } from '../../store/store.ts'
 import type { DataBackups } from './service.ts'
@@ -30,11 +29,11 @@ export function pruneBackupsCommand(
     id: 'data.prune',
     title: 'Delete old data backups',
     description: 'Keeps the newest completed backups, always the newest verified one among them.',
-    params: { keep: { type: 'integer', default: 7, description: 'How many are kept, 1 to 1,000.' } },
+    params: {
+      keep: { type: 'integer', minimum: 1, maximum: MAX_KEEP, default: 7, description: 'How many are kept.' },
+    },
     async run({ params, actor, print }) {
-      const keep = Number(params['keep'])
-      if (keep < 1 || keep > MAX_KEEP) throw invalidField('keep', `must be 1 to ${MAX_KEEP}`)
-      const { removed, kept } = await store.write((tx) => backups.prune(tx, keep, actor))
+      const { removed, kept } = await store.write((tx) => backups.prune(tx, Number(params['keep']), actor))
       await backups.removeFiles()
       print(`Deleted ${removed.length} data backups and kept ${kept.length}.`)
     },

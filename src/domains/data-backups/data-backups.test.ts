@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { backupsOf, backupWorld, FIRST_PAGE } from '../../../test/support/data-backups.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
+import { parameterFault, type CommandParameter } from '../../kernel/command.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { DAY, HOUR, MINUTE } from '../../kernel/time.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import { MIGRATIONS } from '../../store/migrate.ts'
 import { createSnapshots } from '../../store/snapshots.ts'
 import type { Store } from '../../store/store.ts'
+import { pruneBackupsCommand } from './commands.ts'
 
 const FAILED = 'data.backup.failed ERROR'
 const RECOVERED = 'data.backup.failed CLOSE'
@@ -154,6 +156,16 @@ onEveryDialect('data backups', (dialect) => {
     const { id } = await w.make()
     await w.store.write((tx) => w.backups.remove(tx, id, 'ada'))
     assert.deepEqual(w.alerts, [FAILED, RECOVERED])
+  })
+
+  test('a request for data.prune that would keep fewer than 1 or more than 1,000 backups is refused', async () => {
+    await using w = await backupWorld(dialect)
+    const { params } = pruneBackupsCommand(w.backups, w.store)
+    const fault = (keep: number) => parameterFault(params['keep'] as CommandParameter, keep)
+    assert.deepEqual(
+      [0, 1, 1_000, 1_001].map((keep) => fault(keep) === undefined),
+      [false, true, true, false],
+    )
   })
 
   test('pruning removes all but the newest, and concurrent calls remove each once', async () => {
