@@ -539,7 +539,9 @@ describe('a read-only platform', { concurrency: 2 }, () => {
         path.replace(/\{\w+\}/g, 'x'),
       ]),
     )
-    const changing = all.filter(([method, path]) => method !== 'GET' && path !== '/auth/login')
+    // Logins work; a ticket to redeem comes from a sign-in, which is refused.
+    const logins = ['/auth/login', '/auth/oauth/redeem']
+    const changing = all.filter(([method, path]) => method !== 'GET' && !logins.includes(path))
     assert.ok(changing.length >= 10, `only ${changing.length} operations change something`)
     return changing
   }

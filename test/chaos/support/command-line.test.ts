@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { chanceFrom } from '../../support/random.ts'
 import { SCENARIOS } from '../scenarios.ts'
@@ -44,11 +42,6 @@ for (const args of [
     assert.match(request.message, /all|--rounds|--seed|--fast/)
   })
 }
-
-test('every scenario has a test with its short form', () => {
-  const tests = readdirSync(join(import.meta.dirname, '..')).filter((name) => name.endsWith('.test.ts'))
-  assert.deepEqual(tests.sort(), SCENARIOS.map(({ name }) => `${name}.test.ts`).sort())
-})
 
 test('a part that rejects is reported as broken, and the other parts still run', async () => {
   const closed: string[] = []
