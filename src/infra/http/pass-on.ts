@@ -64,7 +64,12 @@ async function forward(
   if (!staysBelowPrefix(url)) throw malformed('the path', 'must not contain ".." or begin with "//"')
   const stream = body instanceof Readable ? body : undefined
   const exchange = endedBy(reply)
-  const response = await api.send({ method, path: url, headers, body: stream }, sender, exchange.signal)
+  const sent = api.send({ method, path: url, headers, body: stream }, sender, exchange.signal)
+  const response = await sent.catch((error: unknown) => {
+    // Nothing else reads the rest of the body, and the client sends it before it reads the answer.
+    raw.unpipe().resume()
+    throw error
+  })
   if (!raw.complete) {
     // The api has answered before it has the whole body, so it does not read the rest.
     raw.unpipe().resume()
