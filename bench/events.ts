@@ -41,13 +41,10 @@ export const events: Bench = {
     const port = await freePort()
     const probe = await createMemoryProbe()
     const { pid } = stack.use(await startPlatform({ dataDir, port, env: probe.env }))
-    options.onSlice(`opening ${count} streams`)
-    // The first streams also load and compile what all streams share.
-    stack.use(await startEventReaders(port, count / 10))
     const before = await probe.residentKibibytes(pid)
-    const more = count - count / 10
-    const readers = stack.use(await startEventReaders(port, more))
-    const kibibytes = ((await probe.residentKibibytes(pid)) - before) / more
+    options.onSlice(`opening ${count} streams`)
+    const readers = stack.use(await startEventReaders(port, count))
+    const kibibytes = ((await probe.residentKibibytes(pid)) - before) / count
     const rounds = await interleave(
       [{ name: 'stream', run: (forMs) => measureSlice({ port, readers, eventsPerSecond, forMs }) }],
       options,
@@ -152,7 +149,7 @@ function measuresOf(rounds: readonly Round<Sample>[]): Measure[] {
 
 function memoryMeasure(kibibytes: number): Measure {
   return {
-    what: 'memory for each further reader',
+    what: 'memory for each reader',
     unit: 'KiB',
     values: spreadOf([kibibytes]),
     must: { atMost: 20 },

@@ -6,10 +6,9 @@ import { isMainThread } from 'node:worker_threads'
 
 function listen(port: number): void {
   setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as NodeJS.GCFunction
+  const collect = runInNewContext('gc') as () => void
   const server = createServer((_request, response) => {
-    // Compacts the heap too: otherwise what is resident depends on where the garbage was.
-    collect({ type: 'major', flavor: 'last-resort' })
+    collect()
     response.end()
   })
   server.listen(port, '127.0.0.1').unref()
