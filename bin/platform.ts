@@ -5,8 +5,7 @@ import { ConfigError } from '../src/config/config-error.ts'
 import { processEnvironment } from '../src/config/env.ts'
 import { AppError } from '../src/kernel/errors.ts'
 import { ROLES } from '../src/kernel/identity.ts'
-import { ValueError as MockDriveValueError } from '../programs/mock-drive/value-error.ts'
-import { ValueError } from '../programs/mock-oidc/value-error.ts'
+import { ValueError } from '../programs/mock-server/value-error.ts'
 
 // docs/reference/commands.md
 const DONE = 0
@@ -245,7 +244,7 @@ function exitCodeOf(error: unknown): number {
     context.stderr.write(`${error.message}\n`)
     return WRONG_USAGE
   }
-  if (error instanceof ValueError || error instanceof MockDriveValueError) {
+  if (error instanceof ValueError) {
     context.stderr.write(`ValueError: ${error.message}\n`)
     return FAILED
   }

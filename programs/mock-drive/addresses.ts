@@ -1,14 +1,4 @@
-import { BlockList, isIP } from 'node:net'
-
-const loopback = new BlockList()
-loopback.addSubnet('127.0.0.0', 8, 'ipv4')
-loopback.addAddress('::1', 'ipv6')
-
-/** Whether the text is an IP address of the loopback interface. */
-export function isLoopbackAddress(text: string): boolean {
-  const version = isIP(text)
-  return version !== 0 && !text.includes('%') && loopback.check(text, version === 4 ? 'ipv4' : 'ipv6')
-}
+import { isIP } from 'node:net'
 
 /** The base of URLs on this address, with brackets around IPv6 (RFC 3986, section 3.2.2). */
 export function baseUrl(address: string, port: number): string {

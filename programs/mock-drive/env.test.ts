@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readMockDriveConfig } from './env.ts'
-import { ValueError } from './value-error.ts'
+import { ValueError } from '../mock-server/value-error.ts'
 
 test('without variables the defaults apply, and an empty variable counts as unset', () => {
   const config = readMockDriveConfig({ MOCK_DRIVE_PORT: '', MOCK_DRIVE_DIR: '' })

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { Secret } from '../../src/kernel/secret.ts'
 import { parseDuration } from '../../src/kernel/time.ts'
-import { isLoopbackAddress } from './addresses.ts'
-import { parseScenarios, type ScriptedScenario } from './scenario-script.ts'
-import { ValueError } from './value-error.ts'
+import { parseScenarios, type ScriptedScenario } from '../mock-server/scenario-script.ts'
+import { anyText, bindAddress, port, readVariable, type Variable } from '../mock-server/variables.ts'
+import type { EndpointName } from './endpoint-names.ts'
+import { SCENARIOS, type ScenarioName } from './scenarios.ts'
 
 /** The validated configuration. */
 export interface MockDriveConfig {
@@ -23,31 +24,18 @@ export interface MockDriveConfig {
   readonly minPartSize: number
   /** Where files are kept; undefined keeps them in memory. */
   readonly directory: string | undefined
-  readonly scenarios: readonly ScriptedScenario[]
+  readonly scenarios: readonly ScriptedScenario<EndpointName, ScenarioName>[]
   /** Whether each request is logged. */
   readonly log: boolean
 }
 
-interface Variable<T> {
-  readonly default: string
-  /** Completes the error message `expected …`. */
-  readonly expected: string
-  /** Undefined when the text is invalid; throws a {@link ValueError} when there is more to say. */
-  parse(text: string): T | undefined
-}
-
-const anyText = { expected: 'a text', parse: (each: string): string => each }
 const size = { expected: 'a number of bytes such as 1000000, 64MiB or 2GiB', parse: parseSize }
 const duration = { expected: 'a number of seconds, or a duration such as 500ms, 30s or 1h', parse: parseTtl }
 
 /** Every variable, in the order of docs/guide/mock-drive.md. */
 const VARIABLES = {
-  MOCK_DRIVE_BIND: {
-    default: '127.0.0.1',
-    expected: 'a loopback address such as 127.0.0.1 or ::1',
-    parse: (each: string) => (isLoopbackAddress(each) ? each : undefined),
-  },
-  MOCK_DRIVE_PORT: { default: '8089', expected: 'an integer from 0 to 65535', parse: parsePort },
+  MOCK_DRIVE_BIND: bindAddress,
+  MOCK_DRIVE_PORT: { default: '8089', ...port },
   MOCK_DRIVE_CLIENT_ID: { default: 'drive_mock_docvalue_0001', ...anyText },
   MOCK_DRIVE_CLIENT_SECRET: { default: 'drive_secret_docvalue_0001', ...anyText },
   MOCK_DRIVE_REFRESH_TOKEN: { default: 'drive_refresh_docvalue_0001', ...anyText },
@@ -57,7 +45,11 @@ const VARIABLES = {
   MOCK_DRIVE_DIR: { default: '', ...anyText },
   MOCK_DRIVE_ID: { default: '', ...anyText },
   MOCK_DRIVE_MIN_PART_SIZE: { default: '0', ...size },
-  MOCK_DRIVE_SCENARIOS: { default: '[]', expected: 'a JSON array of scenarios', parse: parseScenarios },
+  MOCK_DRIVE_SCENARIOS: {
+    default: '[]',
+    expected: 'a JSON array of scenarios',
+    parse: (text: string) => parseScenarios(text, SCENARIOS),
+  },
   MOCK_DRIVE_LOG: { default: '0', expected: '0 or 1', parse: parseFlag },
 } as const satisfies Record<string, Variable<unknown>>
 
@@ -66,7 +58,7 @@ export const VARIABLE_NAMES = Object.keys(VARIABLES)
 
 export type MockDriveEnvironment = Readonly<Record<string, string | undefined>>
 
-/** Throws a {@link ValueError} for the first invalid variable. */
+/** Throws a `ValueError` for the first invalid variable. */
 export function readMockDriveConfig(env: MockDriveEnvironment): MockDriveConfig {
   const read = <T>(name: keyof typeof VARIABLES, variable: Variable<T>) => readVariable(env, name, variable)
   const directory = read('MOCK_DRIVE_DIR', VARIABLES.MOCK_DRIVE_DIR)
@@ -85,23 +77,6 @@ export function readMockDriveConfig(env: MockDriveEnvironment): MockDriveConfig 
     scenarios: read('MOCK_DRIVE_SCENARIOS', VARIABLES.MOCK_DRIVE_SCENARIOS),
     log: read('MOCK_DRIVE_LOG', VARIABLES.MOCK_DRIVE_LOG),
   }
-}
-
-/** An empty variable counts as unset: unit files and compose files cannot unset one. */
-function readVariable<T>(env: MockDriveEnvironment, name: string, variable: Variable<T>): T {
-  const value = env[name] === undefined || env[name] === '' ? variable.default : env[name]
-  try {
-    const parsed = variable.parse(value)
-    if (parsed !== undefined) return parsed
-  } catch (error) {
-    if (error instanceof ValueError) throw new ValueError(`${name}: ${error.message}`, { cause: error })
-    throw error
-  }
-  throw new ValueError(`${name}: expected ${variable.expected}, got ${JSON.stringify(value)}`)
-}
-
-function parsePort(value: string): number | undefined {
-  return /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? Number(value) : undefined
 }
 
 function parseFlag(value: string): boolean | undefined {

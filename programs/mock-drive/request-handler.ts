@@ -1,22 +1,23 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toRfc3339 } from '../../src/kernel/time.ts'
+import type { ScenarioQueue, ScriptedScenario } from '../mock-server/scenario-script.ts'
 import { baseOfHost } from './addresses.ts'
 import { apiError, Refusal, unroutedAnswer, type Answer, type ByteStream } from './answers.ts'
 import type { MockDrive } from './drive.ts'
 import { endpointAt, type Endpoint } from './endpoint.ts'
+import type { EndpointName } from './endpoint-names.ts'
 import { requireAccessToken } from './endpoints/oauth.ts'
 import { Fields } from './fields.ts'
 import { readFields } from './json-body.ts'
 import type { RequestLog } from './request-log.ts'
-import type { ScenarioQueue, ScriptedScenario } from './scenario-script.ts'
-import { SCENARIOS, type Outcome, type Scenario } from './scenarios.ts'
+import { SCENARIOS, type Outcome, type Scenario, type ScenarioName } from './scenarios.ts'
 
 /** What the handler needs for every request. */
 export interface HandlerContext {
   readonly drive: MockDrive
   readonly baseUrl: string
-  readonly scenarios: ScenarioQueue
+  readonly scenarios: ScenarioQueue<EndpointName, ScenarioName>
   /** Aborted when the server closes without waiting any longer. */
   readonly abortSignal: AbortSignal
   isClosing(): boolean
@@ -90,7 +91,7 @@ async function outcomeOf(
   context: HandlerContext,
   pending: PendingRequest,
   endpoint: Endpoint,
-  scripted: ScriptedScenario | undefined,
+  scripted: ScriptedScenario<EndpointName, ScenarioName> | undefined,
 ): Promise<Outcome> {
   try {
     if (!scripted) return await regularAnswer(context, pending, endpoint)
@@ -106,7 +107,7 @@ function runScenario(
   context: HandlerContext,
   pending: PendingRequest,
   endpoint: Endpoint,
-  { scenario, option }: ScriptedScenario,
+  { scenario, option }: ScriptedScenario<EndpointName, ScenarioName>,
 ): Promise<Outcome> {
   const { tokens, urls } = context.drive
   const { run }: Scenario = SCENARIOS[scenario]

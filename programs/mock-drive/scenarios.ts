@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../src/kernel/time.ts'
+import type { ScenarioRules } from '../mock-server/scenario-script.ts'
 import { apiError, storeError, type Answer, type ByteStream, type JsonObject } from './answers.ts'
 import { ENDPOINT_NAMES, type EndpointName } from './endpoint-names.ts'
 
@@ -22,19 +23,8 @@ export interface ScenarioContext {
 /** `reset` resets the connection instead of answering. */
 export type Outcome = Answer | 'reset'
 
-export interface Scenario {
-  /** Where `MOCK_DRIVE_SCENARIOS` may use it. */
-  readonly endpoints: readonly EndpointName[]
-  /** Its one number. */
-  readonly option?: ScenarioOption
+export interface Scenario extends ScenarioRules<EndpointName> {
   run(context: ScenarioContext, option: number): Promise<Outcome>
-}
-
-export interface ScenarioOption {
-  readonly name: string
-  readonly default: number
-  readonly minimum: number
-  readonly maximum: number
 }
 
 const JSON_ENDPOINTS = ENDPOINT_NAMES.filter((name) => name !== 'put' && name !== 'download')

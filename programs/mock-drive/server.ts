@@ -1,14 +1,13 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { MINUTE, SECOND } from '../../src/kernel/time.ts'
+import { listen, shutDown } from '../mock-server/listener.ts'
+import { createScenarioQueue } from '../mock-server/scenario-script.ts'
 import { baseUrl } from './addresses.ts'
 import { openMockDrive } from './drive.ts'
 import type { MockDriveConfig } from './env.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
 import { createRequestLog } from './request-log.ts'
-import { createScenarioQueue } from './scenario-script.ts'
-import { shutDown } from './shutdown.ts'
 
 // Requests in flight are finished within 10 s of the signal.
 const STOP_PATIENCE_MS = 9 * SECOND
@@ -56,11 +55,4 @@ export async function startMockDrive(
     close: (patienceMs = STOP_PATIENCE_MS) =>
       (closed ??= shutDown(server, patienceMs, () => aborting.abort())),
   }
-}
-
-async function listen(server: Server, { bind, port }: MockDriveConfig): Promise<number> {
-  server.listen(port, bind)
-  await once(server, 'listening')
-  const address = server.address()
-  return typeof address === 'object' && address ? address.port : port
 }

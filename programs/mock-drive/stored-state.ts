@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Entry } from './entries.ts'
 import type { StoredTokens } from './tokens.ts'
 import type { Upload } from './uploads.ts'
-import { ValueError } from './value-error.ts'
+import { ValueError } from '../mock-server/value-error.ts'
 
 /** Everything but the contents of files. */
 export interface StoredState {

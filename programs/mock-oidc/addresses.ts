@@ -1,5 +1,3 @@
-import { BlockList, isIP } from 'node:net'
-
 // The characters that RFC 3986, section 3.2, allows before the path, then visible ASCII without `#` and `\`. Anything else
 // would change in a Location header, or could not be sent in one.
 const HTTP_URL = /^https?:\/\/[\w.~!$&'()*+,;=%:@[\]-]+(?:[/?][!"$-[\]-~]*)?$/i
@@ -35,14 +33,4 @@ export function withQuery(
 function separatorAfter(text: string): string {
   if (!text.includes('?')) return '?'
   return text.endsWith('?') || text.endsWith('&') ? '' : '&'
-}
-
-const loopback = new BlockList()
-loopback.addSubnet('127.0.0.0', 8, 'ipv4')
-loopback.addAddress('::1', 'ipv6')
-
-/** Whether the text is an IP address of the loopback interface. */
-export function isLoopbackAddress(text: string): boolean {
-  const version = isIP(text)
-  return version !== 0 && !text.includes('%') && loopback.check(text, version === 4 ? 'ipv4' : 'ipv6')
 }

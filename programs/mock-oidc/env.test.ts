@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readMockConfig, VARIABLE_NAMES } from './env.ts'
 import { BUILT_IN_IDENTITY } from './identity.ts'
-import { ValueError } from './value-error.ts'
+import { ValueError } from '../mock-server/value-error.ts'
 
 const REFUSED: readonly (readonly [variable: string, values: readonly string[]])[] = [
   ['MOCK_PORT', ['abc', '80.5', '1e3', '-1', '65536', ' 80', '0x50']],

@@ -1,8 +1,17 @@
 import { Secret } from '../../src/kernel/secret.ts'
-import { isIssuerUrl, isLoopbackAddress, isRedirectUri } from './addresses.ts'
+import { parseScenarios, type ScriptedScenario } from '../mock-server/scenario-script.ts'
+import {
+  anyText,
+  bindAddress,
+  parseJson,
+  port,
+  readVariable,
+  type Variable,
+} from '../mock-server/variables.ts'
+import { isIssuerUrl, isRedirectUri } from './addresses.ts'
+import type { EndpointName } from './endpoint-names.ts'
 import { BUILT_IN_IDENTITY, type UserIdentity } from './identity.ts'
-import { parseScenarios, type ScriptedScenario } from './scenario-script.ts'
-import { ValueError } from './value-error.ts'
+import { SCENARIOS, type ScenarioName } from './scenarios.ts'
 
 export const TOKEN_MODES = ['ok', 'idp_error', 'http500'] as const
 export type TokenMode = (typeof TOKEN_MODES)[number]
@@ -20,21 +29,12 @@ export interface MockConfig {
   readonly tokenMode: TokenMode
   readonly requireForm: boolean
   readonly user: UserIdentity
-  readonly scenarios: readonly ScriptedScenario[]
+  readonly scenarios: readonly ScriptedScenario<EndpointName, ScenarioName>[]
   /** Whether each request is logged. */
   readonly log: boolean
 }
 
-interface Variable<T> {
-  readonly default: string
-  /** Completes the error message `expected …`. */
-  readonly expected: string
-  /** Undefined when the text is invalid; throws a {@link ValueError} when there is more to say. */
-  parse(text: string): T | undefined
-}
-
 const textIf = (isValid: (text: string) => boolean) => (text: string) => (isValid(text) ? text : undefined)
-const anyText = { expected: 'a text', parse: (each: string): string => each }
 const flag = { default: '0', expected: '0 or 1', parse: (each: string): boolean => each === '1' }
 
 /** Every variable, in the order of docs/guide/mock-oidc.md. */
@@ -44,12 +44,8 @@ const VARIABLES = {
     expected: 'an absolute http or https URL without query and fragment',
     parse: textIf(isIssuerUrl),
   },
-  MOCK_BIND: {
-    default: '127.0.0.1',
-    expected: 'a loopback address such as 127.0.0.1 or ::1',
-    parse: textIf(isLoopbackAddress),
-  },
-  MOCK_PORT: { default: '8088', expected: 'an integer from 0 to 65535', parse: parsePort },
+  MOCK_BIND: bindAddress,
+  MOCK_PORT: { default: '8088', ...port },
   MOCK_CLIENT_ID: { default: 'cli_mock_docvalue_0001', ...anyText },
   MOCK_CLIENT_SECRET: { default: 'mock_secret_docvalue_0001', ...anyText },
   MOCK_REDIRECT_URI: {
@@ -64,7 +60,11 @@ const VARIABLES = {
   },
   MOCK_REQUIRE_FORM: flag,
   MOCK_USER_JSON: { default: '{}', expected: 'a JSON object', parse: parseUser },
-  MOCK_SCENARIOS: { default: '[]', expected: 'a JSON array of scenarios', parse: parseScenarios },
+  MOCK_SCENARIOS: {
+    default: '[]',
+    expected: 'a JSON array of scenarios',
+    parse: (text: string) => parseScenarios(text, SCENARIOS),
+  },
   MOCK_LOG: flag,
 } as const satisfies Record<string, Variable<unknown>>
 
@@ -73,7 +73,7 @@ export const VARIABLE_NAMES = Object.keys(VARIABLES)
 
 export type MockEnvironment = Readonly<Record<string, string | undefined>>
 
-/** Throws a {@link ValueError} for the first invalid variable. */
+/** Throws a `ValueError` for the first invalid variable. */
 export function readMockConfig(env: MockEnvironment): MockConfig {
   const read = <T>(name: keyof typeof VARIABLES, variable: Variable<T>) => readVariable(env, name, variable)
   return {
@@ -91,23 +91,6 @@ export function readMockConfig(env: MockEnvironment): MockConfig {
   }
 }
 
-/** An empty variable counts as unset: unit files and compose files cannot unset one. */
-function readVariable<T>(env: MockEnvironment, name: string, variable: Variable<T>): T {
-  const value = env[name] === undefined || env[name] === '' ? variable.default : env[name]
-  try {
-    const parsed = variable.parse(value)
-    if (parsed !== undefined) return parsed
-  } catch (error) {
-    if (error instanceof ValueError) throw new ValueError(`${name}: ${error.message}`, { cause: error })
-    throw error
-  }
-  throw new ValueError(`${name}: expected ${variable.expected}, got ${JSON.stringify(value)}`)
-}
-
-function parsePort(value: string): number | undefined {
-  return /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? Number(value) : undefined
-}
-
 /** docs/specification.md, Mock provider: an empty parse result falls back to the built-in identity. */
 function parseUser(value: string): UserIdentity | undefined {
   const user = parseJson(value)
@@ -115,12 +98,4 @@ function parseUser(value: string): UserIdentity | undefined {
   if (typeof user !== 'object') return undefined
   if (Object.keys(user).length === 0) return BUILT_IN_IDENTITY
   return Array.isArray(user) ? undefined : (user as UserIdentity)
-}
-
-function parseJson(value: string): unknown {
-  try {
-    return JSON.parse(value)
-  } catch {
-    return undefined
-  }
 }

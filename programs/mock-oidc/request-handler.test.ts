@@ -9,7 +9,7 @@ import { readMockConfig } from './env.ts'
 import { createGrants } from './grants.ts'
 import { createSigningKeys } from './keys.ts'
 import type { RequestRecord } from './request-log.ts'
-import { createScenarioQueue } from './scenario-script.ts'
+import { createScenarioQueue } from '../mock-server/scenario-script.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
 
 const UNSENDABLE = redirectTo('http://\n')

@@ -1,18 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ScenarioQueue, ScriptedScenario } from '../mock-server/scenario-script.ts'
 import { errorAnswer, type Answer } from './answers.ts'
 import { BODY_LIMIT_BYTES, readBody, type BodyResult } from './body.ts'
+import type { EndpointName } from './endpoint-names.ts'
 import type { EndpointRequest, Provider } from './provider.ts'
 import type { RequestLog } from './request-log.ts'
 import type { Endpoint, Router } from './router.ts'
-import type { ScenarioQueue, ScriptedScenario } from './scenario-script.ts'
-import { SCENARIOS, type Outcome, type Scenario } from './scenarios.ts'
+import { SCENARIOS, type Outcome, type Scenario, type ScenarioName } from './scenarios.ts'
 import { expirePresentedCode } from './token.ts'
 
 /** What the handler needs for every request. */
 export interface HandlerContext {
   readonly provider: Provider
   readonly route: Router
-  readonly scenarios: ScenarioQueue
+  readonly scenarios: ScenarioQueue<EndpointName, ScenarioName>
   /** Aborted when the server closes without waiting any longer. */
   readonly abortSignal: AbortSignal
   isClosing(): boolean
@@ -23,7 +24,7 @@ interface PendingRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly endpoint: Endpoint | undefined
-  readonly scripted: ScriptedScenario | undefined
+  readonly scripted: ScriptedScenario<EndpointName, ScenarioName> | undefined
   readonly query: string
   /** Monotonic milliseconds. */
   readonly startedAt: number
@@ -90,7 +91,7 @@ function outcomeOf(
 function runScenario(
   { provider, abortSignal }: HandlerContext,
   endpoint: Endpoint,
-  { scenario, option }: ScriptedScenario,
+  { scenario, option }: ScriptedScenario<EndpointName, ScenarioName>,
   input: EndpointRequest,
 ): Promise<Outcome> {
   const { run }: Scenario = SCENARIOS[scenario]

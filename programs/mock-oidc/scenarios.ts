@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../src/kernel/time.ts'
+import type { ScenarioRules } from '../mock-server/scenario-script.ts'
 import type { Answer } from './answers.ts'
 import { ENDPOINT_NAMES, type EndpointName } from './endpoint-names.ts'
 
@@ -17,19 +18,8 @@ export interface ScenarioContext {
 /** `reset` resets the connection instead of answering. */
 export type Outcome = Answer | 'reset'
 
-export interface Scenario {
-  /** Where `MOCK_SCENARIOS` may use it. */
-  readonly endpoints: readonly EndpointName[]
-  /** Its one number. */
-  readonly option?: ScenarioOption
+export interface Scenario extends ScenarioRules<EndpointName> {
   run(context: ScenarioContext, option: number): Promise<Outcome>
-}
-
-export interface ScenarioOption {
-  readonly name: string
-  readonly default: number
-  readonly minimum: number
-  readonly maximum: number
 }
 
 const JSON_ENDPOINTS = ['discovery', 'token', 'userinfo', 'jwks'] as const

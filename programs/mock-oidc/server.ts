@@ -1,7 +1,8 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { SECOND } from '../../src/kernel/time.ts'
+import { listen, shutDown } from '../mock-server/listener.ts'
+import { createScenarioQueue } from '../mock-server/scenario-script.ts'
 import { withRealPort } from './addresses.ts'
 import { createEndOfTurnQueue } from './end-of-turn.ts'
 import type { MockConfig } from './env.ts'
@@ -10,8 +11,6 @@ import { createSigningKeys } from './keys.ts'
 import { createRequestLog } from './request-log.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
 import { createRouter } from './router.ts'
-import { createScenarioQueue } from './scenario-script.ts'
-import { shutDown } from './shutdown.ts'
 
 // Requests in flight are finished within 10 s of the signal.
 const STOP_PATIENCE_MS = 9 * SECOND
@@ -66,11 +65,4 @@ export async function startMockOidc(config: MockConfig, { clock, write }: MockOi
     close: (patienceMs = STOP_PATIENCE_MS) =>
       (closed ??= shutDown(server, patienceMs, () => aborting.abort())),
   }
-}
-
-async function listen(server: Server, { bind, port }: MockConfig): Promise<number> {
-  server.listen(port, bind)
-  await once(server, 'listening')
-  const address = server.address()
-  return typeof address === 'object' && address ? address.port : port
 }

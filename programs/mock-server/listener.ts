@@ -2,6 +2,17 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
+/** Resolves with the port, also when the configured one is 0; rejects with the system's error when it is in use. */
+export async function listen(
+  server: Server,
+  { bind, port }: { readonly bind: string; readonly port: number },
+): Promise<number> {
+  server.listen(port, bind)
+  await once(server, 'listening')
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : port
+}
+
 /** Stops listening, finishes the requests in flight, and aborts the remaining ones after `patienceMs`. */
 export async function shutDown(server: Server, patienceMs: number, abort: () => void): Promise<void> {
   await acceptQueued(server)
@@ -12,6 +23,8 @@ export async function shutDown(server: Server, patienceMs: number, abort: () => 
   server.close()
   await once(server, 'close')
   clearTimeout(timer)
+  // A delayed answer whose client has gone has no connection.
+  abort()
 }
 
 // The default backlog of node:net
