@@ -15,6 +15,10 @@ export interface Mutator {
   mutate(draft: Draft): readonly Draft[]
 }
 
+// An unreadable event id begins the stream with `reset`; a `Range` is ignored when it is invalid (RFC 9110, section 14.2)
+// and when `If-Range` does not match (section 13.1.5).
+const IGNORED_IF_INVALID = ['Last-Event-ID', 'Range', 'If-Range']
+
 /** Every way of being wrong; none of what they make may be answered with success. */
 export const MUTATORS: readonly Mutator[] = [
   ofBody('a required field is missing', ({ required = [] }, body) =>
@@ -168,8 +172,7 @@ export const MUTATORS: readonly Mutator[] = [
     name: 'a header that is none',
     mutate: (draft) =>
       parametersOf(draft.place, 'header').flatMap(({ name, schema: { pattern, maxLength } }) =>
-        // An unreadable id is no error: the stream begins with `reset`.
-        name === 'Last-Event-ID' || (pattern === undefined && maxLength === undefined)
+        IGNORED_IF_INVALID.includes(name) || (pattern === undefined && maxLength === undefined)
           ? []
           : // Neither an entity tag nor a key.
             [`${'k'.repeat(129)}`, ''].map((value) => withHeaders(draft, { [name]: value })),
