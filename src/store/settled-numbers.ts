@@ -77,7 +77,7 @@ export class SettledNumbers {
   }
 }
 
-/** The last number of those that follow `after` without a gap. */
+/** The last number of the sequence without gaps that begins after `after`. */
 function endOfRun(after: number, numbers: readonly number[]): number {
   const gap = numbers.findIndex((number, index) => number !== after + index + 1)
   return after + (gap === -1 ? numbers.length : gap)

@@ -168,7 +168,7 @@ onEveryDialect('certificates', (dialect) => {
     )
   })
 
-  test('by their end, the pages neither skip nor repeat a certificate, also of those that end at once', async () => {
+  test('by their end, the pages neither skip nor repeat a certificate, even if several end at the same time', async () => {
     await using w = await certificateWorld(dialect)
     const now = w.clock.now()
     for (const days of [5, 3, 3, 9, 3, 1])

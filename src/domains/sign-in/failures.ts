@@ -63,7 +63,7 @@ export const SIGN_IN_FAILURES = {
     status: 403,
     title: 'The platform would have no administrator',
     explanation:
-      'Your identity provider no longer gives you the role admin, and you are the last enabled admin of the platform.',
+      'Your identity provider does not give you the role admin, and you are the last enabled admin of the platform.',
     advice: 'Give another user the role admin first, or give the role back at the identity provider.',
   },
   answer_unusable: {
