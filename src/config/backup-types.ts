@@ -127,7 +127,8 @@ export const timeZone = valueType({
     // An offset is no name: it does not know daylight saving time, and systemd does not know it.
     if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(text)) return undefined
     try {
-      return new Intl.DateTimeFormat('en', { timeZone: text }) && text
+      new Intl.DateTimeFormat('en', { timeZone: text }).format()
+      return text
     } catch {
       return undefined
     }
