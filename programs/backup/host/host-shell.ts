@@ -32,7 +32,7 @@ export class HostShell implements Shell {
   constructor({ clock, path = SEARCH_PATH }: HostShellOptions) {
     this.#clock = clock
     // The environment of this program may have secrets. Messages in English can be searched for.
-    this.#environment = { PATH: path, HOME: userInfo().homedir, LC_ALL: 'C.UTF-8' }
+    this.#environment = { PATH: path, HOME: homeDirectory(), LC_ALL: 'C.UTF-8' }
   }
 
   ask(command: readonly string[], options?: CommandOptions): Promise<CommandOutcome> {
@@ -91,6 +91,15 @@ export class HostShell implements Shell {
     const limit = new AbortController()
     await Promise.race([done, this.#clock.wait(milliseconds, limit.signal)])
     limit.abort()
+  }
+}
+
+/** Of the account, not of the environment; an account may be unknown to the system. */
+function homeDirectory(): string {
+  try {
+    return userInfo().homedir
+  } catch {
+    return '/'
   }
 }
 

@@ -1,4 +1,8 @@
+import { MINUTE } from '../../../../src/kernel/time.ts'
 import type { RunStep } from './step.ts'
+
+// A daemon that hangs would let each command wait for it.
+const ANSWER_TIMEOUT_MS = MINUTE
 
 interface Engine {
   readonly program: string
@@ -24,7 +28,7 @@ export const cleanContainers: RunStep = async ({ shell, signal }) => {
   let freedBytes = 0
   for (const { program, commands } of ENGINES) {
     // An engine without its daemon has nothing to clean up now.
-    const version = await shell.ask([program, 'version'], { signal })
+    const version = await shell.ask([program, 'version'], { timeoutMs: ANSWER_TIMEOUT_MS, signal })
     if (version.status !== 'succeeded') {
       absent.push(version.reason)
       continue
