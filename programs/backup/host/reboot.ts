@@ -2,7 +2,7 @@ import { MINUTE } from '../../../src/kernel/time.ts'
 import type { Shell } from './shell.ts'
 
 /** The unit of the platform (deploy/systemd). */
-export const PLATFORM_UNIT = 'platform.service'
+const PLATFORM_UNIT = 'platform.service'
 
 // A unit gets 90 s after SIGTERM by default, and is killed then.
 const STOP_TIMEOUT_MS = 3 * MINUTE
