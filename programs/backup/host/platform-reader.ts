@@ -4,8 +4,8 @@ import { HttpClient } from '../drive/http.ts'
 
 // A local tool has no secret (docs/specification.md, Identity). Only admin and auditor see the executions of all users.
 const IDENTITY = {
-  'X-User-ID': 'backup',
-  'X-User-Name': 'backup',
+  'X-User-ID': 'platform-backup',
+  'X-User-Name': 'platform-backup',
   'X-User-Roles': 'devops,auditor',
 }
 const TIMEOUT_MS = 10 * SECOND

@@ -5,17 +5,20 @@ import { cleanJournal } from './journal.ts'
 import { cleanMedia } from './media.ts'
 import { cleanPackages } from './packages.ts'
 import { dropPageCache } from './page-cache.ts'
-import type { CleaningDeps, CleaningStep, RunStep } from './step.ts'
+import type { CleaningDeps, RunStep } from './step.ts'
 import { cleanTmp } from './tmp.ts'
 
-const STEPS: Readonly<Record<CleaningStep, RunStep>> = {
+const STEPS = {
   packages: cleanPackages,
   journal: cleanJournal,
   tmp: cleanTmp,
   media: cleanMedia,
   containers: cleanContainers,
   'page-cache': dropPageCache,
-}
+} as const satisfies Readonly<Record<string, RunStep>>
+
+/** A step of the setting `clean`. */
+export type CleaningStep = keyof typeof STEPS
 
 /** What a step has done. */
 export interface CleaningResult {

@@ -2,10 +2,6 @@ import type { FileChanges } from '../file-changes.ts'
 import type { Shell } from '../shell.ts'
 import type { Clock } from '../../../../src/kernel/clock.ts'
 
-/** The cleaning steps of the setting `clean`. */
-export const CLEANING_STEPS = ['packages', 'journal', 'tmp', 'media', 'containers', 'page-cache'] as const
-export type CleaningStep = (typeof CLEANING_STEPS)[number]
-
 /** What the steps use of the host. */
 export interface CleaningDeps {
   readonly shell: Shell
