@@ -6,7 +6,7 @@ import { identifier, tablesOf, type SqliteTable } from './sqlite-columns.ts'
 
 // The manifest of a package has these hashes (`format` 1): another encoding of the rows would need another format.
 
-const BATCH_BYTES = 4 * 1_024 ** 2
+const BATCH_BYTES = 512 * 1_024
 // A batch of larger rows is read in smaller steps, down to one row.
 const LIMIT_BYTES = 64 * 1_024 ** 2
 const LONGEST_VALUE = 1_000_000_000
