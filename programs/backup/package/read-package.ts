@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, open } from 'node:fs/promises'
+import { mkdir, open, type FileHandle } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import { Parser } from 'tar/parse'
 import type { ReadEntry } from 'tar/read-entry'
@@ -31,6 +31,8 @@ export interface UnpackRequest {
   readonly directory: string
   /** age identities (`AGE-SECRET-KEY-1…`), for a sealed package. */
   readonly identities: readonly string[]
+  /** Called before a file is written. It rejects to refuse the package. */
+  readonly onManifest?: (manifest: PackageManifest) => Promise<void>
   readonly signal?: AbortSignal | undefined
 }
 
@@ -41,7 +43,7 @@ const OVERHEAD_SHARE = 1.1
 
 /** Writes the files of a package into the directory, each compared with the manifest. Throws a {@link PackageError}. */
 export async function unpackPackage(request: UnpackRequest): Promise<PackageManifest> {
-  const unpacking = new Unpacking(request.directory)
+  const unpacking = new Unpacking(request)
   const parser = new Parser({ strict: true, onReadEntry: (entry) => unpacking.take(entry) })
   const failed = new Promise<never>((_, reject) => {
     parser.on('error', (error) =>
@@ -90,7 +92,7 @@ async function* checked(check: PackageCheck, chunks: AsyncIterable<Uint8Array>):
 
 /** The entries of an archive on their way to the directory. */
 class Unpacking {
-  readonly #directory: string
+  readonly #request: UnpackRequest
   #manifest: PackageManifest | undefined
   #expected = new Map<string, PackagedFile>()
   #limit = MAX_MANIFEST_BYTES + OVERHEAD_BYTES
@@ -100,8 +102,8 @@ class Unpacking {
   #reject: (error: unknown) => void = () => undefined
   readonly #aborting = Promise.withResolvers<never>()
 
-  constructor(directory: string) {
-    this.#directory = directory
+  constructor(request: UnpackRequest) {
+    this.#request = request
     this.#aborting.promise.catch(() => undefined)
   }
 
@@ -183,22 +185,37 @@ class Unpacking {
     for await (const chunk of this.#content(entry)) chunks.push(chunk)
     this.#manifest = manifestIn(Buffer.concat(chunks).toString('utf8'))
     const { files } = this.#manifest
+    await this.#request.onManifest?.(this.#manifest)
     this.#expected = new Map(files.map((file) => [file.path, file]))
     const content = files.reduce((sum, { size }) => sum + size + OVERHEAD_BYTES, entry.size)
     this.#limit = content * OVERHEAD_SHARE + MAX_MANIFEST_BYTES
   }
 
   async #writeFile(entry: ReadEntry, { path, sha256 }: PackagedFile): Promise<void> {
-    const target = join(this.#directory, path)
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
     const hash = createHash('sha256')
-    await using file = await open(target, 'wx', 0o600)
+    await using file = await writing(path, this.#create(path))
     for await (const chunk of this.#content(entry)) {
       hash.update(chunk)
-      await file.writeFile(chunk)
+      await writing(path, file.writeFile(chunk))
     }
     if (hash.digest('hex') !== sha256)
       throw new PackageError('files', `${printable(path)} has another SHA-256.`)
+  }
+
+  async #create(path: string): Promise<FileHandle> {
+    const target = join(this.#request.directory, path)
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    return open(target, 'wx', 0o600)
+  }
+}
+
+/** A file may be in the way of a directory of the same package, its name too long, or the disk full. */
+async function writing<T>(path: string, step: Promise<T>): Promise<T> {
+  try {
+    return await step
+  } catch (error) {
+    const message = `${printable(path)} cannot be written: ${errorMessage(error)}`
+    throw new PackageError('unpacks', message, { cause: error })
   }
 }
 
