@@ -1,0 +1,12 @@
+export type { NightWindow } from './calendar.ts'
+export {
+  installRoutine,
+  printedUnits,
+  uninstallRoutine,
+  type InstallDeps,
+  type InstallReport,
+} from './install.ts'
+export { nextDrill, nextRun } from './next-run.ts'
+export { installReportJson, installReportText } from './report-text.ts'
+export type { InstalledProgram, InstallSettings } from './settings.ts'
+export { TargetRoot } from './target-root.ts'
