@@ -34,15 +34,6 @@ test('the end of the window is a call of its own, whatever the period is', () =>
   assert.equal(retryTimes({ ...NIGHT, retryEveryMs: 1_000 }).length, 240)
 })
 
-test('a window may pass midnight', () => {
-  const window = { start: '23:15', end: '00:30', retryEveryMs: 1_800_000 }
-  assert.deepEqual(lines(retryTimes(window)), [
-    '*-*-* 23:45:00 Europe/Berlin',
-    '*-*-* 00:15,30:00 Europe/Berlin',
-  ])
-  assert.deepEqual(runTimes(window), [23 * 60 + 15, 15])
-})
-
 test('the drill is on the first day of each month, an hour after the window', () => {
   assert.deepEqual(calendarLines([drillTime(NIGHT)], 'UTC', DRILL_DAYS), ['*-*-01 07:00:00 UTC'])
 })

@@ -4,7 +4,7 @@ import { MINUTE } from '../../../src/kernel/time.ts'
 export interface NightWindow {
   /** `HH:MM` */
   readonly start: string
-  /** `HH:MM` */
+  /** `HH:MM`, later than the start. */
   readonly end: string
   readonly retryEveryMs: number
 }
@@ -26,12 +26,14 @@ export function runTimes({ start }: NightWindow): readonly [TimeOfDay, TimeOfDay
 }
 
 /** The times of `retry --once`: each retry, and the end of the window, where a lost night is escalated. */
-export function retryTimes(window: NightWindow): TimeOfDay[] {
-  const start = minuteOf(window.start)
-  const length = minuteOf(window.end, DAY_MINUTES - start) || DAY_MINUTES
-  const period = Math.max(1, Math.ceil(window.retryEveryMs / MINUTE))
-  const retries = Array.from({ length: Math.ceil(length / period) - 1 }, (_, index) => (index + 1) * period)
-  return [...retries, length].map((after) => (start + after) % DAY_MINUTES)
+export function retryTimes({ start, end, retryEveryMs }: NightWindow): TimeOfDay[] {
+  const [first, last] = [minuteOf(start), minuteOf(end)]
+  const period = Math.max(1, Math.ceil(retryEveryMs / MINUTE))
+  const retries = Array.from(
+    { length: Math.ceil((last - first) / period) - 1 },
+    (_, index) => first + (index + 1) * period,
+  )
+  return [...retries, last]
 }
 
 /** The time of the drill: an hour after the window, so that it never competes with a retry. */
