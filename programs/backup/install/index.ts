@@ -1,4 +1,5 @@
 export type { NightWindow } from './calendar.ts'
+export { installSettingsOf, shellVariablesOf } from './from-config.ts'
 export {
   installRoutine,
   printedUnits,
