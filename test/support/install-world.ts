@@ -81,7 +81,12 @@ export function installWorld({ host = false, settings = {} }: InstallWorldOption
       program: INSTALLED_PROGRAM,
       clock: fakeClock(Date.UTC(2026, 0, 31, 12)),
       shellVariables: [],
-      runCommand: async ([, ...args]) => void systemctl.push(args.join(' ')),
+      shell: {
+        run: async ([, ...args]) => {
+          systemctl.push(args.join(' '))
+          return { status: 'succeeded' }
+        },
+      },
       registerHeartbeats: async () => void registrations++,
     },
     path: (name) => join(directory, name),

@@ -9,5 +9,5 @@ export {
 } from './install.ts'
 export { nextDrill, nextRun } from './next-run.ts'
 export { installReportJson, installReportText } from './report-text.ts'
-export type { InstalledProgram, InstallSettings } from './settings.ts'
+export { backupsDirectory, type InstalledProgram, type InstallSettings } from './settings.ts'
 export { TargetRoot } from './target-root.ts'

@@ -216,9 +216,10 @@ test('a zone that the target does not have is refused', async () => {
 
 test('a failed systemctl is an error that says how to go on', async () => {
   using world = installWorld({ host: true })
-  const runCommand = () => Promise.reject(new Error('System has not been booted with systemd'))
+  const reason = 'System has not been booted with systemd'
+  const shell = { run: async () => ({ status: 'failed', reason }) as const }
   await assert.rejects(
-    installRoutine(world.root, { ...world.deps, runCommand }),
+    installRoutine(world.root, { ...world.deps, shell }),
     /^AppError: systemctl daemon-reload: System has not been booted with systemd; .*--root/,
   )
 })

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/kernel/clock.ts'
-import { AppError, errorMessage } from '../../../src/kernel/errors.ts'
+import { linkActivation, systemdActivation, type CommandRunner } from './activation.ts'
 import { createDirectories } from './directories.ts'
 import type { InstalledEntry } from './entry.ts'
 import { nextDrill, nextRun } from './next-run.ts'
@@ -13,9 +13,9 @@ export interface InstallDeps {
   readonly settings: InstallSettings
   readonly program: InstalledProgram
   readonly clock: Clock
-  /** Runs `systemctl …`; rejects with an error that has what the command printed. */
-  readonly runCommand: (command: readonly string[]) => Promise<unknown>
-  /** The settings of `[backup]` that come from variables of this shell, which no unit has. */
+  /** For `systemctl`. */
+  readonly shell: CommandRunner
+  /** The variables of this shell that settings come from; no unit has them. */
   readonly shellVariables: readonly string[]
   /** Makes the heartbeats `backup` and `backup-restore-drill`; never rejects because the platform is away. */
   readonly registerHeartbeats: () => Promise<unknown>
@@ -42,15 +42,13 @@ export function printedUnits({ settings, program }: Pick<InstallDeps, 'settings'
  * writes anything when the token file or the secrets are of no use.
  */
 export async function installRoutine(root: TargetRoot, deps: InstallDeps): Promise<InstallReport> {
-  const { settings, program, clock } = deps
+  const { settings, program, clock, shell } = deps
   requirePrerequisites(settings, root)
   const units = unitsFor(settings, programInside(root, program))
   const files = new UnitFiles(root)
-  const entries = [
-    ...createDirectories(settings, root),
-    ...units.map((unit) => files.write(unit)),
-    ...(await enable(units.filter(isEnabled(files)), files, root, deps)),
-  ]
+  const activation = root.isHost ? systemdActivation(shell) : linkActivation(files)
+  const written = [...createDirectories(settings, root), ...units.map((unit) => files.write(unit))]
+  const entries = [...written, ...(await activation.enable(units.filter(isEnabled(files))))]
   await deps.registerHeartbeats()
   const { timeZone, window } = settings
   const now = clock.now()
@@ -60,16 +58,17 @@ export async function installRoutine(root: TargetRoot, deps: InstallDeps): Promi
 
 /** `platform backup uninstall`: stops the timers, and removes the units that nobody has changed. */
 export async function uninstallRoutine(root: TargetRoot, deps: InstallDeps): Promise<InstallReport> {
-  const { settings, program } = deps
+  const { settings, program, shell } = deps
   const files = new UnitFiles(root)
-  const units = unitsFor(settings, program)
-  const disabled = await disable(units.filter(isEnabled(files)), files, root, deps)
+  const activation = root.isHost ? systemdActivation(shell) : linkActivation(files)
+  const disabled = await activation.disable(unitsFor(settings, program).filter(isEnabled(files)))
   const removed = UNIT_NAMES.flatMap((name) => files.remove(name) ?? [])
   const dropIns = UNIT_NAMES.flatMap((name) => files.dropIns(name))
-  if (root.isHost && removed.length > 0) await systemctl(deps, ['daemon-reload'])
+  if (removed.length > 0) await activation.reload()
   return { entries: [...disabled, ...removed, ...dropIns], notes: keptBy(settings) }
 }
 
+/** Of a unit that a person wrote, the person decides whether it is enabled. */
 function isEnabled(files: UnitFiles): (unit: Unit) => boolean {
   return ({ name, wantedBy }) => wantedBy !== undefined && files.isOwn(name)
 }
@@ -83,77 +82,25 @@ function programInside(root: TargetRoot, program: InstalledProgram): InstalledPr
   }
 }
 
-async function enable(
-  units: readonly Unit[],
-  files: UnitFiles,
-  root: TargetRoot,
-  deps: InstallDeps,
-): Promise<InstalledEntry[]> {
-  if (!root.isHost) return units.map((unit) => files.link(unit))
-  const { timers, others } = grouped(units)
-  await systemctl(deps, ['daemon-reload'])
-  await systemctl(deps, ['enable', '--now'], timers)
-  // Not now: the self-check belongs to a boot.
-  await systemctl(deps, ['enable'], others)
-  return units.map(({ name }) => ({ path: name, result: 'enabled' }))
-}
-
-async function disable(
-  units: readonly Unit[],
-  files: UnitFiles,
-  root: TargetRoot,
-  deps: InstallDeps,
-): Promise<InstalledEntry[]> {
-  if (!root.isHost) return units.flatMap((unit) => files.unlink(unit) ?? [])
-  // Only timers are stopped: a run that is in progress ends by itself.
-  const { timers, others } = grouped(units)
-  await systemctl(deps, ['disable', '--now'], timers)
-  await systemctl(deps, ['disable'], others)
-  return units.map(({ name }) => ({ path: name, result: 'disabled' }))
-}
-
-function grouped(units: readonly Unit[]): { timers: string[]; others: string[] } {
-  const names = units.map(({ name }) => name)
-  const isTimer = (name: string) => name.endsWith('.timer')
-  return { timers: names.filter(isTimer), others: names.filter((name) => !isTimer(name)) }
-}
-
-/** `names`: the units that the command is about; it is left out if there are none. */
-async function systemctl(
-  { runCommand }: InstallDeps,
-  command: readonly string[],
-  names?: readonly string[],
-): Promise<void> {
-  if (names?.length === 0) return
-  const words = ['systemctl', ...command, ...(names ?? [])]
-  try {
-    await runCommand(words)
-  } catch (error) {
-    const message = `${words.join(' ')}: ${errorMessage(error)}; without a running systemd, use --root`
-    throw new AppError('unavailable', 'systemctl_failed', message, { cause: error })
-  }
-}
-
 const LEFT_ADVICE =
   'a unit was left as it is: move its changes to a drop-in (systemctl edit UNIT), remove the file, and install again'
 
-const isLeftUnit = ({ path, result }: InstalledEntry) =>
-  result === 'left' && UNIT_NAMES.some((name) => path.endsWith(`/${name}`))
-
 function adviceOn(entries: readonly InstalledEntry[], { shellVariables }: InstallDeps): string[] {
+  const variables = `only in this shell: ${shellVariables.join(', ')}; the units read ${ENVIRONMENT_FILE} and the configuration file`
   return [
     ...(entries.some(isLeftUnit) ? [LEFT_ADVICE] : []),
-    ...(shellVariables.length > 0
-      ? [
-          `only in this shell: ${shellVariables.join(', ')}; the units read ${ENVIRONMENT_FILE} and the configuration file`,
-        ]
-      : []),
+    ...(shellVariables.length > 0 ? [variables] : []),
   ]
 }
 
+function isLeftUnit({ path, result }: InstalledEntry): boolean {
+  return result === 'left' && UNIT_NAMES.some((name) => path.endsWith(`/${name}`))
+}
+
 function keptBy(settings: InstallSettings): string[] {
+  const directories = `${backupsDirectory(settings)}, ${logDirectory(settings)}`
   return [
-    `kept: ${backupsDirectory(settings)}, ${logDirectory(settings)}, the token file, the secrets, and everything on the drive`,
+    `kept: ${directories}, the token file, the secrets, and everything on the drive`,
     'kept: the heartbeats "backup" and "backup-restore-drill" of the platform, which raise an alert when no run beats them; delete them with DELETE /alerts/heartbeats/<name>',
   ]
 }
