@@ -60,10 +60,11 @@ const VARIABLE = /\$\{([^{}]*)(\}?)/g
 
 const templateText: ValueReader<string> = {
   expected: `a text of 1 to ${MAX_LENGTH} characters with these variables only: ${ALERT_VARIABLES.map((name) => `\${${name}}`).join(', ')}`,
-  read: (value) => (typeof value === 'string' && isTemplate(value) ? value : undefined),
+  read: (value) => (typeof value === 'string' && isAlertTemplate(value) ? value : undefined),
 }
 
-function isTemplate(text: string): boolean {
+/** Whether an alert may have this text. */
+export function isAlertTemplate(text: string): boolean {
   if (text.trim() === '' || text.length > MAX_LENGTH || hasForbiddenVariable(text)) return false
   const names: readonly string[] = ALERT_VARIABLES
   return [...text.matchAll(VARIABLE)].every(([, name = '', end]) => end === '}' && names.includes(name))
@@ -104,7 +105,7 @@ function ofVariable(
   const given = env[name]
   if (given === undefined || given === '') return []
   const source = `environment ${name}`
-  if (isTemplate(given)) return [{ alert, part, text: given, source }]
+  if (isAlertTemplate(given)) return [{ alert, part, text: given, source }]
   const key = templateKey({ alert, part })
   problems.push({ source, key, expected: templateText.expected, got: describeValue(given) })
   return []

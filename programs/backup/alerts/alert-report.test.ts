@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { fromReportBody } from '../../../src/domains/alerts/schemas.ts'
 import { alertReport, type ReportOrigin } from './alert-report.ts'
 import { NIGHT_ALERTS, weightOfNightLevel, type NightEvent } from './events.ts'
-import { ALERT_VARIABLES } from './variables.ts'
+import { ALERT_VARIABLES } from '../../../src/config/backup-templates.ts'
 
 const ORIGIN: ReportOrigin = { source: 'platform.backup.primary', serverAddr: '192.0.2.10', templates: {} }
 

@@ -1,5 +1,6 @@
 import { NIGHT_ALERTS, weightOfNightLevel, type NightEvent, type NightLevel } from './events.ts'
-import { renderTemplate, type AlertTemplate } from './templates.ts'
+import type { AlertTemplates } from '../../../src/config/backup-templates.ts'
+import { renderTemplate } from './templates.ts'
 import { firstBytes, redactVariables, singleLine, type AlertVariables } from './variables.ts'
 
 /** The body of `POST /alerts/report`. */
@@ -16,7 +17,7 @@ export interface ReportOrigin {
   readonly source: string
   readonly serverAddr: string
   /** By the name of the alert. */
-  readonly templates: Readonly<Record<string, AlertTemplate>>
+  readonly templates: AlertTemplates
 }
 
 /** One event of a night. */

@@ -109,11 +109,6 @@ export const NIGHT_ALERTS = {
 
 export type NightEvent = keyof typeof NIGHT_ALERTS
 
-/** The names of alerts that may have a template in the configuration. */
-export const ALERT_NAMES: ReadonlySet<string> = new Set(
-  Object.values(NIGHT_ALERTS).map(({ alarmId }) => alarmId),
-)
-
 export function weightOfNightLevel(level: NightLevel): number {
   return WEIGHTS[level]
 }

@@ -1,3 +1,4 @@
+import type { AlertTemplates } from '../../../src/config/backup-templates.ts'
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import type { Logger } from '../../../src/kernel/logger.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
@@ -9,7 +10,6 @@ import type { OutboxRequest, TicketOpening } from './outbox-entry.ts'
 import type { OutboxFiles } from './outbox-files.ts'
 import { Outbox } from './outbox.ts'
 import type { PlatformApi } from './platform-client.ts'
-import type { AlertTemplate } from './templates.ts'
 import { acceptableEdit, acceptableTicket, type NewNightTicket, type NightTicketEdit } from './tickets.ts'
 import { TimeLimit } from './time-limit.ts'
 import type { AlertVariables } from './variables.ts'
@@ -25,8 +25,8 @@ export interface NightAlertsOptions {
   readonly serverAddr: string
   /** Variables that all alerts have, such as `server_name` and `backup_window_start`. */
   readonly variables: AlertVariables
-  /** By the name of the alert; see `templateProblem`. */
-  readonly templates: Readonly<Record<string, AlertTemplate>>
+  /** By the name of the alert. */
+  readonly templates: AlertTemplates
 }
 
 // Together the 30 s by which alerts may delay a run (docs/specification.md, Alerts of a night).

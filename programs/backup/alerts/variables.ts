@@ -1,23 +1,6 @@
+import { ALERT_VARIABLES } from '../../../src/config/backup-templates.ts'
 import { FORBIDDEN_VARIABLE } from '../../../src/kernel/allowed-text.ts'
 
-/** The variables of alert templates (docs/specification.md, Nightly backup). */
-export const ALERT_VARIABLES = [
-  'backup_id',
-  'job_name',
-  'backup_type',
-  'backup_status',
-  'backup_size',
-  'source_path',
-  'target_path',
-  'backup_time',
-  'last_success_time',
-  'error_code',
-  'backup_window_start',
-  'server_name',
-  'recovery_time',
-  'previous_level',
-  'recovery_reason',
-] as const
 export type AlertVariable = (typeof ALERT_VARIABLES)[number]
 
 /** The known values; a variable without a value is shown as a hyphen. */
