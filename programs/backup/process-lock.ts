@@ -28,6 +28,13 @@ export function takeProcessLock(path: string): Disposable | LockOwner {
   throw new Error(`${path}: could not be taken, and belongs to no running process`)
 }
 
+/** The running process that has the lock; undefined when there is none. Takes no lock. */
+export function lockOwner(path: string): number | undefined {
+  const owner = readOwner(path)
+  const heldBy = Number(owner?.split(' ')[0])
+  return owner !== undefined && owner === describeProcess(heldBy) ? heldBy : undefined
+}
+
 /** A link, since a new file could be seen before its content is written. */
 function tryTake(path: string, owner: string): boolean {
   const candidate = `${path}.${process.pid}`

@@ -31,7 +31,9 @@ export interface OpenedDrive {
 }
 
 /** What a run reports. Never rejects because the platform is away. */
-export type NightReporter = Pick<NightAlerts, 'report' | 'openTicket' | 'beat'>
+export type NightReporter = Pick<NightAlerts, 'report' | 'beat'> & {
+  openTicket(ticket: Parameters<NightAlerts['openTicket']>[0]): Promise<unknown>
+}
 
 /** What a cleaning step has done. */
 export interface CleanedStep {

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { DrillTicket } from '../../../programs/backup/alerts/drill-ticket.ts'
-import { ALERT_NAMES, NIGHT_ALERTS, type NightEvent } from '../../../programs/backup/alerts/events.ts'
+import { NIGHT_ALERTS, type NightEvent } from '../../../programs/backup/alerts/events.ts'
 import { NightAlerts } from '../../../programs/backup/alerts/night-alerts.ts'
 import { DirectoryOutboxFiles } from '../../../programs/backup/alerts/outbox-files.ts'
 import { PlatformClient } from '../../../programs/backup/alerts/platform-client.ts'
 import { lostNightTicket, selfcheckTicket } from '../../../programs/backup/alerts/tickets.ts'
+import { NIGHT_ALERT_NAMES } from '../../../src/config/backup-templates.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { NIGHT_ALERTS_OPTIONS, recordingLogger, type LoggedLine } from '../../support/night-alerts.ts'
 import { servePlatform, temporaryDirectory, type ServedPlatform } from '../../support/platform.ts'
@@ -129,7 +130,7 @@ test('each report has the effect of its row: the alert is raised, repeated or cl
 
 test('only what is INFO is silent at the robot', async () => {
   const silent: string[] = []
-  for (const alarmId of ALERT_NAMES) {
+  for (const alarmId of NIGHT_ALERT_NAMES) {
     const alert = await alertNamed(alarmId)
     const { items } = await json<{ items: { outcome: string }[] }>(`/alerts/${alert?.id}/decisions`)
     assert.notEqual(items.length, 0, alarmId)

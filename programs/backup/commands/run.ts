@@ -1,0 +1,36 @@
+import { Night, type NightOutcome } from '../night/night.ts'
+import type { BackupParts } from '../parts.ts'
+import { withRunLock } from './lock.ts'
+import { updateMetrics } from './metrics.ts'
+import { nightResult } from './night-result.ts'
+import { requireDriveSettings } from './requirements.ts'
+import type { CommandResult } from './result.ts'
+
+export interface RunOptions {
+  readonly scheduled?: boolean
+  /** `--no-reboot` makes it false. */
+  readonly reboot?: boolean
+  readonly dryRun?: boolean
+}
+
+/** `platform backup run` */
+export async function runBackup(parts: BackupParts, options: RunOptions): Promise<CommandResult> {
+  requireDriveSettings(parts.runtime.loaded)
+  return nightResult(
+    await runNight(parts, options, (night) => (options.scheduled ? night.runScheduled() : night.run())),
+  )
+}
+
+/** Makes one call of the routine, under its lock, and writes the metrics. */
+export async function runNight(
+  parts: BackupParts,
+  { dryRun = false, reboot = true }: RunOptions,
+  call: (night: Night) => Promise<NightOutcome>,
+): Promise<NightOutcome> {
+  const isDryRun = dryRun || parts.config.backup.dryRun
+  return withRunLock(parts, async () => {
+    const outcome = await call(new Night(parts.nightDeps({ isDryRun }), { mayReboot: reboot }))
+    if (!isDryRun) updateMetrics(parts)
+    return outcome
+  })
+}
