@@ -221,6 +221,7 @@ function reliable(alerts: NightAlerts, logger: Logger): NightReporter {
       attempt(`the alert ${event}`, alerts.report(event, variables, details)),
     openTicket: (ticket) => attempt(`the ticket "${ticket.title}"`, alerts.openTicket(ticket)),
     beat: (name) => attempt(`the beat of ${name}`, alerts.beat(name)),
+    deliver: () => alerts.deliver(),
   }
 }
 
@@ -235,5 +236,6 @@ function printedAlerts(print: (line: string) => void): NightReporter {
     async beat(name) {
       print(`would beat: ${name}`)
     },
+    deliver: async () => undefined,
   }
 }

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { Night, type NightOutcome } from '../night/night.ts'
 import type { BackupParts } from '../parts.ts'
 import { withRunLock } from './lock.ts'
@@ -29,8 +30,10 @@ export async function runNight(
 ): Promise<NightOutcome> {
   const isDryRun = dryRun || parts.config.backup.dryRun
   return withRunLock(parts, async () => {
-    const outcome = await call(new Night(parts.nightDeps({ isDryRun }), { mayReboot: reboot }))
-    if (!isDryRun) updateMetrics(parts)
+    const deps = parts.nightDeps({ isDryRun })
+    const outcome = await call(new Night(deps, { mayReboot: reboot }))
+    if (isDryRun) rmSync(deps.settings.staging, { recursive: true, force: true })
+    else updateMetrics(parts)
     return outcome
   })
 }

@@ -31,7 +31,7 @@ export interface OpenedDrive {
 }
 
 /** What a run reports. Never rejects because the platform is away. */
-export type NightReporter = Pick<NightAlerts, 'report' | 'beat'> & {
+export type NightReporter = Pick<NightAlerts, 'report' | 'beat' | 'deliver'> & {
   openTicket(ticket: Parameters<NightAlerts['openTicket']>[0]): Promise<unknown>
 }
 

@@ -83,9 +83,11 @@ export class Night {
     return rule(this.#deps.state.read(), this.#deps.clock.now(), this.#deps.settings)
   }
 
-  #nothing(due: Due): NightOutcome {
+  /** What waits for the platform is sent, too. */
+  async #nothing(due: Due): Promise<NightOutcome> {
     const message = due.action === 'nothing' ? due.reason : 'there is nothing to do'
     this.#deps.logger.info({}, `nothing to do: ${message}`)
+    await this.#deps.alerts.deliver()
     return { outcome: 'nothing', message }
   }
 
