@@ -70,9 +70,7 @@ export async function nightWorld(env: MockDriveEnvironment = {}): Promise<NightW
     },
   }
   const settings = settingsIn(directory)
-  mkdirSync(settings.staging, { recursive: true })
-  mkdirSync(settings.logs[0] ?? '')
-  writeFileSync(join(settings.logs[0] ?? '', 'access.log'), 'GET /health\n')
+  makeServer(settings)
   const statePath = join(directory, 'state.json')
   const lines: LoggedLine[] = []
   const alerts: string[] = []
@@ -81,7 +79,6 @@ export async function nightWorld(env: MockDriveEnvironment = {}): Promise<NightW
     clock,
     onUnusable: (message) => recordingLogger(lines).error({}, message),
   })
-  const folder = async (month: string) => drives.open().findFolder(`servers/main/backup/${month}`)
   const world: NightWorld = {
     directory,
     drives,
@@ -112,20 +109,9 @@ export async function nightWorld(env: MockDriveEnvironment = {}): Promise<NightW
       ),
     state: () => store.read(),
     setState: (state) => store.write(state),
-    async remote(month = '202601') {
-      const folderId = await folder(month)
-      if (folderId === undefined) return []
-      return (await drives.open().list(folderId)).map(({ name }) => name).toSorted()
-    },
-    async index(month = '202601') {
-      const folderId = await folder(month)
-      const files = folderId === undefined ? [] : await drives.open().list(folderId)
-      const file = files.find(({ name }) => name === 'MANIFEST.json')
-      if (!file) return []
-      const text = (await readAll(drives.open().download(file))).toString()
-      return (JSON.parse(text) as { backups: Record<string, unknown>[] }).backups
-    },
-    restore: (backupId) => restoreFrom(world, backupId),
+    remote: (month) => remoteNames(drives, month),
+    index: (month) => remoteIndex(drives, month),
+    restore: (backupId) => restoredDatabase(drives, directory, backupId),
     staging: () => (existsSync(settings.staging) ? readdirSync(settings.staging) : []),
     async [Symbol.asyncDispose]() {
       await drives[Symbol.asyncDispose]()
@@ -135,7 +121,14 @@ export async function nightWorld(env: MockDriveEnvironment = {}): Promise<NightW
   return world
 }
 
-function settingsIn(directory: string): NightSettings {
+/** Creates what a server has before its first night. */
+export function makeServer({ staging, logs }: NightSettings): void {
+  mkdirSync(staging, { recursive: true })
+  mkdirSync(logs[0] ?? '')
+  writeFileSync(join(logs[0] ?? '', 'access.log'), 'GET /health\n')
+}
+
+export function settingsIn(directory: string): NightSettings {
   return {
     timeZone: 'Europe/Berlin',
     windowStart: '02:00',
@@ -155,7 +148,7 @@ function settingsIn(directory: string): NightSettings {
 
 export const DATABASE_CONTENT = 'a row of the database\n'.repeat(2_000)
 
-function fakeDatabases(world: NightWorld): NightDeps['databases'] {
+export function fakeDatabases(world: Pick<NightWorld, 'calls' | 'faults'>): NightDeps['databases'] {
   const failIf = (name: 'databaseBytes' | 'snapshot' | 'inspect') => {
     world.calls.push(name)
     const error = world.faults.databases?.[name]
@@ -227,7 +220,7 @@ function faultyDrive(drive: Drive, world: NightWorld): Drive {
   })
 }
 
-function recordedAlerts(alerts: string[]): NightReporter {
+export function recordedAlerts(alerts: { push(line: string): unknown }): NightReporter {
   return {
     async report(event, { error_code: code }, details = []) {
       const { alarmId, level } = NIGHT_ALERTS[event]
@@ -247,21 +240,44 @@ function recordedAlerts(alerts: string[]): NightReporter {
   }
 }
 
-async function restoreFrom(world: NightWorld, backupId: string): Promise<string> {
-  const entries = await world.index(backupId.slice(0, 6))
-  const entry = entries.find((each) => each['backup_id'] === backupId)
+function remoteFolder({ open }: DriveWorld, month: string): Promise<string | undefined> {
+  return open().findFolder(`servers/main/backup/${month}`)
+}
+
+/** The names of all files in the folder of a month on the drive. */
+export async function remoteNames(drives: DriveWorld, month = '202601'): Promise<string[]> {
+  const folderId = await remoteFolder(drives, month)
+  if (folderId === undefined) return []
+  return (await drives.open().list(folderId)).map(({ name }) => name).toSorted()
+}
+
+async function remoteIndex(drives: DriveWorld, month = '202601'): Promise<Record<string, unknown>[]> {
+  const folderId = await remoteFolder(drives, month)
+  const files = folderId === undefined ? [] : await drives.open().list(folderId)
+  const file = files.find(({ name }) => name === 'MANIFEST.json')
+  if (!file) return []
+  const text = (await readAll(drives.open().download(file))).toString()
+  return (JSON.parse(text) as { backups: Record<string, unknown>[] }).backups
+}
+
+/** Downloads a backup that the index names, compares its SHA-256, and unpacks it: the text of its database. */
+export async function restoredDatabase(
+  drives: DriveWorld,
+  directory: string,
+  backupId: string,
+): Promise<string> {
+  const month = backupId.slice(0, 6)
+  const entry = (await remoteIndex(drives, month)).find((each) => each['backup_id'] === backupId)
   if (!entry) throw new Error(`the index does not name ${backupId}`)
-  const drive = world.drives.open()
-  const files = await drive.list(
-    (await drive.findFolder(`servers/main/backup/${backupId.slice(0, 6)}`)) ?? '',
-  )
+  const drive = drives.open()
+  const files = await drive.list((await remoteFolder(drives, month)) ?? '')
   const file = files.find(({ name }) => name === entry['file'])
   if (!file) throw new Error(`the drive does not have ${String(entry['file'])}`)
   const bytes = await readAll(drive.download(file))
   if (createHash('sha256').update(bytes).digest('hex') !== entry['sha256'])
     throw new Error(`${file.name} has another SHA-256 than its index names`)
-  const into = mkdtempSync(join(world.directory, 'restored-'))
-  writeFileSync(join(world.directory, 'archive'), bytes)
-  await unpackPackage({ file: join(world.directory, 'archive'), directory: into, identities: [] })
+  const into = mkdtempSync(join(directory, 'restored-'))
+  writeFileSync(join(directory, 'archive'), bytes)
+  await unpackPackage({ file: join(directory, 'archive'), directory: into, identities: [] })
   return readFileSync(join(into, 'database/platform.db'), 'utf8')
 }

@@ -206,7 +206,10 @@ describe('a night with failures', () => {
 })
 
 describe('each error code has a fault of its own', () => {
-  const fullDisk = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' })
+  const fullDisk = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+    code: 'ENOSPC',
+    syscall: 'write',
+  })
   const faults: Readonly<Record<ErrorCode, (world: NightWorld) => AbortSignal | undefined | void>> = {
     snapshot_failed: (world) => {
       world.faults = { databases: { snapshot: new Error('database is locked') } }
