@@ -17,20 +17,22 @@ export const NIGHT_ALERTS = {
     alarmId: 'backup.start',
     level: 'INFO',
     title: 'Backup ${backup_id} has begun',
-    body: 'Job ${job_name} on ${server_name}: ${source_path} is backed up to ${target_path}.',
+    body: 'Job ${job_name} on ${server_name}, begun at ${backup_time}: ${source_path} is backed up.',
   },
   backup_succeeded: {
     alarmId: 'backup.done',
     level: 'INFO',
     title: 'Backup ${backup_id} has succeeded',
-    body: 'Job ${job_name} on ${server_name}: ${backup_size} are stored and verified at ${target_path}.',
+    body:
+      'Job ${job_name} on ${server_name}, begun at ${backup_time}: ${backup_size} are stored and verified at ' +
+      '${target_path}.',
   },
   backup_failed: {
     alarmId: 'backup.failed',
     level: 'ERROR',
     title: 'Backup ${backup_id} has failed: ${error_code}',
     body:
-      'Job ${job_name} on ${server_name} has failed: error_code ${error_code}. The last success was ' +
+      'Job ${job_name} on ${server_name}, begun at ${backup_time}, has failed: error_code ${error_code}. The last success was ' +
       '${last_success_time}. The window began at ${backup_window_start}.',
   },
   backup_failed_again: {
@@ -38,7 +40,7 @@ export const NIGHT_ALERTS = {
     level: 'HIGH',
     title: 'Backup ${backup_id} has failed again: ${error_code}',
     body:
-      'Job ${job_name} on ${server_name} has failed again: error_code ${error_code}. The last success was ' +
+      'Job ${job_name} on ${server_name}, begun at ${backup_time}, has failed again: error_code ${error_code}. The last success was ' +
       '${last_success_time}. The window began at ${backup_window_start}.',
   },
   retry_succeeded: {

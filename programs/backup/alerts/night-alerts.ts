@@ -30,12 +30,13 @@ export interface NightAlertsOptions {
 }
 
 // Together the 30 s by which alerts may delay a run (docs/specification.md, Alerts of a night).
-const DELIVERY_LIMIT_MS = 25 * SECOND
-const LOCK_LIMIT_MS = 5 * SECOND
+const DELIVERY_LIMIT_MS = 24 * SECOND
+const LOCK_LIMIT_MS = 6 * SECOND
 
 /**
- * Tells the platform what happens in a night. All that it is told waits in the outbox until it is accepted, in order; no
- * method rejects because the platform is away. One object delays its caller by at most 30 s in all: use one for each run.
+ * Reports a night to the platform: alerts, tickets and heartbeats. Each request waits in the outbox until it is accepted, and
+ * they are sent in order. No method rejects because the platform is away. One object delays its caller by at most 30 s in
+ * all, so each run has its own.
  */
 export class NightAlerts {
   readonly #options: NightAlertsOptions

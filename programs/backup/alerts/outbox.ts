@@ -25,7 +25,7 @@ export interface OutboxDeps {
 // The platform is away for months before there are as many.
 const MAX_ENTRIES = 1_000
 const MAX_BYTES = 2 * 1_024 ** 2
-const LOCK_RETRY_MS = 20
+const LOCK_RETRY_MS = 5
 
 /**
  * Requests that wait for the platform, oldest first, in a file that several processes share. What cannot be written is kept

@@ -57,7 +57,7 @@ const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 /** The rows of a query. Rejects with `snapshot_damaged`. */
 export async function readSnapshot<R>(path: string, query: string, { signal }: SnapshotSteps): Promise<R[]> {
   try {
-    return await readInThread<R>(path, CompiledQuery.raw(query), signal)
+    return await readInThread<R>(path, CompiledQuery.raw(query), { inBackground: true, signal })
   } catch (error) {
     signal?.throwIfAborted()
     throw snapshotDamaged(path, error)

@@ -7,7 +7,7 @@ import { DrillTicket } from '../../../programs/backup/alerts/drill-ticket.ts'
 import { NIGHT_ALERTS, type NightEvent } from '../../../programs/backup/alerts/events.ts'
 import { NightAlerts } from '../../../programs/backup/alerts/night-alerts.ts'
 import { DirectoryOutboxFiles } from '../../../programs/backup/alerts/outbox-files.ts'
-import { PlatformClient } from '../../../programs/backup/alerts/platform-client.ts'
+import { PlatformClient, type PlatformApi } from '../../../programs/backup/alerts/platform-client.ts'
 import { lostNightTicket, selfcheckTicket } from '../../../programs/backup/alerts/tickets.ts'
 import { NIGHT_ALERT_NAMES } from '../../../src/config/backup-templates.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
@@ -68,12 +68,12 @@ async function ticketTitled(title: string): Promise<TicketRow[]> {
   return Promise.all(same.map(({ id }) => json<TicketRow>(`/tickets/${id}`)))
 }
 
-/** The alerts of one run, with an outbox of its own. */
-function nightAlerts(server: 'primary' | 'standby' = 'primary') {
+/** The alerts of one run, with an outbox of its own; `through` stands between it and the platform. */
+function nightAlerts(server: 'primary' | 'standby' = 'primary', through = (api: PlatformApi) => api) {
   const directory = mkdtempSync(join(tmpdir(), 'night-alerts-'))
   scope.defer(() => rmSync(directory, { recursive: true, force: true }))
   const logged: LoggedLine[] = []
-  const api = scope.use(new PlatformClient({ url: `${platform.url}/`, clock: systemClock }))
+  const api = through(scope.use(new PlatformClient({ url: `${platform.url}/`, clock: systemClock })))
   const files = new DirectoryOutboxFiles(directory)
   const logger = recordingLogger(logged)
   const alerts = new NightAlerts({ ...NIGHT_ALERTS_OPTIONS, server, files, api, clock: systemClock, logger })
@@ -209,6 +209,34 @@ test('a comment that was accepted is not written again by another process', asyn
   await nightAlerts().alerts.commentTicket(opening, 'the drive is full')
   const [ticket] = await ticketTitled('There is no backup of 2026-02-02')
   assert.equal(ticket?.comments.length, 1)
+})
+
+test('an entry whose answer is lost is sent again, and changes nothing twice', async () => {
+  const lost = new Set<string>()
+  const { alerts, refusals } = nightAlerts('primary', (api) => ({
+    async send(call) {
+      const answer = await api.send(call)
+      const name = `${call.method} ${JSON.stringify(call.body)}`
+      if (call.method === 'GET' || lost.has(name)) return answer
+      lost.add(name)
+      return { outcome: 'unavailable', reason: 'the connection failed (ECONNRESET)', retryAfterMs: 0 }
+    },
+  }))
+  const before = await alertNamed('backup.retry')
+  await alerts.report('retry_succeeded', { backup_id: 'of-a-lost-answer' })
+  const ticket = await alerts.openTicket(lostNightTicket('2026-02-03', 'x'))
+  await alerts.commentTicket(ticket, 'the drive is full')
+  await alerts.deliver()
+  await alerts.deliver()
+  assert.equal(alerts.waiting(), 0)
+  assert.equal(lost.size, 3)
+  assert.equal((await alertNamed('backup.retry'))?.count, (before?.count ?? 0) + 1)
+  const tickets = await ticketTitled('There is no backup of 2026-02-03')
+  assert.deepEqual(
+    tickets.map(({ comments }) => comments.map(({ text }) => text)),
+    [['the drive is full']],
+  )
+  assert.ok(refusals().every(({ message }) => message.includes('wait in the outbox')))
 })
 
 test('the heartbeats are made once, and beaten', async () => {

@@ -4,13 +4,19 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { NightAlerts } from '../../../programs/backup/alerts/night-alerts.ts'
+import { DirectoryOutboxFiles } from '../../../programs/backup/alerts/outbox-files.ts'
+import { PlatformClient } from '../../../programs/backup/alerts/platform-client.ts'
+import { systemClock } from '../../../src/kernel/clock.ts'
+import { silentLogger } from '../../../src/kernel/logger.ts'
+import { NIGHT_ALERTS_OPTIONS } from '../../support/night-alerts.ts'
 import { temporaryDirectory } from '../../support/platform.ts'
 import { startTicketApi } from '../../support/ticket-api.ts'
 
 const ROOT = JSON.stringify(join(import.meta.dirname, '../../..'))
-const REPORTS = 30
+const REPORTS = 15
 
-/** Reports `<name> 0`, `<name> 1`, … and delivers what is left of them. */
+/** Reports `<name> 0`, `<name> 1`, …; what it could not deliver in its time is in the outbox. */
 const PROGRAM = `
   const [directory, url, name] = process.argv.slice(1)
   const load = (path) => import(${ROOT} + path)
@@ -26,7 +32,6 @@ const PROGRAM = `
   })
   for (let index = 0; index < ${REPORTS}; index++)
     await alerts.report('backup_started', { backup_id: name + ' ' + index })
-  while (alerts.waiting() > 0) await alerts.deliver()
 `
 
 test('two processes with one outbox deliver everything once, each in its order', async () => {
@@ -41,6 +46,7 @@ test('two processes with one outbox deliver everything once, each in its order',
     }),
   )
   assert.deepEqual(codes, [0, 0])
+  await deliverRest(directory.path, api.url)
   const titles = api.alerts.map(({ title }) => String(title))
   for (const name of names)
     assert.deepEqual(
@@ -51,3 +57,15 @@ test('two processes with one outbox deliver everything once, each in its order',
   assert.equal(new Set(keys).size, 2 * REPORTS)
   assert.equal(readFileSync(join(directory.path, 'outbox.jsonl'), 'utf8'), '')
 })
+
+/** Each delivery has a limited time. */
+async function deliverRest(directory: string, url: string): Promise<void> {
+  using api = new PlatformClient({ url, clock: systemClock })
+  const files = new DirectoryOutboxFiles(directory)
+  const options = { ...NIGHT_ALERTS_OPTIONS, files, api, clock: systemClock, logger: silentLogger }
+  let alerts: NightAlerts
+  do {
+    alerts = new NightAlerts(options)
+    await alerts.deliver()
+  } while (alerts.waiting() > 0)
+}
