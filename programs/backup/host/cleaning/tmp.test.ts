@@ -270,14 +270,17 @@ describe('the step tmp', () => {
   it('prints what it would remove in a dry run', async (t) => {
     const { root, clean } = world(t)
     oldFile(join(root, 'a/line\nbreak'))
-    age(join(root, 'a'))
+    writeFileSync(join(root, 'young'), '')
+    mkdirSync(join(root, 'kept'))
+    writeFileSync(join(root, 'kept/young'), '')
+    for (const name of ['a', 'kept']) age(join(root, name))
     const lines: string[] = []
     await clean({ files: dryRunFileChanges((line) => lines.push(line)) })
     assert.deepEqual(lines, [
       `would remove ${JSON.stringify(`${root}/a/line\nbreak`)}`,
       `would remove ${JSON.stringify(`${root}/a`)}`,
     ])
-    assert.deepEqual(left(root), ['a', 'a/line\nbreak'])
+    assert.deepEqual(left(root), ['a', 'a/line\nbreak', 'kept', 'kept/young', 'young'])
   })
 
   for (const source of ['tmpfs', 'bind'] as const) {
