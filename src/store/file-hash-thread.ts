@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
+import { lowerThreadPriority } from './background-priority.ts'
 
 const CHUNK_BYTES = 1_048_576
 
@@ -20,4 +21,5 @@ function hash(): string {
   return sha256.digest('hex')
 }
 
+lowerThreadPriority()
 parentPort?.postMessage(hash())

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setPriority, constants } from 'node:os'
 import type { Secret } from '../../kernel/secret.ts'
+import { lowerPriority } from '../background-priority.ts'
 import { findPostgresProgram } from './postgres-programs.ts'
 
 const ERROR_LENGTH = 1_000
@@ -53,15 +53,6 @@ export async function runPostgresProgram(
   child.once('spawn', () => lowerPriority(child.pid))
   const [code] = (await once(child, 'close')) as [number | null]
   if (code !== 0) throw new Error(`${program} ended with ${code}: ${errors.trim().slice(0, ERROR_LENGTH)}`)
-}
-
-/** Requests go before a backup. */
-export function lowerPriority(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
-  } catch {
-    // It has ended already.
-  }
 }
 
 function withoutPassword(secret: Secret): { address: string; password: string | undefined } {

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import type { SnapshotContents, SnapshotSteps } from '../../ports/snapshots.ts'
 import { CopySections } from '../copy-sections.ts'
 import { snapshotDamaged } from '../snapshot-damaged.ts'
-import { lowerPriority } from './postgres-dump.ts'
+import { lowerPriority } from '../background-priority.ts'
 import { findNewestPostgresProgram } from './postgres-programs.ts'
 
 const LEDGER = 'schema_migrations'

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
+import { lowerPriority, lowerThreadPriority } from '../background-priority.ts'
 
 interface Task {
   readonly path: string
@@ -91,9 +92,37 @@ function checkpoint(database: DatabaseSync): Log {
   }
 }
 
-/** `false` if there is no `cp`, or if it has failed. */
+/**
+ * The commands that can copy the file, the best first. A clone shares the blocks of the file and needs a file system that can.
+ * Direct writes in small blocks, with the lowest I/O priority, delay the commits least: what `cp` writes fills the page cache,
+ * and each commit waits while that is written back.
+ */
+const COPY_COMMANDS: readonly (readonly [program: string, ...args: string[]])[] = [
+  ['cp', '--reflink=always', '--', path, target],
+  [
+    'ionice',
+    '-c3',
+    'dd',
+    `if=${path}`,
+    `of=${target}`,
+    'bs=512K',
+    'oflag=direct',
+    'conv=notrunc',
+    'status=none',
+  ],
+  ['cp', '--', path, target],
+]
+
+/** `false` if no command could copy the file. */
 async function runCopy(): Promise<boolean> {
-  const child = spawn('cp', ['--reflink=auto', '--', path, target], { stdio: 'ignore' })
+  for (const [program, ...args] of COPY_COMMANDS) if (await runProgram(program, args)) return true
+  return false
+}
+
+/** `false` if there is no such program, or if it has failed. */
+async function runProgram(program: string, args: readonly string[]): Promise<boolean> {
+  const child = spawn(program, args, { stdio: 'ignore' })
+  lowerPriority(child.pid)
   const look = setInterval(() => Atomics.load(isAborted, 0) !== 0 && child.kill(), LOOK_EVERY_MS)
   try {
     const [code] = (await once(child, 'close')) as [number | null]
@@ -125,6 +154,7 @@ function leaveWriteAheadLog(): void {
 }
 
 async function run(): Promise<void> {
+  lowerThreadPriority()
   await copyDatabase()
   leaveWriteAheadLog()
   parentPort?.postMessage('done')

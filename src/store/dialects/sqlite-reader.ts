@@ -1,14 +1,17 @@
 // A thread that runs one query on a connection of its own and ends.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { lowerThreadPriority } from '../background-priority.ts'
 
 interface Task {
+  readonly inBackground: boolean
   readonly path: string
   readonly text: string
   readonly values: readonly SQLInputValue[]
 }
 
-const { path, text, values } = workerData as Task
+const { path, text, values, inBackground } = workerData as Task
+if (inBackground) lowerThreadPriority()
 // Waiting inside the engine stops only this thread.
 const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
 const answer = () => {

@@ -3,13 +3,24 @@ import { Worker } from 'node:worker_threads'
 import type { CompiledQuery } from 'kysely'
 import { storeUnavailable } from '../unavailable.ts'
 
+export interface ReadOptions {
+  /** Lets requests go before the query. */
+  readonly inBackground?: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Runs one query on a connection and a thread of its own: for what reads for a long time. */
 export async function readInThread<R>(
   path: string,
   query: CompiledQuery<R>,
-  signal?: AbortSignal,
+  { inBackground = false, signal }: ReadOptions = {},
 ): Promise<R[]> {
-  const worker = startThread('sqlite-reader', { path, text: query.sql, values: query.parameters })
+  const worker = startThread('sqlite-reader', {
+    path,
+    text: query.sql,
+    values: query.parameters,
+    inBackground,
+  })
   try {
     // A query that runs is not interrupted; the thread ends after it.
     return await resultOf(worker, signal, () => void worker.terminate())

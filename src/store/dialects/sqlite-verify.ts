@@ -58,7 +58,7 @@ const identifier = (text: string) => `"${text.replaceAll('"', '""')}"`
 
 async function readFile<R>(path: string, query: string, signal?: AbortSignal): Promise<R[]> {
   try {
-    return await readInThread<R>(path, CompiledQuery.raw(query), signal)
+    return await readInThread<R>(path, CompiledQuery.raw(query), { inBackground: true, signal })
   } catch (error) {
     signal?.throwIfAborted()
     throw snapshotDamaged(path, error)
