@@ -31,10 +31,12 @@ export async function quickCheck(database: DatabaseAddress, signal?: AbortSignal
 
 async function checkFile(path: string, signal?: AbortSignal): Promise<string> {
   const { readInThread } = await import('./dialects/sqlite-threads.ts')
-  const rows = await readInThread(path, QUICK_CHECK, signal).catch((error: unknown) => {
-    const cause = error instanceof AppError ? error.cause : error
-    throw storeUnavailable(cause, `The database ${path} cannot be read: ${errorMessage(cause)}.`)
-  })
+  const rows = await readInThread(path, QUICK_CHECK, { inBackground: true, signal }).catch(
+    (error: unknown) => {
+      const cause = error instanceof AppError ? error.cause : error
+      throw storeUnavailable(cause, `The database ${path} cannot be read: ${errorMessage(cause)}.`)
+    },
+  )
   const result = rows[0]?.quick_check
   if (result === 'ok') return 'quick_check: ok'
   throw snapshotDamaged(path, `quick_check: ${result}`)

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { SEARCH_PATH } from './host-shell.ts'
+import { searchPath } from '../env.ts'
 import { formatCommand, type CommandOptions, type CommandOutcome, type Shell } from './shell.ts'
 
 export interface DryRunShellDeps {
@@ -8,7 +8,7 @@ export interface DryRunShellDeps {
   readonly reader: Pick<Shell, 'ask'>
   /** Takes one line for each command that is not run. */
   readonly print: (line: string) => void
-  /** Where programs are searched. */
+  /** Where programs are searched. Left out: where this program was. */
   readonly path?: string | undefined
 }
 
@@ -25,7 +25,7 @@ export class DryRunShell implements Shell {
   }
 
   async run(command: readonly string[]): Promise<CommandOutcome> {
-    const { path = SEARCH_PATH, print } = this.#deps
+    const { path = searchPath(), print } = this.#deps
     const [program = ''] = command
     if (!isInstalled(program, path)) return { status: 'missing', reason: `${program} is not installed` }
     print(`would run: ${formatCommand(command)}`)

@@ -5,15 +5,14 @@ import type { Readable } from 'node:stream'
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
+import { searchPath } from '../env.ts'
 import type { CommandOptions, CommandOutcome, Shell } from './shell.ts'
 
 export interface HostShellOptions {
   readonly clock: WaitingClock
-  /** Where programs are searched. */
+  /** Where programs are searched. Left out: where this program was. */
   readonly path?: string | undefined
 }
-
-export const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 const TIMEOUT_MS = 10 * MINUTE
 const KILL_AFTER_MS = 5 * SECOND
@@ -29,7 +28,7 @@ export class HostShell implements Shell {
   readonly #clock: WaitingClock
   readonly #environment: Readonly<Record<string, string>>
 
-  constructor({ clock, path = SEARCH_PATH }: HostShellOptions) {
+  constructor({ clock, path = searchPath() }: HostShellOptions) {
     this.#clock = clock
     // The environment of this program may have secrets. Messages in English can be searched for.
     this.#environment = { PATH: path, HOME: homeDirectory(), LC_ALL: 'C.UTF-8' }

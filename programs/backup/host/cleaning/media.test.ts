@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -72,6 +73,20 @@ describe('the step media removes', () => {
     assert.ok(existsSync(join(base, 'outside/x.part')) && existsSync(join(base, 'media/link.part')))
     assert.equal(removed().length, 4)
     await assert.rejects(clean(['media/link/*.part']), /media\/link is a symbolic link/)
+  })
+
+  it('nothing on another mount below the first wildcard', async (t) => {
+    const { base, file, clean } = world(t)
+    file('outside/x.part')
+    const point = join(base, 'media/sub')
+    if (spawnSync('mount', ['--bind', join(base, 'outside'), point]).status !== 0)
+      return t.skip('this account cannot mount')
+    t.after(() => spawnSync('umount', [point]))
+    await clean(['media/**/x.part', 'media/*/x.part'])
+    assert.ok(existsSync(join(base, 'outside/x.part')))
+    await clean(['media/sub/*.part'])
+    assert.ok(!existsSync(join(base, 'outside/x.part')))
+    assert.equal(spawnSync('umount', [point]).status, 0)
   })
 
   it('nothing in a protected directory', async (t) => {

@@ -12,23 +12,24 @@ const NOT_REMOVABLE: readonly unknown[] = ['EBUSY', 'EPERM', 'EACCES']
 /** Removes entries and counts them. */
 export class Removal {
   readonly #files: FileChanges
-  readonly #protected: readonly string[]
+  readonly #protected: ReadonlySet<string>
   #freedBytes = 0
   #removed = 0
   #left = 0
 
   constructor(files: FileChanges, protectedPaths: readonly string[]) {
     this.#files = files
-    this.#protected = protectedPaths.flatMap((path) => identityOf(path))
+    this.#protected = new Set(protectedPaths.flatMap(identitiesAt))
   }
 
   /** Whether a directory must not be entered. It is compared by its identity, since it may have several paths. */
   isProtected({ stats }: OpenDirectory): boolean {
-    return this.#protected.includes(`${stats.dev}:${stats.ino}`)
+    return this.#protected.has(identityOf(stats))
   }
 
   /** Whether the file is gone. */
   file(directory: OpenDirectory, name: Buffer, stats: BigIntStats): boolean {
+    if (this.#protected.has(identityOf(stats))) return false
     const outcome = this.#attempt(() => this.#files.removeFile(directory, name))
     if (outcome === 'removed' && stats.isFile()) this.#freedBytes += bytesOf(stats)
     return outcome !== 'left'
@@ -59,7 +60,11 @@ export class Removal {
   }
 }
 
-function identityOf(path: string): string[] {
+function identitiesAt(path: string): string[] {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return stats ? [`${stats.dev}:${stats.ino}`] : []
+  return stats ? [identityOf(stats)] : []
+}
+
+function identityOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`
 }

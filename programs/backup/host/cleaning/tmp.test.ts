@@ -157,12 +157,14 @@ describe('the step tmp', () => {
     assert.ok(!files.includes('nested/systemd-private-fake/file'))
   })
 
-  it('does not enter a protected directory, whatever its path is', async (t) => {
+  it('keeps a protected file, and does not enter a protected directory, whatever its path is', async (t) => {
     const { base, root, clean } = world(t)
     oldFile(join(root, 'platform/data/file'))
+    oldFile(join(root, 'platform.db'))
+    oldFile(join(root, 'other'))
     symlinkSync(join(root, 'platform'), join(base, 'alias'))
-    await clean({ protectedPaths: [join(base, 'alias'), join(base, 'missing')] })
-    assert.deepEqual(left(root), ['platform', 'platform/data', 'platform/data/file'])
+    await clean({ protectedPaths: [join(base, 'alias'), join(base, 'missing'), join(root, 'platform.db')] })
+    assert.deepEqual(left(root), ['platform', 'platform.db', 'platform/data', 'platform/data/file'])
   })
 
   it('does not follow a directory that is replaced by a link meanwhile', async (t) => {
@@ -270,14 +272,17 @@ describe('the step tmp', () => {
   it('prints what it would remove in a dry run', async (t) => {
     const { root, clean } = world(t)
     oldFile(join(root, 'a/line\nbreak'))
-    age(join(root, 'a'))
+    writeFileSync(join(root, 'young'), '')
+    mkdirSync(join(root, 'kept'))
+    writeFileSync(join(root, 'kept/young'), '')
+    for (const name of ['a', 'kept']) age(join(root, name))
     const lines: string[] = []
     await clean({ files: dryRunFileChanges((line) => lines.push(line)) })
     assert.deepEqual(lines, [
       `would remove ${JSON.stringify(`${root}/a/line\nbreak`)}`,
       `would remove ${JSON.stringify(`${root}/a`)}`,
     ])
-    assert.deepEqual(left(root), ['a', 'a/line\nbreak'])
+    assert.deepEqual(left(root), ['a', 'a/line\nbreak', 'kept', 'kept/young', 'young'])
   })
 
   for (const source of ['tmpfs', 'bind'] as const) {

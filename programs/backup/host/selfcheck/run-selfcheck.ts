@@ -30,9 +30,10 @@ export async function runSelfcheck({
   const over = new AbortController()
   const stop = signal ? AbortSignal.any([over.signal, signal]) : over.signal
   void clock.wait(forMs, stop).then(() => over.abort())
+  const stopReason = () => (signal?.aborted ? 'interrupted' : `no result within ${formatDuration(forMs)}`)
   const repeat = async (step: SelfCheckStep): Promise<SelfCheck> => {
     for (let attempt = 0; ; attempt++) {
-      const result = await tryOnce(step, stop, forMs)
+      const result = await tryOnce(step, stop, stopReason)
       onResult(result)
       if (result.ok || stop.aborted) return result
       await clock.wait(
@@ -48,9 +49,13 @@ export async function runSelfcheck({
 }
 
 /** The check may not react to the signal, which then ends the wait for it. */
-async function tryOnce({ name, check }: SelfCheckStep, stop: AbortSignal, forMs: number): Promise<SelfCheck> {
+async function tryOnce(
+  { name, check }: SelfCheckStep,
+  stop: AbortSignal,
+  stopReason: () => string,
+): Promise<SelfCheck> {
   const stopped = Promise.withResolvers<never>()
-  const onStop = () => stopped.reject(new Error(`no result within ${formatDuration(forMs)}`))
+  const onStop = () => stopped.reject(new Error(stopReason()))
   if (stop.aborted) onStop()
   stop.addEventListener('abort', onStop, { once: true })
   try {

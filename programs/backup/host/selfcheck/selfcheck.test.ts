@@ -231,5 +231,8 @@ describe('a self-check', () => {
     stop.abort()
     assert.equal((await running)[0]?.ok, false)
     assert.deepEqual(clock.waits(), [])
+    const late = { name: 'x', check: () => new Promise<string>(() => undefined) }
+    const stopped = await runSelfcheck({ clock, steps: [late], forMs: SECOND, signal: stop.signal })
+    assert.equal(stopped[0]?.detail, 'interrupted')
   })
 })
