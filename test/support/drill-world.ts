@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { takeSnapshot } from '../../programs/backup/database-files.ts'
+import { takeSnapshot, type DatabaseFiles } from '../../programs/backup/database-files.ts'
 import { DryRunDrive } from '../../programs/backup/drive/dry-run-drive.ts'
 import type { Drive } from '../../programs/backup/drive/port.ts'
 import { replaceFile } from '../../programs/backup/drive/small-files.ts'
@@ -38,6 +38,7 @@ export interface DrillWorld extends Disposable {
   readonly drive: Drive
   /** The live database. */
   readonly live: string
+  readonly databases: DatabaseFiles
   /** What the ticket was told, and the heartbeats. */
   readonly tickets: readonly string[]
   readonly progress: readonly string[]
@@ -65,11 +66,12 @@ export function drillWorld(options: { readonly drive?: Drive } = {}): DrillWorld
   const tickets: string[] = []
   const progress: string[] = []
   const liveAddress: DatabaseAddress = { kind: 'sqlite', path: live }
+  const databases = databaseFiles(liveAddress)
   let count = 0
   const deps: RestoreDeps = {
     drive,
     rootDirectory: ROOT,
-    databases: databaseFiles(liveAddress),
+    databases,
     identityFile: undefined,
     backupsDirectory,
     clock,
@@ -89,6 +91,7 @@ export function drillWorld(options: { readonly drive?: Drive } = {}): DrillWorld
     backupsDirectory,
     drive,
     live,
+    databases,
     tickets,
     progress,
     async pack({ recipients = [], database = liveAddress, spoil = () => undefined }: PackOptions = {}) {
@@ -147,6 +150,7 @@ async function publishArchive(
 
 const SCHEMA = `
   pragma journal_mode = wal;
+  pragma synchronous = off;
   create table schema_migrations (name text primary key, breaking integer not null) strict;
   insert into schema_migrations values ('0001-foundation', 0), ('0002-orders', 0);
   create table users (id text primary key, name text not null) strict;

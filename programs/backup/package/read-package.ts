@@ -6,6 +6,7 @@ import { Parser } from 'tar/parse'
 import type { ReadEntry } from 'tar/read-entry'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { AGE_MAGIC, unsealed } from './age.ts'
+import { ByteReader } from './byte-reader.ts'
 import { decompressed } from './decompression.ts'
 import { fileChunks } from './file-chunks.ts'
 import { MANIFEST_NAME, parseManifest, type PackagedFile, type PackageManifest } from './manifest.ts'
@@ -36,6 +37,7 @@ export interface UnpackRequest {
   readonly signal?: AbortSignal | undefined
 }
 
+const BLOCK_BYTES = 256 * 1_024
 const MAX_MANIFEST_BYTES = 64 * 1_024 ** 2
 // Headers and padding of each file, and the end of the archive
 const OVERHEAD_BYTES = 4 * 1_024
@@ -45,6 +47,8 @@ const OVERHEAD_SHARE = 1.1
 export async function unpackPackage(request: UnpackRequest): Promise<PackageManifest> {
   const unpacking = new Unpacking(request)
   const parser = new Parser({ strict: true, onReadEntry: (entry) => unpacking.take(entry) })
+  // Of a kind that the parser does not read, such as sparse files.
+  parser.on('ignoredEntry', (entry: ReadEntry) => unpacking.refuse(entry))
   const failed = new Promise<never>((_, reject) => {
     parser.on('error', (error) =>
       reject(new PackageError('unpacks', `The archive is damaged: ${errorMessage(error)}`)),
@@ -53,11 +57,15 @@ export async function unpackPackage(request: UnpackRequest): Promise<PackageMani
   })
   failed.catch(() => undefined)
   const ended = new Promise<void>((resolve) => void parser.on('end', () => resolve()))
+  // What follows is padding. The parser would keep all of it in memory.
+  let isAtEnd = false
+  parser.on('eof', () => (isAtEnd = true))
   try {
     for await (const chunk of tarBytes(request)) {
       request.signal?.throwIfAborted()
       unpacking.count(chunk.length)
-      if (!parser.write(Buffer.from(chunk))) await Promise.race([once(parser, 'drain'), failed])
+      if (isAtEnd) continue
+      if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), failed])
       unpacking.throwFailure()
     }
     parser.end()
@@ -69,10 +77,27 @@ export async function unpackPackage(request: UnpackRequest): Promise<PackageMani
   }
 }
 
-async function* tarBytes({ file, identities }: UnpackRequest): AsyncIterable<Uint8Array> {
+async function* tarBytes({ file, identities }: UnpackRequest): AsyncIterable<Buffer> {
   const isSealed = await startsWith(file, AGE_MAGIC)
   const bytes = isSealed ? checked('decrypts', unsealed(fileChunks(file), identities)) : fileChunks(file)
-  yield* checked('unpacks', decompressed(bytes))
+  yield* checked('unpacks', uncompressed(decompressed(bytes)))
+}
+
+// gzip (RFC 1952) and zstd (RFC 8878)
+const COMPRESSED = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])]
+
+/** The parser would decompress an archive once more, and its limit would be that of the outer one. */
+async function* uncompressed(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
+  const reader = new ByteReader(chunks)
+  try {
+    const start = await reader.readUpTo(BLOCK_BYTES)
+    if (COMPRESSED.some((magic) => start.subarray(0, magic.length).equals(magic)))
+      throw new Error('it is compressed twice')
+    yield start
+    while (!(await reader.isAtEnd())) yield await reader.readUpTo(BLOCK_BYTES)
+  } finally {
+    await reader.close()
+  }
 }
 
 async function startsWith(file: string, text: string): Promise<boolean> {
@@ -81,7 +106,7 @@ async function startsWith(file: string, text: string): Promise<boolean> {
   return start.toString('latin1') === text
 }
 
-async function* checked(check: PackageCheck, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+async function* checked<T>(check: PackageCheck, chunks: AsyncIterable<T>): AsyncIterable<T> {
   try {
     yield* chunks
   } catch (error) {
@@ -133,10 +158,18 @@ class Unpacking {
     this.#work = this.#work
       .then(() => this.#write(entry))
       .catch((error: unknown) => {
-        this.#failure ??= toError(error)
-        this.#reject(error)
+        this.#fail(error)
         entry.resume()
       })
+  }
+
+  refuse(entry: ReadEntry): void {
+    this.#work = this.#work.then(() => this.#fail(wrongKind(entry)))
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= toError(error)
+    this.#reject(error)
   }
 
   async finish(): Promise<PackageManifest> {
@@ -155,8 +188,7 @@ class Unpacking {
     const expected = this.#expected.get(path)
     // Directories are made for the files in them.
     if (!expected && type === 'Directory') return entry.resume()
-    if (type !== 'File' && type !== 'OldFile')
-      throw new PackageError('unpacks', `${printable(path)} is a ${type}; a package has files only.`)
+    if (type !== 'File' && type !== 'OldFile') throw wrongKind(entry)
     if (!expected)
       throw new PackageError('files', `${printable(path)} is not in the manifest, or twice in the archive.`)
     if (size !== expected.size)
@@ -217,6 +249,10 @@ async function writing<T>(path: string, step: Promise<T>): Promise<T> {
     const message = `${printable(path)} cannot be written: ${errorMessage(error)}`
     throw new PackageError('unpacks', message, { cause: error })
   }
+}
+
+function wrongKind({ path, type }: ReadEntry): PackageError {
+  return new PackageError('unpacks', `${printable(path)} is a ${type}; a package has files only.`)
 }
 
 function toError(error: unknown): Error {

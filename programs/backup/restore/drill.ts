@@ -19,7 +19,7 @@ export interface DrillDeps {
   readonly databases: Pick<DatabaseFiles, 'restored'>
   /** For sealed packages. */
   readonly identityFile: string | undefined
-  /** Takes what is being done, many times a second. */
+  /** Takes what is being done now. */
   readonly progress: (text: string) => void
   /** Takes each check when it has ended. */
   readonly onCheck: (check: DrillCheck) => void

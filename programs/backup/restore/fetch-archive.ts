@@ -40,7 +40,7 @@ async function writeArchiveTo(
   { drive, progress, signal }: FetchRequest,
 ): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256')
-  let size = 0
+  let [size, percent] = [0, -1]
   await using archive = await open(target, 'wx', 0o600)
   for await (const chunk of drive.download(file)) {
     signal?.throwIfAborted()
@@ -48,7 +48,10 @@ async function writeArchiveTo(
     hash.update(chunk)
     size += chunk.length
     await written
-    progress(`downloading ${file.name}: ${sizeText(size)} of ${sizeText(file.size)}`)
+    const reached = Math.floor((size / file.size) * 100)
+    if (reached === percent) continue
+    percent = reached
+    progress(`downloading ${file.name}: ${percent} % of ${sizeText(file.size)}`)
   }
   return { size, sha256: hash.digest('hex') }
 }
