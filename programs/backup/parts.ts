@@ -89,13 +89,13 @@ export class BackupParts implements Disposable {
     this.state = new FileStateStore(state, { clock, onUnusable })
   }
 
-  /** New ones for each try: they delay it by a limited time. */
-  openAlerts(): NightAlerts {
-    const { config, logger } = this
+  /** New ones for each try: they delay it by a limited time. `directory` is that of the outbox. */
+  openAlerts(directory = placesOf(this.config).directory, logger = this.logger): NightAlerts {
+    const { config } = this
     const { clock } = this.runtime
     const { backup } = config
     return new NightAlerts({
-      files: new DirectoryOutboxFiles(placesOf(config).directory),
+      files: new DirectoryOutboxFiles(directory),
       api: this.#resources.use(new PlatformClient({ url: backup.platformApi, clock })),
       clock,
       logger,

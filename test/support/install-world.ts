@@ -29,6 +29,7 @@ export const INSTALL_SETTINGS: InstallSettings = {
   dataDir: '/var/lib/platform',
   databaseFile: '/var/lib/platform/platform.db',
   staging: '/opt/platform/backups/staging',
+  hasDrive: true,
   tokenFile: TOKEN_FILE,
   secretsFile: SECRETS_FILE,
   textfile: undefined,

@@ -1,4 +1,6 @@
+import { silentLogger } from '../../../src/kernel/logger.ts'
 import {
+  backupsDirectory,
   installReportJson,
   installReportText,
   installRoutine,
@@ -21,12 +23,13 @@ export interface InstallOptions {
 
 /** `platform backup install` */
 export async function install(parts: BackupParts, { root, print }: InstallOptions): Promise<CommandResult> {
-  const deps = installDeps(parts)
+  const target = new TargetRoot(root)
+  const deps = installDeps(parts, target)
   if (print) {
     const units = printedUnits(deps)
     return { exitCode: 0, text: units, json: { units } }
   }
-  return resultOf(await installRoutine(new TargetRoot(root), deps))
+  return resultOf(await installRoutine(target, deps))
 }
 
 /** `platform backup uninstall` */
@@ -34,18 +37,24 @@ export async function uninstall(
   parts: BackupParts,
   { root }: Pick<InstallOptions, 'root'>,
 ): Promise<CommandResult> {
-  return resultOf(await uninstallRoutine(new TargetRoot(root), installDeps(parts)))
+  const target = new TargetRoot(root)
+  return resultOf(await uninstallRoutine(target, installDeps(parts, target)))
 }
 
-function installDeps(parts: BackupParts): InstallDeps {
-  const { config, runtime, shell } = parts
+function installDeps(parts: BackupParts, root: TargetRoot): InstallDeps {
+  const { config, runtime, shell, logger } = parts
+  const settings = installSettingsOf(config)
   return {
-    settings: installSettingsOf(config),
+    settings,
     program: runtime.program,
     clock: runtime.clock,
     shell,
     shellVariables: shellVariablesOf(runtime.loaded),
-    registerHeartbeats: () => parts.openAlerts().registerHeartbeats(),
+    registerHeartbeats() {
+      // An image sends what waits there when it runs; the log of this host has nothing to do with it.
+      const log = root.isHost ? logger : silentLogger
+      return parts.openAlerts(root.locate(backupsDirectory(settings)), log).registerHeartbeats()
+    },
   }
 }
 

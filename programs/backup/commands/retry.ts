@@ -5,7 +5,7 @@ import type { BackupParts } from '../parts.ts'
 import { nightResult } from './night-result.ts'
 import { requireDriveSettings } from './requirements.ts'
 import type { CommandResult } from './result.ts'
-import { runNight, type RunOptions } from './run.ts'
+import { runNight, runTimerCall, type RunOptions } from './run.ts'
 
 export interface RetryOptions extends RunOptions {
   readonly once?: boolean
@@ -15,7 +15,7 @@ export interface RetryOptions extends RunOptions {
 export async function retryBackup(parts: BackupParts, options: RetryOptions): Promise<CommandResult> {
   requireDriveSettings(parts.runtime.loaded)
   const retry = () => runNight(parts, options, (night) => night.retryOnce())
-  if (options.once) return nightResult(await retry())
+  if (options.once) return nightResult(await runTimerCall(parts, options, (night) => night.retryOnce()))
   for (;;) {
     await waitUntilDue(parts)
     const outcome = await retry()

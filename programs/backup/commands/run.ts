@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs'
+import { AppError } from '../../../src/kernel/errors.ts'
 import { Night, type NightOutcome } from '../night/night.ts'
 import type { BackupParts } from '../parts.ts'
-import { withRunLock } from './lock.ts'
+import { LOCK_HELD, withRunLock } from './lock.ts'
 import { updateMetrics } from './metrics.ts'
 import { nightResult } from './night-result.ts'
 import { requireDriveSettings } from './requirements.ts'
@@ -17,9 +18,23 @@ export interface RunOptions {
 /** `platform backup run` */
 export async function runBackup(parts: BackupParts, options: RunOptions): Promise<CommandResult> {
   requireDriveSettings(parts.runtime.loaded)
-  return nightResult(
-    await runNight(parts, options, (night) => (options.scheduled ? night.runScheduled() : night.run())),
-  )
+  if (options.scheduled)
+    return nightResult(await runTimerCall(parts, options, (night) => night.runScheduled()))
+  return nightResult(await runNight(parts, options, (night) => night.run()))
+}
+
+/** A call of a timer. While another call is at work it has nothing to do, and no unit fails because of that. */
+export async function runTimerCall(
+  parts: BackupParts,
+  options: RunOptions,
+  call: (night: Night) => Promise<NightOutcome>,
+): Promise<NightOutcome> {
+  try {
+    return await runNight(parts, options, call)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== LOCK_HELD) throw error
+    return { outcome: 'nothing', message: error.message }
+  }
 }
 
 /** Makes one call of the routine, under its lock, and writes the metrics. */

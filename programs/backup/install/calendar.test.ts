@@ -5,10 +5,10 @@ import { calendarLines, DRILL_DAYS, drillTime, retryTimes, runTimes, type NightW
 const NIGHT: NightWindow = { start: '02:00', end: '06:00', retryEveryMs: 1_800_000 }
 const lines = (times: readonly number[]) => calendarLines(times, 'Europe/Berlin')
 
-test('a night is called at 02:00, and again at 03:00 for nights that have no 02:00', () => {
+test('a night is called at 02:00, and again at 03:05 for nights that have no 02:00', () => {
   assert.deepEqual(
     runTimes(NIGHT).flatMap((time) => lines([time])),
-    ['*-*-* 02:00:00 Europe/Berlin', '*-*-* 03:00:00 Europe/Berlin'],
+    ['*-*-* 02:00:00 Europe/Berlin', '*-*-* 03:05:00 Europe/Berlin'],
   )
 })
 

@@ -14,15 +14,15 @@ type TimeOfDay = number
 
 const HOUR_MINUTES = 60
 const DAY_MINUTES = 24 * HOUR_MINUTES
-// When clocks are put forward, some local times do not exist, in nearly every zone for an hour or less.
-const LONGEST_GAP = HOUR_MINUTES
+// When clocks are put forward, some local times do not exist, for an hour or less. The rest keeps it apart from a retry.
+const SECOND_CALL_AFTER = HOUR_MINUTES + 5
 
 /**
  * The times of `run --scheduled`: the start of the window, and a second call for the nights that have no such time. It
  * does nothing on a date that had the first call.
  */
 export function runTimes({ start }: NightWindow): readonly [TimeOfDay, TimeOfDay] {
-  return [minuteOf(start), minuteOf(start, LONGEST_GAP)]
+  return [minuteOf(start), minuteOf(start, SECOND_CALL_AFTER)]
 }
 
 /** The times of `retry --once`: each retry, and the end of the window, where a lost night is escalated. */

@@ -16,7 +16,11 @@ function load(env: Readonly<Record<string, string>>) {
   })
 }
 
-const SERVER = { DATA_DIR: '/var/lib/platform', BACKUP_TIME_ZONE: 'Europe/Berlin' }
+const SERVER = {
+  DATA_DIR: '/var/lib/platform',
+  BACKUP_TIME_ZONE: 'Europe/Berlin',
+  BACKUP_DRIVE_API_URL: 'http://127.0.0.1:8089',
+}
 
 test('the units follow the settings', () => {
   assert.deepEqual(installSettingsOf(load(SERVER).config), INSTALL_SETTINGS)
@@ -33,5 +37,9 @@ test('the units follow the settings', () => {
 })
 
 test('the variables of a shell are those that settings come from', () => {
-  assert.deepEqual(shellVariablesOf(load({ ...SERVER, PATH: '/usr/bin' })), ['DATA_DIR', 'BACKUP_TIME_ZONE'])
+  assert.deepEqual(shellVariablesOf(load({ ...SERVER, PATH: '/usr/bin' })), [
+    'DATA_DIR',
+    'BACKUP_TIME_ZONE',
+    'BACKUP_DRIVE_API_URL',
+  ])
 })

@@ -9,6 +9,7 @@ export function installSettingsOf({ backup, dataDir, database }: Config): Instal
     dataDir,
     databaseFile: location.kind === 'sqlite' ? location.path : undefined,
     staging: backup.staging,
+    hasDrive: backup.drive.apiUrl !== undefined,
     tokenFile: backup.drive.tokenFile,
     secretsFile: backup.drive.secretsFile,
     textfile: backup.textfile,

@@ -263,11 +263,14 @@ test('a directory that every user may read is named, and keeps its mode', async 
 
 test('the report says when the timers elapse next, and which settings the units lack', async () => {
   using world = installWorld()
-  const report = await installRoutine(world.root, { ...world.deps, shellVariables: ['BACKUP_DRIVE_API_URL'] })
+  const settings = { ...world.deps.settings, hasDrive: false }
+  const shellVariables = ['BACKUP_SERVER']
+  const report = await installRoutine(world.root, { ...world.deps, settings, shellVariables })
   const text = installReportText(report)
   assert.match(text, /^next run: 2026-02-01 02:00 Europe\/Berlin$/m)
   assert.match(text, /^next restore drill: 2026-02-01 07:00 Europe\/Berlin$/m)
-  assert.match(text, /^only in this shell: BACKUP_DRIVE_API_URL; /m)
+  assert.match(text, /^only in this shell: BACKUP_SERVER; /m)
+  assert.match(text, /^backup\.drive\.api_url is not set/m)
   const { next_run: nextRun } = installReportJson(report) as { next_run: string }
   assert.equal(nextRun, '2026-02-01T01:00:00.000Z')
 })

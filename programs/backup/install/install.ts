@@ -85,10 +85,13 @@ function programInside(root: TargetRoot, program: InstalledProgram): InstalledPr
 const LEFT_ADVICE =
   'a unit was left as it is: move its changes to a drop-in (systemctl edit UNIT), remove the file, and install again'
 
-function adviceOn(entries: readonly InstalledEntry[], { shellVariables }: InstallDeps): string[] {
+const DRIVE_ADVICE = 'backup.drive.api_url is not set: each run fails until it is'
+
+function adviceOn(entries: readonly InstalledEntry[], { settings, shellVariables }: InstallDeps): string[] {
   const variables = `only in this shell: ${shellVariables.join(', ')}; the units read ${ENVIRONMENT_FILE} and the configuration file`
   return [
     ...(entries.some(isLeftUnit) ? [LEFT_ADVICE] : []),
+    ...(settings.hasDrive ? [] : [DRIVE_ADVICE]),
     ...(shellVariables.length > 0 ? [variables] : []),
   ]
 }

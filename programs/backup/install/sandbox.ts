@@ -14,7 +14,8 @@ const COMMON = [
   'ProtectHostname=yes',
   'ProtectKernelLogs=yes',
   'ProtectKernelModules=yes',
-  'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX',
+  '# AF_NETLINK: the addresses of the server are asked there.',
+  'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK',
   'RestrictRealtime=yes',
   'RestrictSUIDSGID=yes',
   'LockPersonality=yes',
@@ -46,17 +47,17 @@ const WITH_CONTAINERS = [
   '# writes PrivateDevices, RestrictNamespaces, and neither CAP_SYS_ADMIN nor @mount.',
   KEPT_OWNER,
   `CapabilityBoundingSet=${FILE_CAPABILITIES} CAP_SYS_BOOT CAP_SYS_ADMIN`,
-  'SystemCallFilter=@system-service @mount',
+  'SystemCallFilter=@system-service @reboot @mount',
 ]
 
 const WITHOUT_CONTAINERS = [
   'PrivateDevices=yes',
   'DevicePolicy=closed',
   'RestrictNamespaces=yes',
-  '# CAP_SYS_BOOT: backup.reboot_command may be one that does not ask systemd.',
+  '# CAP_SYS_BOOT, @reboot: backup.reboot_command may be one that does not ask systemd.',
   KEPT_OWNER,
   `CapabilityBoundingSet=${FILE_CAPABILITIES} CAP_SYS_BOOT`,
-  'SystemCallFilter=@system-service',
+  'SystemCallFilter=@system-service @reboot',
 ]
 
 /** The drill and the self-check, which write nothing but the files of the routine and `writable`. */

@@ -7,6 +7,8 @@ export interface InstallSettings {
   /** The SQLite file; undefined for PostgreSQL. */
   readonly databaseFile: string | undefined
   readonly staging: string
+  /** Whether `backup.drive.api_url` is set. */
+  readonly hasDrive: boolean
   readonly tokenFile: string
   readonly secretsFile: string
   /** node_exporter's file; undefined without one. */

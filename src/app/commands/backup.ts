@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import {
   backupStatus,
   BackupParts,
@@ -88,10 +88,15 @@ function installedProgram({ cwd }: CommandContext, { file }: LoadedConfig) {
   // The release is one executable, which names itself twice.
   const isExecutable = script === undefined || realpathSync(script) === realpathSync(node)
   return {
-    command: isExecutable ? [process.execPath] : [process.execPath, resolve(script)],
+    command: isExecutable ? [process.execPath] : [process.execPath, lastingPath(script)],
     configFile: file === undefined ? undefined : resolve(cwd, file),
     workingDirectory: cwd,
   }
+}
+
+/** `npx` starts programs by a link in its cache, which does not last. */
+function lastingPath(script: string): string {
+  return basename(dirname(script)) === '.bin' ? realpathSync(script) : resolve(script)
 }
 
 const CLEAR = '\r\u001b[K'
