@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
-import { SEARCH_PATH } from './host-shell.ts'
+import { searchPath } from '../env.ts'
 
 const COMMAND = ['journalctl', '--output=export', '--no-pager', '--quiet'] as const
 
@@ -16,7 +16,7 @@ export async function exportJournal(
   try {
     const child = spawn(program, args, {
       cwd: '/',
-      env: { PATH: SEARCH_PATH, LC_ALL: 'C.UTF-8' },
+      env: { PATH: searchPath(), LC_ALL: 'C.UTF-8' },
       stdio: ['ignore', file.fd, 'ignore'],
       ...(signal && { signal }),
     })
