@@ -239,7 +239,19 @@ test('a link in the image leads nowhere outside of it', async () => {
   symlinkSync(outside.directory, world.path('etc/systemd'))
   await assert.rejects(installRoutine(world.root, world.deps), /a link leads out of/)
   assert.deepEqual(readdirSync(outside.directory).sort(), ['etc', 'opt'])
-  assert.throws(() => new TargetRoot(`${world.directory}/missing`), /--root: there is no directory/)
+})
+
+test('--root may name a new directory, but not a file', async () => {
+  using world = installWorld()
+  const { tokenFile, secretsFile } = world.deps.settings
+  const settings = {
+    ...world.deps.settings,
+    tokenFile: world.path(tokenFile),
+    secretsFile: world.path(secretsFile),
+  }
+  await installRoutine(new TargetRoot(world.path('new/image')), { ...world.deps, settings })
+  assert.match(world.read(`new/image${UNITS}/${TIMER}`), /^OnCalendar=/m)
+  assert.throws(() => new TargetRoot(world.path(secretsFile)), /--root: \S+ is not a directory/)
 })
 
 test('--root / is this host without systemctl', () => {
