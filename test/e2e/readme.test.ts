@@ -24,6 +24,8 @@ const STEP_MS = 120_000
 // Messages wait for ever: nothing listens there. Decisions are what they are with a robot.
 const ROBOT = { ALERT_ROBOT_KIND: 'generic', ALERT_ROBOT_URL: 'http://127.0.0.1:1/robot' }
 
+const isRoot = process.getuid?.() === 0
+
 interface Block {
   readonly language: string
   readonly text: string
@@ -94,6 +96,20 @@ describe('the commands that the documents show', () => {
     for (const block of shown) await followSteps(world, block)
   })
 
+  it(
+    'print in docs/guide/nightly.md what it says',
+    { skip: !isRoot && 'the backup needs root' },
+    async () => {
+      await using world = await startWorld({ BACKUP_TIME_ZONE: 'UTC' })
+      using home = temporaryDirectory()
+      const env = { MOCK_DRIVE_PORT: '0' }
+      await using drive = await startMockProgram('mock-drive', { cwd: home.path, env })
+      const shown = blocksOf(read('docs/guide/nightly.md')).filter(({ language }) => language === 'console')
+      assert.ok(shown.length > 0, 'there are some')
+      for (const block of shown) await followSteps(world, block, { DRIVE: drive.url })
+    },
+  )
+
   it('print in docs/guide/mock-drive.md what it says', async () => {
     using home = temporaryDirectory()
     const [name, env] = ['mock-drive', { MOCK_DRIVE_PORT: '0' }]
@@ -141,9 +157,13 @@ function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-async function followSteps({ platform, shell, ownTerminal }: World, { language, text }: Block) {
+async function followSteps(
+  { platform, shell, ownTerminal }: World,
+  { language, text }: Block,
+  others: Readonly<Record<string, string>> = {},
+) {
   assert.equal(language, 'console', `a block that is run shows what it prints:\n${text}`)
-  const values = { API: platform.url, PASSWORD: firstPassword(platform.stderr()) }
+  const values = { API: platform.url, PASSWORD: firstPassword(platform.stderr()), ...others }
   for (const { command, output } of stepsOf(text)) {
     if (command.startsWith(HELD_OPEN)) await holdOpen(ownTerminal, platform, { command, output })
     else assert.match(plain(await shell.run(withValues(command, values))), patternOf(output), command)
