@@ -10,14 +10,15 @@ import { STEPS, type Step, type Task } from '../support/dying-backup.ts'
 import { temporaryDirectory } from '../support/platform.ts'
 import { onEveryDialect, testStore } from '../support/store.ts'
 
-const PROCESS = join(import.meta.dirname, '../support/dying-backup.ts')
+const ROOT = join(import.meta.dirname, '../..')
+const PROCESS = ['--import=./scripts/fast-tests.mjs', 'test/support/dying-backup.ts']
 
 function databaseOf(address: DatabaseAddress): Task['database'] {
   return address.kind === 'sqlite' ? { path: address.path } : { url: address.url.reveal() }
 }
 
 async function runDying(task: Task): Promise<void> {
-  const child = spawn(process.execPath, [PROCESS, JSON.stringify(task)], { stdio: 'inherit' })
+  const child = spawn(process.execPath, [...PROCESS, JSON.stringify(task)], { cwd: ROOT, stdio: 'inherit' })
   assert.deepEqual(await once(child, 'exit'), [null, 'SIGKILL'])
 }
 

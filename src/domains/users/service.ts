@@ -45,7 +45,7 @@ export interface UserDeps {
 /** Called after the commit with the id of a user that this process has created, changed or deleted. */
 export type UserListener = (userId: string) => void
 
-/** The hash of a new password; `verifiedHash` is the one that the old password was checked against. */
+/** The hash of a new password; `verifiedHash` is the hash with which the old password was verified. */
 export interface PreparedPassword {
   readonly hash: Secret
   readonly verifiedHash?: Secret
