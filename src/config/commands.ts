@@ -104,6 +104,7 @@ function parseParameters(entry: TableReader): CommandParameters {
 function parseParameter(name: string, entry: TableReader): CommandParameter {
   if (!PARAMETER_NAME.test(name))
     entry.fault([], 'a name of 1 to 64 letters, digits, hyphens or underscores that begins with a letter')
+  if (!entry.isTable) return { type: 'string' }
   entry.refuseOthers('type', 'description', 'pattern', 'values', 'default', 'secret')
   const type = entry.read('type', parsed(parameterType))
   if (!entry.has('type')) entry.fault(['type'], parameterType.expected)
@@ -221,6 +222,7 @@ const regularExpression: ValueReader<string> = {
 /** The entries of one table of the file. Every fault is added to the problems of the file. */
 class TableReader {
   readonly #path: KeyPath
+  readonly isTable: boolean
   readonly #entries: Readonly<Record<string, unknown>>
   readonly #sourceOf: SourceOf
   readonly #problems: Problem[]
@@ -229,9 +231,9 @@ class TableReader {
     this.#path = path
     this.#sourceOf = sourceOf
     this.#problems = problems
-    const isTable = Object.prototype.toString.call(value) === '[object Object]'
-    this.#entries = isTable ? (value as Record<string, unknown>) : {}
-    if (!isTable) this.fault([], `a table [${path.join('.')}]`, value)
+    this.isTable = Object.prototype.toString.call(value) === '[object Object]'
+    this.#entries = this.isTable ? (value as Record<string, unknown>) : {}
+    if (!this.isTable) this.fault([], `a table [${path.join('.')}]`, value)
   }
 
   get names(): string[] {

@@ -74,14 +74,18 @@ function readDocument(document: object, text: string, file: string): TomlFile {
     else if (isCommand(path, value)) {
       const command = parseCommand(path[1], value, sourceOf, problems)
       if (command) commands.push({ ...command, source })
-    } else problems.push({ source, key, expected: expectedInstead(key) })
+    } else problems.push({ source, key, expected: expectedInstead(path) })
   }
   return { values, commands, problems }
 }
 
 /** A value that is no table is a setting with a wrong name. */
 function isCommand(path: KeyPath, value: unknown): path is readonly [string, string] {
-  return path.length === 2 && path[0] === 'commands' && isTable(value)
+  return isCommandName(path) && isTable(value)
+}
+
+function isCommandName(path: KeyPath): boolean {
+  return path.length === 2 && path[0] === 'commands'
 }
 
 /** Everything in a document but the tables that hold settings. */
@@ -100,7 +104,12 @@ function dottedKey(path: KeyPath): string {
   return path.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join('.')
 }
 
-function expectedInstead(key: string): string {
+function expectedInstead(path: KeyPath): string {
+  const key = dottedKey(path)
   if (TABLES_WITHOUT_EFFECT.includes(key)) return 'no such table: it has no effect in this release'
-  return TABLES.has(key) ? `a table [${key}]` : `a known key${didYouMean(key, [...KEYS, ...TABLES])}`
+  const isInCommands = isCommandName(path)
+  const known = [...KEYS, ...TABLES].filter((each) => !isInCommands || each.startsWith('commands.'))
+  const suggestion = didYouMean(key, known)
+  const isTableExpected = TABLES.has(key) || (isInCommands && suggestion === '')
+  return isTableExpected ? `a table [${key}]` : `a known key${suggestion}`
 }

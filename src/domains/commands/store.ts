@@ -117,6 +117,13 @@ export function readableFor(commandIds: readonly string[], callerId: string): st
   return ['', ...commandIds, `=${callerId}`, ''].join('\n')
 }
 
+// docs/specification.md, Commands: a page has up to 1,000 executions, and an output up to 64 KiB
+const LISTED_OUTPUT = sql.lit(1_024)
+
+/** The end of the output. Cut by the database, so that the rest is not read. */
+const listedText = sql<string | null>`case when length(text) > ${LISTED_OUTPUT}
+  then substr(text, length(text) - ${LISTED_OUTPUT} + 1) else text end`
+
 const pageOfExecutions = pages(
   { table: 'command_executions', createdAt: 'created_at' },
   (on) =>
@@ -124,7 +131,7 @@ const pageOfExecutions = pages(
       .selectFrom('command_executions')
       .leftJoin('command_outputs', 'execution_id', 'id')
       .select(['seq', ...EXECUTION])
-      .select(['text', 'total']),
+      .select([listedText.as('text'), 'total']),
   {
     status: (query, status: ExecutionStatus) => query.where('status', '=', status),
     commandId: (query, commandId: string) => query.where('command_id', '=', commandId),
@@ -137,7 +144,7 @@ const pageOfExecutions = pages(
   },
 )
 
-/** Newest first. */
+/** Newest first, each with the end of its output. */
 export async function listExecutions(
   queries: Queries,
   filter: ExecutionFilter,
