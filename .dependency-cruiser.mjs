@@ -15,6 +15,8 @@ const MOCK_SERVER = '^programs/mock-server/'
 const NOTIFICATION_MODULE = '^programs/ticket-notify/(notify[.]ts$|notification/)'
 const NOTIFIER_INDEX = '^programs/ticket-notify/index[.]ts$'
 const VPN_CLIENT = '^programs/vpn-client/'
+// The backup proves that a gateway takes clients: with the code of a client, so that both mean the same.
+const VPN_CLIENT_INDEX = '^programs/vpn-client/index[.]ts$'
 const DOMAIN_INDEX = '^src/domains/[^/]+/index[.]ts$'
 
 /** @param {string[]} names */
@@ -116,9 +118,10 @@ const PROGRAMS = [
   {
     name: 'programs-separate',
     comment:
-      'Separate programs do not import each other; shared code is in the kernel, that of mock servers in mock-server.',
+      'Separate programs do not import each other, except for the client of the gateway; shared code is in the kernel, ' +
+      'that of mock servers in mock-server.',
     from: { path: '^programs/([^/]+)/', pathNot: TESTS },
-    to: { path: '^programs/', pathNot: ['^programs/$1/', MOCK_SERVER] },
+    to: { path: '^programs/', pathNot: ['^programs/$1/', MOCK_SERVER, VPN_CLIENT_INDEX] },
   },
   {
     name: 'vpn-client',

@@ -26,9 +26,12 @@ const context: CommandContext = {
 // Each command loads its own modules only: most commands need no server.
 const databaseCommands = () => import('../src/app/commands/db.ts')
 const dataCommands = () => import('../src/app/commands/data.ts')
+const backupCommands = () => import('../src/app/commands/backup.ts')
 const userCommands = () => import('../src/app/commands/user.ts')
 
 const configFile = () => new Option('--config <file>', 'configuration file (default: ./platform.toml)')
+
+type BackupCommandName = keyof typeof import('../src/app/commands/backup.ts').BACKUP_COMMANDS
 
 function program(): Command {
   const platform = new Command('platform')
@@ -91,6 +94,50 @@ function program(): Command {
     )
     .addOption(configFile())
     .action(async (file, options) => (await dataCommands()).restoreBackup(context, file, options))
+
+  const backup = platform
+    .command('backup')
+    .description('the nightly routine: backup to a cloud drive, cleaning, reboot, restore drill; needs root')
+    .helpCommand(false)
+  const backupCommand = (name: BackupCommandName, description: string) =>
+    backup
+      .command(name)
+      .description(description)
+      .option('--json', 'print the outcome as one JSON object')
+      .addOption(configFile())
+      .action(async (options) => {
+        const { BACKUP_COMMANDS, runBackupCommand } = await backupCommands()
+        exitCode = await runBackupCommand(context, BACKUP_COMMANDS[name], options)
+      })
+  backupCommand('run', 'back up, clean and reboot')
+    .option('--scheduled', 'once per local date, inside the window: what the timer calls')
+    .option('--no-reboot', 'clean, but do not reboot')
+    .option('--dry-run', 'print the upload, the cleaning and the reboot instead of doing them')
+  backupCommand('retry', 'repeat a failed run until it succeeds, or its window ends')
+    .option('--once', 'do what is due now: what the retry timer calls')
+    .option('--no-reboot', 'clean, but do not reboot')
+  backup
+    .command('restore')
+    .argument('[id]', 'the backup, such as 20260131-020000')
+    .description(
+      'restore a backup into a directory of its own, and check it; the platform keeps its database',
+    )
+    .option('--latest', 'the newest backup on the drive')
+    .option('--into <directory>', 'keep the files in this new or empty directory')
+    .option('--json', 'print the report as one JSON object')
+    .addOption(configFile())
+    .action(async (id: string | undefined, options) => {
+      exitCode = await (await backupCommands()).runRestore(context, id, options)
+    })
+  backupCommand('install', 'write and start the timers of the routine; check its files first')
+    .option('--root <directory>', 'install into the image in this directory')
+    .option('--print', 'print the units, and write nothing')
+  backupCommand('uninstall', 'stop the timers and remove the units').option(
+    '--root <directory>',
+    'uninstall from the image in this directory',
+  )
+  backupCommand('selfcheck', 'check that the server works; after a reboot by the routine, report it')
+  backupCommand('status', 'show the last success, the last run, the next run and the last restore drill')
 
   const user = platform.command('user').description('administer users without the API').helpCommand(false)
   user

@@ -14,6 +14,7 @@ const ENTRIES = {
   main: 'bin/platform.ts',
   'sqlite-reader': 'src/store/dialects/sqlite-reader.ts',
   'sqlite-backup': 'src/store/dialects/sqlite-backup.ts',
+  'sqlite-contents-thread': 'src/store/dialects/sqlite-contents-thread.ts',
   'file-hash-thread': 'src/store/file-hash-thread.ts',
   'sqlite-checkpoint': 'src/store/dialects/sqlite-checkpoint.ts',
 }

@@ -1,6 +1,7 @@
 export { parseGatewayAddress, type GatewayAddress } from './addresses.ts'
 export { createVpnClient, type VpnClient, type VpnClientOptions, type VpnEnd } from './client.ts'
 export type { ResponseFrame } from './frames.ts'
+export { openSession } from './handshake.ts'
 export type { VpnEvent, VpnState } from './state-report.ts'
 export type { RequestOptions } from './session.ts'
 export type { ReadToken } from './token-source.ts'

@@ -1,9 +1,5 @@
-import {
-  SETTING_TABLE,
-  variablesOf,
-  type EnvironmentVariable,
-  type Setting,
-} from '../../src/config/schema.ts'
+import { SETTING_TABLE } from '../../src/config/schema.ts'
+import { variablesOf, type EnvironmentVariable, type Setting } from '../../src/config/setting.ts'
 import { code, page, table } from './markdown.ts'
 
 const INTRODUCTION = `Settings come from a TOML file, from the environment and from options. An option beats the

@@ -70,30 +70,6 @@ for (const wrong of ['', 'none', 'api,api', 'all,api', 'api,', 'api gateway']) {
   })
 }
 
-describe('a setting without an effect is an error', () => {
-  const cases: readonly (readonly [
-    name: string,
-    toml: string,
-    env: Environment,
-    lines: readonly string[],
-  ])[] = [
-    [
-      'in a table that only later releases read',
-      '\n[backup]\nclean = true',
-      {},
-      ['file platform.toml:2: backup: expected no such table: it has no effect in this release'],
-    ],
-  ]
-  for (const [name, toml, env, lines] of cases) {
-    test(name, () => {
-      assert.deepEqual(
-        configErrorLines(() => load(toml, env)),
-        lines,
-      )
-    })
-  }
-})
-
 test('a value where a table belongs is an error', () => {
   assert.deepEqual(
     configErrorLines(() => load('log = "info"')),

@@ -7,7 +7,8 @@ import { configErrorLines, configFiles } from '../../test/support/config-files.t
 import type { Config, LoadedConfig } from './config.ts'
 import type { Environment } from './env.ts'
 import type { ResolveOptions } from './resolve.ts'
-import { SETTING_TABLE, variablesOf, type SettingKey } from './schema.ts'
+import { SETTING_TABLE, type SettingKey } from './schema.ts'
+import { variablesOf } from './setting.ts'
 
 const { path, load, withoutFile } = configFiles()
 
@@ -65,6 +66,36 @@ test('without a file and an environment everything has its default', () => {
     },
     alerts: { acknowledgeForMs: 14_400_000, keepMs: 7_776_000_000, robot: { minSeverity: 'WARNING' } },
     data: { backupKeep: 7 },
+    backup: {
+      installRoot: '/opt/platform',
+      logs: ['/opt/platform/logs'],
+      staging: '/opt/platform/backups/staging',
+      timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+      compression: 'zstd',
+      encryption: { recipients: [] },
+      drive: {
+        apiPrefix: '/adrive/v1.0',
+        tokenFile: '/opt/platform/certs/backend/drive-token.json',
+        secretsFile: '/etc/platform/backup.env',
+        partSize: 67_108_864,
+      },
+      upload: {},
+      remoteKeep: { daily: 7, weekly: 4, monthly: 12 },
+      platformApi: 'http://127.0.0.1:9990',
+      server: 'primary',
+      windowStart: '02:00',
+      windowEnd: '06:00',
+      retryEveryMs: 1_800_000,
+      clean: ['packages', 'journal', 'tmp', 'media', 'containers', 'page-cache'],
+      tmpDir: '/tmp',
+      mediaGlobs: [],
+      reboot: true,
+      rebootCommand: ['systemctl', 'reboot'],
+      standby: {},
+      selfcheckForMs: 600_000,
+      dryRun: false,
+      templates: {},
+    },
     log: { level: 'info', format: 'json' },
   })
 })
@@ -89,6 +120,7 @@ const SECRET = '**redacted**'
 const ISSUER = 'auth.oidc.issuer = "https://a.example"'
 const CLIENT = 'auth.oidc.client_id = "c"\nauth.oidc.client_secret = "s"'
 const PROVIDER = `${ISSUER}\n${CLIENT}`
+const RECIPIENT = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'
 const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   module: { toml: '["worker", "api"]', fileText: 'api,worker', env: 'api' },
   read_only: { toml: 'true', env: '0', envText: 'false' },
@@ -182,6 +214,60 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'alerts.robot.min_severity': { toml: '"info"', fileText: 'INFO', env: 'Critical', envText: 'CRITICAL' },
   'data.backup_every': { toml: '"1d"', env: '6h' },
   'data.backup_keep': { toml: '1', env: '30' },
+  'backup.install_root': { toml: '"/srv/file"', env: '/srv/env' },
+  'backup.database': {
+    toml: '"/srv/file.db"',
+    env: 'postgres://me:canary@db/platform',
+    envText: `postgres://${SECRET}@db/platform`,
+  },
+  'backup.logs': { toml: '["/a,b", "/c"]', fileText: '["/a,b","/c"]', env: '/d, /e', envText: '["/d","/e"]' },
+  'backup.staging': { toml: '"/srv/file"', env: '/srv/env' },
+  'backup.time_zone': { toml: '"Europe/Berlin"', env: 'Asia/Shanghai' },
+  'backup.compression': { toml: '"gzip"', env: 'zstd' },
+  'backup.encryption.recipients': {
+    toml: `["${RECIPIENT}"]`,
+    fileText: `["${RECIPIENT}"]`,
+    env: `${RECIPIENT},${RECIPIENT}`,
+    envText: `["${RECIPIENT}","${RECIPIENT}"]`,
+  },
+  'backup.encryption.identity_file': { toml: '"/srv/file"', env: '/srv/env' },
+  'backup.drive.api_url': { toml: '"http://file:1/"', fileText: 'http://file:1', env: 'https://env' },
+  'backup.drive.api_prefix': { toml: '"/a/"', fileText: '/a', env: '/b/v2' },
+  'backup.drive.token_file': { toml: '"/srv/file"', env: '/srv/env' },
+  'backup.drive.secrets_file': { toml: '"/srv/file"', env: '/srv/env' },
+  'backup.drive.part_size': { toml: '"1MiB"', env: '5000000', envText: '5000000' },
+  'backup.upload.bytes_per_second': { toml: '1000', env: '10MB', envText: '10000000' },
+  'backup.remote_keep.daily': { toml: '1', env: '2' },
+  'backup.remote_keep.weekly': { toml: '1', env: '0' },
+  'backup.remote_keep.monthly': { toml: '1', env: '2' },
+  'backup.platform_api': { toml: '"http://file:1/"', fileText: 'http://file:1', env: 'https://env' },
+  'backup.server': { toml: '"standby"', env: 'primary' },
+  'backup.window_start': { toml: '"01:30"', env: '00:00' },
+  'backup.window_end': { toml: '"05:30"', env: '23:59' },
+  'backup.retry_every': { toml: '"10m"', env: '1h' },
+  'backup.clean': { toml: '["tmp"]', fileText: '["tmp"]', env: 'none' },
+  'backup.tmp_dir': { toml: '"/srv/file"', env: '/srv/env' },
+  'backup.media_globs': { toml: '["/a/*.ts"]', fileText: '["/a/*.ts"]', env: '/b', envText: '["/b"]' },
+  'backup.reboot': { toml: 'false', env: '0', envText: 'false' },
+  'backup.reboot_command': {
+    toml: '["kexec", "-e", "a b,c"]',
+    fileText: '["kexec","-e","a b,c"]',
+    env: '["true"]',
+  },
+  'backup.standby.gateway_url': {
+    toml: '"http://file:1/"',
+    fileText: 'http://file:1',
+    env: 'https://env',
+    beside: 'backup.standby.token_file = "/t"',
+  },
+  'backup.standby.token_file': {
+    toml: '"/srv/file"',
+    env: '/srv/env',
+    beside: 'backup.standby.gateway_url = "http://a"',
+  },
+  'backup.selfcheck_for': { toml: '"1m"', env: '1s' },
+  'backup.textfile': { toml: '"/srv/file.prom"', env: '/srv/env.prom' },
+  'backup.dry_run': { toml: 'true', env: '1', envText: 'true' },
   'log.level': { toml: '"debug"', env: 'error' },
   'log.format': { toml: '"pretty"', env: 'json' },
 }

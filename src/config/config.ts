@@ -1,7 +1,15 @@
+import {
+  environmentTemplates,
+  groupTemplates,
+  templateKey,
+  type AlertTemplates,
+  type TemplateText,
+} from './backup-templates.ts'
 import { programEnvironment, type CommandsConfig } from './commands.ts'
-import { ConfigError } from './config-error.ts'
+import { ConfigError, type Problem } from './config-error.ts'
 import { resolveSettings, type ResolveOptions } from './resolve.ts'
-import { SETTING_TABLE, type Setting, type SettingKey, type Settings } from './schema.ts'
+import { SETTING_TABLE, type SettingKey, type Settings } from './schema.ts'
+import type { Setting } from './setting.ts'
 import { readFirstFile } from './sources.ts'
 
 type ValueOf<S> = S extends { type: { parse(text: string, cwd: string): infer T } }
@@ -29,6 +37,7 @@ type Nested<Flat> = {
  */
 export type Config = Nested<{ [K in SettingKey as PropertyOf<K>]: ValueOf<Settings[K]> }> & {
   readonly commands: CommandsConfig
+  readonly backup: { readonly templates: AlertTemplates }
 }
 
 /** One setting as it is in effect, for people. */
@@ -50,7 +59,11 @@ export interface LoadedConfig {
 export function loadConfig(options: ResolveOptions): LoadedConfig {
   const file = readFirstFile(options)
   const resolved = resolveSettings(SETTING_TABLE, file, options)
-  const problems = [...file.problems, ...[...resolved.values()].flatMap(({ problem }) => problem ?? [])]
+  const problems: Problem[] = [
+    ...file.problems,
+    ...[...resolved.values()].flatMap(({ problem }) => problem ?? []),
+  ]
+  const texts = [...file.templates, ...environmentTemplates(options.env, problems)]
   if (problems.length > 0) throw new ConfigError(problems)
   const config: Record<string, unknown> = {}
   const settings = Object.entries(SETTING_TABLE).map(([key, setting]) => {
@@ -60,10 +73,22 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
   })
   setAt(config, 'commands.programs', file.commands)
   setAt(config, 'commands.environment', programEnvironment(options.env))
+  const templates = groupTemplates(texts)
+  setAt(config, 'backup.templates', templates)
   const commands = file.commands.map(({ id, run, source }) => {
     return { key: `commands.${id}`, text: JSON.stringify(run), source }
   })
-  return deepFreeze({ config: config as Config, file: file.path, settings: [...settings, ...commands] })
+  return deepFreeze({
+    config: config as Config,
+    file: file.path,
+    settings: [...settings, ...effective(texts), ...commands],
+  })
+}
+
+/** Each text that is in effect: those of the environment come last, and beat those of the file. */
+function effective(texts: readonly TemplateText[]): EffectiveSetting[] {
+  const byKey = new Map(texts.map((each) => [templateKey(each), each]))
+  return [...byKey].map(([key, { text, source }]) => ({ key, text: JSON.stringify(text), source }))
 }
 
 function propertyOf(key: string, { type, property }: Setting): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resolveSettings } from './resolve.ts'
-import type { SettingTable } from './schema.ts'
+import type { SettingTable } from './setting.ts'
 import { valueType } from './value-types.ts'
 
 const type = valueType({ name: 'text', expected: 'lower case', parse: (text) => /^[a-z]+$/.exec(text)?.[0] })
@@ -14,7 +14,7 @@ const TABLE: SettingTable = {
 function problems(env: Readonly<Record<string, string>>): string[] {
   const resolved = resolveSettings(
     TABLE,
-    { values: new Map(), commands: [], problems: [] },
+    { values: new Map(), commands: [], templates: [], problems: [] },
     { env, cwd: '/' },
   )
   return [...resolved.values()].flatMap(({ problem }) =>

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { describeValue, type Problem } from './config-error.ts'
-import type { DefaultContext, Setting, SettingTable } from './schema.ts'
+import type { DefaultContext, Setting, SettingTable } from './setting.ts'
 import { givenValue, type GivenValue, type SourceOptions } from './sources.ts'
 import type { TomlFile } from './toml-file.ts'
 import { MODULES, type ModuleName } from './value-types.ts'
@@ -30,9 +30,10 @@ export function resolveSettings(
   for (const [key, setting] of Object.entries(settings)) {
     const modules = (resolved.get('module')?.value ?? MODULES) as readonly ModuleName[]
     const dataDir = (resolved.get('data_dir')?.value ?? cwd) as string
+    const installRoot = (resolved.get('backup.install_root')?.value ?? cwd) as string
     const given =
       givenValue(options, file, key, setting, modules) ??
-      defaultValue(setting, { hostName: hostname(), terminal, modules, dataDir })
+      defaultValue(setting, { hostName: hostname(), terminal, modules, dataDir, installRoot })
     resolved.set(key, check(key, setting, given, cwd))
   }
   return new Map([...resolved].map(([key, each]) => [key, checkOthers(key, settings[key], each, resolved)]))

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Problem } from './config-error.ts'
 import type { Environment } from './env.ts'
-import { variablesOf, type Setting } from './schema.ts'
+import { variablesOf, type Setting } from './setting.ts'
 import { readTomlFile, type TomlFile } from './toml-file.ts'
 import { textOfToml, type ModuleName } from './value-types.ts'
 
@@ -74,5 +74,5 @@ function readAt(path: string, cwd: string): FirstFile | undefined {
 }
 
 function noFile(problems: readonly Problem[]): FirstFile {
-  return { path: undefined, values: new Map(), commands: [], problems }
+  return { path: undefined, values: new Map(), commands: [], templates: [], problems }
 }

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import type { ProgramCommand } from '../kernel/command.ts'
+import { parseTemplate, type TemplateText } from './backup-templates.ts'
 import { parseCommand } from './commands.ts'
 import type { Problem } from './config-error.ts'
-import { SETTING_TABLE, TABLES_WITHOUT_EFFECT } from './schema.ts'
+import { SETTING_TABLE } from './schema.ts'
 import { didYouMean } from './suggestions.ts'
 import { locateKeys, type KeyPath } from './toml-lines.ts'
 
@@ -12,11 +13,13 @@ export interface TomlFile {
   readonly values: ReadonlyMap<string, { readonly value: unknown; readonly source: string }>
   /** The tables `[commands.<id>]`, each with its place. */
   readonly commands: readonly (ProgramCommand & { readonly source: string })[]
+  /** The texts of the tables `[backup.templates."<alert>"]`. */
+  readonly templates: readonly TemplateText[]
   readonly problems: readonly Problem[]
 }
 
 const KEYS = new Set(Object.keys(SETTING_TABLE))
-const TABLES = new Set([...KEYS].flatMap(tablesAround))
+const TABLES = new Set([...[...KEYS].flatMap(tablesAround), 'backup.templates'])
 
 function tablesAround(key: string): string[] {
   const parts = key.split('.')
@@ -43,7 +46,7 @@ export function readTomlFile(path: string, shownAs: string): TomlFile | 'absent'
 }
 
 function unusable(source: string, expected: string, got?: string): TomlFile {
-  return { values: new Map(), commands: [], problems: [{ source, key: '', expected, got }] }
+  return { values: new Map(), commands: [], templates: [], problems: [{ source, key: '', expected, got }] }
 }
 
 function parseToml(bytes: Uint8Array, source: string): TomlFile {
@@ -66,6 +69,7 @@ function readDocument(document: object, text: string, file: string): TomlFile {
   }
   const values = new Map<string, { value: unknown; source: string }>()
   const commands: TomlFile['commands'][number][] = []
+  const templates: TemplateText[] = []
   const problems: Problem[] = []
   for (const [path, value] of entriesOf(document, [])) {
     const key = dottedKey(path)
@@ -74,9 +78,10 @@ function readDocument(document: object, text: string, file: string): TomlFile {
     else if (isCommand(path, value)) {
       const command = parseCommand(path[1], value, sourceOf, problems)
       if (command) commands.push({ ...command, source })
-    } else problems.push({ source, key, expected: expectedInstead(path) })
+    } else if (isTemplate(path)) templates.push(...parseTemplate(path[2], value, sourceOf, problems))
+    else problems.push({ source, key, expected: expectedInstead(path) })
   }
-  return { values, commands, problems }
+  return { values, commands, templates, problems }
 }
 
 /** A value that is no table is a setting with a wrong name. */
@@ -86,6 +91,10 @@ function isCommand(path: KeyPath, value: unknown): path is readonly [string, str
 
 function isCommandName(path: KeyPath): boolean {
   return path.length === 2 && path[0] === 'commands'
+}
+
+function isTemplate(path: KeyPath): path is readonly [string, string, string] {
+  return path.length === 3 && path[0] === 'backup' && path[1] === 'templates'
 }
 
 /** Everything in a document but the tables that hold settings. */
@@ -106,7 +115,6 @@ function dottedKey(path: KeyPath): string {
 
 function expectedInstead(path: KeyPath): string {
   const key = dottedKey(path)
-  if (TABLES_WITHOUT_EFFECT.includes(key)) return 'no such table: it has no effect in this release'
   const isInCommands = isCommandName(path)
   const known = [...KEYS, ...TABLES].filter((each) => !isInCommands || each.startsWith('commands.'))
   const suggestion = didYouMean(key, known)

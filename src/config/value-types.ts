@@ -10,7 +10,7 @@ export interface ValueType<T> {
   /** Completes the sentence "expected …". */
   readonly expected: string
   /** The type in a TOML file; a list may also be one string with commas. */
-  readonly toml: 'string' | 'number' | 'boolean' | 'list' | 'table'
+  readonly toml: 'string' | 'number' | 'string or number' | 'boolean' | 'list' | 'array' | 'table'
   /** The value of a text, undefined when the text is wrong. Relative paths start at `cwd`. */
   parse(text: string, cwd: string): T | undefined
   /** What the property of the setting in the configuration ends with. */
@@ -25,13 +25,24 @@ export function valueType<T>(options: Options<T>): ValueType<T> {
   return { toml: 'string', format: String, ...options }
 }
 
+const TEXT_TYPES: Readonly<Record<ValueType<unknown>['toml'], readonly string[]>> = {
+  string: ['string'],
+  number: ['number'],
+  'string or number': ['string', 'number'],
+  boolean: ['boolean'],
+  list: ['string'],
+  array: ['string'],
+  table: [],
+}
+
 /** A value of a TOML file as the environment would have it, undefined when it has another type. */
 export function textOfToml(value: unknown, { toml }: ValueType<unknown>): string | undefined {
   if (toml === 'table') return typeof value === 'object' ? JSON.stringify(value) : undefined
+  if (toml === 'array' && Array.isArray(value)) return JSON.stringify(value)
   if (toml === 'list' && Array.isArray(value)) {
     return value.every((item) => typeof item === 'string' && item !== '') ? value.join(',') : undefined
   }
-  const isExpected = typeof value === (toml === 'list' ? 'string' : toml) && value !== ''
+  const isExpected = TEXT_TYPES[toml].includes(typeof value) && value !== ''
   return isExpected ? String(value) : undefined
 }
 

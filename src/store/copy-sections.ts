@@ -1,8 +1,14 @@
 const NEWLINE = 0x0a
-const COPY = /^COPY (?:"?[^".]+"?\.)?"?([^" (]+)"? \(/
+const COPY = /^COPY (?:"?[^".]+"?\.)?"?([^" (]+)"? \((.*)\) FROM stdin;$/
 const END_OF_COPY = '\\.'
 // Longer lines outside of the data are no `COPY`.
 const LONGEST_COPY = 16_384
+
+/** Takes what a script contains: each table with its columns, then each of its rows as a line. */
+export interface CopyListener {
+  table(name: string, columns: string): void
+  row(name: string, line: Uint8Array): void
+}
 
 /**
  * Counts the rows of each table in the script that `pg_restore` writes: in a `COPY` section each line is a row, because a
@@ -12,12 +18,14 @@ export class CopySections {
   readonly rows: Record<string, number> = {}
   readonly #firstColumnOf: string
   readonly #firstColumn: string[] = []
+  readonly #listener: CopyListener | undefined
   #rest: Buffer = Buffer.alloc(0)
   #table: string | undefined
 
   /** Keeps the first column of the rows of that table. */
-  constructor(firstColumnOf: string) {
+  constructor(firstColumnOf: string, listener?: CopyListener) {
     this.#firstColumnOf = firstColumnOf
+    this.#listener = listener
   }
 
   get firstColumn(): readonly string[] {
@@ -41,15 +49,17 @@ export class CopySections {
       return
     }
     this.rows[this.#table] = (this.rows[this.#table] ?? 0) + 1
+    this.#listener?.row(this.#table, data.subarray(start, end))
     if (this.#table === this.#firstColumnOf)
       this.#firstColumn.push(data.toString('utf8', start, end).split('\t', 1)[0] ?? '')
   }
 
   #begin(data: Buffer, start: number, end: number): void {
     if (end - start > LONGEST_COPY) return
-    const table = COPY.exec(data.toString('utf8', start, end))?.[1]
+    const [, table, columns = ''] = COPY.exec(data.toString('utf8', start, end)) ?? []
     if (table === undefined) return
     this.#table = table
     this.rows[table] = 0
+    this.#listener?.table(table, columns)
   }
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, open } from 'node:fs/promises'
+import { mkdir, open, type FileHandle } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import { Parser } from 'tar/parse'
 import type { ReadEntry } from 'tar/read-entry'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { AGE_MAGIC, unsealed } from './age.ts'
+import { ByteReader } from './byte-reader.ts'
 import { decompressed } from './decompression.ts'
 import { fileChunks } from './file-chunks.ts'
 import { MANIFEST_NAME, parseManifest, type PackagedFile, type PackageManifest } from './manifest.ts'
@@ -31,9 +32,12 @@ export interface UnpackRequest {
   readonly directory: string
   /** age identities (`AGE-SECRET-KEY-1…`), for a sealed package. */
   readonly identities: readonly string[]
+  /** Called before a file is written. It rejects to refuse the package. */
+  readonly onManifest?: (manifest: PackageManifest) => Promise<void>
   readonly signal?: AbortSignal | undefined
 }
 
+const BLOCK_BYTES = 256 * 1_024
 const MAX_MANIFEST_BYTES = 64 * 1_024 ** 2
 // Headers and padding of each file, and the end of the archive
 const OVERHEAD_BYTES = 4 * 1_024
@@ -41,8 +45,10 @@ const OVERHEAD_SHARE = 1.1
 
 /** Writes the files of a package into the directory, each compared with the manifest. Throws a {@link PackageError}. */
 export async function unpackPackage(request: UnpackRequest): Promise<PackageManifest> {
-  const unpacking = new Unpacking(request.directory)
+  const unpacking = new Unpacking(request)
   const parser = new Parser({ strict: true, onReadEntry: (entry) => unpacking.take(entry) })
+  // Of a kind that the parser does not read, such as sparse files.
+  parser.on('ignoredEntry', (entry: ReadEntry) => unpacking.refuse(entry))
   const failed = new Promise<never>((_, reject) => {
     parser.on('error', (error) =>
       reject(new PackageError('unpacks', `The archive is damaged: ${errorMessage(error)}`)),
@@ -51,11 +57,15 @@ export async function unpackPackage(request: UnpackRequest): Promise<PackageMani
   })
   failed.catch(() => undefined)
   const ended = new Promise<void>((resolve) => void parser.on('end', () => resolve()))
+  // What follows is padding. The parser would keep all of it in memory.
+  let isAtEnd = false
+  parser.on('eof', () => (isAtEnd = true))
   try {
     for await (const chunk of tarBytes(request)) {
       request.signal?.throwIfAborted()
       unpacking.count(chunk.length)
-      if (!parser.write(Buffer.from(chunk))) await Promise.race([once(parser, 'drain'), failed])
+      if (isAtEnd) continue
+      if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), failed])
       unpacking.throwFailure()
     }
     parser.end()
@@ -67,10 +77,27 @@ export async function unpackPackage(request: UnpackRequest): Promise<PackageMani
   }
 }
 
-async function* tarBytes({ file, identities }: UnpackRequest): AsyncIterable<Uint8Array> {
+async function* tarBytes({ file, identities }: UnpackRequest): AsyncIterable<Buffer> {
   const isSealed = await startsWith(file, AGE_MAGIC)
   const bytes = isSealed ? checked('decrypts', unsealed(fileChunks(file), identities)) : fileChunks(file)
-  yield* checked('unpacks', decompressed(bytes))
+  yield* checked('unpacks', uncompressed(decompressed(bytes)))
+}
+
+// gzip (RFC 1952) and zstd (RFC 8878)
+const COMPRESSED = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])]
+
+/** The parser would decompress an archive once more, and its limit would be that of the outer one. */
+async function* uncompressed(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
+  const reader = new ByteReader(chunks)
+  try {
+    const start = await reader.readUpTo(BLOCK_BYTES)
+    if (COMPRESSED.some((magic) => start.subarray(0, magic.length).equals(magic)))
+      throw new Error('it is compressed twice')
+    yield start
+    while (!(await reader.isAtEnd())) yield await reader.readUpTo(BLOCK_BYTES)
+  } finally {
+    await reader.close()
+  }
 }
 
 async function startsWith(file: string, text: string): Promise<boolean> {
@@ -79,7 +106,7 @@ async function startsWith(file: string, text: string): Promise<boolean> {
   return start.toString('latin1') === text
 }
 
-async function* checked(check: PackageCheck, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+async function* checked<T>(check: PackageCheck, chunks: AsyncIterable<T>): AsyncIterable<T> {
   try {
     yield* chunks
   } catch (error) {
@@ -90,7 +117,7 @@ async function* checked(check: PackageCheck, chunks: AsyncIterable<Uint8Array>):
 
 /** The entries of an archive on their way to the directory. */
 class Unpacking {
-  readonly #directory: string
+  readonly #request: UnpackRequest
   #manifest: PackageManifest | undefined
   #expected = new Map<string, PackagedFile>()
   #limit = MAX_MANIFEST_BYTES + OVERHEAD_BYTES
@@ -100,8 +127,8 @@ class Unpacking {
   #reject: (error: unknown) => void = () => undefined
   readonly #aborting = Promise.withResolvers<never>()
 
-  constructor(directory: string) {
-    this.#directory = directory
+  constructor(request: UnpackRequest) {
+    this.#request = request
     this.#aborting.promise.catch(() => undefined)
   }
 
@@ -131,10 +158,18 @@ class Unpacking {
     this.#work = this.#work
       .then(() => this.#write(entry))
       .catch((error: unknown) => {
-        this.#failure ??= toError(error)
-        this.#reject(error)
+        this.#fail(error)
         entry.resume()
       })
+  }
+
+  refuse(entry: ReadEntry): void {
+    this.#work = this.#work.then(() => this.#fail(wrongKind(entry)))
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= toError(error)
+    this.#reject(error)
   }
 
   async finish(): Promise<PackageManifest> {
@@ -153,8 +188,7 @@ class Unpacking {
     const expected = this.#expected.get(path)
     // Directories are made for the files in them.
     if (!expected && type === 'Directory') return entry.resume()
-    if (type !== 'File' && type !== 'OldFile')
-      throw new PackageError('unpacks', `${printable(path)} is a ${type}; a package has files only.`)
+    if (type !== 'File' && type !== 'OldFile') throw wrongKind(entry)
     if (!expected)
       throw new PackageError('files', `${printable(path)} is not in the manifest, or twice in the archive.`)
     if (size !== expected.size)
@@ -183,23 +217,42 @@ class Unpacking {
     for await (const chunk of this.#content(entry)) chunks.push(chunk)
     this.#manifest = manifestIn(Buffer.concat(chunks).toString('utf8'))
     const { files } = this.#manifest
+    await this.#request.onManifest?.(this.#manifest)
     this.#expected = new Map(files.map((file) => [file.path, file]))
     const content = files.reduce((sum, { size }) => sum + size + OVERHEAD_BYTES, entry.size)
     this.#limit = content * OVERHEAD_SHARE + MAX_MANIFEST_BYTES
   }
 
   async #writeFile(entry: ReadEntry, { path, sha256 }: PackagedFile): Promise<void> {
-    const target = join(this.#directory, path)
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
     const hash = createHash('sha256')
-    await using file = await open(target, 'wx', 0o600)
+    await using file = await writing(path, this.#create(path))
     for await (const chunk of this.#content(entry)) {
       hash.update(chunk)
-      await file.writeFile(chunk)
+      await writing(path, file.writeFile(chunk))
     }
     if (hash.digest('hex') !== sha256)
       throw new PackageError('files', `${printable(path)} has another SHA-256.`)
   }
+
+  async #create(path: string): Promise<FileHandle> {
+    const target = join(this.#request.directory, path)
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    return open(target, 'wx', 0o600)
+  }
+}
+
+/** A file may be in the way of a directory of the same package, its name too long, or the disk full. */
+async function writing<T>(path: string, step: Promise<T>): Promise<T> {
+  try {
+    return await step
+  } catch (error) {
+    const message = `${printable(path)} cannot be written: ${errorMessage(error)}`
+    throw new PackageError('unpacks', message, { cause: error })
+  }
+}
+
+function wrongKind({ path, type }: ReadEntry): PackageError {
+  return new PackageError('unpacks', `${printable(path)} is a ${type}; a package has files only.`)
 }
 
 function toError(error: unknown): Error {

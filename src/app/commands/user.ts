@@ -135,7 +135,11 @@ interface UsersContext {
   readonly auth: Auth
 }
 
-async function withUsers<T>(loaded: LoadedConfig, use: (context: UsersContext) => Promise<T>): Promise<T> {
+/** Runs `use` with the users of the configured database. */
+export async function withUsers<T>(
+  loaded: LoadedConfig,
+  use: (context: UsersContext) => Promise<T>,
+): Promise<T> {
   const { config } = loaded
   return withStore(loaded, (opened) => {
     const store = config.readOnly ? readOnly(opened) : opened

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { SnapshotContents, SnapshotSteps } from '../../ports/snapshots.ts'
-import { CopySections } from '../copy-sections.ts'
+import { CopySections, type CopyListener } from '../copy-sections.ts'
 import { snapshotDamaged } from '../snapshot-damaged.ts'
 import { lowerPriority } from '../background-priority.ts'
 import { findNewestPostgresProgram } from './postgres-programs.ts'
@@ -10,31 +10,42 @@ import { findNewestPostgresProgram } from './postgres-programs.ts'
 const LEDGER = 'schema_migrations'
 const ERROR_LENGTH = 1_000
 
-/**
- * Reads the list of an archive and all its data with `pg_restore`, and counts the rows of its tables. The list alone would
- * not show damaged data.
- */
+/** Counts the rows of the tables of an archive, and reads all its data: the list alone would not show damaged data. */
 export async function verifyArchive(
   path: string,
-  { signal }: SnapshotSteps,
+  options: SnapshotSteps,
 ): Promise<Partial<SnapshotContents>> {
-  const program = await findNewestPostgresProgram('pg_restore')
-  const sections = new CopySections(LEDGER)
-  await readArchive(program, ['--list', path], () => undefined, { path, signal })
-  await readArchive(program, ['--data-only', '--file=-', path], (chunk) => sections.push(chunk), {
-    path,
-    signal,
-  })
-  const schemaVersion = sections.firstColumn.toSorted().at(-1)
-  return { tables: sections.rows, ...(schemaVersion !== undefined && { schemaVersion }) }
+  await listArchive(path, options)
+  const { rows, firstColumn } = await readArchiveData(path, options)
+  const schemaVersion = firstColumn.toSorted().at(-1)
+  return { tables: rows, ...(schemaVersion !== undefined && { schemaVersion }) }
 }
 
-async function readArchive(
-  program: string,
+/** The number of entries in the list of an archive. */
+export async function listArchive(path: string, options: SnapshotSteps): Promise<number> {
+  let text = ''
+  await runRestore(['--list', path], (chunk) => (text += chunk.toString('utf8')), { path, ...options })
+  return text.split('\n').filter((line) => /^\d+;/.test(line)).length
+}
+
+/** Reads all data of an archive. The first column is that of the list of migrations. */
+export async function readArchiveData(
+  path: string,
+  options: SnapshotSteps,
+  listener?: CopyListener,
+): Promise<Pick<CopySections, 'rows' | 'firstColumn'>> {
+  const sections = new CopySections(LEDGER, listener)
+  const args = ['--data-only', '--file=-', path]
+  await runRestore(args, (chunk) => sections.push(chunk), { path, ...options })
+  return sections
+}
+
+async function runRestore(
   args: readonly string[],
   onData: (chunk: Buffer) => void,
-  { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
+  { path, signal }: SnapshotSteps & { readonly path: string },
 ): Promise<void> {
+  const program = await findNewestPostgresProgram('pg_restore')
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...(signal && { signal }) })
   child.once('spawn', () => lowerPriority(child.pid))
   child.stdout.on('data', onData)

@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { CompiledQuery } from 'kysely'
+import type { InspectedSnapshot } from '../restored.ts'
 import { storeUnavailable } from '../unavailable.ts'
 
 export interface ReadOptions {
@@ -35,6 +36,15 @@ export async function copyInThread(path: string, target: string, signal?: AbortS
   const worker = startThread('sqlite-backup', { path, target, aborted })
   // The thread closes its files itself: a thread that is terminated in the middle of a step would leave them open.
   await resultOf(worker, signal, () => Atomics.store(new Int32Array(aborted), 0, 1))
+}
+
+/** The rows of each table of a file and a hash of them. */
+export async function hashTablesInThread(
+  path: string,
+  signal?: AbortSignal,
+): Promise<InspectedSnapshot['tables']> {
+  const worker = startThread('sqlite-contents-thread', { path })
+  return resultOf(worker, signal, () => void worker.terminate())
 }
 
 function startThread(name: string, workerData: object): Worker {

@@ -1,0 +1,109 @@
+import type { WaitingClock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import type { Logger } from '../../../src/kernel/logger.ts'
+import { DAY, parseRfc3339, SECOND } from '../../../src/kernel/time.ts'
+import { describeEntry, type OutboxEntry } from './outbox-entry.ts'
+import type { OutboxFiles } from './outbox-files.ts'
+import type { Outbox } from './outbox.ts'
+import type { PlatformApi, PlatformOutcome } from './platform-client.ts'
+import { EntrySender } from './send-entry.ts'
+import type { TimeLimit } from './time-limit.ts'
+
+export interface DeliveryDeps {
+  readonly outbox: Outbox
+  readonly files: Pick<OutboxFiles, 'lock'>
+  readonly api: PlatformApi
+  readonly clock: WaitingClock
+  readonly logger: Logger
+  /** For all calls of the platform, and the pauses between them. */
+  readonly limit: TimeLimit
+}
+
+const CALL_TIMEOUT_MS = 10 * SECOND
+const LOCK_RETRY_MS = 100
+const LOCK_LIMIT_MS = 2 * SECOND
+// An unexpected failure of the platform that the entry itself causes must not hold up the others for ever.
+const FAILING_ENTRY_MS = DAY
+const INTERNAL_ERROR = 500
+
+/** Empties an outbox, in order. */
+export class Delivery {
+  readonly #deps: DeliveryDeps
+  readonly #sender: EntrySender
+
+  constructor(deps: DeliveryDeps) {
+    this.#deps = deps
+    this.#sender = new EntrySender({
+      api: deps.api,
+      callMs: () => Math.max(1, Math.min(CALL_TIMEOUT_MS, deps.limit.left())),
+    })
+  }
+
+  /** Sends entries until none is left, the platform is away or the time is over. Never rejects. */
+  async run(): Promise<void> {
+    const { limit, outbox, logger } = this.#deps
+    if (limit.left() <= 0 || !outbox.first()) return
+    try {
+      await limit.spend(async () => {
+        using lock = await this.#lock()
+        if (lock) await this.#sendAll()
+      })
+    } catch (error) {
+      logger.error({ error: errorMessage(error) }, 'the delivery of alerts has failed')
+    }
+  }
+
+  async #sendAll(): Promise<void> {
+    const { outbox, limit, clock } = this.#deps
+    for (;;) {
+      const entry = outbox.first()
+      if (!entry) return
+      if (limit.left() <= 0) return this.#logWaiting('the time for alerts in this run is over')
+      const sent = await this.#sender.send(entry)
+      if (await this.#settle(entry, sent)) continue
+      if (sent.outcome !== 'unavailable') return
+      if (sent.retryAfterMs <= 0 || sent.retryAfterMs >= limit.left()) return this.#logWaiting(sent.reason)
+      await clock.wait(sent.retryAfterMs)
+    }
+  }
+
+  /** Whether the entry has left the outbox. */
+  async #settle(entry: OutboxEntry, sent: PlatformOutcome): Promise<boolean> {
+    const { outbox, logger } = this.#deps
+    if (sent.outcome === 'accepted') {
+      await outbox.remove(entry)
+      logger.info({ entry: describeEntry(entry) }, 'accepted by the platform')
+      return true
+    }
+    if (sent.outcome === 'unavailable' && !this.#failsForLong(entry, sent.status)) return false
+    await outbox.setAside(entry, sent.reason)
+    return true
+  }
+
+  #failsForLong({ at }: OutboxEntry, status: number | undefined): boolean {
+    const age = this.#deps.clock.now() - (parseRfc3339(at) ?? 0)
+    return status === INTERNAL_ERROR && age > FAILING_ENTRY_MS
+  }
+
+  #logWaiting(reason: string): void {
+    const waiting = this.#deps.outbox.entries().length
+    this.#deps.logger.warn({ reason, waiting }, 'alerts wait in the outbox until the platform accepts them')
+  }
+
+  /** Undefined while another process delivers. Without a usable lock this process delivers, too. */
+  async #lock(): Promise<Disposable | undefined> {
+    const { files, clock, logger } = this.#deps
+    const start = clock.monotonic()
+    for (;;) {
+      try {
+        const lock = files.lock('delivery')
+        if (lock || clock.monotonic() - start >= LOCK_LIMIT_MS) return lock
+      } catch (error) {
+        // A full disk. What two processes send is the same to the platform, because its requests are idempotent.
+        logger.warn({ error: errorMessage(error) }, 'the outbox cannot be locked')
+        return { [Symbol.dispose]() {} }
+      }
+      await clock.wait(LOCK_RETRY_MS)
+    }
+  }
+}

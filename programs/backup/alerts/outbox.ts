@@ -1,0 +1,151 @@
+import type { WaitingClock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import { newId } from '../../../src/kernel/ids.ts'
+import type { Logger } from '../../../src/kernel/logger.ts'
+import { toRfc3339 } from '../../../src/kernel/time.ts'
+import {
+  describeEntry,
+  formatOutbox,
+  parseOutbox,
+  type OutboxEntry,
+  type OutboxRequest,
+} from './outbox-entry.ts'
+import { OUTBOX_FILE, type OutboxFiles } from './outbox-files.ts'
+import { RefusedEntries } from './refused-entries.ts'
+import type { TimeLimit } from './time-limit.ts'
+
+export interface OutboxDeps {
+  readonly files: OutboxFiles
+  readonly clock: WaitingClock
+  readonly logger: Logger
+  /** For the waits for another process that has the file. */
+  readonly limit: TimeLimit
+}
+
+// The platform is away for months before there are as many.
+const MAX_ENTRIES = 1_000
+const MAX_BYTES = 2 * 1_024 ** 2
+const LOCK_RETRY_MS = 5
+
+/**
+ * Requests that wait for the platform, oldest first, in a file that several processes share. What cannot be written is kept
+ * in memory, so that it can be sent by this process at least.
+ */
+export class Outbox {
+  readonly #deps: OutboxDeps
+  readonly #refused: RefusedEntries
+  /** The changes that the file does not have yet. */
+  #unsaved: OutboxEntry[] = []
+  #removed = new Set<string>()
+
+  constructor(deps: OutboxDeps) {
+    this.#deps = deps
+    this.#refused = new RefusedEntries(deps)
+  }
+
+  /** Adds an entry; it is durable when this resolves. */
+  async add(request: OutboxRequest): Promise<OutboxEntry> {
+    const entry = { ...request, id: newId(), at: toRfc3339(this.#deps.clock.now()) }
+    this.#unsaved.push(entry)
+    if (!(await this.#save()))
+      this.#deps.logger.error(
+        { entry: describeEntry(entry) },
+        'the outbox cannot be written: the entry is lost unless the platform accepts it during this run',
+      )
+    return entry
+  }
+
+  /** The oldest entry. */
+  first(): OutboxEntry | undefined {
+    return this.entries()[0]
+  }
+
+  entries(): OutboxEntry[] {
+    try {
+      return this.#withChanges(parseOutbox(this.#deps.files.read(OUTBOX_FILE)).entries)
+    } catch {
+      // The next change moves the file aside, and logs why.
+      return this.#withChanges([])
+    }
+  }
+
+  /** Removes an entry that was accepted. */
+  async remove({ id }: OutboxEntry): Promise<void> {
+    this.#removed.add(id)
+    await this.#save()
+  }
+
+  /** Removes an entry that is never accepted, and keeps it in another file. */
+  async setAside(entry: OutboxEntry, reason: string): Promise<void> {
+    this.#refused.add([{ entry, reason }])
+    await this.remove(entry)
+  }
+
+  /** Writes the changes; false when that was impossible. */
+  async #save(): Promise<boolean> {
+    try {
+      using lock = await this.#lock()
+      if (!lock) return false
+      this.#write()
+      return true
+    } catch (error) {
+      const path = this.#deps.files.path(OUTBOX_FILE)
+      this.#deps.logger.error({ path, error: errorMessage(error) }, 'the outbox cannot be written')
+      return false
+    }
+  }
+
+  async #lock(): Promise<Disposable | undefined> {
+    const { files, clock, logger, limit } = this.#deps
+    for (;;) {
+      const lock = files.lock('change')
+      if (lock) return lock
+      if (limit.left() <= 0) {
+        logger.error({ path: files.path(OUTBOX_FILE) }, 'another process does not release the outbox')
+        return undefined
+      }
+      await limit.spend(() => clock.wait(LOCK_RETRY_MS))
+    }
+  }
+
+  #write(): void {
+    const { entries, broken } = parseOutbox(this.#readable())
+    const wanted = this.#withChanges(entries)
+    const kept = newest(wanted)
+    this.#refused.add([
+      ...broken.map((line) => ({ line, reason: 'the line is no entry of an outbox' })),
+      ...wanted
+        .slice(0, wanted.length - kept.length)
+        .map((entry) => ({ entry, reason: 'the outbox was full' })),
+    ])
+    this.#deps.files.replace(OUTBOX_FILE, formatOutbox(kept))
+    this.#unsaved = []
+    this.#removed.clear()
+  }
+
+  /** The text of the file. A file that cannot be read is moved aside. */
+  #readable(): string {
+    const { files, logger } = this.#deps
+    try {
+      return files.read(OUTBOX_FILE)
+    } catch (error) {
+      const path = files.moveAside(OUTBOX_FILE)
+      logger.error({ path, error: errorMessage(error) }, 'the outbox cannot be read, and was moved aside')
+      return ''
+    }
+  }
+
+  #withChanges(saved: readonly OutboxEntry[]): OutboxEntry[] {
+    // By id: a write that has failed may have reached the file.
+    const known = new Map([...saved, ...this.#unsaved].map((entry) => [entry.id, entry]))
+    return [...known.values()].filter(({ id }) => !this.#removed.has(id))
+  }
+}
+
+/** As many of the last entries as the file may have. */
+function newest(entries: readonly OutboxEntry[]): OutboxEntry[] {
+  const kept = entries.slice(-MAX_ENTRIES)
+  let bytes = Buffer.byteLength(formatOutbox(kept))
+  while (bytes > MAX_BYTES) bytes -= Buffer.byteLength(formatOutbox(kept.splice(0, 1)))
+  return kept
+}

@@ -1,0 +1,131 @@
+import type { WaitingClock } from '../../../src/kernel/clock.ts'
+import { SECOND } from '../../../src/kernel/time.ts'
+import { bytesSource } from '../drive/sources.ts'
+import { ConnectionError, HttpClient, type HttpAnswer, type HttpCall } from '../drive/http.ts'
+import { singleLine } from './variables.ts'
+
+export interface PlatformCall {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** Begins with a slash. */
+  readonly path: string
+  readonly body?: object
+  /** The platform changes nothing for the second request with the same key. */
+  readonly idempotencyKey?: string
+  /** The `ETag` that the resource must have. */
+  readonly ifMatch?: string
+  readonly timeoutMs: number
+}
+
+/**
+ * The outcome of a call. `refused`: the same request is never accepted. `unavailable`: it may be accepted later.
+ */
+export type PlatformOutcome =
+  | { readonly outcome: 'accepted'; readonly body: unknown; readonly etag?: string | undefined }
+  | { readonly outcome: 'refused'; readonly status: number; readonly reason: string }
+  | {
+      readonly outcome: 'unavailable'
+      /** Without an answer there is none. */
+      readonly status?: number
+      readonly reason: string
+      /** The pause that the platform has asked for. */
+      readonly retryAfterMs: number
+    }
+
+/** The HTTP API of the platform. */
+export interface PlatformApi {
+  /** Never rejects. */
+  send(call: PlatformCall): Promise<PlatformOutcome>
+}
+
+export interface PlatformClientOptions {
+  /** `http://127.0.0.1:9990` */
+  readonly url: string
+  readonly clock: WaitingClock
+}
+
+/** The name under which the routine is known to the platform. */
+export const BACKUP_IDENTITY = { id: 'platform-backup', roles: 'service,devops' } as const
+
+const MAX_QUOTE_LENGTH = 300
+// Authentication and rate limits concern the caller, not the request; the rest may succeed at another time (RFC 9110, 15.5).
+const TEMPORARY_STATUSES: readonly number[] = [401, 408, 425, 429]
+// Any HTTP server answers with these, also one that stands in for the platform.
+const ROUTING_STATUSES: readonly number[] = [404, 405]
+
+/** Calls the platform as a local tool: over loopback, known by its headers, without a secret. */
+export class PlatformClient implements PlatformApi, Disposable {
+  readonly #url: string
+  readonly #http: HttpClient
+
+  constructor({ url, clock }: PlatformClientOptions) {
+    this.#url = url.replace(/\/+$/, '')
+    this.#http = new HttpClient(clock)
+  }
+
+  async send(call: PlatformCall): Promise<PlatformOutcome> {
+    try {
+      const answer = await this.#http.send(this.#request(call))
+      return outcomeOf(answer, await answer.text())
+    } catch (error) {
+      if (error instanceof ConnectionError) return unavailable(error.message)
+      return unavailable(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#http.close()
+  }
+
+  #request({ method, path, body, idempotencyKey, ifMatch, timeoutMs }: PlatformCall): HttpCall {
+    const source = body && bytesSource(JSON.stringify(body))
+    return {
+      method,
+      url: `${this.#url}${path}`,
+      headers: {
+        accept: 'application/json',
+        'x-user-id': BACKUP_IDENTITY.id,
+        'x-user-name': BACKUP_IDENTITY.id,
+        'x-user-roles': BACKUP_IDENTITY.roles,
+        ...(body && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+      },
+      ...(source && { body: { size: source.size, chunks: () => source.read(0, source.size) } }),
+      timeoutMs,
+      idleMs: timeoutMs,
+    }
+  }
+}
+
+function outcomeOf(answer: HttpAnswer, text: string): PlatformOutcome {
+  const { status } = answer
+  const body = parsedJson(text)
+  if (status >= 200 && status < 300) return { outcome: 'accepted', body, etag: answer.header('etag') }
+  const { code, message } = Object(body) as { readonly code?: unknown; readonly message?: unknown }
+  const detail = typeof message === 'string' ? `: ${singleLine(message, MAX_QUOTE_LENGTH)}` : ''
+  const reason = `HTTP status ${status}${detail}`
+  const isByPlatform = typeof code === 'string' || !ROUTING_STATUSES.includes(status)
+  return status >= 400 && status < 500 && !TEMPORARY_STATUSES.includes(status) && isByPlatform
+    ? { outcome: 'refused', status, reason }
+    : unavailable(reason, { status, retryAfterMs: retryAfterMs(answer) })
+}
+
+function unavailable(
+  reason: string,
+  more: { readonly status?: number; readonly retryAfterMs?: number } = {},
+): PlatformOutcome {
+  return { outcome: 'unavailable', reason, retryAfterMs: 0, ...more }
+}
+
+function retryAfterMs(answer: HttpAnswer): number {
+  const seconds = Number(answer.header('retry-after') ?? 0)
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * SECOND : 0
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

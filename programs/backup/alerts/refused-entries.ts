@@ -1,0 +1,71 @@
+import type { Clock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import type { Logger } from '../../../src/kernel/logger.ts'
+import { toRfc3339 } from '../../../src/kernel/time.ts'
+import { describeEntry, formatOutbox, type OutboxEntry } from './outbox-entry.ts'
+import { REFUSED_FILE, type OutboxFiles } from './outbox-files.ts'
+
+export interface RefusedEntriesDeps {
+  readonly files: OutboxFiles
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What leaves the outbox without being accepted, and why. */
+export type Refused = { readonly reason: string } & (
+  | { readonly entry: OutboxEntry }
+  | { readonly line: string }
+)
+
+const KEPT_LINES = 100
+const LINE_LENGTH = 2_000
+
+/** The file of the last entries that were never accepted, for the operator. */
+export class RefusedEntries {
+  readonly #deps: RefusedEntriesDeps
+
+  constructor(deps: RefusedEntriesDeps) {
+    this.#deps = deps
+  }
+
+  /** Logs them, and adds them to the file; never throws. */
+  add(refused: readonly Refused[]): void {
+    if (refused.length === 0) return
+    const { files, clock, logger } = this.#deps
+    const path = files.path(REFUSED_FILE)
+    for (const each of refused)
+      logger.error({ path, entry: subjectOf(each), reason: each.reason }, 'set aside from the outbox')
+    const at = toRfc3339(clock.now())
+    try {
+      const lines = refused.map((each) => ({ at, ...shortened(each) }))
+      files.replace(REFUSED_FILE, lastLines(`${this.#read()}${formatOutbox(lines)}`))
+    } catch (error) {
+      logger.error({ path, error: errorMessage(error) }, 'the file of refused entries cannot be written')
+    }
+  }
+
+  #read(): string {
+    try {
+      return this.#deps.files.read(REFUSED_FILE)
+    } catch {
+      this.#deps.files.moveAside(REFUSED_FILE)
+      return ''
+    }
+  }
+}
+
+function lastLines(text: string): string {
+  const lines = text.split('\n').filter((line) => line !== '')
+  return lines
+    .slice(-KEPT_LINES)
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+function subjectOf(refused: Refused): string {
+  return 'entry' in refused ? describeEntry(refused.entry) : 'a broken line'
+}
+
+function shortened(refused: Refused): Refused {
+  return 'entry' in refused ? refused : { ...refused, line: refused.line.slice(0, LINE_LENGTH) }
+}

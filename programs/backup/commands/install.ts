@@ -1,0 +1,63 @@
+import { silentLogger } from '../../../src/kernel/logger.ts'
+import {
+  backupsDirectory,
+  installReportJson,
+  installReportText,
+  installRoutine,
+  installSettingsOf,
+  printedUnits,
+  shellVariablesOf,
+  TargetRoot,
+  uninstallRoutine,
+  type InstallDeps,
+  type InstallReport,
+} from '../install/index.ts'
+import type { BackupParts } from '../parts.ts'
+import type { CommandResult } from './result.ts'
+
+export interface InstallOptions {
+  /** An image, instead of this host. */
+  readonly root?: string
+  readonly print?: boolean
+}
+
+/** `platform backup install` */
+export async function install(parts: BackupParts, { root, print }: InstallOptions): Promise<CommandResult> {
+  const target = new TargetRoot(root)
+  const deps = installDeps(parts, target)
+  if (print) {
+    const units = printedUnits(deps)
+    return { exitCode: 0, text: units, json: { units } }
+  }
+  return resultOf(await installRoutine(target, deps))
+}
+
+/** `platform backup uninstall` */
+export async function uninstall(
+  parts: BackupParts,
+  { root }: Pick<InstallOptions, 'root'>,
+): Promise<CommandResult> {
+  const target = new TargetRoot(root)
+  return resultOf(await uninstallRoutine(target, installDeps(parts, target)))
+}
+
+function installDeps(parts: BackupParts, root: TargetRoot): InstallDeps {
+  const { config, runtime, shell, logger } = parts
+  const settings = installSettingsOf(config)
+  return {
+    settings,
+    program: runtime.program,
+    clock: runtime.clock,
+    shell,
+    shellVariables: shellVariablesOf(runtime.loaded),
+    registerHeartbeats() {
+      // An image sends what waits there when it runs; the log of this host has nothing to do with it.
+      const log = root.isHost ? logger : silentLogger
+      return parts.openAlerts(root.locate(backupsDirectory(settings)), log).registerHeartbeats()
+    },
+  }
+}
+
+function resultOf(report: InstallReport): CommandResult {
+  return { exitCode: 0, text: installReportText(report), json: installReportJson(report) }
+}

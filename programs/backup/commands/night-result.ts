@@ -1,0 +1,44 @@
+import type { NightOutcome } from '../night/night.ts'
+import { sizeText } from '../restore/words.ts'
+import type { CommandResult } from './result.ts'
+
+/** The outcome of `run` and `retry`. */
+export function nightResult(outcome: NightOutcome): CommandResult {
+  const exitCode = outcome.outcome === 'failed' || outcome.outcome === 'lost' ? 1 : 0
+  return { exitCode, text: `${textOf(outcome)}\n`, json: jsonOf(outcome) }
+}
+
+function textOf(outcome: NightOutcome): string {
+  const { run, message, errorCode } = outcome
+  switch (outcome.outcome) {
+    case 'nothing':
+      return `nothing to do: ${message}`
+    case 'lost':
+      return `lost: ${message}`
+    case 'failed':
+      return `backup ${run?.backupId} has failed: ${errorCode}: ${message}`
+    case 'succeeded': {
+      const stored = `${sizeText(run?.archive?.size ?? 0)} at ${run?.remote?.path}`
+      return `backup ${run?.backupId} is verified: ${stored}; ${rebootText(outcome)}`
+    }
+  }
+}
+
+function rebootText({ reboot, heldBackBy }: NightOutcome): string {
+  if (reboot === 'begun') return 'the server reboots'
+  if (heldBackBy) return `no reboot, held back by "${heldBackBy.gate}": ${heldBackBy.reason}`
+  return 'no reboot'
+}
+
+function jsonOf({ outcome, message, run, errorCode, reboot, heldBackBy }: NightOutcome): object {
+  return {
+    outcome,
+    message,
+    ...(run && { backup_id: run.backupId, state: run.reached }),
+    ...(errorCode && { error_code: errorCode, job_name: run?.failure?.job }),
+    ...(run?.archive && { size: run.archive.size, sha256: run.archive.sha256 }),
+    ...(run?.remote && { target_path: run.remote.path }),
+    ...(reboot && { reboot }),
+    ...(heldBackBy && { gate: heldBackBy.gate, reason: heldBackBy.reason }),
+  }
+}

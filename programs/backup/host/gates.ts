@@ -1,0 +1,121 @@
+import type { WaitingClock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import { logIn, readTokenFile } from './gateway-login.ts'
+import { readItems, type PlatformReader } from './platform-reader.ts'
+
+/** What a gate says: it lets the reboot pass, does not apply here, or holds the reboot back. */
+export type GateAnswer =
+  | { readonly state: 'open' }
+  | { readonly state: 'skipped' | 'closed'; readonly reason: string }
+
+/** A condition of the reboot. A check that rejects holds the reboot back, too: the gate could not be asked. */
+export interface RebootGate {
+  readonly name: string
+  check(): Promise<GateAnswer>
+}
+
+/** The gate that holds the reboot back. */
+export interface ClosedGate {
+  readonly gate: string
+  readonly reason: string
+}
+
+export interface RebootGateDeps {
+  readonly clock: WaitingClock
+  readonly platform: PlatformReader
+  /** Address of the platform's API. */
+  readonly platformApi: string
+  /** Whether the backup of this night is verified. */
+  readonly isVerified: () => boolean
+  /** The local date, such as `2026-01-31`. */
+  readonly today: () => string
+  /** The local date of the last reboot by this routine. */
+  readonly rebootedOn: () => string | undefined
+  /** The gateway that takes the clients meanwhile. */
+  readonly standby?: StandbyGateway | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface StandbyGateway {
+  readonly gatewayUrl: string
+  readonly tokenFile: string
+}
+
+const OPEN: GateAnswer = { state: 'open' }
+const closed = (reason: string): GateAnswer => ({ state: 'closed', reason })
+
+// An alert that is acknowledged or frozen has not recovered.
+const UNRECOVERED = ['firing', 'acknowledged', 'frozen']
+
+/** The gates in the order in which they are asked (docs/specification.md, Nightly backup). */
+export function rebootGates(deps: RebootGateDeps): RebootGate[] {
+  const { platform, platformApi, isVerified, today, rebootedOn } = deps
+  const itemsAt = (path: string) => readItems(platform, `${platformApi.replace(/\/+$/, '')}${path}`)
+  return [
+    {
+      name: 'verified',
+      check: async () => (isVerified() ? OPEN : closed('the backup of this night is not verified')),
+    },
+    {
+      name: 'no critical alert fires',
+      async check() {
+        for (const status of UNRECOVERED) {
+          const [alert] = await itemsAt(`/alerts?level=CRITICAL&status=${status}&limit=1`)
+          if (alert)
+            return closed(`the critical alert ${nameOf(alert['alarm_id'] ?? alert['id'])} is ${status}`)
+        }
+        return OPEN
+      },
+    },
+    {
+      name: 'no command is running',
+      async check() {
+        const [execution] = await itemsAt('/commands/executions?status=running&limit=1')
+        return execution ? closed(`the command ${nameOf(execution['command_id'])} is running`) : OPEN
+      },
+    },
+    {
+      name: 'no data backup is running',
+      async check() {
+        const backups = await itemsAt('/data/backups?limit=100')
+        const running = backups.find(({ status }) => status === 'running')
+        return running ? closed(`the data backup ${nameOf(running['id'])} is running`) : OPEN
+      },
+    },
+    {
+      name: 'not rebooted today',
+      check: async () =>
+        rebootedOn() === today() ? closed(`this routine has rebooted on ${today()} already`) : OPEN,
+    },
+    { name: 'the standby gateway answers a real login', check: () => checkStandby(deps) },
+  ]
+}
+
+async function checkStandby({ standby, clock, signal }: RebootGateDeps): Promise<GateAnswer> {
+  if (!standby) return { state: 'skipped', reason: 'no standby gateway is configured' }
+  const { gatewayUrl, tokenFile } = standby
+  await logIn({ gatewayUrl, readToken: () => readTokenFile(tokenFile), clock, signal })
+  return OPEN
+}
+
+/**
+ * Asks the gates in their order, up to the first one that holds the reboot back. `onAnswer` is called for each gate that
+ * was asked. Never rejects.
+ */
+export async function firstClosedGate(
+  gates: readonly RebootGate[],
+  onAnswer: (gate: string, answer: GateAnswer) => void = () => undefined,
+): Promise<ClosedGate | undefined> {
+  for (const { name, check } of gates) {
+    const answer = await check().catch((error: unknown) =>
+      closed(`could not be asked: ${errorMessage(error)}`),
+    )
+    onAnswer(name, answer)
+    if (answer.state === 'closed') return { gate: name, reason: answer.reason }
+  }
+  return undefined
+}
+
+function nameOf(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : 'without a name'
+}

@@ -1,0 +1,161 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { userInfo } from 'node:os'
+import type { Readable } from 'node:stream'
+import type { WaitingClock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
+import { searchPath } from '../env.ts'
+import type { CommandOptions, CommandOutcome, Shell } from './shell.ts'
+
+export interface HostShellOptions {
+  readonly clock: WaitingClock
+  /** Where programs are searched. Left out: where this program was. */
+  readonly path?: string | undefined
+}
+
+const TIMEOUT_MS = 10 * MINUTE
+const KILL_AFTER_MS = 5 * SECOND
+// A background process that the command has left behind may keep its output open.
+const OUTPUT_GRACE_MS = SECOND
+const MAX_OUTPUT_CHARACTERS = 64 * 1_024
+const MAX_REASON_CHARACTERS = 300
+
+type End = { readonly code: number | null; readonly signal: string | null } | { readonly error: unknown }
+
+/** Runs the programs of this host, each in a process group of its own. */
+export class HostShell implements Shell {
+  readonly #clock: WaitingClock
+  readonly #environment: Readonly<Record<string, string>>
+
+  constructor({ clock, path = searchPath() }: HostShellOptions) {
+    this.#clock = clock
+    // The environment of this program may have secrets. Messages in English can be searched for.
+    this.#environment = { PATH: path, HOME: homeDirectory(), LC_ALL: 'C.UTF-8' }
+  }
+
+  ask(command: readonly string[], options?: CommandOptions): Promise<CommandOutcome> {
+    return this.run(command, options)
+  }
+
+  async run(command: readonly string[], options: CommandOptions = {}): Promise<CommandOutcome> {
+    const [program = '', ...args] = command
+    try {
+      return await this.#runProgram(program, args, options)
+    } catch (error) {
+      // Not a command at all, such as an empty name.
+      return failed(program, errorMessage(error))
+    }
+  }
+
+  async #runProgram(
+    program: string,
+    args: readonly string[],
+    { timeoutMs = TIMEOUT_MS, signal }: CommandOptions,
+  ): Promise<CommandOutcome> {
+    const child = spawn(program, args, {
+      cwd: '/',
+      env: this.#environment,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const [stdout, stderr] = [tailOf(child.stdout), tailOf(child.stderr)]
+    const closed = once(child, 'close').catch(() => undefined)
+    const limit = this.#limit(child, timeoutMs, signal)
+    const end = await endOf(child)
+    limit.over()
+    await this.#atMost(OUTPUT_GRACE_MS, closed)
+    for (const stream of [child.stdout, child.stderr]) stream.destroy()
+    return toOutcome(program, end, { stdout: stdout(), stderr: stderr(), killed: limit.reason() })
+  }
+
+  /** Kills the group after the time, or when the signal is aborted. */
+  #limit(child: ChildProcess, timeoutMs: number, signal: AbortSignal | undefined) {
+    const over = new AbortController()
+    let reason: string | undefined
+    const stop = signal ? AbortSignal.any([over.signal, signal]) : over.signal
+    const kill = async () => {
+      await this.#clock.wait(timeoutMs, stop)
+      if (over.signal.aborted) return
+      reason = signal?.aborted ? 'interrupted' : `no end within ${timeoutMs / SECOND} s`
+      killGroup(child, 'SIGTERM')
+      await this.#clock.wait(KILL_AFTER_MS, over.signal)
+      if (!over.signal.aborted) killGroup(child, 'SIGKILL')
+    }
+    void kill()
+    return { over: () => over.abort(), reason: () => reason }
+  }
+
+  async #atMost(milliseconds: number, done: Promise<unknown>): Promise<void> {
+    const limit = new AbortController()
+    await Promise.race([done, this.#clock.wait(milliseconds, limit.signal)])
+    limit.abort()
+  }
+}
+
+/** Of the account, not of the environment; an account may be unknown to the system. */
+function homeDirectory(): string {
+  try {
+    return userInfo().homedir
+  } catch {
+    return '/'
+  }
+}
+
+/** Collects the end of a stream. */
+function tailOf(stream: Readable): () => string {
+  let text = ''
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    text = (text + chunk).slice(-MAX_OUTPUT_CHARACTERS)
+  })
+  stream.on('error', () => undefined)
+  return () => text
+}
+
+function endOf(child: ChildProcess): Promise<End> {
+  const end = Promise.withResolvers<End>()
+  child.once('error', (error) => end.resolve({ error }))
+  child.once('exit', (code, signal) => end.resolve({ code, signal }))
+  return end.promise
+}
+
+function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal)
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+interface Output {
+  readonly stdout: string
+  readonly stderr: string
+  /** Why it was killed. */
+  readonly killed: string | undefined
+}
+
+function toOutcome(program: string, end: End, { stdout, stderr, killed }: Output): CommandOutcome {
+  if ('error' in end) return notStarted(program, end.error)
+  if (end.code === 0) return { status: 'succeeded', output: stdout }
+  const ending = killed ?? (end.signal === null ? `exit code ${end.code}` : `killed by ${end.signal}`)
+  const said = lastLine(stderr) || lastLine(stdout)
+  return failed(program, said === '' ? ending : `${ending}: ${said}`)
+}
+
+function notStarted(program: string, error: unknown): CommandOutcome {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT') return { status: 'missing', reason: `${program} is not installed` }
+  return failed(program, errorMessage(error))
+}
+
+function failed(program: string, reason: string): CommandOutcome {
+  return { status: 'failed', reason: `${program}: ${reason}` }
+}
+
+function lastLine(text: string): string {
+  const line = text.trimEnd().split('\n').at(-1) ?? ''
+  return line
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, MAX_REASON_CHARACTERS)
+}

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open } from 'node:fs/promises'
+import { searchPath } from '../env.ts'
+
+const COMMAND = ['journalctl', '--output=export', '--no-pager', '--quiet'] as const
+
+/** Writes the journal in the form that systemd-journal-remote(8) reads. Resolves with why there is none. */
+export async function exportJournal(
+  target: string,
+  signal: AbortSignal | undefined,
+  command: readonly string[] = COMMAND,
+): Promise<string | undefined> {
+  const [program = '', ...args] = command
+  await using file = await open(target, 'w', 0o600)
+  try {
+    const child = spawn(program, args, {
+      cwd: '/',
+      env: { PATH: searchPath(), LC_ALL: 'C.UTF-8' },
+      stdio: ['ignore', file.fd, 'ignore'],
+      ...(signal && { signal }),
+    })
+    const [code] = (await once(child, 'close')) as [number | null]
+    if (code !== 0) return `${program} has ended with ${code ?? 'a signal'}`
+  } catch (error) {
+    signal?.throwIfAborted()
+    return isMissing(error) ? `${program} is not installed` : `${program} could not be run`
+  }
+  return (await file.stat()).size === 0 ? 'the journal is empty' : undefined
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

@@ -1,0 +1,63 @@
+import type { WaitingClock } from '../../../src/kernel/clock.ts'
+import { SECOND } from '../../../src/kernel/time.ts'
+import { HttpClient } from '../drive/http.ts'
+
+// A local tool has no secret (docs/specification.md, Identity). Only admin and auditor see the executions of all users.
+const IDENTITY = {
+  'X-User-ID': 'platform-backup',
+  'X-User-Name': 'platform-backup',
+  'X-User-Roles': 'devops,auditor',
+}
+const TIMEOUT_MS = 10 * SECOND
+
+/** An answer of the platform. */
+export interface PlatformAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+/** Reads from the platform over HTTP. */
+export interface PlatformReader {
+  /** Rejects when the platform does not answer; a status of an error is an answer. */
+  get(url: string): Promise<PlatformAnswer>
+  /** Closes idle connections. */
+  close(): void
+}
+
+export function createPlatformReader(clock: WaitingClock): PlatformReader {
+  const client = new HttpClient(clock)
+  return {
+    async get(url) {
+      const headers = { Accept: 'application/json, text/plain', ...IDENTITY }
+      const call = { method: 'GET', url, headers, timeoutMs: TIMEOUT_MS, idleMs: TIMEOUT_MS } as const
+      const answer = await client.send(call)
+      return { status: answer.status, text: await answer.text() }
+    },
+    close: () => client.close(),
+  }
+}
+
+/** The items of a list. Rejects when the platform does not answer with one. */
+export async function readItems(reader: PlatformReader, url: string): Promise<readonly JsonObject[]> {
+  const { status, text } = await reader.get(url)
+  if (status !== 200) throw new Error(`the platform answers with ${status}`)
+  const items = parseObject(text)?.['items']
+  if (!Array.isArray(items)) throw new Error('the answer of the platform has no list')
+  return items.map((item) => (isObject(item) ? item : {}))
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Undefined for any other text. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,84 @@
+import type { WaitingClock } from '../../../../src/kernel/clock.ts'
+import type { Secret } from '../../../../src/kernel/secret.ts'
+import { logIn } from '../gateway-login.ts'
+import { parseObject, type JsonObject, type PlatformReader } from '../platform-reader.ts'
+import type { SelfCheckStep } from './check.ts'
+import { describeJobs } from './worker-jobs.ts'
+
+export interface SelfCheckDeps {
+  readonly clock: WaitingClock
+  readonly platform: PlatformReader
+  /** Address of the platform's API. */
+  readonly platformApi: string
+  /** Where the metrics of the worker may be, besides the address of the API. */
+  readonly workerUrls: readonly string[]
+  /** Whether a worker belongs to this server. */
+  readonly hasWorker: boolean
+  /** Then the platform runs no jobs, and its gateway opens no sessions. */
+  readonly isReadOnly: boolean
+  /** The gateway of this server; undefined when there is none. */
+  readonly gatewayUrl: string | undefined
+  /** Signs a token of a user that the gateway accepts. */
+  readonly signToken: () => Promise<Secret>
+  /** Resolves with what was checked; rejects with what is wrong with the database. */
+  readonly checkDatabase: (signal: AbortSignal) => Promise<string>
+  /** Throws when the token file of the drive cannot be used. */
+  readonly readDriveToken: () => unknown
+}
+
+/** What proves that the server is back (docs/specification.md, Nightly backup). */
+export function selfcheckSteps(deps: SelfCheckDeps): SelfCheckStep[] {
+  return [
+    { name: 'platform', check: () => checkHealth(deps) },
+    { name: 'database', check: (signal) => deps.checkDatabase(signal) },
+    { name: 'gateway', check: (signal) => checkGateway(deps, signal) },
+    { name: 'worker', check: () => checkWorker(deps) },
+    { name: 'token-file', check: async () => checkTokenFile(deps) },
+  ]
+}
+
+/** A bus that is away delays events only. */
+async function checkHealth({ platform, platformApi }: SelfCheckDeps): Promise<string> {
+  const { status, text } = await platform.get(`${baseOf(platformApi)}/health`)
+  const state = parseObject(text)?.['status']
+  const summary = `HTTP status ${status}, ${typeof state === 'string' ? state : 'no health'}`
+  if (status === 200 && (state === 'ok' || state === 'degraded')) return summary
+  throw new Error(summary)
+}
+
+async function checkGateway(deps: SelfCheckDeps, signal: AbortSignal): Promise<string> {
+  const { gatewayUrl, signToken: readToken, clock, isReadOnly } = deps
+  if (gatewayUrl === undefined) return 'skipped: no gateway belongs to this server'
+  if (isReadOnly) return 'skipped: the platform is read-only'
+  await logIn({ gatewayUrl, readToken, clock, signal })
+  return `${gatewayUrl} has opened a session`
+}
+
+async function checkWorker(deps: SelfCheckDeps): Promise<string> {
+  const { workerUrls, platform, platformApi, clock } = deps
+  if (!deps.hasWorker) return 'skipped: no worker belongs to this server'
+  if (deps.isReadOnly) return 'skipped: the platform is read-only'
+  const addresses = [...new Set([...workerUrls, platformApi].map(baseOf))]
+  for (const address of addresses) {
+    if (!(await runsWorker(platform, address))) continue
+    const { text } = await platform.get(`${address}/metrics`)
+    return describeJobs(text, clock.now())
+  }
+  throw new Error(`no worker answers at ${addresses.join(' or ')}; set worker.listen if it runs on its own`)
+}
+
+async function runsWorker(platform: PlatformReader, address: string): Promise<boolean> {
+  const answer = await platform.get(`${address}/health`).catch(() => undefined)
+  const health: JsonObject | undefined = answer && parseObject(answer.text)
+  const modules = health?.['modules']
+  return Array.isArray(modules) && modules.includes('worker')
+}
+
+function checkTokenFile({ readDriveToken }: SelfCheckDeps): string {
+  readDriveToken()
+  return 'can be used'
+}
+
+function baseOf(address: string): string {
+  return address.replace(/\/+$/, '')
+}

@@ -1,0 +1,8 @@
+export { install, uninstall, type InstallOptions } from './commands/install.ts'
+export { restore, type RestoreOptions } from './commands/restore.ts'
+export type { CommandResult } from './commands/result.ts'
+export { retryBackup, type RetryOptions } from './commands/retry.ts'
+export { runBackup, type RunOptions } from './commands/run.ts'
+export { selfcheck } from './commands/selfcheck.ts'
+export { backupStatus } from './commands/status.ts'
+export { BackupParts, type BackupRuntime } from './parts.ts'

@@ -1,0 +1,156 @@
+import { pathToFileURL } from 'node:url'
+import { formatDuration, MINUTE } from '../../../src/kernel/time.ts'
+import { calendarLines, DRILL_DAYS, drillTime, retryTimes, runTimes } from './calendar.ts'
+import { databasePlaces, nightSandbox, readerSandbox } from './sandbox.ts'
+import type { InstalledProgram, InstallSettings } from './settings.ts'
+import { commandWord, unitText, wholeValue, type UnitSections } from './unit-text.ts'
+
+/** A unit as `install` writes it. */
+export interface Unit {
+  /** `platform-backup.timer` */
+  readonly name: string
+  readonly text: string
+  /** The target that starts it, for a unit that is enabled. */
+  readonly wantedBy: string | undefined
+}
+
+/** The secrets of the platform as variables, such as `DATABASE_URL`; the unit of the platform reads them too. */
+export const ENVIRONMENT_FILE = '/etc/platform/platform.env'
+
+type UnitParts = readonly [settings: InstallSettings, program: InstalledProgram]
+
+const UNITS: Readonly<Record<string, (...parts: UnitParts) => UnitSections>> = {
+  'platform-backup.service': (settings, program) => ({
+    Unit: describe(settings, 'Nightly backup, cleaning and reboot'),
+    Service: nightService(settings, program, 'run --scheduled'),
+  }),
+  'platform-backup.timer': (settings) => {
+    const [time, second] = runTimes(settings.window)
+    return timer(settings, 'Nightly backup, once per date', [
+      ...calendarOf([time], settings),
+      '# For nights that have no such time because clocks are put forward. On other nights this call does nothing.',
+      ...calendarOf([second], settings),
+    ])
+  },
+  'platform-backup-retry.service': (settings, program) => ({
+    Unit: describe(settings, 'Retry of a failed nightly backup'),
+    Service: nightService(settings, program, 'retry --once'),
+  }),
+  'platform-backup-retry.timer': (settings) =>
+    timer(settings, 'Retries of a failed nightly backup, and the end of its window', [
+      ...calendarOf(retryTimes(settings.window), settings),
+    ]),
+  'platform-backup-drill.service': (settings, program) => ({
+    Unit: describe(settings, 'Restore drill of the newest nightly backup'),
+    Service: [
+      'Type=oneshot',
+      ...start(settings, program, 'restore --latest'),
+      'TimeoutStartSec=12h',
+      ...BACKGROUND,
+      '',
+      '# It may not write to the database of the platform.',
+      ...readerSandbox(settings, program),
+    ],
+  }),
+  'platform-backup-drill.timer': (settings) =>
+    timer(settings, 'Monthly restore drill', [
+      '# A fixed day of the month: its heartbeat expects it every 31 days.',
+      ...calendarOf([drillTime(settings.window)], settings, DRILL_DAYS),
+    ]),
+  'platform-backup-selfcheck.service': (settings, program) => ({
+    Unit: describe(settings, 'Self-check after the reboot of the nightly backup'),
+    Service: [
+      '# Not oneshot: the boot does not wait for its end.',
+      'Type=exec',
+      ...start(settings, program, 'selfcheck'),
+      `RuntimeMaxSec=${formatDuration(settings.selfcheckForMs + 5 * MINUTE)}`,
+      '',
+      '# SQLite writes beside the database file even to read it.',
+      ...readerSandbox(settings, program, databasePlaces(settings)),
+    ],
+    Install: ['WantedBy=multi-user.target'],
+  }),
+}
+
+export const UNIT_NAMES = Object.keys(UNITS)
+
+/** All units of the routine; pure, so that they can be printed without any effect. */
+export function unitsFor(settings: InstallSettings, program: InstalledProgram): Unit[] {
+  return Object.entries(UNITS).map(([name, sectionsFor]) => {
+    const sections = sectionsFor(settings, program)
+    return { name, text: unitText(name, sections), wantedBy: wantedBy(sections) }
+  })
+}
+
+function wantedBy({ Install: lines = [] }: UnitSections): string | undefined {
+  return lines.map((line) => /^WantedBy=(.*)$/.exec(line)?.[1]).find((target) => target !== undefined)
+}
+
+function describe({ installRoot }: InstallSettings, description: string): string[] {
+  const guide = pathToFileURL(`${installRoot}/docs/guide/nightly.md`).href
+  return [
+    `Description=${description}`,
+    `Documentation=${wholeValue(guide)}`,
+    '# The backup does not require the platform: it saves a server whose platform is down too.',
+    'After=network-online.target platform.service',
+    'Wants=network-online.target',
+  ]
+}
+
+function nightService(settings: InstallSettings, program: InstalledProgram, command: string): string[] {
+  return [
+    'Type=oneshot',
+    ...start(settings, program, command),
+    '# It ends before the next night. A run that gets nowhere ends itself much earlier.',
+    'TimeoutStartSec=20h',
+    'TimeoutStopSec=60s',
+    '# The program ends its own child processes.',
+    'KillMode=mixed',
+    ...BACKGROUND,
+    '',
+    '# It is root: it reads every log, cleans, and reboots.',
+    ...nightSandbox(settings, program),
+  ]
+}
+
+function start(settings: InstallSettings, program: InstalledProgram, command: string): string[] {
+  const config = program.configFile === undefined ? [] : ['--config', program.configFile]
+  const words = [...program.command, 'backup', ...command.split(' '), ...config]
+  return [
+    `ExecStart=${words.map(commandWord).join(' ')}`,
+    `EnvironmentFile=-${ENVIRONMENT_FILE}`,
+    `WorkingDirectory=${wholeValue(workingDirectory(settings, program))}`,
+  ]
+}
+
+/** The directory of `install` counts only if a setting can be relative to it: it is often the home of root. */
+function workingDirectory(
+  settings: InstallSettings,
+  { workingDirectory: current }: InstalledProgram,
+): string {
+  const { dataDir, databaseFile = '', installRoot, staging, tokenFile, textfile = '' } = settings
+  const paths = [dataDir, databaseFile, installRoot, staging, tokenFile, textfile]
+  return paths.some((path) => path.startsWith(`${current}/`)) ? current : '/'
+}
+
+// The platform goes first.
+const BACKGROUND = ['Nice=10', 'CPUWeight=20', 'IOWeight=20', 'OOMScoreAdjust=500']
+
+function timer(settings: InstallSettings, description: string, calendar: readonly string[]): UnitSections {
+  const { installRoot } = settings
+  const guide = pathToFileURL(`${installRoot}/docs/guide/nightly.md`).href
+  return {
+    Unit: [`Description=${description}`, `Documentation=${wholeValue(guide)}`],
+    Timer: [
+      ...calendar,
+      '# Of calls that were missed while the server was down, one is made up for after the boot.',
+      'Persistent=true',
+      'AccuracySec=1s',
+    ],
+    Install: ['WantedBy=timers.target'],
+  }
+}
+
+function calendarOf(times: readonly number[], { timeZone }: InstallSettings, days?: string): string[] {
+  return calendarLines(times, timeZone, days).map((line) => `OnCalendar=${line}`)
+}

@@ -1,0 +1,28 @@
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import { BackupError, type ErrorCode } from '../errors.ts'
+import type { RunFailure } from './state.ts'
+
+interface FailedStep {
+  readonly name: string
+  readonly errorCode: ErrorCode
+}
+
+/** What an error of a step means. An error without a code of its own is one of the file system, or a defect. */
+export function toFailure(
+  error: unknown,
+  { name, errorCode }: FailedStep,
+  { at, isAborted }: { readonly at: number; readonly isAborted: boolean },
+): RunFailure {
+  const message = errorMessage(error)
+  const failure = (code: ErrorCode, text = message): RunFailure => ({
+    errorCode: code,
+    message: text,
+    job: name,
+    at,
+  })
+  if (isAborted) return failure('interrupted', `The run was ended by a signal during the step ${name}.`)
+  if (error instanceof BackupError) return failure(error.errorCode)
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOSPC' || code === 'EDQUOT') return failure('no_space')
+  return failure(error instanceof Error && 'syscall' in error ? errorCode : 'internal')
+}

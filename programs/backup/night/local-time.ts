@@ -1,0 +1,36 @@
+/** A moment as people of a time zone write it. */
+export interface LocalTime {
+  /** `2026-01-31` */
+  readonly date: string
+  /** `02:00` */
+  readonly time: string
+}
+
+export function localTime(now: number, timeZone: string): LocalTime {
+  const local = zoned(now, timeZone)
+  return {
+    date: local.toPlainDate().toString(),
+    time: local.toPlainTime().toString({ smallestUnit: 'minute' }),
+  }
+}
+
+/** `20260131-020000`: the start in local time. Of ids that were given before, the next free second is taken. */
+export function newBackupId(now: number, timeZone: string, given: readonly string[]): string {
+  for (let at = now; ; at += 1_000) {
+    const local = zoned(at, timeZone)
+    const date = local.toPlainDate().toString().replaceAll('-', '')
+    const time = local.toPlainTime().toString({ smallestUnit: 'second' }).replaceAll(':', '')
+    const id = `${date}-${time}`
+    // An hour that clocks repeat has each id twice.
+    if (!given.includes(id)) return id
+  }
+}
+
+/** `202601` of `20260131-020000`: the folder of its month. */
+export function monthOf(backupId: string): string {
+  return backupId.slice(0, 6)
+}
+
+function zoned(now: number, timeZone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone)
+}

@@ -1,0 +1,51 @@
+import { expiredBackups } from '../drive/retention.ts'
+import { RemoteIndex } from './remote-index.ts'
+import type { RunContext } from './run-context.ts'
+
+const MONTHS_BACK = 13
+
+/** Removes the backups that `remote_keep` does not keep: first from the index of their month, then the archive. */
+export async function expireRemote(context: RunContext): Promise<void> {
+  const { deps, run } = context
+  const known = context.state.remoteIds ?? (await searchDrive(context))
+  context.update({ remoteIds: known })
+  for (const backupId of expiredBackups(known, deps.settings.remoteKeep, run.backupId)) {
+    deps.progress(`removing ${backupId} from the drive`)
+    await removeRemote(context, backupId)
+    context.update({ remoteIds: (context.state.remoteIds ?? []).filter((each) => each !== backupId) })
+    deps.logger.info({ backup_id: backupId }, 'an old backup was removed from the drive')
+  }
+}
+
+/** Removes a backup from the index of its month, and its archive, whatever the extensions are. */
+export async function removeRemote(context: RunContext, backupId: string): Promise<void> {
+  const { drive } = context.drive()
+  const folderId = await drive.findFolder(context.monthFolder(backupId))
+  if (folderId === undefined) return
+  await new RemoteIndex(drive, folderId, context.deps.settings.hostName).remove(backupId)
+  for (const { fileId, name } of await drive.list(folderId))
+    if (name.startsWith(`backup-${backupId}.`)) await drive.delete(fileId)
+}
+
+/** The backups of this server in the indexes of the last months. Needed once, and after the state was lost. */
+async function searchDrive(context: RunContext): Promise<string[]> {
+  const { drive } = context.drive()
+  const { hostName, server } = context.deps.settings
+  const ids = new Set([context.run.backupId])
+  for (const month of monthsUpTo(context.run.backupId)) {
+    const folderId = await drive.findFolder(context.monthFolder(month))
+    if (folderId === undefined) continue
+    const { entries } = await new RemoteIndex(drive, folderId, hostName).read()
+    for (const { backup_id: id, servers } of entries) if ([servers].flat().includes(server)) ids.add(id)
+  }
+  return [...ids].toSorted()
+}
+
+/** `202601`, `202512`, … */
+function monthsUpTo(backupId: string): string[] {
+  const [year, month] = [Number(backupId.slice(0, 4)), Number(backupId.slice(4, 6))]
+  return Array.from({ length: MONTHS_BACK }, (_, back) => {
+    const date = new Date(Date.UTC(year, month - 1 - back, 1))
+    return date.toISOString().slice(0, 7).replace('-', '')
+  })
+}

@@ -1,0 +1,95 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import type { Clock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import { toRfc3339 } from '../../../src/kernel/time.ts'
+import { flushDirectory } from '../private-file.ts'
+import { EMPTY_STATE, encodeState, parseState, type BackupState } from './state.ts'
+
+/** What a run leaves for the next one. */
+export interface StateStore {
+  /** The state, or an empty one when there is none that can be used. */
+  read(): BackupState
+  /** Replaces the state. It is durable when the call returns. */
+  write(state: BackupState): void
+}
+
+export interface FileStateDeps {
+  readonly clock: Clock
+  /** Takes the sentence that an unusable state was set aside. */
+  readonly onUnusable: (message: string) => void
+}
+
+/** A file that is replaced as a whole. An unusable one is kept under another name, and the state begins anew. */
+export class FileStateStore implements StateStore {
+  readonly #path: string
+  readonly #deps: FileStateDeps
+
+  constructor(path: string, deps: FileStateDeps) {
+    this.#path = path
+    this.#deps = deps
+  }
+
+  read(): BackupState {
+    try {
+      return parseState(readFileSync(this.#path, 'utf8'))
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return EMPTY_STATE
+      this.#setAside(errorMessage(error))
+      return EMPTY_STATE
+    }
+  }
+
+  write(state: BackupState): void {
+    const temporary = `${this.#path}.tmp`
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+    rmSync(temporary, { force: true })
+    const file = openSync(temporary, 'wx', 0o600)
+    try {
+      writeFileSync(file, encodeState(state))
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(temporary, this.#path)
+    flushDirectory(dirname(this.#path))
+  }
+
+  #setAside(reason: string): void {
+    const aside = `${this.#path}.corrupt-${toRfc3339(this.#deps.clock.now()).replaceAll(/[-:.]/g, '')}`
+    renameSync(this.#path, aside)
+    this.#deps.onUnusable(
+      `${this.#path} could not be used: ${reason}. It is kept as ${aside}, and this is a first run.`,
+    )
+  }
+}
+
+/** Keeps the changes of a dry run in memory. */
+export class MemoryStateStore implements StateStore {
+  #state: BackupState
+
+  constructor(state: BackupState) {
+    this.#state = state
+  }
+
+  read(): BackupState {
+    return this.#state
+  }
+
+  write(state: BackupState): void {
+    this.#state = state
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}

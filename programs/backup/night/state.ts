@@ -1,0 +1,251 @@
+import type { UploadState } from '../drive/port.ts'
+import { ERROR_CODES, type ErrorCode } from '../errors.ts'
+
+/** What a run has reached, in this order (docs/specification.md, Nightly backup). */
+export const RUN_STATES = [
+  'started',
+  'packaged',
+  'uploaded',
+  'verified',
+  'succeeded',
+  'cleaned',
+  'rebooting',
+] as const
+export type RunState = (typeof RUN_STATES)[number]
+
+/** A failure of a run. */
+export interface RunFailure {
+  readonly errorCode: ErrorCode
+  /** One sentence without secrets. */
+  readonly message: string
+  /** The step that failed. */
+  readonly job: string
+  readonly at: number
+}
+
+/** A package in the staging directory. */
+export interface StagedArchive {
+  /** Its name in the staging directory, and on the drive. */
+  readonly name: string
+  readonly size: number
+  readonly sha256: string
+  readonly sha1: string
+  readonly createdAt: number
+  /** What is in it, for the index of the month. */
+  readonly contents: readonly string[]
+}
+
+/** The archive as the drive has it. */
+export interface RemoteArchive {
+  readonly fileId: string
+  readonly folderId: string
+  /** The path on the drive. */
+  readonly path: string
+}
+
+/** The run in progress, or the last one. Times are milliseconds since the epoch. */
+export interface RunRecord {
+  readonly backupId: string
+  /** The local date of its start. */
+  readonly date: string
+  readonly startedAt: number
+  readonly status: 'running' | 'failed' | 'done'
+  readonly reached: RunState
+  /** The step in progress. */
+  readonly job: string
+  /** Milliseconds by the name of the step. */
+  readonly durations: Readonly<Record<string, number>>
+  readonly archive?: StagedArchive
+  /** The unfinished upload of the archive. */
+  readonly upload?: UploadState
+  readonly remote?: RemoteArchive
+  readonly failure?: RunFailure
+}
+
+/** What has happened on a local date. */
+export interface NightRecord {
+  readonly date: string
+  readonly failures: number
+  readonly succeededAt?: number
+  /** When the night was reported as lost. */
+  readonly lostAt?: number
+}
+
+export interface LastSuccess {
+  readonly backupId: string
+  readonly at: number
+  readonly size: number
+  readonly sha256: string
+  readonly path: string
+}
+
+/** A reboot that the self-check has to confirm. */
+export interface PendingReboot {
+  readonly backupId: string
+  readonly at: number
+}
+
+export interface DrillRecord {
+  readonly backupId: string
+  readonly endedAt: number
+  readonly passed: boolean
+  readonly rtoSeconds: number
+  readonly rpoSeconds: number
+}
+
+/** The content of `state.json`: a plain value, without secrets. */
+export interface BackupState {
+  readonly format: 1
+  readonly run?: RunRecord
+  /** The last dates on which something has happened, the newest last. */
+  readonly nights: readonly NightRecord[]
+  readonly lastSuccess?: LastSuccess
+  /** The alerts that a success has to close. */
+  readonly openAlerts: readonly ('failed' | 'critical')[]
+  /** The ids that were given lately. */
+  readonly givenIds: readonly string[]
+  /** Runs that are given up, whose archives may be on the drive. */
+  readonly abandonedIds: readonly string[]
+  /** The verified backups on the drive; unknown until the drive was searched. */
+  readonly remoteIds?: readonly string[]
+  readonly pendingReboot?: PendingReboot
+  /** The local date of the last reboot by this routine. */
+  readonly rebootedOn?: string
+  /** Bytes by the name of the cleaning step. */
+  readonly freedBytes?: Readonly<Record<string, number>>
+  readonly drill?: DrillRecord
+  readonly lastPassedDrillAt?: number
+}
+
+export const EMPTY_STATE: BackupState = {
+  format: 1,
+  nights: [],
+  openAlerts: [],
+  givenIds: [],
+  abandonedIds: [],
+}
+
+/** What has happened on a local date. */
+export function nightOf({ nights }: BackupState, date: string): NightRecord {
+  return nights.find((night) => night.date === date) ?? { date, failures: 0 }
+}
+
+const KEPT_NIGHTS = 10
+
+/** The nights with one of them changed. */
+export function withNight({ nights }: BackupState, night: NightRecord): readonly NightRecord[] {
+  return [...nights.filter(({ date }) => date !== night.date), night].slice(-KEPT_NIGHTS)
+}
+
+/** Throws an error that says what is wrong, without the content. */
+export function parseState(text: string): BackupState {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new Error('it is not valid JSON')
+  }
+  const wrong = wrongMember(value)
+  if (wrong !== undefined) throw new Error(`its member "${wrong}" is missing or wrong`)
+  return value as BackupState
+}
+
+export function encodeState(state: BackupState): string {
+  return `${JSON.stringify(state, null, 2)}\n`
+}
+
+type Check = (value: unknown) => boolean
+
+const isText: Check = (value) => typeof value === 'string'
+const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value)
+const oneOf =
+  (names: readonly string[]): Check =>
+  (value) =>
+    typeof value === 'string' && names.includes(value)
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check)
+const valuesOf =
+  (check: Check): Check =>
+  (value) =>
+    isObject(value) && Object.values(value).every(check)
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value)
+const objectOf =
+  (checks: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isObject(value) && Object.entries(checks).every(([name, check]) => check(value[name]))
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const isDate: Check = (value) => typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value)
+const isBackupId: Check = (value) => typeof value === 'string' && /^\d{8}-\d{6}$/.test(value)
+
+const isRun = objectOf({
+  backupId: isBackupId,
+  date: isDate,
+  startedAt: isNumber,
+  status: oneOf(['running', 'failed', 'done']),
+  reached: oneOf(RUN_STATES),
+  job: isText,
+  durations: valuesOf(isNumber),
+  archive: optional(
+    objectOf({
+      // It becomes a path in the staging directory.
+      name: (name) => typeof name === 'string' && /^backup-\d{8}-\d{6}\.tar\.[a-z.]+$/.test(name),
+      size: isNumber,
+      sha256: isText,
+      sha1: isText,
+      createdAt: isNumber,
+      contents: listOf(isText),
+    }),
+  ),
+  upload: optional(
+    objectOf({ fileId: isText, uploadId: isText, size: isNumber, sha1: isText, partSize: isNumber }),
+  ),
+  remote: optional(objectOf({ fileId: isText, folderId: isText, path: isText })),
+  failure: optional(objectOf({ errorCode: oneOf(ERROR_CODES), message: isText, job: isText, at: isNumber })),
+})
+
+const CHECKS: Readonly<Record<keyof BackupState, Check>> = {
+  format: (value) => value === 1,
+  run: optional(isRun),
+  nights: listOf(
+    objectOf({
+      date: isDate,
+      failures: isNumber,
+      succeededAt: optional(isNumber),
+      lostAt: optional(isNumber),
+    }),
+  ),
+  lastSuccess: optional(
+    objectOf({ backupId: isBackupId, at: isNumber, size: isNumber, sha256: isText, path: isText }),
+  ),
+  openAlerts: listOf(oneOf(['failed', 'critical'])),
+  givenIds: listOf(isBackupId),
+  abandonedIds: listOf(isBackupId),
+  remoteIds: optional(listOf(isBackupId)),
+  pendingReboot: optional(objectOf({ backupId: isBackupId, at: isNumber })),
+  rebootedOn: optional(isDate),
+  freedBytes: optional(valuesOf(isNumber)),
+  drill: optional(
+    objectOf({
+      backupId: isBackupId,
+      endedAt: isNumber,
+      passed: (value) => typeof value === 'boolean',
+      rtoSeconds: isNumber,
+      rpoSeconds: isNumber,
+    }),
+  ),
+  lastPassedDrillAt: optional(isNumber),
+}
+
+function wrongMember(value: unknown): string | undefined {
+  const members = Object(value) as Readonly<Record<string, unknown>>
+  return Object.entries(CHECKS).find(([name, check]) => !check(members[name]))?.[0]
+}

@@ -1,0 +1,105 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorMessage } from '../../../../src/kernel/errors.ts'
+import { toRfc3339 } from '../../../../src/kernel/time.ts'
+import { takeSnapshot, type DatabaseSnapshot } from '../../database-files.ts'
+import { BackupError } from '../../errors.ts'
+import { requireFreeSpace } from '../../package/free-space.ts'
+import { logBytes } from '../../package/log-copies.ts'
+import { writePackage, type WrittenPackage } from '../../package/write-package.ts'
+import type { RunContext } from '../run-context.ts'
+import { emptyStaging, isIntact } from '../staging.ts'
+import type { StagedArchive } from '../state.ts'
+import type { NightStep } from './step.ts'
+
+/** Copies the database, exports the journal, and packs both with the logs. An archive of an earlier try is used again. */
+export const packageStep: NightStep = {
+  name: 'package',
+  reaches: 'packaged',
+  errorCode: 'archive_failed',
+  async run(context) {
+    const { archive } = context.run
+    const { staging } = context.deps.settings
+    if (archive && (await isIntact(staging, archive))) {
+      context.deps.logger.info({ file: archive.name }, 'going on with the archive of the last try')
+      return
+    }
+    await emptyStaging(staging)
+    await requireSpace(context)
+    const written = await writeArchive(context)
+    const { archive: _old, upload: _upload, remote: _remote, ...run } = context.run
+    context.update({ run: { ...run, archive: stagedArchive(written, context) } })
+  },
+}
+
+async function requireSpace({ deps }: RunContext): Promise<void> {
+  const { databases, settings } = deps
+  const databaseBytes = await databases.databaseBytes().catch((error: unknown) => {
+    throw new BackupError('snapshot_failed', `The database cannot be read: ${errorMessage(error)}`, {
+      cause: error,
+    })
+  })
+  await requireFreeSpace(settings.staging, { databaseBytes, logBytes: await logBytes(settings.logs) })
+}
+
+async function writeArchive(context: RunContext): Promise<WrittenPackage> {
+  const { deps, run } = context
+  const { staging, logs, compression, recipients } = deps.settings
+  deps.progress('copying the database')
+  const snapshot = await takeSnapshot(deps.databases, join(staging, 'database.snapshot'), {
+    signal: deps.signal,
+  })
+  const journal = await exportJournal(context)
+  deps.progress('packing')
+  const written = await writePackage({
+    manifest: describeBackup(context, snapshot),
+    database: { path: deps.databases.packagedAs, file: snapshot.file, sha256: snapshot.sha256 },
+    logs,
+    journal: journal === undefined ? undefined : { file: journal },
+    directory: staging,
+    name: `backup-${run.backupId}`,
+    compression,
+    recipients,
+    signal: deps.signal,
+  })
+  await rm(snapshot.file, { force: true })
+  if (journal !== undefined) await rm(journal, { force: true })
+  for (const { path, reason } of written.skippedLogs)
+    deps.logger.warn({ path, reason }, 'a log was not packed')
+  return written
+}
+
+/** The exported journal; undefined on a server that has none. */
+async function exportJournal({ deps }: RunContext): Promise<string | undefined> {
+  const target = join(deps.settings.staging, 'journal.export')
+  const reason = await deps.host.exportJournal(target, deps.signal)
+  if (reason === undefined) return target
+  deps.logger.info({ reason }, 'the journal is not in the package')
+  await rm(target, { force: true })
+  return undefined
+}
+
+function describeBackup({ deps, run }: RunContext, snapshot: DatabaseSnapshot) {
+  const { sourcePath, server } = deps.settings
+  return {
+    backup_id: run.backupId,
+    created_at: toRfc3339(run.startedAt),
+    source_path: sourcePath,
+    servers: [server],
+    schema_version: snapshot.schemaVersion,
+    tables: snapshot.tables,
+  }
+}
+
+function stagedArchive(written: WrittenPackage, { deps, run }: RunContext): StagedArchive {
+  const { size, sha256, sha1, manifest } = written
+  const places = manifest.files.map(({ path }) => (path.startsWith('logs/') ? 'logs' : path))
+  return {
+    name: written.file.slice(deps.settings.staging.length + 1),
+    size,
+    sha256,
+    sha1,
+    createdAt: run.startedAt,
+    contents: [...new Set(places)],
+  }
+}

@@ -1,0 +1,40 @@
+import type { AlertVariables } from '../../alerts/variables.ts'
+import { expireRemote } from '../remote-retention.ts'
+import type { RunContext } from '../run-context.ts'
+import { nightOf, withNight } from '../state.ts'
+import { emptyStaging } from '../staging.ts'
+import { requireArchive } from './upload.ts'
+import type { NightStep } from './step.ts'
+
+/** Removes what is not needed any more, and reports the success. */
+export const succeedStep: NightStep = {
+  name: 'finish',
+  reaches: 'succeeded',
+  errorCode: 'internal',
+  async run(context) {
+    await expireRemote(context).catch((error: unknown) =>
+      // The backup is on the drive all the same; the next night tries again.
+      context.warn('old backups could not be removed from the drive', error),
+    )
+    await emptyStaging(context.deps.settings.staging)
+    await reportSuccess(context)
+    const { run, deps, state } = context
+    const now = deps.clock.now()
+    const { size, sha256 } = requireArchive(context)
+    context.update({
+      nights: withNight(state, { ...nightOf(state, run.date), succeededAt: now }),
+      lastSuccess: { backupId: run.backupId, at: now, size, sha256, path: run.remote?.path ?? '' },
+      openAlerts: [],
+    })
+  },
+}
+
+async function reportSuccess(context: RunContext): Promise<void> {
+  const { deps, isRetry, state } = context
+  const variables: AlertVariables = { ...context.variables('backup'), backup_status: 'succeeded' }
+  await deps.alerts.report('backup_succeeded', variables)
+  if (isRetry) await deps.alerts.report('retry_succeeded', variables)
+  if (state.openAlerts.includes('critical')) await deps.alerts.report('lost_night_closed', variables)
+  if (state.openAlerts.includes('failed')) await deps.alerts.report('failure_closed', variables)
+  await deps.alerts.beat('backup')
+}

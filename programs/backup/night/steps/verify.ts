@@ -1,0 +1,63 @@
+import { toRfc3339 } from '../../../../src/kernel/time.ts'
+import { verifyUpload } from '../../drive/verify.ts'
+import { BackupError } from '../../errors.ts'
+import { RemoteIndex, type IndexEntry } from '../remote-index.ts'
+import type { RunContext } from '../run-context.ts'
+import { requireArchive } from './upload.ts'
+import type { NightStep } from './step.ts'
+
+/** Compares the archive on the drive with the one here, enters it into the index of its month, and reads that back. */
+export const verifyStep: NightStep = {
+  name: 'verify',
+  reaches: 'verified',
+  errorCode: 'verify_mismatch',
+  async run(context) {
+    const { drive } = context.drive()
+    const archive = requireArchive(context)
+    const { remote } = context.run
+    if (!remote) throw new BackupError('internal', 'The state names no archive on the drive.')
+    context.deps.progress('verifying')
+    await verifyUpload(drive, { fileId: remote.fileId, name: archive.name }, archive).catch(
+      (error: unknown) => removeRejected(context, error),
+    )
+    const index = new RemoteIndex(drive, remote.folderId, context.deps.settings.hostName)
+    await index.put(entryOf(context))
+    await requireEntry(index, entryOf(context))
+    const known = context.state.remoteIds
+    if (known) context.update({ remoteIds: [...new Set([...known, context.run.backupId])] })
+  },
+}
+
+/** An archive that is not as it is here must not stay on the drive. */
+async function removeRejected(context: RunContext, error: unknown): Promise<never> {
+  const fileId = context.run.remote?.fileId
+  if (fileId !== undefined && error instanceof BackupError && error.errorCode === 'verify_mismatch')
+    await context
+      .drive()
+      .drive.delete(fileId)
+      .catch((failure: unknown) => context.warn('the rejected archive is still on the drive', failure))
+  throw error
+}
+
+function entryOf(context: RunContext): IndexEntry {
+  const { name, size, sha256, createdAt, contents } = requireArchive(context)
+  return {
+    backup_id: context.run.backupId,
+    file: name,
+    size,
+    sha256,
+    created_at: toRfc3339(createdAt),
+    contents,
+    servers: [context.deps.settings.server],
+  }
+}
+
+async function requireEntry(index: RemoteIndex, { backup_id, size, sha256 }: IndexEntry): Promise<void> {
+  const { entries } = await index.read()
+  const entry = entries.find((each) => each.backup_id === backup_id)
+  if (entry?.size === size && entry.sha256 === sha256) return
+  throw new BackupError(
+    'verify_mismatch',
+    `The index on the drive does not name the archive of ${backup_id}.`,
+  )
+}

@@ -1,0 +1,241 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Config, LoadedConfig } from '../../src/config/config.ts'
+import { databaseLocation } from '../../src/config/address-types.ts'
+import type { WaitingClock } from '../../src/kernel/clock.ts'
+import { errorMessage } from '../../src/kernel/errors.ts'
+import type { Logger } from '../../src/kernel/logger.ts'
+import type { Secret } from '../../src/kernel/secret.ts'
+import { NightAlerts } from './alerts/night-alerts.ts'
+import { DirectoryOutboxFiles } from './alerts/outbox-files.ts'
+import { PlatformClient } from './alerts/platform-client.ts'
+import type { DatabaseFiles } from './database-files.ts'
+import { DryRunDrive } from './drive/dry-run-drive.ts'
+import { openRemoteDrive } from './drive/remote-drive.ts'
+import { readDriveSecrets } from './drive/secrets-file.ts'
+import { TokenFile } from './drive/token-file.ts'
+import type { CleaningDeps } from './host/cleaning/step.ts'
+import { DryRunShell } from './host/dry-run-shell.ts'
+import { dryRunFileChanges, hostFileChanges } from './host/file-changes.ts'
+import { HostShell } from './host/host-shell.ts'
+import { createNightHost } from './host/night-host.ts'
+import { createPlatformReader } from './host/platform-reader.ts'
+import type { Shell } from './host/shell.ts'
+import type { InstalledProgram } from './install/index.ts'
+import { createLogFile } from './log-file.ts'
+import type { NightDeps, NightReporter, NightSettings, OpenedDrive } from './night/deps.ts'
+import { FileStateStore, MemoryStateStore } from './night/state-file.ts'
+
+/** The platform on this server, as far as the self-check uses it. */
+export interface SelfcheckPlatform {
+  readonly gatewayUrl: string | undefined
+  readonly hasWorker: boolean
+  readonly workerUrls: readonly string[]
+  readonly isReadOnly: boolean
+  readonly signToken: () => Promise<Secret>
+  readonly checkDatabase: (signal: AbortSignal) => Promise<string>
+}
+
+/** What the routine gets from the process around it. */
+export interface BackupRuntime {
+  readonly loaded: LoadedConfig
+  readonly databases: DatabaseFiles
+  readonly selfcheck: SelfcheckPlatform
+  /** How a unit starts this program. */
+  readonly program: InstalledProgram
+  readonly clock: WaitingClock
+  /** Takes a line for people. */
+  readonly print: (line: string) => void
+  /** Takes what is being done, for a terminal. */
+  readonly progress: (text: string) => void
+  readonly signal?: AbortSignal | undefined
+  /** Left out: the programs of this host. */
+  readonly shell?: Shell
+  /** Left out: where Linux keeps its files. */
+  readonly places?: CleaningDeps['places']
+}
+
+/** The paths of the routine below `install_root`. */
+export function placesOf({ backup: { installRoot } }: Config) {
+  const directory = join(installRoot, 'backups')
+  return {
+    directory,
+    state: join(directory, 'state.json'),
+    lock: join(directory, 'run.lock'),
+    log: join(installRoot, 'logs/backend/backup.log'),
+  }
+}
+
+/** The routine, put together from the configuration. */
+export class BackupParts implements Disposable {
+  readonly runtime: BackupRuntime
+  readonly config: Config
+  readonly logger: Logger
+  readonly state: FileStateStore
+  readonly shell: Shell
+  readonly #resources = new DisposableStack()
+
+  constructor(runtime: BackupRuntime) {
+    const { loaded, clock, print, shell } = runtime
+    const { log, state } = placesOf(loaded.config)
+    this.runtime = runtime
+    this.config = loaded.config
+    this.logger = createLogFile(log, { clock, onFailure: print })
+    this.shell = shell ?? new HostShell({ clock })
+    const onUnusable = (message: string) => {
+      this.logger.error({}, message)
+      print(message)
+    }
+    this.state = new FileStateStore(state, { clock, onUnusable })
+  }
+
+  /** New ones for each try: they delay it by a limited time. `directory` is that of the outbox. */
+  openAlerts(directory = placesOf(this.config).directory, logger = this.logger): NightAlerts {
+    const { config } = this
+    const { clock } = this.runtime
+    const { backup } = config
+    return new NightAlerts({
+      files: new DirectoryOutboxFiles(directory),
+      api: this.#resources.use(new PlatformClient({ url: backup.platformApi, clock })),
+      clock,
+      logger,
+      server: backup.server,
+      serverAddr: hostname(),
+      variables: {
+        server_name: hostname(),
+        source_path: sourcePathOf(config),
+        backup_window_start: backup.windowStart,
+      },
+      templates: backup.templates,
+    })
+  }
+
+  /** The drive of the configuration. Throws `token_unreadable`. */
+  openDrive(signal = this.runtime.signal): OpenedDrive {
+    const { drive: settings, upload } = this.config.backup
+    const tokenFile = new TokenFile(settings.tokenFile)
+    const drive = openRemoteDrive({
+      apiUrl: settings.apiUrl ?? '',
+      apiPrefix: settings.apiPrefix,
+      secrets: readDriveSecrets(settings.secretsFile),
+      tokenFile,
+      partSize: settings.partSize,
+      bytesPerSecond: upload.bytesPerSecond,
+      clock: this.runtime.clock,
+      signal,
+    })
+    return { drive, rootDirectory: tokenFile.read().rootDir }
+  }
+
+  nightDeps({ isDryRun }: { readonly isDryRun: boolean }): NightDeps {
+    return isDryRun ? this.#dryRunDeps() : this.#realDeps()
+  }
+
+  [Symbol.dispose](): void {
+    this.#resources.dispose()
+  }
+
+  #realDeps(): NightDeps {
+    return {
+      ...this.#commonDeps(),
+      state: this.state,
+      openDrive: (signal) => this.openDrive(signal),
+      alerts: reliable(this.openAlerts(), this.logger),
+      host: this.#host(this.shell, hostFileChanges),
+    }
+  }
+
+  #dryRunDeps(): NightDeps {
+    const { clock, print } = this.runtime
+    const common = this.#commonDeps()
+    return {
+      ...common,
+      // The archive of a failed run stays in the other one.
+      settings: { ...common.settings, staging: join(common.settings.staging, 'dry-run') },
+      state: new MemoryStateStore({ ...this.state.read(), remoteIds: [], abandonedIds: [] }),
+      openDrive: () => ({
+        drive: new DryRunDrive({ clock, print }),
+        rootDirectory: new TokenFile(this.config.backup.drive.tokenFile).read().rootDir,
+      }),
+      alerts: printedAlerts(print),
+      host: this.#host(new DryRunShell({ reader: this.shell, print }), dryRunFileChanges(print)),
+    }
+  }
+
+  #commonDeps() {
+    const { databases, clock, progress, signal } = this.runtime
+    return { settings: nightSettingsOf(this.config), clock, logger: this.logger, databases, progress, signal }
+  }
+
+  #host(shell: Shell, files: typeof hostFileChanges) {
+    const { clock, signal, places } = this.runtime
+    const platform = createPlatformReader(clock)
+    this.#resources.defer(() => platform.close())
+    const { config, logger } = this
+    return createNightHost({
+      config,
+      clock,
+      logger,
+      shell,
+      files,
+      platform,
+      signal,
+      ...(places && { places }),
+    })
+  }
+}
+
+function nightSettingsOf(config: Config): NightSettings {
+  const { backup } = config
+  return {
+    timeZone: backup.timeZone,
+    windowStart: backup.windowStart,
+    windowEnd: backup.windowEnd,
+    retryEveryMs: backup.retryEveryMs,
+    server: backup.server,
+    hostName: hostname(),
+    sourcePath: sourcePathOf(config),
+    logs: backup.logs,
+    staging: backup.staging,
+    compression: backup.compression,
+    recipients: backup.encryption.recipients,
+    remoteKeep: backup.remoteKeep,
+    reboot: backup.reboot,
+  }
+}
+
+/** Without the login of a database server. */
+function sourcePathOf({ backup, database }: Config): string {
+  return databaseLocation.format(backup.database ?? database)
+}
+
+/** An alert that cannot even be stored, such as on a full disk, is in the log, and fails no run. */
+function reliable(alerts: NightAlerts, logger: Logger): NightReporter {
+  const attempt = async (what: string, work: Promise<unknown>) => {
+    await work.catch((error: unknown) =>
+      logger.error({ reason: errorMessage(error) }, `${what} was not stored`),
+    )
+  }
+  return {
+    report: (event, variables, details) =>
+      attempt(`the alert ${event}`, alerts.report(event, variables, details)),
+    openTicket: (ticket) => attempt(`the ticket "${ticket.title}"`, alerts.openTicket(ticket)),
+    beat: (name) => attempt(`the beat of ${name}`, alerts.beat(name)),
+    deliver: () => alerts.deliver(),
+  }
+}
+
+function printedAlerts(print: (line: string) => void): NightReporter {
+  return {
+    async report(event) {
+      print(`would report: ${event}`)
+    },
+    async openTicket(ticket) {
+      print(`would open the ticket: ${ticket.title}`)
+    },
+    async beat(name) {
+      print(`would beat: ${name}`)
+    },
+    deliver: async () => undefined,
+  }
+}

@@ -1,0 +1,101 @@
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+
+/** The process that has the lock. */
+export interface LockOwner {
+  readonly heldBy: number
+}
+
+// Several processes may find the lock of an ended process at the same moment.
+const MAX_ATTEMPTS = 10
+// Zombies and dead processes, see proc_pid_stat(5).
+const ENDED_STATES = ['Z', 'X']
+const ENDED = 'ended'
+
+/**
+ * Takes a lock that is a file, or returns its owner. Disposing it twice is harmless. The file names a process by its number
+ * and its start: the lock of a killed process is taken over, also when the number belongs to another process by then.
+ */
+export function takeProcessLock(path: string): Disposable | LockOwner {
+  const own = describeProcess(process.pid)
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (tryTake(path, own)) return { [Symbol.dispose]: () => releaseOwn(path, own) }
+    const owner = readOwner(path)
+    if (owner === undefined) continue
+    const heldBy = Number(owner.split(' ')[0])
+    if (owner === describeProcess(heldBy)) return { heldBy }
+    breakLock(path, owner)
+  }
+  throw new Error(`${path}: could not be taken, and belongs to no running process`)
+}
+
+/** The running process that has the lock; undefined when there is none. Takes no lock. */
+export function lockOwner(path: string): number | undefined {
+  const owner = readOwner(path)
+  const heldBy = Number(owner?.split(' ')[0])
+  return owner !== undefined && owner === describeProcess(heldBy) ? heldBy : undefined
+}
+
+/** A link, since a new file could be seen before its content is written. */
+function tryTake(path: string, owner: string): boolean {
+  const candidate = `${path}.${process.pid}`
+  try {
+    writeFileSync(candidate, owner, { mode: 0o600 })
+    linkSync(candidate, path)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    rmSync(candidate, { force: true })
+  }
+}
+
+function releaseOwn(path: string, own: string): void {
+  if (readOwner(path) === own) rmSync(path, { force: true })
+}
+
+/** Removes the lock of an ended process. A lock that has just replaced it is restored. */
+function breakLock(path: string, endedOwner: string): void {
+  const moved = `${path}.${process.pid}.ended`
+  try {
+    renameSync(path, moved)
+    if (readOwner(moved) !== endedOwner) linkSync(moved, path)
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes(codeOf(error))) throw error
+  } finally {
+    rmSync(moved, { force: true })
+  }
+}
+
+function readOwner(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** The number of a process, its start in ticks since the boot (field 22 of /proc/pid/stat), and the boot. */
+function describeProcess(pid: number): string {
+  return `${pid} ${startOf(pid)} ${readOr('/proc/sys/kernel/random/boot_id', '').trim()}`
+}
+
+function startOf(pid: number): string {
+  const stat = readOr(`/proc/${pid}/stat`, '')
+  // Fields are counted after the name of the program, which is in parentheses and may contain any character.
+  const [state = 'X', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return stat === '' || ENDED_STATES.includes(state) ? ENDED : (fields[18] ?? '')
+}
+
+function readOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return otherwise
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

@@ -1,0 +1,210 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import type { DatabaseFiles } from '../database-files.ts'
+import type { Drive } from '../drive/port.ts'
+import { readIdentities } from '../package/identity-file.ts'
+import { encodeManifest, MANIFEST_NAME, type PackageManifest } from '../package/manifest.ts'
+import { PACKAGE_CHECKS, PackageError, unpackPackage } from '../package/read-package.ts'
+import { DATABASE_CHECKS } from './database-checks.ts'
+import type { DrillCheck, DrillCheckName } from './drill-report.ts'
+import { fetchArchive } from './fetch-archive.ts'
+import type { IndexedBackup } from './month-index.ts'
+import { readRestoredLogs } from './restored-logs.ts'
+import { countText, sizeText } from './words.ts'
+import { requireSpaceFor, type Workspace } from './workspace.ts'
+
+export interface DrillDeps {
+  readonly drive: Drive
+  readonly databases: Pick<DatabaseFiles, 'restored'>
+  /** For sealed packages. */
+  readonly identityFile: string | undefined
+  /** Takes what is being done now. */
+  readonly progress: (text: string) => void
+  /** Takes each check when it has ended. */
+  readonly onCheck: (check: DrillCheck) => void
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface DrillSubject {
+  readonly folderId: string
+  readonly backup: IndexedBackup
+  readonly workspace: Workspace
+}
+
+/** The restoration of one backup, check by check, up to the first that fails. */
+export class Drill {
+  readonly #deps: DrillDeps
+  readonly #subject: DrillSubject
+  readonly #checks: DrillCheck[] = []
+  #manifest: PackageManifest | undefined
+
+  constructor(deps: DrillDeps, subject: DrillSubject) {
+    this.#deps = deps
+    this.#subject = subject
+  }
+
+  get checks(): readonly DrillCheck[] {
+    return this.#checks
+  }
+
+  /** As soon as it is known. */
+  get manifest(): PackageManifest | undefined {
+    return this.#manifest
+  }
+
+  /** Whether every check has passed. Rejects only when the drill is interrupted. */
+  async run(): Promise<boolean> {
+    try {
+      await this.#restore()
+      return true
+    } catch (error) {
+      this.#deps.signal?.throwIfAborted()
+      if (error instanceof CheckFailed) return false
+      throw error
+    }
+  }
+
+  async #restore(): Promise<void> {
+    const identities = await this.#check('decrypts', () => this.#identities())
+    await this.#passed('archive-hash', () => this.#fetch())
+    const manifest = await this.#unpack(identities)
+    await this.#checkDatabase(manifest)
+    await this.#passed('logs-readable', () => readRestoredLogs(this.#subject.workspace.files, manifest))
+  }
+
+  get #archive(): string {
+    const { backup, workspace } = this.#subject
+    return join(workspace.downloads, backup.file)
+  }
+
+  /** Before the download, which would be in vain without them. */
+  async #identities(): Promise<readonly string[]> {
+    const { identityFile } = this.#deps
+    if (!this.#subject.backup.file.endsWith('.age')) return []
+    if (identityFile === undefined)
+      throw new Error(
+        'the package is sealed: set backup.encryption.identity_file to the file of the age identity',
+      )
+    return readIdentities(identityFile)
+  }
+
+  async #fetch(): Promise<string> {
+    const { drive, progress, signal } = this.#deps
+    const { folderId, backup, workspace } = this.#subject
+    await requireSpaceFor(workspace.downloads, backup.size, 'the archive')
+    return fetchArchive({ drive, folderId, backup, target: this.#archive, progress, signal })
+  }
+
+  async #unpack(identities: readonly string[]): Promise<PackageManifest> {
+    this.#deps.progress('unpacking')
+    try {
+      const manifest = await this.#unpackFiles(identities)
+      this.#manifest = manifest
+      for (const name of PACKAGE_CHECKS)
+        this.#add({ name, ok: true, detail: this.#packageDetail(name, manifest) })
+      return manifest
+    } catch (error) {
+      this.#deps.signal?.throwIfAborted()
+      const name = error instanceof PackageError ? error.check : 'unpacks'
+      const earlier = PACKAGE_CHECKS.slice(0, PACKAGE_CHECKS.indexOf(name))
+      for (const each of earlier)
+        this.#add({ name: each, ok: true, detail: 'no error up to the failed check' })
+      throw this.#failed(name, error)
+    }
+  }
+
+  async #unpackFiles(identities: readonly string[]): Promise<PackageManifest> {
+    const { workspace, backup } = this.#subject
+    const manifest = await unpackPackage({
+      file: this.#archive,
+      directory: workspace.files,
+      identities,
+      signal: this.#deps.signal,
+      onManifest: (found) => this.#requireFitting(found),
+    })
+    await rm(this.#archive)
+    await writeFile(join(workspace.files, MANIFEST_NAME), encodeManifest(manifest), {
+      mode: 0o600,
+      flag: 'wx',
+    })
+    this.#deps.progress(`unpacked ${backup.file}`)
+    return manifest
+  }
+
+  /** Before a file of the package is written. */
+  async #requireFitting(manifest: PackageManifest): Promise<void> {
+    const { backup, workspace } = this.#subject
+    if (manifest.backup_id !== backup.backupId)
+      throw new PackageError('manifest', `the manifest is of the backup ${manifest.backup_id}`)
+    databaseIn(manifest)
+    const bytes = manifest.files.reduce((sum, { size }) => sum + size, 0)
+    await requireSpaceFor(workspace.files, bytes, 'the unpacked package')
+  }
+
+  #packageDetail(
+    name: (typeof PACKAGE_CHECKS)[number],
+    { files, servers, schema_version: schema }: PackageManifest,
+  ): string {
+    const bytes = files.reduce((sum, { size }) => sum + size, 0)
+    const details = {
+      decrypts: this.#subject.backup.file.endsWith('.age')
+        ? 'an identity opened the package'
+        : 'the package is not sealed',
+      unpacks: `${sizeText(bytes)} in ${countText(files.length, 'file')}`,
+      manifest: `format 1, schema ${schema}, servers ${servers.join(', ')}`,
+      files: 'every file has the size and the SHA-256 of the manifest',
+    }
+    return details[name]
+  }
+
+  async #checkDatabase(manifest: PackageManifest): Promise<void> {
+    const file = join(this.#subject.workspace.files, databaseIn(manifest))
+    const database = this.#deps.databases.restored(file, { signal: this.#deps.signal })
+    for (const [name, check] of DATABASE_CHECKS)
+      await this.#passed(name, async () => (await check(database, manifest)).detail)
+  }
+
+  /** Adds a check, with the detail that the step returns. */
+  async #passed(name: DrillCheckName, step: () => Promise<string>): Promise<void> {
+    this.#deps.progress(`checking ${name}`)
+    const detail = await this.#check(name, step)
+    this.#add({ name, ok: true, detail })
+  }
+
+  async #check<T>(name: DrillCheckName, step: () => Promise<T>): Promise<T> {
+    this.#deps.signal?.throwIfAborted()
+    try {
+      return await step()
+    } catch (error) {
+      this.#deps.signal?.throwIfAborted()
+      throw this.#failed(name, error)
+    }
+  }
+
+  /** Paths inside of the workspace are named as in the package. */
+  #failed(name: DrillCheckName, error: unknown): CheckFailed {
+    const detail = errorMessage(error).replaceAll(`${this.#subject.workspace.files}/`, '')
+    this.#add({ name, ok: false, detail })
+    return new CheckFailed(name, { cause: error })
+  }
+
+  #add(check: DrillCheck): void {
+    this.#checks.push(check)
+    this.#deps.onCheck(check)
+  }
+}
+
+class CheckFailed extends Error {
+  override readonly name = 'CheckFailed'
+}
+
+/** The path of the database in a package. */
+function databaseIn({ files, size, sha256 }: PackageManifest): string {
+  const [database, ...others] = files.filter(({ path }) => path.startsWith('database/'))
+  if (!database || others.length > 0)
+    throw new PackageError('manifest', 'the manifest does not name exactly one database')
+  if (database.size !== size || database.sha256 !== sha256)
+    throw new PackageError('manifest', 'the manifest has two sizes or hashes of the database')
+  return database.path
+}

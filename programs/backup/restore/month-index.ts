@@ -1,0 +1,122 @@
+import { parseRfc3339 } from '../../../src/kernel/time.ts'
+import type { Drive } from '../drive/port.ts'
+import { readFile } from '../drive/small-files.ts'
+import { MANIFEST_NAME } from '../package/manifest.ts'
+import { RestoreError } from './restore-error.ts'
+
+/** A backup on the drive, as the index of its month names it. */
+export interface IndexedBackup {
+  readonly backupId: string
+  /** The name of the archive beside the index. */
+  readonly file: string
+  /** Bytes. */
+  readonly size: number
+  /** SHA-256 of the archive in hexadecimal digits. */
+  readonly sha256: string
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+}
+
+/** The folder of a month on the drive, with the backups that its index names. */
+export interface BackupMonth {
+  readonly folderId: string
+  readonly backups: readonly IndexedBackup[]
+}
+
+const MAX_INDEX_BYTES = 16 * 1_024 ** 2
+const BACKUP_ID = /^\d{8}-\d{6}$/
+const SHA256 = /^[0-9a-f]{64}$/
+// The name becomes one of a file here.
+const ARCHIVE_NAME = /^backup-\d{8}-\d{6}\.tar\.(?:zst|gz)(?:\.age)?$/
+
+/** `202601` of `20260131-020000` */
+const monthOf = (backupId: string) => backupId.slice(0, 6)
+
+/** The index of a month such as `202601`; undefined when the drive has none. Throws a {@link RestoreError}. */
+export async function readMonth(
+  drive: Drive,
+  rootDirectory: string,
+  month: string,
+): Promise<BackupMonth | undefined> {
+  const path = `${rootDirectory}/backup/${month}`
+  const folderId = await drive.findFolder(path)
+  if (folderId === undefined) return undefined
+  const text = await readFile(drive, { folderId, name: MANIFEST_NAME }, MAX_INDEX_BYTES)
+  if (text === undefined) return undefined
+  const backups = parseIndex(text)
+  if (!backups) throw new RestoreError(`The index ${path}/${MANIFEST_NAME} on the drive is damaged.`)
+  return { folderId, backups }
+}
+
+/** The folder and the entry of a backup. Throws a {@link RestoreError} that names the backups of its month. */
+export async function requireBackup(
+  drive: Drive,
+  rootDirectory: string,
+  backupId: string,
+): Promise<{ readonly folderId: string; readonly backup: IndexedBackup }> {
+  if (!BACKUP_ID.test(backupId))
+    throw new RestoreError(`${JSON.stringify(backupId)} is no id of a backup; expected YYYYMMDD-HHMMSS.`)
+  const month = await readMonth(drive, rootDirectory, monthOf(backupId))
+  const backup = month?.backups.find((each) => each.backupId === backupId)
+  if (month && backup) return { folderId: month.folderId, backup }
+  const others = month?.backups.map((each) => each.backupId).join(', ') ?? ''
+  const hint = others === '' ? 'there is none of that month' : `of that month there are ${others}`
+  throw new RestoreError(`The drive has no backup ${backupId}; ${hint}.`)
+}
+
+const MONTHS_BACK = 24
+
+/** The newest backup of the last two years. Throws a {@link RestoreError} when there is none. */
+export async function requireLatestBackup(
+  drive: Drive,
+  rootDirectory: string,
+  now: number,
+): Promise<{ readonly folderId: string; readonly backup: IndexedBackup }> {
+  for (const name of monthsBefore(now)) {
+    const month = await readMonth(drive, rootDirectory, name)
+    const backup = month?.backups.toSorted((one, other) => other.createdAt - one.createdAt)[0]
+    if (month && backup) return { folderId: month.folderId, backup }
+  }
+  throw new RestoreError(
+    `The drive has no backup of the last ${MONTHS_BACK} months in ${rootDirectory}/backup.`,
+  )
+}
+
+/** The newest first, and the next one: a backup is named in its own time zone. */
+function monthsBefore(now: number): string[] {
+  const today = new Date(now)
+  return Array.from({ length: MONTHS_BACK + 1 }, (_, back) => {
+    const first = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1 - back, 1))
+    return first.toISOString().slice(0, 7).replace('-', '')
+  })
+}
+
+/** Undefined when the text is no index. */
+function parseIndex(text: string): IndexedBackup[] | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const entries = (Object(value) as { readonly backups?: unknown }).backups
+  if (!Array.isArray(entries)) return undefined
+  const backups = entries.map(toIndexedBackup)
+  return backups.every((backup) => backup !== undefined) ? backups : undefined
+}
+
+function toIndexedBackup(entry: unknown): IndexedBackup | undefined {
+  const {
+    backup_id: backupId,
+    file,
+    size,
+    sha256,
+    created_at: created,
+  } = Object(entry) as Readonly<Record<string, unknown>>
+  const createdAt = typeof created === 'string' ? parseRfc3339(created) : undefined
+  if (typeof backupId !== 'string' || !BACKUP_ID.test(backupId)) return undefined
+  if (typeof file !== 'string' || !ARCHIVE_NAME.test(file)) return undefined
+  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) return undefined
+  if (typeof sha256 !== 'string' || !SHA256.test(sha256) || createdAt === undefined) return undefined
+  return { backupId, file, size, sha256, createdAt }
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto'
+import type { LoadedConfig } from '../../config/config.ts'
+import type { Users } from '../../domains/users/index.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Secret } from '../../kernel/secret.ts'
+import { MINUTE } from '../../kernel/time.ts'
+import { quickCheck } from '../../store/quick-check.ts'
+import type { Store } from '../../store/store.ts'
+import { withUsers } from './user.ts'
+
+/** The user of the self-check: with the role that can do least, and a password that nobody knows. */
+export const SELFCHECK_USER = 'backup-selfcheck'
+const PASSWORD_BYTES = 48
+const TOKEN_LIFETIME_MS = MINUTE
+
+/** What the self-check of the nightly routine needs of the platform that is configured on this server. */
+export function selfcheckParts(loaded: LoadedConfig) {
+  const { database, modules, gateway, worker, api, readOnly } = loaded.config
+  return {
+    gatewayUrl: modules.includes('gateway') ? ownUrl(gateway.listen) : undefined,
+    hasWorker: modules.includes('worker'),
+    workerUrls: [...(worker.listen ? [worker.listen] : []), api.listen].map(ownUrl),
+    isReadOnly: readOnly,
+    signToken: () => signToken(loaded),
+    checkDatabase: (signal: AbortSignal) => quickCheck(database, signal),
+  }
+}
+
+/** A short-lived token for the gateway, which accepts only users that exist. */
+function signToken(loaded: LoadedConfig): Promise<Secret> {
+  return withUsers(loaded, async ({ store, users, auth }) => {
+    await ensureUser(store, users)
+    const { token } = await auth.issueToken(SELFCHECK_USER, TOKEN_LIFETIME_MS)
+    return token
+  })
+}
+
+async function ensureUser(store: Store, users: Users): Promise<void> {
+  if (await users.findByName(SELFCHECK_USER)) return
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url')
+  const account = await users.prepareAccount({ name: SELFCHECK_USER, password, roles: ['auditor'] })
+  await store
+    .write((tx) => users.create(tx, account))
+    .catch((error: unknown) => {
+      // Another self-check was faster.
+      if (!hasCode(error, 'user_exists')) throw error
+    })
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof AppError && error.code === code
+}
+
+/** The URL at which this server reaches a listener of its own. */
+function ownUrl({ host, port }: { readonly host: string; readonly port: number }): string {
+  const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${local.includes(':') ? `[${local}]` : local}:${port}`
+}

@@ -1,0 +1,124 @@
+import { realpathSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import {
+  backupStatus,
+  BackupParts,
+  install,
+  restore,
+  retryBackup,
+  runBackup,
+  selfcheck,
+  uninstall,
+  type CommandResult,
+} from '../../../programs/backup/index.ts'
+import type { LoadedConfig } from '../../config/config.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { selfcheckParts } from './backup-selfcheck.ts'
+import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
+import { databaseFiles } from './database-files.ts'
+import { stopSignal } from './stop-signal.ts'
+
+interface BackupOptions extends ConfigOptions {
+  readonly json?: boolean
+}
+
+type BackupCommand<O> = (parts: BackupParts, options: O) => CommandResult | Promise<CommandResult>
+
+/** The subcommands of `platform backup` that take no argument, by their names. */
+export const BACKUP_COMMANDS = {
+  run: runBackup,
+  retry: retryBackup,
+  install,
+  uninstall,
+  selfcheck,
+  status: backupStatus,
+} as const
+
+/** `platform backup restore [id]` */
+export function runRestore(
+  context: CommandContext,
+  backupId: string | undefined,
+  options: BackupOptions & { readonly latest?: boolean; readonly into?: string },
+): Promise<number> {
+  const into = options.into === undefined ? {} : { into: resolve(context.cwd, options.into) }
+  return runBackupCommand(context, restore, { ...options, backupId, ...into })
+}
+
+/** Runs a subcommand of `platform backup` and resolves with its exit code. Only root may. */
+export async function runBackupCommand<O extends BackupOptions>(
+  context: CommandContext,
+  command: BackupCommand<O>,
+  options: O,
+): Promise<number> {
+  requireRoot()
+  const loaded = configOf(context, options)
+  const line = new ProgressLine(context)
+  const stopping = new AbortController()
+  void stopSignal().then(() => stopping.abort())
+  using parts = new BackupParts({
+    loaded,
+    databases: databaseFiles(loaded.config.backup.database ?? loaded.config.database),
+    selfcheck: selfcheckParts(loaded),
+    program: installedProgram(context, loaded),
+    clock: systemClock,
+    print: (text) => line.print(text, options.json ? context.stderr : context.stdout),
+    progress: (text) => line.show(text),
+    signal: stopping.signal,
+  })
+  try {
+    const { text, json, exitCode } = await command(parts, options)
+    line.clear()
+    context.stdout.write(options.json ? `${JSON.stringify(json)}\n` : text)
+    return exitCode
+  } finally {
+    line.clear()
+  }
+}
+
+/** Before anything is read: without root nothing may be touched. */
+function requireRoot(): void {
+  if (process.getuid?.() === 0) return
+  throw new AppError('forbidden', 'root_required', 'platform backup needs root; run it with sudo.')
+}
+
+/** How a unit starts the program that runs now. */
+function installedProgram({ cwd }: CommandContext, { file }: LoadedConfig) {
+  const [node = '', script] = process.argv
+  // The release is one executable, which names itself twice.
+  const isExecutable = script === undefined || realpathSync(script) === realpathSync(node)
+  return {
+    command: isExecutable ? [process.execPath] : [process.execPath, lastingPath(script)],
+    configFile: file === undefined ? undefined : resolve(cwd, file),
+    workingDirectory: cwd,
+  }
+}
+
+/** `npx` starts programs by a link in its cache, which does not last. */
+function lastingPath(script: string): string {
+  return basename(dirname(script)) === '.bin' ? realpathSync(script) : resolve(script)
+}
+
+const CLEAR = '\r\u001b[K'
+
+/** One line on a terminal with what is being done; nothing elsewhere. */
+class ProgressLine {
+  readonly #stream: CommandContext['stderr']
+
+  constructor({ stderr }: CommandContext) {
+    this.#stream = stderr
+  }
+
+  show(text: string): void {
+    if (this.#stream.isTTY) this.#stream.write(`${CLEAR}${text}`)
+  }
+
+  clear(): void {
+    if (this.#stream.isTTY) this.#stream.write(CLEAR)
+  }
+
+  print(text: string, stream: CommandContext['stdout']): void {
+    this.clear()
+    stream.write(`${text}\n`)
+  }
+}

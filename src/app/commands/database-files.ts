@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { systemClock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import type { SnapshotSteps } from '../../ports/snapshots.ts'
+import { CAPABILITIES } from '../../store/dialects/capabilities.ts'
+import { hashFile } from '../../store/file-hash.ts'
+import { inspectSnapshot, restoredFile } from '../../store/inspect-snapshot.ts'
+import { openStore, type DatabaseAddress } from '../../store/open.ts'
+import { createSnapshots } from '../../store/snapshots.ts'
+import type { Store } from '../../store/store.ts'
+
+/**
+ * The database at that address in files, for programs beside the platform. The database is opened for each call and only
+ * read; a missing one is not created.
+ */
+export function databaseFiles(database: DatabaseAddress) {
+  const extension = CAPABILITIES[database.kind].snapshotExtension
+  return {
+    packagedAs: `database/platform.${extension}` as const,
+    databaseBytes: () => withReadOnlyStore(database, (store) => createSnapshots(store).databaseBytes()),
+    async snapshot(target: string, options: SnapshotSteps = {}) {
+      await withReadOnlyStore(database, (store) => store.snapshot(target, options))
+      return { size: (await stat(target)).size, sha256: await hashFile(target, options.signal) }
+    },
+    inspect: inspectSnapshot,
+    restored: restoredFile,
+  }
+}
+
+async function withReadOnlyStore<T>(
+  database: DatabaseAddress,
+  use: (store: Store) => Promise<T>,
+): Promise<T> {
+  if (database.kind === 'sqlite' && !existsSync(database.path))
+    throw new AppError('not_found', 'file_not_found', `There is no database ${database.path}.`)
+  const parts = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
+  const store = await openStore({ database, readOnly: true, ...parts })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,147 @@
+import { resolvePath, valueType, type ValueType } from './value-types.ts'
+
+interface ListOptions<T> {
+  readonly name: string
+  readonly expected: string
+  parseItem(text: string, cwd: string): T | undefined
+  readonly mayBeEmpty?: boolean
+}
+
+/** A list whose items may contain commas: an array in TOML; in the environment a JSON array, or texts with commas between. */
+function arrayOf<T extends string>({ name, expected, parseItem, mayBeEmpty = true }: ListOptions<T>) {
+  return valueType<readonly T[]>({
+    name,
+    expected: mayBeEmpty ? `${expected}, or none` : expected,
+    toml: 'array',
+    parse(text, cwd) {
+      const items = itemsIn(text)?.map((item) => parseItem(item, cwd))
+      if (!items?.every((item) => item !== undefined)) return undefined
+      return items.length > 0 || mayBeEmpty ? items : undefined
+    },
+    format: (items) => (items.length === 0 ? 'none' : JSON.stringify(items)),
+  })
+}
+
+function itemsIn(text: string): string[] | undefined {
+  if (text === 'none' || text === '') return []
+  if (!text.startsWith('[')) return text.split(',').map((item) => item.trim())
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const pathList = arrayOf({
+  name: 'list of paths',
+  expected: 'a list of paths',
+  parseItem: resolvePath,
+})
+
+export const globList = arrayOf({
+  name: 'list of globs',
+  expected: 'a list of absolute paths, with * and ** where names vary',
+  parseItem: (text) => (/^\/[^\0]*$/.test(text) ? text : undefined),
+})
+
+export const argumentList = arrayOf({
+  name: 'list of arguments',
+  expected: 'a program and its arguments, as a list of texts',
+  parseItem: (text) => (text === '' || text.includes('\0') ? undefined : text),
+  mayBeEmpty: false,
+})
+
+export const recipientList = arrayOf({
+  name: 'list of keys',
+  expected: 'a list of age public keys (age1…)',
+  parseItem: (text) => (/^age1[a-z0-9]{20,4000}$/.test(text) ? text : undefined),
+})
+
+/** Some of the names, in the order of `names`, each once. */
+export function someOf<const T extends string>(names: readonly T[]): ValueType<readonly T[]> {
+  const list = arrayOf({
+    name: 'list',
+    expected: `a list without repetition of ${names.join(', ')}`,
+    parseItem: (text) => names.find((name) => name === text),
+  })
+  return {
+    ...list,
+    parse(text, cwd) {
+      const chosen = list.parse(text, cwd)
+      return chosen && new Set(chosen).size === chosen.length ? chosen : undefined
+    },
+  }
+}
+
+const KIBIBYTE = 1_024
+const UNITS = {
+  B: 1,
+  kB: 1_000,
+  MB: 1_000 ** 2,
+  GB: 1_000 ** 3,
+  KiB: KIBIBYTE,
+  MiB: KIBIBYTE ** 2,
+  GiB: KIBIBYTE ** 3,
+} as const
+
+/** Bytes, written `64MiB`, `10MB` or as a number. */
+export function byteCount({ maximum }: { readonly maximum: string }): ValueType<number> {
+  return valueType({
+    name: 'size',
+    expected: `a number of bytes such as 64MiB or 10MB, from 1 to ${maximum}`,
+    toml: 'string or number',
+    parse(text) {
+      const bytes = parseBytes(text)
+      return bytes !== undefined && bytes >= 1 && bytes <= (parseBytes(maximum) ?? 0) ? bytes : undefined
+    },
+    format: formatBytes,
+  })
+}
+
+function parseBytes(text: string): number | undefined {
+  const [, digits, unit = 'B'] = /^(\d{1,15})([kKMG]i?B|B)?$/.exec(text) ?? []
+  return digits === undefined || !isUnit(unit) ? undefined : Number(digits) * UNITS[unit]
+}
+
+function isUnit(text: string): text is keyof typeof UNITS {
+  return Object.hasOwn(UNITS, text)
+}
+
+function formatBytes(bytes: number): string {
+  const unit = (['GiB', 'MiB', 'KiB'] as const).find((each) => bytes % UNITS[each] === 0)
+  return unit ? `${bytes / UNITS[unit]}${unit}` : String(bytes)
+}
+
+/** `HH:MM` */
+export const timeOfDay = valueType({
+  name: 'time',
+  expected: 'a time of the day such as 02:00, from 00:00 to 23:59',
+  parse: (text) => (/^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text) ? text : undefined),
+})
+
+export const timeZone = valueType({
+  name: 'time zone',
+  expected: 'the IANA name of a time zone, such as Europe/Berlin or UTC',
+  parse(text) {
+    // An offset is no name: it does not know daylight saving time, and systemd does not know it.
+    if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(text)) return undefined
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: text }).format()
+      return text
+    } catch {
+      return undefined
+    }
+  },
+})
+
+const MAX_PREFIX = 200
+
+export const urlPrefix = valueType({
+  name: 'path of a URL',
+  expected: 'the beginning of paths on the drive, such as /adrive/v1.0',
+  parse: (text) =>
+    text.length <= MAX_PREFIX && /^\/[A-Za-z0-9._~/-]*$/.test(text)
+      ? text.replace(/(?<!\/)\/+$/, '')
+      : undefined,
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { driveWorld, writeTokenFile } from '../support/drive-world.ts'
+import { DRIVE_CLIENT_ID, DRIVE_CLIENT_SECRET } from '../support/mock-drive.ts'
+import { PROGRAM, runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
+
+const skip = process.getuid?.() !== 0 && 'the backup needs root'
+
+/** A server with a platform, a log, and the files of its drive. */
+async function server() {
+  const directory = temporaryDirectory()
+  const drives = await driveWorld()
+  const root = join(directory.path, 'server')
+  const [tokenFile, secretsFile] = [join(root, 'certs/backend/drive-token.json'), join(root, 'backup.env')]
+  mkdirSync(join(root, 'certs/backend'), { recursive: true })
+  mkdirSync(join(root, 'logs/web'), { recursive: true })
+  writeFileSync(join(root, 'logs/web/access.log'), 'GET /health\n')
+  writeTokenFile(tokenFile)
+  writeFileSync(
+    secretsFile,
+    `DRIVE_CLIENT_ID=${DRIVE_CLIENT_ID}\nDRIVE_CLIENT_SECRET=${DRIVE_CLIENT_SECRET}\n`,
+    { mode: 0o600 },
+  )
+  const platform = await servePlatform({ dataDir: directory.path })
+  const env = {
+    BACKUP_INSTALL_ROOT: root,
+    BACKUP_DRIVE_API_URL: drives.mock.url,
+    BACKUP_DRIVE_SECRETS_FILE: secretsFile,
+    BACKUP_PLATFORM_API: platform.url,
+    BACKUP_REBOOT: 'false',
+    BACKUP_CLEAN: 'none',
+  }
+  return {
+    root,
+    tokenFile,
+    secretsFile,
+    platform,
+    run: (...args: string[]) => runPlatform(['backup', ...args], { dataDir: directory.path, env }),
+    async [Symbol.asyncDispose]() {
+      await platform[Symbol.asyncDispose]()
+      await drives[Symbol.asyncDispose]()
+      directory[Symbol.dispose]()
+    },
+  }
+}
+
+function filesBelow(root: string): string[] {
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  return names.map((name) => join(root, name)).filter((path) => statSync(path).isFile())
+}
+
+test(
+  'backup run saves the database of a running platform, and its secrets are nowhere',
+  { skip },
+  async () => {
+    await using host = await server()
+    const { code, stdout, stderr } = await host.run('run', '--json')
+    assert.equal(code, 0, stderr)
+    const outcome = JSON.parse(stdout) as Record<string, unknown>
+    assert.partialDeepStrictEqual(outcome, { outcome: 'succeeded', state: 'cleaned', reboot: 'off' })
+    const again = await host.run('run', '--scheduled')
+    assert.deepEqual([again.code, /^nothing to do: /.test(again.stdout)], [0, true])
+
+    const drill = await host.run('restore', '--latest', '--into', join(host.root, 'restored'))
+    assert.equal(drill.code, 0, drill.stdout)
+    assert.match(drill.stdout, new RegExp(`^backup ${String(outcome['backup_id'])} can be restored: `, 'm'))
+    const manifest = readFileSync(join(host.root, 'restored/MANIFEST.json'), 'utf8')
+    assert.ok((JSON.parse(manifest) as { tables: Record<string, unknown> }).tables['orders'])
+    assert.ok(existsSync(join(host.root, 'restored/logs/web/access.log')))
+
+    const alerts = await (await host.platform.call('GET', '/alerts?limit=100')).text()
+    assert.match(alerts, /backup\.done/)
+    assert.match(alerts, /platform\.backup\.primary/)
+    const tokens = JSON.parse(readFileSync(host.tokenFile, 'utf8')) as Record<string, unknown>
+    const secrets = [DRIVE_CLIENT_SECRET, tokens['access_token'], tokens['refresh_token']].map(String)
+    const files = filesBelow(host.root).filter((path) => ![host.tokenFile, host.secretsFile].includes(path))
+    const texts = [stdout, stderr, again.stdout, drill.stdout, drill.stderr, alerts]
+    for (const text of [...texts, ...files.map((path) => readFileSync(path, 'latin1'))])
+      for (const secret of secrets) assert.ok(!text.includes(secret))
+
+    chmodSync(host.tokenFile, 0o640)
+    const refused = await host.run('run')
+    assert.deepEqual([refused.code, refused.stdout], [2, ''])
+    assert.match(
+      refused.stderr,
+      /^default: backup\.drive\.token_file: expected a file that only its owner can read .*, got mode 640\n$/,
+    )
+  },
+)
+
+test('without root every command is one line and exit code 1, and touches nothing', async () => {
+  using directory = temporaryDirectory()
+  const asUser = 'data:text/javascript,process.getuid=()=>1000'
+  const root = join(directory.path, 'server')
+  for (const command of ['run', 'restore']) {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--import', asUser, PROGRAM.replace('.mjs', '.ts'), 'backup', command],
+      {
+        cwd: directory.path,
+        env: { PATH: process.env['PATH'], BACKUP_INSTALL_ROOT: root },
+        encoding: 'utf8',
+      },
+    )
+    assert.deepEqual(
+      [status, stdout, stderr],
+      [1, '', 'platform: platform backup needs root; run it with sudo.\n'],
+    )
+  }
+  assert.deepEqual(readdirSync(directory.path), [])
+})
