@@ -63,6 +63,13 @@ onEveryDialect('a backup whose process is killed', (dialect) => {
     assert.deepEqual(readdirSync(directory), [complete])
   })
 
+  test('does not refuse the next one of a command', async () => {
+    await using world = await deadBackup('written')
+    const made = world.backups.backups.backUp({}, 'ada')
+    world.backups.start()
+    assert.equal((await made).status, 'completed')
+  })
+
   test('leaves no program that goes on writing', async () => {
     await using world = await requestedBackup()
     const child = startDying(world.task, { ...process.env, PATH: endlessPrograms(world.directory) })
