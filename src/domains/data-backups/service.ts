@@ -274,8 +274,9 @@ export class DataBackups {
 }
 
 async function isInterrupted(queries: Queries): Promise<boolean> {
-  const running = await findRunningLease(queries)
-  return running?.leaseHolder != null && isDeadHolder(running.leaseHolder)
+  const { attempts = 0, leaseHolder = null } = (await findRunningLease(queries)) ?? {}
+  // The second attempt only records the end.
+  return attempts > 1 || (leaseHolder !== null && isDeadHolder(leaseHolder))
 }
 
 function requireBackup(backup: DataBackup | undefined, id: string): DataBackup {
