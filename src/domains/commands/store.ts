@@ -3,6 +3,7 @@ import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { queuedWork } from '../../store/work-queue.ts'
+import type { RunLease } from './lease-watch.ts'
 import type { ApprovalRecord, Execution, ExecutionStatus, ExecutionView, RunStatus } from './model.ts'
 import { FIRST_POLICY, type Policy, type PolicyChange } from './policy.ts'
 import type { OutputSnapshot } from './run-output.ts'
@@ -194,27 +195,28 @@ const expire = statement<{ id: string; now: number }>((on, value) =>
     .where('expires_at', '<=', value('now')),
 )
 
-const abandoned = statement<{ now: number }, { id: string }>((on, value) =>
+const leases = statement<object, RunLease>((on) =>
   on
     .selectFrom('command_executions')
-    .select('id')
+    .select(['id', 'due_at as dueAt'])
     .where('status', '=', 'running')
-    .where('due_at', '<=', value('now'))
-    .orderBy('seq'),
+    .where('due_at', 'is not', null)
+    .orderBy('seq')
+    .$narrowType<{ dueAt: number }>(),
 )
 
-const abandon = statement<{ id: string; now: number }>((on, value) =>
+const abandon = statement<RunLease & { now: number }>((on, value) =>
   on
     .updateTable('command_executions')
     .set({ status: 'incomplete', finished_at: value('now'), due_at: null, lease_holder: null })
     .where('id', '=', value('id'))
     .where('status', '=', 'running')
-    .where('due_at', '<=', value('now')),
+    .where('due_at', '=', value('dueAt')),
 )
 
-/** The ids of requests that have waited too long for an approval. */
-export async function listExpired(queries: Queries, now: number, limit: number): Promise<string[]> {
-  return (await queries.run(expired, { now, limit })).map(({ id }) => id)
+/** The requests that have waited too long for an approval. */
+export function listExpired(queries: Queries, now: number, limit: number): Promise<{ id: string }[]> {
+  return queries.run(expired, { now, limit })
 }
 
 /** Compare-and-set. */
@@ -222,14 +224,14 @@ export async function markExpired(tx: Tx, id: string, now: number): Promise<bool
   return (await tx.change(expire, { id, now })) === 1
 }
 
-/** The ids of runs whose worker has not renewed its lease. */
-export async function listAbandoned(queries: Queries, now: number): Promise<string[]> {
-  return (await queries.run(abandoned, { now })).map(({ id }) => id)
+/** The leases of all runs. */
+export function listLeases(queries: Queries): Promise<RunLease[]> {
+  return queries.run(leases, {})
 }
 
 /** Compare-and-set: the worker may have renewed its lease meanwhile. */
-export async function markIncomplete(tx: Tx, id: string, now: number): Promise<boolean> {
-  return (await tx.change(abandon, { id, now })) === 1
+export async function markIncomplete(tx: Tx, lease: RunLease, now: number): Promise<boolean> {
+  return (await tx.change(abandon, { ...lease, now })) === 1
 }
 
 export interface RunChange {
