@@ -33,7 +33,7 @@ const ARCHIVE_NAME = /^backup-\d{8}-\d{6}\.tar\.(?:zst|gz)(?:\.age)?$/
 const monthOf = (backupId: string) => backupId.slice(0, 6)
 
 /** The index of a month such as `202601`; undefined when the drive has none. Throws a {@link RestoreError}. */
-export async function readMonth(
+async function readMonth(
   drive: Drive,
   rootDirectory: string,
   month: string,

@@ -64,11 +64,13 @@ function hashBatches(database: DatabaseSync, table: SqliteTable, hash: Hash): nu
       continue
     }
     if (batch.rows === 0n) return rows
+    const bytesARow = batch.bytes.length / Number(batch.rows)
     hash.update(batch.bytes)
+    release(batch.bytes)
     rows += Number(batch.rows)
     if (batch.last === LARGEST_ROWID) return rows
     from = batch.last + 1n
-    size = nextSize(batch)
+    size = nextSize(bytesARow)
   }
 }
 
@@ -100,9 +102,13 @@ function smallerBatch(database: DatabaseSync, size: number): number {
   return 1
 }
 
-function nextSize({ rows, bytes }: Batch): number {
-  const rowBytes = bytes.length / Number(rows)
-  return Math.max(1, Math.min(MOST_BATCH_ROWS, Math.floor(BATCH_BYTES / rowBytes)))
+function nextSize(bytesARow: number): number {
+  return Math.max(1, Math.min(MOST_BATCH_ROWS, Math.floor(BATCH_BYTES / bytesARow)))
+}
+
+/** Gives the memory back at once: the garbage collector would wait for a hundred batches. */
+function release({ buffer }: Uint8Array): void {
+  ;(buffer as ArrayBuffer).transfer(0)
 }
 
 function isTooLarge(error: unknown): boolean {
