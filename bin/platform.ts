@@ -1,4 +1,5 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
+import type { BackupCommands } from '../src/app/commands/backup.ts'
 import type { CommandContext } from '../src/app/commands/context.ts'
 import { versionText } from '../src/app/commands/version.ts'
 import { ConfigError } from '../src/config/config-error.ts'
@@ -30,8 +31,6 @@ const backupCommands = () => import('../src/app/commands/backup.ts')
 const userCommands = () => import('../src/app/commands/user.ts')
 
 const configFile = () => new Option('--config <file>', 'configuration file (default: ./platform.toml)')
-
-type BackupCommandName = keyof typeof import('../src/app/commands/backup.ts').BACKUP_COMMANDS
 
 function program(): Command {
   const platform = new Command('platform')
@@ -99,7 +98,7 @@ function program(): Command {
     .command('backup')
     .description('the nightly routine: backup to a cloud drive, cleaning, reboot, restore drill; needs root')
     .helpCommand(false)
-  const backupCommand = (name: BackupCommandName, description: string) =>
+  const backupCommand = (name: keyof BackupCommands, description: string) =>
     backup
       .command(name)
       .description(description)

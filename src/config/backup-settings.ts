@@ -14,8 +14,8 @@ import {
 import { setting } from './setting.ts'
 import { choice, duration, integerWithin, path, trueOrFalse } from './value-types.ts'
 
-/** The steps of the cleaning, in their order. */
-export const CLEANING_STEPS = ['packages', 'journal', 'tmp', 'media', 'containers', 'page-cache'] as const
+/** In their order. */
+const CLEANING_STEPS = ['packages', 'journal', 'tmp', 'media', 'containers', 'page-cache'] as const
 
 const backupCount = integerWithin({ minimum: 0, maximum: 10_000 })
 const waitingTime = duration({ minimum: SECOND, maximum: DAY })

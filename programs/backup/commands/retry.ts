@@ -1,3 +1,4 @@
+import { AppError } from '../../../src/kernel/errors.ts'
 import { MINUTE } from '../../../src/kernel/time.ts'
 import type { NightOutcome } from '../night/night.ts'
 import { dueForRetryLoop } from '../night/schedule.ts'
@@ -28,9 +29,10 @@ async function waitUntilDue({ state, runtime, config }: BackupParts): Promise<vo
   for (;;) {
     const due = dueForRetryLoop(state.read(), clock.now(), config.backup)
     if (due.action !== 'wait') return
-    progress(`waiting for the next try`)
+    progress('waiting for the next try')
     await clock.wait(Math.min(due.milliseconds, MINUTE), signal)
-    signal?.throwIfAborted()
+    if (signal?.aborted)
+      throw new AppError('unavailable', 'interrupted', 'The retries were ended by a signal.')
   }
 }
 

@@ -1,4 +1,3 @@
-export type { NightWindow } from './calendar.ts'
 export { installSettingsOf, shellVariablesOf } from './from-config.ts'
 export {
   installRoutine,

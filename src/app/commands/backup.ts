@@ -34,6 +34,7 @@ export const BACKUP_COMMANDS = {
   selfcheck,
   status: backupStatus,
 } as const
+export type BackupCommands = typeof BACKUP_COMMANDS
 
 /** `platform backup restore [id]` */
 export function runRestore(

@@ -210,7 +210,7 @@ describe('each error code has a fault of its own', () => {
     code: 'ENOSPC',
     syscall: 'write',
   })
-  const faults: Readonly<Record<ErrorCode, (world: NightWorld) => AbortSignal | undefined | void>> = {
+  const faults: Readonly<Record<ErrorCode, (world: NightWorld) => AbortSignal | void | Promise<void>>> = {
     snapshot_failed: (world) => {
       world.faults = { databases: { snapshot: new Error('database is locked') } }
     },
@@ -228,7 +228,7 @@ describe('each error code has a fault of its own', () => {
       writeFileSync(drives.tokenPath, JSON.stringify(tokens))
       chmodSync(drives.tokenPath, 0o600)
     },
-    drive_unreachable: (world) => world.drives.mock.close(0) as never,
+    drive_unreachable: ({ drives }) => drives.mock.close(0),
     drive_rejected: (world) => {
       world.faults = { drive: failAt('upload', new BackupError('drive_rejected', 'QuotaExhausted')) }
     },
@@ -249,7 +249,7 @@ describe('each error code has a fault of its own', () => {
   for (const code of ERROR_CODES) {
     test(code, async () => {
       await using world = await nightWorld()
-      const signal = (await faults[code](world)) as AbortSignal | undefined
+      const signal = (await faults[code](world)) ?? undefined
       const { outcome, errorCode } = await world.night({}, {}, signal).run()
       assert.deepEqual([outcome, errorCode], ['failed', code])
       assert.equal(world.alerts.at(-1), `backup.failed ERROR 4 ${code}`)
