@@ -91,7 +91,7 @@ function warnIfOthersHaveAccess({ config: { database }, logger }: DatabaseParts)
 }
 
 function unusableDatabase(name: string, error: unknown): AppError {
-  const cause = error instanceof AppError ? error.cause : error
+  const cause = error instanceof AppError ? (error.cause ?? error) : error
   return new AppError(
     'unavailable',
     'store_unavailable',
@@ -102,5 +102,8 @@ function unusableDatabase(name: string, error: unknown): AppError {
 
 /** A host name with several addresses fails with an AggregateError, whose own message is empty. */
 function reasonOf(cause: unknown): string {
-  return cause instanceof AggregateError ? cause.errors.map(errorMessage).join(', ') : errorMessage(cause)
+  const reason =
+    cause instanceof AggregateError ? cause.errors.map(errorMessage).join(', ') : errorMessage(cause)
+  // It stands inside a sentence.
+  return reason.replace(/\.$/, '')
 }

@@ -178,6 +178,8 @@ const WRONG: readonly (readonly [toml: string, error: string])[] = [
     'file platform.toml:2: commands.approval_tll: expected a known key, did you mean commands.approval_ttl?',
   ],
   ['[commands]\napproval_ttl = "never"', 'file platform.toml:2: commands.approval_ttl: expected a duration'],
+  ['commands.x = "ls -l"', 'file platform.toml:1: commands.x: expected a table [commands.x]'],
+  ['[[commands.x]]\nrun = ["ls"]', 'file platform.toml:1: commands.x: expected a table [commands.x]'],
   ['commands = 3', 'file platform.toml:1: commands: expected a table [commands]'],
 ]
 
@@ -187,6 +189,7 @@ for (const [toml, error] of WRONG) {
       () => load(toml),
       (thrown: Error) => {
         assert.ok(thrown.message.startsWith(error), thrown.message)
+        assert.equal(thrown.message.split('\n').length, 1, thrown.message)
         assert.ok(!thrown.message.includes('CANARY'))
         return true
       },

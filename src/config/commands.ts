@@ -100,6 +100,7 @@ function parseParameters(entry: TableReader): CommandParameters {
 function parseParameter(name: string, entry: TableReader): CommandParameter {
   if (!PARAMETER_NAME.test(name))
     entry.fault([], 'a name of 1 to 64 letters, digits, hyphens or underscores that begins with a letter')
+  if (!entry.isTable) return { type: 'string' }
   entry.refuseOthers('type', 'description', 'pattern', 'values', 'default', 'secret')
   const type = entry.read('type', parsed(parameterType))
   if (!entry.has('type')) entry.fault(['type'], parameterType.expected)

@@ -14,6 +14,7 @@ export interface ValueReader<T> {
 /** The entries of one table of the file. Every fault is added to the problems of the file. */
 export class TableReader {
   readonly #path: KeyPath
+  readonly isTable: boolean
   readonly #entries: Readonly<Record<string, unknown>>
   readonly #sourceOf: SourceOf
   readonly #problems: Problem[]
@@ -22,9 +23,9 @@ export class TableReader {
     this.#path = path
     this.#sourceOf = sourceOf
     this.#problems = problems
-    const isTable = Object.prototype.toString.call(value) === '[object Object]'
-    this.#entries = isTable ? (value as Record<string, unknown>) : {}
-    if (!isTable) this.fault([], `a table [${path.join('.')}]`, value)
+    this.isTable = Object.prototype.toString.call(value) === '[object Object]'
+    this.#entries = this.isTable ? (value as Record<string, unknown>) : {}
+    if (!this.isTable) this.fault([], `a table [${path.join('.')}]`, value)
   }
 
   get names(): string[] {

@@ -79,14 +79,18 @@ function readDocument(document: object, text: string, file: string): TomlFile {
       const command = parseCommand(path[1], value, sourceOf, problems)
       if (command) commands.push({ ...command, source })
     } else if (isTemplate(path)) templates.push(...parseTemplate(path[2], value, sourceOf, problems))
-    else problems.push({ source, key, expected: expectedInstead(key) })
+    else problems.push({ source, key, expected: expectedInstead(path) })
   }
   return { values, commands, templates, problems }
 }
 
 /** A value that is no table is a setting with a wrong name. */
 function isCommand(path: KeyPath, value: unknown): path is readonly [string, string] {
-  return path.length === 2 && path[0] === 'commands' && isTable(value)
+  return isCommandName(path) && isTable(value)
+}
+
+function isCommandName(path: KeyPath): boolean {
+  return path.length === 2 && path[0] === 'commands'
 }
 
 function isTemplate(path: KeyPath): path is readonly [string, string, string] {
@@ -109,6 +113,11 @@ function dottedKey(path: KeyPath): string {
   return path.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join('.')
 }
 
-function expectedInstead(key: string): string {
-  return TABLES.has(key) ? `a table [${key}]` : `a known key${didYouMean(key, [...KEYS, ...TABLES])}`
+function expectedInstead(path: KeyPath): string {
+  const key = dottedKey(path)
+  const isInCommands = isCommandName(path)
+  const known = [...KEYS, ...TABLES].filter((each) => !isInCommands || each.startsWith('commands.'))
+  const suggestion = didYouMean(key, known)
+  const isTableExpected = TABLES.has(key) || (isInCommands && suggestion === '')
+  return isTableExpected ? `a table [${key}]` : `a known key${suggestion}`
 }

@@ -10,6 +10,7 @@ import { killStorm } from './kill-storm.ts'
 import { lockContention } from './lock-contention.ts'
 import { massExpiry } from './mass-expiry.ts'
 import { migration } from './migration.ts'
+import { night } from './night.ts'
 import { powerLoss } from './power-loss.ts'
 import { robotStorm } from './robot-storm.ts'
 import { supervision } from './supervision.ts'
@@ -36,4 +37,5 @@ export const SCENARIOS: readonly Scenario[] = [
   flood,
   robotStorm,
   commandKills,
+  night,
 ]

@@ -56,7 +56,17 @@ test('the api starts no process; the worker runs the command, and its output is 
   const script = 'for i in 1 2 3; do echo line $i; sleep 0.5; done'
   const dataDir = configured(scope, { lines: shell(script) })
   const trace = join(dataDir, 'trace')
-  const wrapper = ['strace', '-D', '-f', '-qq', '-e', 'trace=execve,execveat,fork,vfork', '-o', trace]
+  const wrapper = [
+    'strace',
+    '-D',
+    '-f',
+    '--seccomp-bpf',
+    '-qq',
+    '-e',
+    'trace=execve,execveat,fork,vfork',
+    '-o',
+    trace,
+  ]
   const api = scope.use(await servePlatform({ dataDir, modules: 'api', wrapper }))
   const { id } = await request(api, 'lines')
   const stream = scope.use(await openEventStream(api.url, `/commands/executions/${id}/output`))

@@ -11,10 +11,9 @@ import { DAY } from '../../src/kernel/time.ts'
 import type { PlatformAlert } from '../../src/ports/alerts.ts'
 import type { CertificateFiles } from '../../src/ports/certificate-files.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
-import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fakeClock } from './clock.ts'
-import { inTransactions, testStore } from './store.ts'
+import { inTransactions, testStores } from './store.ts'
 
 /** An event, as far as the tests look at it. */
 interface SeenEvent {
@@ -104,9 +103,7 @@ export async function certificateWorld(dialect: DialectName) {
   await using opening = new AsyncDisposableStack()
   const path = mkdtempSync(join(tmpdir(), 'platform-certs-'))
   opening.defer(() => rmSync(path, { recursive: true, force: true }))
-  const { store, address } = opening.use(await testStore(dialect, clock))
-  const open = { database: address, clock, metrics: noMetrics, logger: silentLogger }
-  const otherStore = opening.adopt(await openStore(open), (other) => other.close())
+  const { store, otherStore } = opening.use(await testStores(dialect, clock))
   const directory = join(path, 'certs')
   const files = new CertificateDirectory(directory)
   const opened = opening.move()

@@ -137,6 +137,9 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
       return { worker, upkeep, programs }
     },
     upkeep: new CommandUpkeep({ ...parts, programs: new PlayedPrograms('api', started) }),
+    /** The upkeep of a process with another clock than the workers. */
+    upkeepBy: (other: WaitingClock) =>
+      new CommandUpkeep({ ...parts, clock: other, programs: new PlayedPrograms('api', started) }),
     async [Symbol.asyncDispose]() {
       await Promise.all(workers.map((worker) => worker.stop()))
       await dispose()

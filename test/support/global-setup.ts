@@ -1,13 +1,20 @@
+import { createMemoryDirectory, type MemoryDirectory } from './memory-directory.ts'
 import { type PostgresCluster, startPostgres } from './postgres.ts'
 
-// One PostgreSQL server for the whole run: the test processes inherit its address and create their own databases in it.
+// The test processes inherit the variables that are set here.
+let files: MemoryDirectory | undefined
+// One PostgreSQL server for the whole run: each test process creates its own databases in it.
 let cluster: PostgresCluster | undefined
 
 export async function globalSetup(): Promise<void> {
+  // No test reads a file after a power loss of this machine, so none of them needs a disk.
+  files = createMemoryDirectory()
+  if (files) process.env['TMPDIR'] = files.path
   cluster = await startPostgres()
   process.env['PLATFORM_TEST_POSTGRES'] = cluster.url
 }
 
 export async function globalTeardown(): Promise<void> {
   await cluster?.stop()
+  files?.[Symbol.dispose]()
 }

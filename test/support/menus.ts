@@ -4,10 +4,9 @@ import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import type { DomainEvent } from '../../src/ports/events.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
-import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fakeClock } from './clock.ts'
-import { inTransactions, testStore } from './store.ts'
+import { inTransactions, testStores } from './store.ts'
 
 /** The nodes that the migration creates. */
 export const SHOP_IDS = [
@@ -35,17 +34,14 @@ function menusOf(store: Store, clock: Clock) {
 /** The menus of a new database; `another` are those of another store on the same one. */
 export async function menuWorld(dialect: DialectName) {
   const clock = fakeClock()
-  await using opening = new AsyncDisposableStack()
-  const { store, address } = opening.use(await testStore(dialect, clock))
-  const open = { database: address, clock, metrics: noMetrics, logger: silentLogger }
-  const otherStore = opening.adopt(await openStore(open), (other) => other.close())
-  const opened = opening.move()
+  const stores = await testStores(dialect, clock)
+  const { store, otherStore } = stores
   return {
     clock,
     store,
     ...menusOf(store, clock),
     another: { store: otherStore, ...menusOf(otherStore, clock) },
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+    [Symbol.asyncDispose]: () => stores[Symbol.asyncDispose](),
   }
 }
 

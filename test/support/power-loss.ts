@@ -21,7 +21,7 @@ const TRACED_CALLS = [
 
 /** The command that records a program; it goes before the program's own command. */
 export function recorder(recording: string): readonly [program: string, ...options: string[]] {
-  const format = ['-f', '-D', '-qq', '-xx', '-y', '-s', '1000000']
+  const format = ['-f', '--seccomp-bpf', '-D', '-qq', '-xx', '-y', '-s', '1000000']
   return ['strace', ...format, '-o', recording, '-e', `trace=${TRACED_CALLS.join(',')}`]
 }
 
@@ -197,14 +197,14 @@ export class Disk {
     for (const each of this.#unsyncedNames.slice(0, chance.between(0, this.#unsyncedNames.length)))
       each(names)
     for (const [name, { durable, unsynced }] of names) {
-      const content = unsynced.reduce((left, each) => afterLoss(left, each, chance), durable)
-      writeFileSync(join(directory, name), content, { mode: 0o600 })
+      const kept = unsynced.flatMap((each) => afterLoss(each, chance))
+      writeFileSync(join(directory, name), changed(durable, kept), { mode: 0o600 })
     }
   }
 
   #copied({ from, path, length }: Extract<DiskStep, { kind: 'copy' }>): AppendStep {
     const source = this.#file(basename(from))
-    return { kind: 'append', path, data: source.unsynced.reduce(applied, source.durable).subarray(0, length) }
+    return { kind: 'append', path, data: changed(source.durable, source.unsynced).subarray(0, length) }
   }
 
   #file(name: string): File {
@@ -247,34 +247,44 @@ function change(file: File, step: Extract<DiskStep, { kind: 'write' | 'append' |
 }
 
 function sync(file: File): void {
-  file.durable = file.unsynced.reduce(applied, file.durable)
+  file.durable = changed(file.durable, file.unsynced)
   file.unsynced = []
 }
 
-function applied(content: Buffer, step: Change): Buffer {
-  if (step.kind === 'truncate') return resized(content, step.size)
-  const result = resized(content, Math.max(content.length, step.offset + step.data.length), true)
-  step.data.copy(result, step.offset)
-  return result
+/** A copy of the content with these changes. */
+function changed(content: Buffer, changes: readonly Change[]): Buffer {
+  const result = Buffer.alloc(changes.reduce((most, each) => Math.max(most, endOf(each)), content.length))
+  content.copy(result)
+  let size = content.length
+  for (const each of changes) {
+    if (each.kind === 'truncate') {
+      result.fill(0, each.size, size)
+      size = each.size
+    } else {
+      each.data.copy(result, each.offset)
+      size = Math.max(size, endOf(each))
+    }
+  }
+  return result.subarray(0, size)
 }
 
-/** Of the writes 40 % are kept, 40 % are lost, and 20 % keep some sectors (docs/reliability.md, R-2: power loss). */
-function afterLoss(content: Buffer, step: Change, chance: Chance): Buffer {
+function endOf(each: Change): number {
+  return each.kind === 'truncate' ? each.size : each.offset + each.data.length
+}
+
+/**
+ * What is left of a change: 40 % of the changes are kept, 40 % are lost, and 20 % keep some sectors
+ * (docs/reliability.md, R-2: power loss).
+ */
+function afterLoss(step: Change, chance: Chance): Change[] {
   const fate = chance.number()
-  if (fate < 0.4) return applied(content, step)
-  if (fate < 0.8 || step.kind === 'truncate') return content
-  let torn = content
+  if (fate < 0.4) return [step]
+  if (fate < 0.8 || step.kind === 'truncate') return []
+  const sectors: Change[] = []
   for (let start = 0; start < step.data.length; start += SECTOR) {
     if (chance.number() < 0.5) continue
     const data = step.data.subarray(start, start + SECTOR)
-    torn = applied(torn, { ...step, offset: step.offset + start, data })
+    sectors.push({ kind: 'write', offset: step.offset + start, data })
   }
-  return torn
-}
-
-function resized(content: Buffer, size: number, copy = false): Buffer {
-  if (content.length === size && !copy) return content
-  const result = Buffer.alloc(size)
-  content.copy(result, 0, 0, Math.min(size, content.length))
-  return result
+  return sectors
 }

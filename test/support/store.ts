@@ -96,6 +96,22 @@ export async function testStore(
   }
 }
 
+export interface TestStores extends AsyncDisposable {
+  readonly store: Store
+  /** Of another process on the same database. */
+  readonly otherStore: Store
+}
+
+/** Two stores on one new database, closed and dropped at the end of the scope. */
+export async function testStores(dialect: DialectName, clock: Clock): Promise<TestStores> {
+  await using opening = new AsyncDisposableStack()
+  const { store, address } = opening.use(await testStore(dialect, clock))
+  const options = { database: address, clock, metrics: noMetrics, logger: silentLogger }
+  const otherStore = opening.adopt(await openStore(options), (other) => other.close())
+  const opened = opening.move()
+  return { store, otherStore, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
 class Repetition extends Error {}
 
 /**

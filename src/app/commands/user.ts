@@ -53,7 +53,7 @@ async function userRows(users: Users): Promise<string[][]> {
     const page: Awaited<ReturnType<Users['list']>> = await users.list({ limit: PAGE, after })
     for (const { name, roles, enabled, lastLoginAt } of page.items) {
       const login = lastLoginAt === null ? 'never' : toRfc3339(lastLoginAt)
-      rows.push([name, roles.join(','), enabled ? 'enabled' : 'disabled', login])
+      rows.push([name, roles.join(',') || 'none', enabled ? 'enabled' : 'disabled', login])
     }
     after = page.next
   } while (after)

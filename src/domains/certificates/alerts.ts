@@ -14,7 +14,7 @@ export function endingAlert(certificate: Certificate, step: LadderStep): Platfor
     alarmId: `certificate.expiring:${certificate.fingerprintSha256}`,
     source: SOURCE,
     title: step === 0 ? `The certificate ${name} has ended` : `The certificate ${name} ends ${within(step)}`,
-    body: `${whatEnds(certificate)} at ${toRfc3339(endsAt)}. ${namesOf(certificate)}`,
+    body: `${whatEnds(certificate, step === 0 ? 'ended' : 'ends')} at ${toRfc3339(endsAt)}. ${namesOf(certificate)}`,
     severity: severityOfStep(step),
   }
 }
@@ -51,11 +51,14 @@ function within(step: LadderStep): string {
   return step === 1 ? 'within 24 hours' : `within ${step} days`
 }
 
-function whatEnds({ fingerprintSha256, expiresFirst, chain, notAfter, endsAt }: Certificate): string {
-  if (expiresFirst === fingerprintSha256) return 'It ends'
+function whatEnds(
+  { fingerprintSha256, expiresFirst, chain, notAfter, endsAt }: Certificate,
+  verb: 'ends' | 'ended',
+): string {
+  if (expiresFirst === fingerprintSha256) return `It ${verb}`
   const member = chain.find((each) => each.fingerprintSha256 === expiresFirst)
   const days = Math.floor((notAfter - endsAt) / DAY)
-  return `A certificate of its chain (${member?.subject ?? expiresFirst}) ends ${days} days before it,`
+  return `A certificate of its chain (${member?.subject ?? expiresFirst}) ${verb} ${days} days before it,`
 }
 
 function namesOf({ names, subject }: Certificate): string {

@@ -13,7 +13,7 @@ export const CERTIFICATE_EVENTS = {
 export interface CertificateEnding {
   readonly certificate: CertificateView
   readonly step: LadderStep
-  /** Fingerprint of the one that ends first. */
+  /** Fingerprint of the certificate that ends first. */
   readonly expiresFirst: string
 }
 

@@ -182,6 +182,15 @@ onEveryDialect('what replaces what', (dialect) => {
     )
     assert.match(w.alerts[0]?.body ?? '', /CN=issuer 1.* ends 398 days before it/)
   })
+
+  test('the alert of a certificate that has ended says so', async () => {
+    await using w = await certificateWorld(dialect)
+    await w.register({ notAfter: w.clock.now() - DAY })
+    await w.inspect()
+    const { title, body } = w.alerts[0] ?? assert.fail()
+    assert.match(title, /has ended$/)
+    assert.match(body, /^It ended at /)
+  })
 })
 
 type Listed = Replaceable & { readonly replacedBy: string | null; readonly alertStep: number | null }

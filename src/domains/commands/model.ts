@@ -81,7 +81,7 @@ export interface Execution {
 
 /** An execution with its output. */
 export interface ExecutionView extends Execution {
-  /** The last 64 KiB of both streams, without secrets. */
+  /** The last 64 KiB of both streams, without secrets; less in a list. */
   readonly output: string
   /** The characters (UTF-16 code units) of the whole output, of which `output` is the end. */
   readonly outputTotal: number

@@ -88,8 +88,11 @@ export const ExecutionSchema = Fields(
     approvals: Type.Array(ApprovalSchema),
     exit_code: Nullable<number>({ type: 'integer', description: '127 if the program could not be started.' }),
     signal: Nullable<string>({ type: 'string', description: 'The signal that has ended the program.' }),
-    output: Type.String({ description: 'The last 64 KiB of both streams, with secrets as `**redacted**`.' }),
-    output_truncated: Type.Boolean({ description: 'Whether the output had more than 64 KiB.' }),
+    output: Type.String({
+      description:
+        'The last 64 KiB of both streams, with secrets as `**redacted**`; in a list the last 1,024 characters.',
+    }),
+    output_truncated: Type.Boolean({ description: 'Whether the output had more than `output`.' }),
     host: Nullable<string>({ type: 'string', description: 'Host of the worker; null before the start.' }),
     containment: Nullable<(typeof CONTAINMENTS)[number]>({
       type: 'string',

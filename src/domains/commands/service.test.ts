@@ -201,6 +201,24 @@ onEveryDialect('the requests for commands', (dialect) => {
     )
   })
 
+  test('a list has the end of each output, and one execution has the whole', async () => {
+    await using w = await commandWorld(dialect)
+    const LISTED = 1_024
+    const outputs = ['', 'short\n', 'é'.repeat(LISTED), `0${'é😀'.repeat(LISTED / 2)}`, 'x'.repeat(65_536)]
+    for (const text of outputs) {
+      const { id } = await w.commands.request('restart', NO_REASON, ADMIN)
+      const row = { execution_id: id, text, total: text.length }
+      await w.store.write(({ db }) => db.insertInto('command_outputs').values(row).execute())
+      assert.equal((await w.commands.execution(id, ADMIN)).output, text)
+    }
+    const { items } = await w.commands.executions({}, PAGE, ADMIN)
+    for (const [index, { output, outputTotal }] of items.toReversed().entries()) {
+      const text = outputs[index] ?? ''
+      assert.ok(output === [...text].slice(-LISTED).join(''), `${output.length} characters`)
+      assert.equal(outputTotal, text.length)
+    }
+  })
+
   test('the catalogue lists what the caller may run, in pages, with the approval of the policy', async () => {
     await using w = await commandWorld(dialect)
     const rules = {

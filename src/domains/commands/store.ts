@@ -3,6 +3,7 @@ import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { queuedWork } from '../../store/work-queue.ts'
+import type { RunLease } from './lease-watch.ts'
 import type { ApprovalRecord, Execution, ExecutionStatus, ExecutionView, RunStatus } from './model.ts'
 import { FIRST_POLICY, type Policy, type PolicyChange } from './policy.ts'
 import type { OutputSnapshot } from './run-output.ts'
@@ -117,6 +118,13 @@ export function readableFor(commandIds: readonly string[], callerId: string): st
   return ['', ...commandIds, `=${callerId}`, ''].join('\n')
 }
 
+// docs/specification.md, Commands: a page has up to 1,000 executions, and an output up to 64 KiB
+const LISTED_OUTPUT = sql.lit(1_024)
+
+/** The end of the output. Cut by the database, so that the rest is not read. */
+const listedText = sql<string | null>`case when length(text) > ${LISTED_OUTPUT}
+  then substr(text, length(text) - ${LISTED_OUTPUT} + 1) else text end`
+
 const pageOfExecutions = pages(
   { table: 'command_executions', createdAt: 'created_at' },
   (on) =>
@@ -124,7 +132,7 @@ const pageOfExecutions = pages(
       .selectFrom('command_executions')
       .leftJoin('command_outputs', 'execution_id', 'id')
       .select(['seq', ...EXECUTION])
-      .select(['text', 'total']),
+      .select([listedText.as('text'), 'total']),
   {
     status: (query, status: ExecutionStatus) => query.where('status', '=', status),
     commandId: (query, commandId: string) => query.where('command_id', '=', commandId),
@@ -137,7 +145,7 @@ const pageOfExecutions = pages(
   },
 )
 
-/** Newest first. */
+/** Newest first, each with the end of its output. */
 export async function listExecutions(
   queries: Queries,
   filter: ExecutionFilter,
@@ -187,27 +195,28 @@ const expire = statement<{ id: string; now: number }>((on, value) =>
     .where('expires_at', '<=', value('now')),
 )
 
-const abandoned = statement<{ now: number }, { id: string }>((on, value) =>
+const leases = statement<object, RunLease>((on) =>
   on
     .selectFrom('command_executions')
-    .select('id')
+    .select(['id', 'due_at as dueAt'])
     .where('status', '=', 'running')
-    .where('due_at', '<=', value('now'))
-    .orderBy('seq'),
+    .where('due_at', 'is not', null)
+    .orderBy('seq')
+    .$narrowType<{ dueAt: number }>(),
 )
 
-const abandon = statement<{ id: string; now: number }>((on, value) =>
+const abandon = statement<RunLease & { now: number }>((on, value) =>
   on
     .updateTable('command_executions')
     .set({ status: 'incomplete', finished_at: value('now'), due_at: null, lease_holder: null })
     .where('id', '=', value('id'))
     .where('status', '=', 'running')
-    .where('due_at', '<=', value('now')),
+    .where('due_at', '=', value('dueAt')),
 )
 
-/** The ids of requests that have waited too long for an approval. */
-export async function listExpired(queries: Queries, now: number, limit: number): Promise<string[]> {
-  return (await queries.run(expired, { now, limit })).map(({ id }) => id)
+/** The requests that have waited too long for an approval. */
+export function listExpired(queries: Queries, now: number, limit: number): Promise<{ id: string }[]> {
+  return queries.run(expired, { now, limit })
 }
 
 /** Compare-and-set. */
@@ -215,14 +224,14 @@ export async function markExpired(tx: Tx, id: string, now: number): Promise<bool
   return (await tx.change(expire, { id, now })) === 1
 }
 
-/** The ids of runs whose worker has not renewed its lease. */
-export async function listAbandoned(queries: Queries, now: number): Promise<string[]> {
-  return (await queries.run(abandoned, { now })).map(({ id }) => id)
+/** The leases of all runs. */
+export function listLeases(queries: Queries): Promise<RunLease[]> {
+  return queries.run(leases, {})
 }
 
 /** Compare-and-set: the worker may have renewed its lease meanwhile. */
-export async function markIncomplete(tx: Tx, id: string, now: number): Promise<boolean> {
-  return (await tx.change(abandon, { id, now })) === 1
+export async function markIncomplete(tx: Tx, lease: RunLease, now: number): Promise<boolean> {
+  return (await tx.change(abandon, { ...lease, now })) === 1
 }
 
 export interface RunChange {

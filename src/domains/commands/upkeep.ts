@@ -3,13 +3,14 @@ import type { Programs } from '../../ports/programs.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { ExecutionJournal } from './journal.ts'
+import { LeaseWatch } from './lease-watch.ts'
 import { isFinal, type ExecutionStatus, type ExecutionView } from './model.ts'
 import {
   countUnfinished,
   deleteFinished,
   findExecution,
-  listAbandoned,
   listExpired,
+  listLeases,
   markExpired,
   markIncomplete,
   readProgress,
@@ -28,23 +29,25 @@ const ACTOR = 'platform'
 /** Ends requests that were not decided in time, and the runs of dead workers with their processes. */
 export class CommandUpkeep {
   readonly #deps: UpkeepDeps
+  readonly #leases: LeaseWatch
 
   constructor(deps: UpkeepDeps) {
     this.#deps = deps
+    this.#leases = new LeaseWatch(deps.clock)
   }
 
   /** Ends the runs whose worker has died, as incomplete: they are not repeated. Returns how many. */
   async endAbandoned(): Promise<number> {
     const { store, clock } = this.#deps
-    const now = clock.now()
-    return this.#endEach(await listAbandoned(store.read, now), (tx, id) => markIncomplete(tx, id, now))
+    const abandoned = this.#leases.abandoned(await listLeases(store.read))
+    return this.#endEach(abandoned, (tx, lease) => markIncomplete(tx, lease, clock.now()))
   }
 
   /** Ends one batch of the requests that have waited too long for an approval. Returns how many. */
   async endExpired(limit: number): Promise<number> {
     const { store, clock } = this.#deps
     const now = clock.now()
-    return this.#endEach(await listExpired(store.read, now, limit), (tx, id) => markExpired(tx, id, now))
+    return this.#endEach(await listExpired(store.read, now, limit), (tx, { id }) => markExpired(tx, id, now))
   }
 
   /** Kills processes on this host whose execution is over. In a namespace there are none: they end with their worker. */
@@ -69,13 +72,16 @@ export class CommandUpkeep {
     return this.#deps.store.write((tx) => deleteFinished(tx, before, limit))
   }
 
-  async #endEach(ids: readonly string[], end: (tx: Tx, id: string) => Promise<boolean>): Promise<number> {
+  async #endEach<Item extends { readonly id: string }>(
+    items: readonly Item[],
+    end: (tx: Tx, item: Item) => Promise<boolean>,
+  ): Promise<number> {
     const { store, journal } = this.#deps
     let ended = 0
-    for (const id of ids) {
+    for (const item of items) {
       const isEnded = await store.write(async (tx) => {
-        if (!(await end(tx, id))) return false
-        await journal.finished(tx, await requireFinished(tx, id), ACTOR)
+        if (!(await end(tx, item))) return false
+        await journal.finished(tx, await requireFinished(tx, item.id), ACTOR)
         return true
       })
       if (isEnded) ended++

@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import { ADMIN, caller, commandWorld } from '../../../test/support/commands.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
-import { MINUTE } from '../../kernel/time.ts'
+import { fakeWaitingClock } from '../../../test/support/waiting-clock.ts'
+import { HOUR, MINUTE } from '../../kernel/time.ts'
 import { FLUSH_EVERY_MS, KILL_AFTER_MS } from './execution-run.ts'
 import type { ExecutionStatus } from './model.ts'
-import { LEASE_MS } from './worker.ts'
+import { LEASE_MS } from './lease-watch.ts'
 
 type World = Awaited<ReturnType<typeof commandWorld>>
 
@@ -30,6 +31,12 @@ async function started(w: World, count = 1) {
   const program = w.started[count - 1]
   assert.ok(program)
   return program
+}
+
+/** When the lease of the worker expires. */
+async function leaseOf({ store }: World, id: string): Promise<unknown> {
+  const query = store.read.db.selectFrom('command_executions').select('due_at').where('id', '=', id)
+  return (await query.executeTakeFirstOrThrow()).due_at
 }
 
 onEveryDialect('the worker of commands', (dialect) => {
@@ -166,19 +173,52 @@ onEveryDialect('the worker of commands', (dialect) => {
     w.startWorker()
     const { id } = await w.commands.request('restart', request(), ADMIN)
     await started(w)
-    assert.equal(await w.upkeep.endAbandoned(), 0)
-    // The clock goes on without the timers of the worker, as if it was suspended.
-    await w.store.write(async ({ db }) => {
-      await db.updateTable('command_executions').set({ due_at: w.clock.now() }).execute()
-    })
-    assert.equal(await w.upkeep.endAbandoned(), 1)
-    assert.equal(await w.upkeep.endAbandoned(), 0)
+    // The clock of another process goes on, as if the worker was suspended.
+    const clock = fakeWaitingClock()
+    const upkeep = w.upkeepBy(clock)
+    assert.equal(await upkeep.endAbandoned(), 0)
+    clock.advance(LEASE_MS - 1)
+    assert.equal(await upkeep.endAbandoned(), 0)
+    clock.advance(1)
+    assert.equal(await upkeep.endAbandoned(), 1)
+    assert.equal(await upkeep.endAbandoned(), 0)
     assert.deepEqual(w.alerts, [`command.incomplete:${id} ERROR`])
     // The worker notices at its next renewal, and ends the program; its outcome changes nothing.
     await w.clock.pass(LEASE_MS / 3)
     await eventually('the program is ended', () => w.started[0]?.terminate.aborted, SLOW)
     assert.equal((await w.service.execution(id, ADMIN)).status, 'incomplete')
     assert.equal(w.started.length, 1)
+  })
+
+  test('a run of a live worker goes on, whatever the clock of another process says', async () => {
+    for (const ahead of [HOUR, -HOUR]) {
+      await using w = await commandWorld(dialect)
+      w.startWorker()
+      const { id } = await w.commands.request('restart', request(), ADMIN)
+      await started(w)
+      const clock = fakeWaitingClock()
+      const upkeep = w.upkeepBy({ ...clock, now: () => clock.now() + ahead })
+      for (let round = 0; round < 6; round++) {
+        assert.equal(await upkeep.endAbandoned(), 0)
+        const before = await leaseOf(w, id)
+        await w.clock.pass(LEASE_MS / 3)
+        await eventually('a renewal', async () => (await leaseOf(w, id)) !== before, SLOW)
+        clock.advance(LEASE_MS / 3)
+      }
+    }
+  })
+
+  test('an expired lease of a dead worker ends the run soon, also for a process that has just started', async () => {
+    await using w = await commandWorld(dialect)
+    w.startWorker()
+    const { id } = await w.commands.request('restart', request(), ADMIN)
+    await started(w)
+    const clock = fakeWaitingClock()
+    const upkeep = w.upkeepBy({ ...clock, now: () => clock.now() + HOUR })
+    assert.equal(await upkeep.endAbandoned(), 0)
+    clock.advance(LEASE_MS / 2)
+    assert.equal(await upkeep.endAbandoned(), 1)
+    assert.equal((await w.service.execution(id, ADMIN)).status, 'incomplete')
   })
 
   test('processes of an execution that is over are killed, others are left alone', async () => {

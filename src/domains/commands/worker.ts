@@ -8,6 +8,7 @@ import type { ModuleRunner } from '../../wire/domain.ts'
 import { claimQueued, type ClaimedExecution } from './claims.ts'
 import { runExecution, type ExecutionRunDeps, type RunResult } from './execution-run.ts'
 import type { ExecutionJournal } from './journal.ts'
+import { LEASE_MS } from './lease-watch.ts'
 import { finishRun, saveOutput } from './store.ts'
 import { executions } from './tables.ts'
 import { requireFinished } from './upkeep.ts'
@@ -20,8 +21,6 @@ export interface CommandWorkerDeps extends ExecutionRunDeps {
 
 /** How often a worker looks for requests of other processes. */
 const CLAIM_EVERY_MS = SECOND / 2
-/** A run whose lease is not renewed for so long is incomplete; docs/specification.md, Commands: within 30 s. */
-export const LEASE_MS = 18 * SECOND
 const CONCURRENCY = 32
 // An attempt is never repeated.
 const NO_RETRY = { initialMs: 1, maximumMs: 1, giveUpAfterMs: 0 }

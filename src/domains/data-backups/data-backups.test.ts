@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { backupsOf, backupWorld, FIRST_PAGE } from '../../../test/support/data-backups.ts'
@@ -232,6 +232,23 @@ onEveryDialect('data backups', (dialect) => {
     const newest = (await w.backups.list(FIRST_PAGE)).items[0]?.id ?? ''
     assert.equal((await w.ended(newest)).status, 'completed')
     assert.deepEqual(w.alerts, [FAILED, RECOVERED])
+  })
+
+  test('without a usable directory a backup is refused, and one of the worker has failed', async () => {
+    await using w = await backupWorld(dialect, () => ({ everyMs: DAY }))
+    writeFileSync(w.directory, 'no directory')
+    await assert.rejects(w.backups.requireSpace(), {
+      code: 'backup_directory_unavailable',
+      kind: 'unavailable',
+    })
+    await w.backups.maintain()
+    const { items } = await w.backups.list(FIRST_PAGE)
+    assert.deepEqual(
+      items.map(({ status }) => status),
+      ['failed'],
+    )
+    assert.match(items[0]?.error ?? '', /^The directory of the backups, .*, cannot be used: EEXIST/)
+    assert.deepEqual(w.alerts, [FAILED])
   })
 
   test('failed backups are forgotten after 90 days', async () => {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, errorMessage } from '../../kernel/errors.ts'
 import { moveFile } from '../../store/snapshot.ts'
 import { requiredBytes } from './model.ts'
 
@@ -36,12 +36,24 @@ export class BackupFiles {
     return `${this.pathOf(id)}.unplaced`
   }
 
-  /** Rejects with `no_space` if a backup of a database of that size does not fit. */
+  /**
+   * Rejects with `no_space` if a backup of a database of that size does not fit, and with `backup_directory_unavailable`
+   * if there can be no directory.
+   */
   async requireSpace(databaseBytes: number): Promise<void> {
-    const { directory, freeBytes = freeBytesOf } = this.#options
-    await this.create()
-    const [free, required] = [await freeBytes(directory), requiredBytes(databaseBytes)]
+    const { directory } = this.#options
+    const [free, required] = [await this.#freeBytes(), requiredBytes(databaseBytes)]
     if (free < required) throw noSpace(directory, free, required)
+  }
+
+  async #freeBytes(): Promise<number> {
+    const { directory, freeBytes = freeBytesOf } = this.#options
+    try {
+      await this.create()
+      return await freeBytes(directory)
+    } catch (error) {
+      throw directoryUnavailable(directory, error)
+    }
   }
 
   /** Creates the directory. */
@@ -104,5 +116,14 @@ function noSpace(directory: string, free: number, required: number): AppError {
     'unavailable',
     'no_space',
     `A backup needs ${required} bytes in ${directory}, and ${free} are free; make room, or delete older backups.`,
+  )
+}
+
+function directoryUnavailable(directory: string, cause: unknown): AppError {
+  return new AppError(
+    'unavailable',
+    'backup_directory_unavailable',
+    `The directory of the backups, ${directory}, cannot be used: ${errorMessage(cause)}.`,
+    { cause },
   )
 }

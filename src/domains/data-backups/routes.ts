@@ -25,10 +25,15 @@ export const DATA_BACKUP_ERRORS = {
   backup_not_found: { status: 404, meaning: 'There is no such backup.' },
   backup_file_not_found: { status: 404, meaning: 'The backup has no file; only a completed one has.' },
   backup_running: { status: 409, meaning: 'A backup is running.' },
+  backup_directory_unavailable: {
+    status: 503,
+    meaning: 'The directory of the backups cannot be used.',
+  },
   no_space: { status: 503, meaning: 'The free space is less than 1.2 times the size of the database.' },
 } as const satisfies ErrorCodes
 
-const { backup_not_found, backup_file_not_found, backup_running, no_space } = DATA_BACKUP_ERRORS
+const { backup_not_found, backup_file_not_found, backup_running, backup_directory_unavailable, no_space } =
+  DATA_BACKUP_ERRORS
 const { precondition_failed, range_not_satisfiable } = SHARED_ERRORS
 
 const BYTES = 'application/octet-stream'
@@ -51,7 +56,7 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       body: NewBackupBody,
       isBodyOptional: true,
       answers: { 202: { description: 'The backup, running.', schema: BackupSchema } },
-      errors: { backup_running, no_space },
+      errors: { backup_running, backup_directory_unavailable, no_space },
       prepare: () => backups.requireSpace(),
       change: async (tx, { body, identity }) => {
         const backup = await backups.create(tx, decodeNewBackup(body), identity.id)

@@ -8,7 +8,8 @@ import { DAY, SECOND } from '../../kernel/time.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import { isDeadHolder } from '../../store/holder.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
 import { DATA_BACKUP_EVENTS } from './events.ts'
 import type { BackupFiles } from './files.ts'
 import {
@@ -27,6 +28,7 @@ import {
   findNewestAttempt,
   findNewestCompleted,
   findNewestFinished,
+  findRunningLease,
   finishBackup,
   forgetFailed,
   insertBackup,
@@ -72,6 +74,8 @@ export interface BackupFile {
 
 type Change = keyof typeof DATA_BACKUP_EVENTS
 
+/** The errors of {@link DataBackups.requireSpace}. */
+const CANNOT_BEGIN: readonly unknown[] = ['no_space', 'backup_directory_unavailable']
 /** The actor of what the worker does by itself. */
 const WORKER = 'worker'
 // Failed backups have no file; their rows are kept as long as recovered alerts are by default.
@@ -93,7 +97,7 @@ export class DataBackups {
     for (const change of Object.keys(DATA_BACKUP_EVENTS)) this.#changes.increment({ change }, 0)
   }
 
-  /** Rejects with `no_space`. To be called before {@link create}: it takes longer than a transaction may. */
+  /** Rejects with `no_space` and `backup_directory_unavailable`. To be called before {@link create}: it takes longer than a transaction may. */
   async requireSpace(): Promise<void> {
     const { files, snapshots } = this.#options
     await files.requireSpace(await snapshots.databaseBytes())
@@ -114,7 +118,8 @@ export class DataBackups {
 
   /**
    * Requests a backup and waits for its end, completed or failed, for as long as `signal` is not aborted. The worker
-   * of this process or of another one makes it. Rejects with `no_space` and `backup_running`.
+   * of this process or of another one makes it. Rejects as {@link requireSpace}, and with
+   * `backup_running`.
    */
   async backUp(
     options: { readonly note?: string | null },
@@ -123,12 +128,19 @@ export class DataBackups {
   ): Promise<DataBackup> {
     const { clock, store } = this.#options
     await this.requireSpace()
+    await this.#waitWhileInterrupted(signal)
     let backup = await store.write((tx) => this.create(tx, options, actor))
     while (backup.status === 'running' && !signal?.aborted) {
       await clock.wait(WATCH_EVERY_MS, signal)
       backup = await this.get(backup.id)
     }
     return backup
+  }
+
+  /** A worker records the end of a backup whose process has died; until then no other one can begin. */
+  async #waitWhileInterrupted(signal: AbortSignal | undefined): Promise<void> {
+    const { clock, store } = this.#options
+    while (!signal?.aborted && (await isInterrupted(store.read))) await clock.wait(WATCH_EVERY_MS, signal)
   }
 
   /** Rejects with `backup_not_found`. */
@@ -229,7 +241,8 @@ export class DataBackups {
       await store.write((tx) => this.create(tx, {}, WORKER))
     } catch (error) {
       const code = error instanceof AppError ? error.code : undefined
-      if (code === 'no_space') await store.write((tx) => this.#refuse(tx, (error as AppError).message))
+      if (CANNOT_BEGIN.includes(code))
+        await store.write((tx) => this.#refuse(tx, (error as AppError).message))
       // Otherwise another process was first.
       else if (code !== 'backup_running') throw error
     }
@@ -258,6 +271,12 @@ export class DataBackups {
       logger.info({ backup_id: id, actor, ...(error !== null && { reason: error }) }, `data backup ${change}`)
     })
   }
+}
+
+async function isInterrupted(queries: Queries): Promise<boolean> {
+  const { attempts = 0, leaseHolder = null } = (await findRunningLease(queries)) ?? {}
+  // The second attempt only records the end.
+  return attempts > 1 || (leaseHolder !== null && isDeadHolder(leaseHolder))
 }
 
 function requireBackup(backup: DataBackup | undefined, id: string): DataBackup {

@@ -17,7 +17,7 @@ export function heartbeatCheckJob(heartbeats: Heartbeats, metrics: Metrics): Job
     async run() {
       await heartbeats.checkDue()
       const ages = await heartbeats.ages()
-      // Deleted heartbeats have no age any more.
+      // Removes the ages of deleted heartbeats.
       age.clear()
       for (const { name, ageMs } of ages) age.set(ageMs / SECOND, { name })
     },

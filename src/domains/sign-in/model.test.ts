@@ -114,11 +114,25 @@ describe('the verdict', () => {
       { action: 'sign_in' },
     ],
     [
-      'with sync_roles a user who has no role any more is refused',
+      'with sync_roles a user to whom the claim gives no role loses the roles',
       user(),
       'king',
       { rolesClaim: 'r', syncRoles: true },
+      { action: 'set_roles', roles: [] },
+    ],
+    [
+      'with sync_roles a user without roles is refused while the claim gives none',
+      user([]),
+      'king',
+      { rolesClaim: 'r', syncRoles: true },
       refuse('no_role'),
+    ],
+    [
+      'with sync_roles a user without roles gets those of the claim',
+      user([]),
+      'admin',
+      { rolesClaim: 'r', syncRoles: true },
+      { action: 'set_roles', roles: ['admin'] },
     ],
     [
       'sync_roles without a claim changes nothing',

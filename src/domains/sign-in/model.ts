@@ -24,6 +24,7 @@ export interface KnownUser {
 export type SignInVerdict =
   | { readonly action: 'sign_in' }
   | { readonly action: 'create'; readonly roles: readonly Role[] }
+  /** With no role, the user loses every role and is refused. */
   | { readonly action: 'set_roles'; readonly roles: readonly Role[] }
   | { readonly action: 'refuse'; readonly reason: 'unknown_user' | 'user_disabled' | 'no_role' }
 
@@ -59,8 +60,8 @@ export function judge(user: KnownUser | undefined, claims: Claims, rules: ClaimR
 function judgeKnown(user: KnownUser, claims: Claims, rules: ClaimRules): SignInVerdict {
   if (!user.enabled) return { action: 'refuse', reason: 'user_disabled' }
   const roles = rules.syncRoles && rules.rolesClaim !== undefined ? grantedRoles(claims, rules) : user.roles
-  if (roles.length === 0) return { action: 'refuse', reason: 'no_role' }
-  return roles.join() === user.roles.join() ? { action: 'sign_in' } : { action: 'set_roles', roles }
+  if (roles.join() !== user.roles.join()) return { action: 'set_roles', roles }
+  return roles.length > 0 ? { action: 'sign_in' } : { action: 'refuse', reason: 'no_role' }
 }
 
 function grantedRoles(claims: Claims, rules: ClaimRules): readonly Role[] {

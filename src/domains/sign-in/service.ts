@@ -31,7 +31,7 @@ export interface SignInDeps {
   readonly settings: SignInSettings | undefined
   readonly readOnly: boolean
   readonly signingKey: () => Secret
-  readonly users: Pick<Users, 'findByName' | 'prepareAccount' | 'create' | 'change'>
+  readonly users: Pick<Users, 'findByName' | 'prepareAccount' | 'create' | 'change' | 'removeRoles'>
   readonly auth: Pick<Auth, 'issueAfterSignIn'>
 }
 
@@ -224,15 +224,17 @@ export class SignIn {
     }
   }
 
-  async #setRoles(user: User, roles: readonly string[]): Promise<User> {
+  async #setRoles({ id, name }: User, roles: readonly string[]): Promise<User> {
     const { store, users } = this.#deps
-    try {
-      return await store.write((tx) => users.change(tx, user.id, { roles }))
-    } catch (error) {
+    const set = (tx: Tx) => (roles.length > 0 ? users.change(tx, id, { roles }) : users.removeRoles(tx, id))
+    const changed = await store.write(set).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'last_admin')
-        throw new SignInError('last_admin', {}, user.name)
+        throw new SignInError('last_admin', {}, name)
       throw error
-    }
+    })
+    // Thrown after the commit: the removal of the roles remains.
+    if (changed.roles.length === 0) throw new SignInError('no_role', {}, name)
+    return changed
   }
 }
 

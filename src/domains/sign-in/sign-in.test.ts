@@ -181,6 +181,27 @@ onEveryDialect('a sign-in', (dialect) => {
     assert.equal((await users.list({ limit: 10 })).items.length, 2)
   })
 
+  test('removes the roles and ends the tokens of a user to whom the provider gives no role any more', async (t) => {
+    const claims = { sub: 'grace', groups: ['devops'] }
+    const { browser, users, redeem, addUser, authenticator } = await openWorld(t, {
+      dialect,
+      provider: providerOf(claims),
+      rules: { rolesClaim: 'groups', syncRoles: true },
+    })
+    const grace = await addUser({ name: 'Grace' })
+    const signIn = async () => redeem(ticketOf(locationOf(await signInBack(browser))))
+    const { access_token } = (await (await signIn()).json()) as { access_token: string }
+    const unused = ticketOf(locationOf(await signInBack(browser)))
+    claims.groups = []
+    for (let round = 0; round < 2; round++) await assertFailure(await signInBack(browser), 'no_role')
+    assert.deepEqual((await users.get(grace.id)).roles, [])
+    await assert.rejects(async () => authenticator.holder(access_token), { code: 'unauthenticated' })
+    await assertRefusedTicket(await redeem(unused))
+    claims.groups = ['auditor']
+    assert.equal((await signIn()).status, 200)
+    assert.deepEqual((await users.get(grace.id)).roles, ['auditor'])
+  })
+
   test('creates a user once when two sign-ins are the first', async (t) => {
     const world = await openWorld(t, {
       dialect,
@@ -227,13 +248,15 @@ describe('a failed sign-in shows a page', () => {
   })
 
   test('last_admin, and the user keeps the role', async (t) => {
-    const { browser, addUser, users } = await openWorld(t, {
-      provider: providerOf({ sub: 'root', groups: 'auditor' }),
-      rules: { rolesClaim: 'groups', syncRoles: true },
-    })
-    const root = await addUser({ name: 'root', roles: ['admin'] })
-    await assertFailure(await signInBack(browser), 'last_admin')
-    assert.deepEqual((await users.get(root.id)).roles, ['admin'])
+    for (const groups of ['auditor', 'none']) {
+      const { browser, addUser, users } = await openWorld(t, {
+        provider: providerOf({ sub: 'root', groups }),
+        rules: { rolesClaim: 'groups', syncRoles: true },
+      })
+      const root = await addUser({ name: 'root', roles: ['admin'] })
+      await assertFailure(await signInBack(browser), 'last_admin')
+      assert.deepEqual((await users.get(root.id)).roles, ['admin'])
+    }
   })
 
   test('unknown_user for a name that only looks like that of a user', async (t) => {

@@ -77,6 +77,11 @@ export function applyChange(user: User, change: UserChange, at: number): User {
   return otherRoles || !enabled ? revokeTokens(next, at) : next
 }
 
+/** The user without any role; the same object when there is none. */
+export function withoutRoles(user: User, at: number): User {
+  return user.roles.length === 0 ? user : revokeTokens({ ...user, roles: [] }, at)
+}
+
 /** The user with all earlier tokens revoked (docs/specification.md, Identity). */
 export function revokeTokens(user: User, at: number): User {
   return { ...user, tokenGeneration: user.tokenGeneration + 1, tokensValidFrom: at, updatedAt: at }

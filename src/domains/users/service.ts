@@ -14,6 +14,7 @@ import {
   parseName,
   parseRoles,
   revokeTokens,
+  withoutRoles,
   type Account,
   type NewUser,
   type User,
@@ -45,7 +46,7 @@ export interface UserDeps {
 /** Called after the commit with the id of a user that this process has created, changed or deleted. */
 export type UserListener = (userId: string) => void
 
-/** The hash of a new password; `verifiedHash` is the one that the old password was checked against. */
+/** The hash of a new password; `verifiedHash` is the hash with which the old password was verified. */
 export interface PreparedPassword {
   readonly hash: Secret
   readonly verifiedHash?: Secret
@@ -109,16 +110,16 @@ export class Users {
   }
 
   /** Disabling and a change of roles end the user's tokens and sessions. Rejects with `user_not_found` or `last_admin`. */
-  async change(tx: Tx, id: string, change: UserChange): Promise<User> {
-    const admins = await lockAdmins(tx)
-    const { user, passwordHash } = requireUser(await lockAccount(tx, id), id)
-    const next = applyChange(user, change, this.#deps.clock.now())
-    if (next === user) return user
-    if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
-    await updateAccount(tx, { user: next, passwordHash })
-    if (next.tokenGeneration !== user.tokenGeneration) await this.#endSessions(tx, id, changeReason(next))
-    this.#announce(tx, id, 'user changed')
-    return next
+  change(tx: Tx, id: string, change: UserChange): Promise<User> {
+    return this.#update(tx, id, (user, at) => applyChange(user, change, at))
+  }
+
+  /**
+   * Removes every role, which only a provider of identities may do: the user can do nothing then. Ends the tokens and
+   * sessions. Rejects with `user_not_found` or `last_admin`.
+   */
+  removeRoles(tx: Tx, id: string): Promise<User> {
+    return this.#update(tx, id, withoutRoles)
   }
 
   /** Prepares a new password for {@link Users.setPassword}. Rejects with `user_not_found` or `validation_failed`. */
@@ -171,6 +172,18 @@ export class Users {
   onUserChanged(listener: UserListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
+  }
+
+  async #update(tx: Tx, id: string, apply: (user: User, at: number) => User): Promise<User> {
+    const admins = await lockAdmins(tx)
+    const { user, passwordHash } = requireUser(await lockAccount(tx, id), id)
+    const next = apply(user, this.#deps.clock.now())
+    if (next === user) return user
+    if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
+    await updateAccount(tx, { user: next, passwordHash })
+    if (next.tokenGeneration !== user.tokenGeneration) await this.#endSessions(tx, id, changeReason(next))
+    this.#announce(tx, id, 'user changed')
+    return next
   }
 
   async #hash(password: string): Promise<Secret> {

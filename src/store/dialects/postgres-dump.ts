@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Secret } from '../../kernel/secret.ts'
 import { lowerPriority } from '../background-priority.ts'
+import { killWithParent } from '../child-program.ts'
 import { findPostgresProgram } from './postgres-programs.ts'
 
 const ERROR_LENGTH = 1_000
@@ -42,7 +43,9 @@ export async function runPostgresProgram(
   { url, signal }: ProgramOptions,
 ): Promise<void> {
   const { address, password } = withoutPassword(url)
-  const child = spawn(program, [...options, `--dbname=${address}`], {
+  const [command, ...args] = await killWithParent([program, ...options, `--dbname=${address}`])
+  signal?.throwIfAborted()
+  const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
     // oxlint-disable-next-line node/no-process-env -- PATH leads to other programs, and a command line is public
     env: { ...process.env, ...(password !== undefined && { PGPASSWORD: password }) },

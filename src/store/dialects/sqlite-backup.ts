@@ -6,6 +6,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { lowerPriority, lowerThreadPriority } from '../background-priority.ts'
+import { killWithParent, type Command } from '../child-program.ts'
 
 interface Task {
   readonly path: string
@@ -97,7 +98,7 @@ function checkpoint(database: DatabaseSync): Log {
  * Direct writes in small blocks, with the lowest I/O priority, delay the commits least: what `cp` writes fills the page cache,
  * and each commit waits while that is written back.
  */
-const COPY_COMMANDS: readonly (readonly [program: string, ...args: string[]])[] = [
+const COPY_COMMANDS: readonly Command[] = [
   ['cp', '--reflink=always', '--', path, target],
   [
     'ionice',
@@ -107,7 +108,7 @@ const COPY_COMMANDS: readonly (readonly [program: string, ...args: string[]])[] 
     `of=${target}`,
     'bs=512K',
     'oflag=direct',
-    'conv=notrunc',
+    'conv=notrunc,nocreat',
     'status=none',
   ],
   ['cp', '--', path, target],
@@ -115,15 +116,16 @@ const COPY_COMMANDS: readonly (readonly [program: string, ...args: string[]])[] 
 
 /** `false` if no command could copy the file. */
 async function runCopy(): Promise<boolean> {
-  for (const [program, ...args] of COPY_COMMANDS) if (await runProgram(program, args)) return true
+  for (const command of COPY_COMMANDS) if (await runProgram(command)) return true
   return false
 }
 
 /** `false` if there is no such program, or if it has failed. */
-async function runProgram(program: string, args: readonly string[]): Promise<boolean> {
+async function runProgram(command: Command): Promise<boolean> {
+  const [program, ...args] = await killWithParent(command)
   const child = spawn(program, args, { stdio: 'ignore' })
   lowerPriority(child.pid)
-  const look = setInterval(() => Atomics.load(isAborted, 0) !== 0 && child.kill(), LOOK_EVERY_MS)
+  const look = setInterval(() => Atomics.load(isAborted, 0) !== 0 && child.kill('SIGKILL'), LOOK_EVERY_MS)
   try {
     const [code] = (await once(child, 'close')) as [number | null]
     return code === 0

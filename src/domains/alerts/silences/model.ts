@@ -61,7 +61,7 @@ export function isMatched(
   })
 }
 
-/** The active silence that matches this alert, of several the one that ends last; undefined if there is none. */
+/** The active silence that matches this alert and ends last; undefined if there is none. */
 export function silenceOf<T extends Pick<Silence, 'matchers' | 'startsAt' | 'endsAt'>>(
   alert: Pick<AlertView, MatchedField>,
   silences: readonly T[],

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BackupState } from '../../../programs/backup/night/state.ts'
+import { DAY } from '../../../src/kernel/time.ts'
+import { buildPlatform } from '../../../scripts/build-platform.ts'
+import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/loopback.ts'
+import { DRIVE_CLIENT_ID, DRIVE_CLIENT_SECRET, DRIVE_REFRESH_TOKEN } from '../../support/mock-drive.ts'
+import { startMockProgram, type MockProgram } from '../../support/mock-program.ts'
+import { PROGRAM, runPlatform, servePlatform, type ServedPlatform } from '../../support/platform.ts'
+import type { Trial } from '../support/scenario.ts'
+import { Guest } from './guest.ts'
+import { diskImageOf, guestImage } from './image.ts'
+
+/** Where the guest finds what listens on this host. */
+const HOST_IN_GUEST = '10.0.2.2'
+const API_PORT = 9990
+const GATEWAY_PORT = 9991
+const SECRET = 'a-secret-that-both-servers-of-this-test-have'
+const PASSWORD = 'five green boats at dawn'
+const USER = 'watchman'
+
+/**
+ * A time of the first night of the tests, or of a later one, in UTC, the time zone of the guest: `atNight('01:58')`. Tokens
+ * of this host are valid then, too, and systemd moves no clock that is not behind its build.
+ */
+export function atNight(time: string, nightsLater = 0): string {
+  const date = new Date(Date.now() + (2 + nightsLater) * DAY).toISOString().slice(0, 10)
+  return `${date}T${time}:00Z`
+}
+
+/** A state of a VPN client, as `platform vpn connect --json` prints it. */
+export interface ClientEvent {
+  readonly state: string
+  readonly gateway?: string
+}
+
+export interface AlertRow {
+  readonly alarm_id: string | null
+  readonly status: string
+  readonly severity: string
+  readonly body: string
+}
+
+/** A server in a guest, with a drive, a standby gateway and a client of both gateways outside. */
+export class NightWorld {
+  readonly guest: Guest
+  readonly standby: ServedPlatform
+  readonly clientEvents: ClientEvent[] = []
+  readonly #token: string
+  readonly #driveFiles: string
+  readonly #apiUrl: string
+
+  private constructor(parts: {
+    guest: Guest
+    standby: ServedPlatform
+    token: string
+    driveFiles: string
+    apiUrl: string
+  }) {
+    this.guest = parts.guest
+    this.standby = parts.standby
+    this.#token = parts.token
+    this.#driveFiles = parts.driveFiles
+    this.#apiUrl = parts.apiUrl
+  }
+
+  /** Installs the platform and the routine in a guest, an hour before its night begins. */
+  static async start({ scope, show }: Trial): Promise<NightWorld> {
+    const directory = mkdtempSync(join(tmpdir(), 'platform-night-'))
+    scope.defer(() => rmSync(directory, { recursive: true, force: true }))
+    const image = guestImage(show)
+    show('builds the release')
+    const release = join(directory, 'release')
+    await buildPlatform(release)
+    diskImageOf(release, `${release}.img`)
+
+    const drive = scope.use(await startDrive(directory))
+    const { standby, token } = await startStandby(directory, scope)
+    const [apiPort, gatewayPort] = [await freePort(), await freePort()]
+    const guest = scope.use(
+      new Guest({
+        image,
+        directory,
+        release: `${release}.img`,
+        ports: { [apiPort]: API_PORT, [gatewayPort]: GATEWAY_PORT },
+      }),
+    )
+    const world = new NightWorld({
+      guest,
+      standby,
+      token,
+      driveFiles: join(directory, 'drive'),
+      apiUrl: `http://127.0.0.1:${apiPort}`,
+    })
+    show('boots the guest')
+    await guest.start(atNight('01:00'))
+    show('installs the platform in the guest')
+    await install(guest, { driveUrl: drive.url, standbyUrl: standby.gatewayUrl, token })
+    await world.untilPlatformAnswers()
+    await world.#startClient(scope, directory, `http://127.0.0.1:${gatewayPort}`)
+    return world
+  }
+
+  /** Calls the api of the guest. */
+  async call(method: string, path: string): Promise<Response> {
+    return fetch(`${this.#apiUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.#token}` },
+      // The port answers before the guest does.
+      signal: AbortSignal.timeout(CALL_MS),
+    })
+  }
+
+  async untilPlatformAnswers(): Promise<void> {
+    await eventually(
+      'the platform of the guest',
+      async () => (await this.call('GET', '/health')).ok,
+      PATIENCE,
+    )
+  }
+
+  async alerts(): Promise<AlertRow[]> {
+    const { items } = (await (await this.call('GET', '/alerts?limit=100')).json()) as { items: AlertRow[] }
+    return items
+  }
+
+  async alert(alarmId: string): Promise<AlertRow | undefined> {
+    return (await this.alerts()).find(({ alarm_id: id }) => id === alarmId)
+  }
+
+  /** The content of `state.json`, empty before the first run. */
+  async state(): Promise<Partial<BackupState>> {
+    const { code, stdout } = await this.guest.run('/bin/cat', '/opt/platform/backups/state.json')
+    return code === 0 ? (JSON.parse(stdout) as BackupState) : {}
+  }
+
+  /** Runs `platform backup …` in the guest. */
+  backup(...args: readonly string[]) {
+    return this.guest.run(
+      '/usr/local/bin/node',
+      '/opt/release/platform.cjs',
+      'backup',
+      ...args,
+      '--config',
+      CONFIG,
+    )
+  }
+
+  /** The names of the archives on the drive. */
+  archives(): string[] {
+    const names = readdirSync(this.#driveFiles, { recursive: true, encoding: 'utf8' })
+    return names.filter((name) => /backup-\d{8}-\d{6}\.tar\.zst$/.test(name))
+  }
+
+  async #startClient(scope: AsyncDisposableStack, directory: string, gateway: string): Promise<void> {
+    const file = join(directory, 'client-token')
+    writeFileSync(file, this.#token, { mode: 0o600 })
+    const gateways = ['--gateway', gateway, '--gateway', this.standby.gatewayUrl]
+    const client = spawn(
+      process.execPath,
+      [PROGRAM, 'vpn', 'connect', '--json', '--token-file', file, ...gateways],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    scope.defer(() => void client.kill('SIGKILL'))
+    createInterface({ input: client.stdout }).on('line', (line) => {
+      this.clientEvents.push(JSON.parse(line) as ClientEvent)
+    })
+    await eventually('the client is connected', () => this.clientEvents.length > 0, PATIENCE)
+  }
+}
+
+const CALL_MS = 10_000
+const PATIENCE = { timeoutMs: 300_000 }
+const CONFIG = '/etc/platform/platform.toml'
+
+function startDrive(directory: string): Promise<MockProgram> {
+  const cwd = join(directory, 'drive')
+  mkdirSync(cwd)
+  return startMockProgram('mock-drive', { cwd, env: { MOCK_DRIVE_PORT: '0', MOCK_DRIVE_DIR: cwd } })
+}
+
+async function startStandby(directory: string, scope: AsyncDisposableStack) {
+  const dataDir = join(directory, 'standby')
+  mkdirSync(dataDir)
+  const env = { JWT_SECRET: SECRET }
+  const run = async (args: readonly string[], input = ''): Promise<string> => {
+    const { code, stdout, stderr } = await runPlatform(args, { dataDir, env, input })
+    assert.equal(code, 0, stderr)
+    return stdout.trim()
+  }
+  await run(['db', 'migrate'])
+  await run(['user', 'add', USER, '--role', 'admin'], `${PASSWORD}\n`)
+  const token = await run(['token', 'issue', USER, '--ttl', '30d'])
+  const standby = scope.use(await servePlatform({ dataDir, env, modules: 'api,gateway' }))
+  return { standby, token }
+}
+
+/** As an operator does it: a user, a configuration, the secrets, the unit, and `backup install`. */
+async function install(
+  guest: Guest,
+  { driveUrl, standbyUrl, token }: { driveUrl: string; standbyUrl: string; token: string },
+): Promise<void> {
+  const seenByGuest = (url: string) => url.replace('127.0.0.1', HOST_IN_GUEST)
+  // The drive names its own address in its answers, so it has the same one in the guest.
+  const drivePort = new URL(driveUrl).port
+  const tokens = {
+    access_token: 'expired',
+    refresh_token: DRIVE_REFRESH_TOKEN,
+    expires_in: 1,
+    updated_at: '2026-01-01T00:00:00Z',
+    drive_id: 'drive-1',
+    root_dir: 'servers/night',
+  }
+  await guest.script(`
+    mkdir -p /etc/platform /opt/platform/certs/backend /opt/platform/logs/backend
+    cat > ${CONFIG} <<'TOML'
+data_dir = "/var/lib/platform"
+[api]
+listen = "0.0.0.0:${API_PORT}"
+[gateway]
+listen = "0.0.0.0:${GATEWAY_PORT}"
+name = "primary"
+[backup]
+install_root = "/opt/platform"
+time_zone = "UTC"
+clean = ["tmp", "page-cache"]
+selfcheck_for = "2m"
+[backup.drive]
+api_url = "${driveUrl}"
+[backup.standby]
+gateway_url = "${seenByGuest(standbyUrl)}"
+token_file = "/etc/platform/standby-token"
+TOML
+    umask 077
+    echo 'JWT_SECRET=${SECRET}' > /etc/platform/platform.env
+    echo '${token}' > /etc/platform/standby-token
+    printf 'DRIVE_CLIENT_ID=%s\\nDRIVE_CLIENT_SECRET=%s\\n' ${DRIVE_CLIENT_ID} ${DRIVE_CLIENT_SECRET} > /etc/platform/backup.env
+    echo '${JSON.stringify(tokens)}' > /opt/platform/certs/backend/drive-token.json
+    cat > /etc/systemd/system/platform.service <<'UNIT'
+[Unit]
+After=network-online.target
+Wants=network-online.target
+[Service]
+Type=exec
+ExecStart=/usr/local/bin/node /opt/release/platform.cjs serve --config ${CONFIG}
+EnvironmentFile=/etc/platform/platform.env
+StateDirectory=platform
+Restart=on-failure
+RestartSec=2
+[Install]
+WantedBy=multi-user.target
+UNIT
+    cat > /etc/systemd/system/drive.socket <<'UNIT'
+[Socket]
+ListenStream=127.0.0.1:${drivePort}
+[Install]
+WantedBy=sockets.target
+UNIT
+    cat > /etc/systemd/system/drive.service <<'UNIT'
+[Service]
+ExecStart=/lib/systemd/systemd-socket-proxyd ${HOST_IN_GUEST}:${drivePort}
+UNIT
+    cd /var/lib && mkdir -p platform
+    export JWT_SECRET=${SECRET}
+    echo '${PASSWORD}' | node /opt/release/platform.cjs db migrate --config ${CONFIG}
+    echo '${PASSWORD}' | node /opt/release/platform.cjs user add ${USER} --role admin --config ${CONFIG}
+    systemctl daemon-reload
+    systemctl enable --now drive.socket platform
+    node /opt/release/platform.cjs backup install --config ${CONFIG}
+    sync
+  `)
+}
