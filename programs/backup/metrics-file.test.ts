@@ -4,26 +4,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../test/support/platform.ts'
+import { FULL_NIGHT_NUMBERS } from '../../test/support/night-numbers.ts'
 import { metricsText, writeMetricsFile, type NightNumbers } from './metrics-file.ts'
-
-const NUMBERS: NightNumbers = {
-  server: 'primary',
-  lastSuccessAt: Date.UTC(2026, 0, 31, 1, 5),
-  lastStartAt: Date.UTC(2026, 0, 31, 1),
-  sizeBytes: 1_048_576,
-  stepDurationsMs: { packaged: 1_500, uploaded: 20_000 },
-  failures: 2,
-  errorCode: 'drive_unreachable',
-  freedBytes: { packages: 4_096 },
-  nextRunAt: Date.UTC(2026, 1, 1, 1),
-  drill: {
-    endedAt: Date.UTC(2026, 0, 1, 6),
-    passed: true,
-    lastPassAt: Date.UTC(2026, 0, 1, 6),
-    rtoSeconds: 12.5,
-    rpoSeconds: 18_000,
-  },
-}
 
 const NOTHING: NightNumbers = {
   server: 'standby',
@@ -39,7 +21,7 @@ const NOTHING: NightNumbers = {
 }
 
 test('each number of a night is a gauge', () => {
-  const lines = metricsText(NUMBERS).split('\n')
+  const lines = metricsText(FULL_NIGHT_NUMBERS).split('\n')
   for (const line of [
     'platform_backup_last_success_timestamp_seconds{server="primary"} 1769821500',
     'platform_backup_last_start_timestamp_seconds{server="primary"} 1769821200',
@@ -66,7 +48,7 @@ test('a number that is not known has no series', () => {
 })
 
 test('promtool accepts the text', () => {
-  for (const numbers of [NUMBERS, NOTHING]) {
+  for (const numbers of [FULL_NIGHT_NUMBERS, NOTHING]) {
     const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], {
       input: metricsText(numbers),
       encoding: 'utf8',
@@ -79,8 +61,8 @@ test('the file is replaced as a whole, and every user may read it', () => {
   using directory = temporaryDirectory()
   const path = join(directory.path, 'platform_backup.prom')
   assert.equal(writeMetricsFile(path, NOTHING), undefined)
-  assert.equal(writeMetricsFile(path, NUMBERS), undefined)
-  assert.equal(readFileSync(path, 'utf8'), metricsText(NUMBERS))
+  assert.equal(writeMetricsFile(path, FULL_NIGHT_NUMBERS), undefined)
+  assert.equal(readFileSync(path, 'utf8'), metricsText(FULL_NIGHT_NUMBERS))
   assert.equal(statSync(path).mode & 0o777, 0o644)
   assert.deepEqual(readdirSync(directory.path), ['platform_backup.prom'])
 })
@@ -88,5 +70,8 @@ test('the file is replaced as a whole, and every user may read it', () => {
 test('a file that cannot be written is a reason, not an error', () => {
   using directory = temporaryDirectory()
   const path = join(directory.path, 'missing/platform_backup.prom')
-  assert.match(writeMetricsFile(path, NUMBERS) ?? '', /^\/.*the metrics could not be written \(ENOENT/)
+  assert.match(
+    writeMetricsFile(path, FULL_NIGHT_NUMBERS) ?? '',
+    /^\/.*the metrics could not be written \(ENOENT/,
+  )
 })

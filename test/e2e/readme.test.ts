@@ -26,6 +26,8 @@ const STEP_MS = 120_000
 // Messages wait for ever: nothing listens there. Decisions are what they are with a robot.
 const ROBOT = { ALERT_ROBOT_KIND: 'generic', ALERT_ROBOT_URL: 'http://127.0.0.1:1/robot' }
 
+const isRoot = process.getuid?.() === 0
+
 const GUIDES = [
   'users',
   'operating',
@@ -111,6 +113,18 @@ describe('the commands that the documents show', () => {
     await followGuide(world, 'docs/guide/sign-in.md')
   })
 
+  it(
+    'print in docs/guide/nightly.md what it says',
+    { skip: !isRoot && 'the backup needs root' },
+    async () => {
+      await using world = await startWorld({ BACKUP_TIME_ZONE: 'UTC' })
+      using home = temporaryDirectory()
+      const env = { MOCK_DRIVE_PORT: '0' }
+      await using drive = await startMockProgram('mock-drive', { cwd: home.path, env })
+      await followGuide(world, 'docs/guide/nightly.md', { DRIVE: drive.url })
+    },
+  )
+
   it('print in docs/guide/mock-drive.md what it says', async () => {
     using home = temporaryDirectory()
     const [name, env] = ['mock-drive', { MOCK_DRIVE_PORT: '0' }]
@@ -154,9 +168,9 @@ function startShells(dataDir: string, env: Environment): Shells & AsyncDisposabl
   return { shell, ownTerminal, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
-async function followGuide(place: Place, guide: string): Promise<void> {
+async function followGuide(place: Place, guide: string, others: Environment = {}): Promise<void> {
   await place.shell.run(WITHOUT_NPM)
-  for (const block of shownIn(guide)) await followSteps(place, block)
+  for (const block of shownIn(guide)) await followSteps(place, block, others)
 }
 
 function shownIn(guide: string): Block[] {
@@ -178,9 +192,13 @@ function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-async function followSteps({ platform, shell, ownTerminal }: Place, { language, text }: Block) {
+async function followSteps(
+  { platform, shell, ownTerminal }: Place,
+  { language, text }: Block,
+  others: Environment = {},
+) {
   assert.equal(language, 'console', `a block that is run shows what it prints:\n${text}`)
-  const values = { API: platform.url, PASSWORD: firstPassword(platform.stderr()) }
+  const values = { API: platform.url, PASSWORD: firstPassword(platform.stderr()), ...others }
   for (const { command, output } of stepsOf(text)) {
     if (command.startsWith(HELD_OPEN)) await holdOpen(ownTerminal, platform, { command, output })
     else assert.match(plain(await shell.run(withValues(command, values))), patternOf(output), command)

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 import type { InstalledEntry } from './entry.ts'
 import { backupsDirectory, logDirectory, type InstallSettings } from './settings.ts'
@@ -20,7 +20,7 @@ export function createDirectories(settings: InstallSettings, root: TargetRoot): 
 
 function createDirectory(path: string, mode: number): InstalledEntry {
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats) return stats.mode & OTHERS ? tooOpen(path, stats.mode, mode) : { path, result: 'unchanged' }
+  if (stats) return inspect(path, stats, mode)
   const first = mkdirSync(dirname(path), { recursive: true, mode: PARENT_MODE })
   if (first !== undefined) openParents(dirname(path), first)
   mkdirSync(path)
@@ -28,10 +28,20 @@ function createDirectory(path: string, mode: number): InstalledEntry {
   return { path, result: 'created', note: `mode ${octal(mode)}` }
 }
 
-/** A directory of a person keeps its mode. */
-function tooOpen(path: string, found: number, wanted: number): InstalledEntry {
-  const note = `mode ${octal(found)}: every user may read it; chmod ${octal(wanted)} it`
-  return { path, result: 'left', note }
+/** A directory that is there keeps its owner and its mode. */
+function inspect(path: string, { uid, mode }: Stats, wanted: number): InstalledEntry {
+  if (uid !== process.getuid?.())
+    return {
+      path,
+      result: 'left',
+      note: `it belongs to the user ${uid}, who can replace what is in it; chown root it`,
+    }
+  if ((mode & OTHERS) === 0) return { path, result: 'unchanged' }
+  return {
+    path,
+    result: 'left',
+    note: `mode ${octal(mode)}: every user may read it; chmod ${octal(wanted)} it`,
+  }
 }
 
 function openParents(path: string, first: string): void {

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { lstatSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { AppError } from '../../../src/kernel/errors.ts'
@@ -230,7 +239,19 @@ test('a link in the image leads nowhere outside of it', async () => {
   symlinkSync(outside.directory, world.path('etc/systemd'))
   await assert.rejects(installRoutine(world.root, world.deps), /a link leads out of/)
   assert.deepEqual(readdirSync(outside.directory).sort(), ['etc', 'opt'])
-  assert.throws(() => new TargetRoot(`${world.directory}/missing`), /--root: there is no directory/)
+})
+
+test('--root may name a new directory, but not a file', async () => {
+  using world = installWorld()
+  const { tokenFile, secretsFile } = world.deps.settings
+  const settings = {
+    ...world.deps.settings,
+    tokenFile: world.path(tokenFile),
+    secretsFile: world.path(secretsFile),
+  }
+  await installRoutine(new TargetRoot(world.path('new/image')), { ...world.deps, settings })
+  assert.match(world.read(`new/image${UNITS}/${TIMER}`), /^OnCalendar=/m)
+  assert.throws(() => new TargetRoot(world.path(secretsFile)), /--root: \S+ is not a directory/)
 })
 
 test('--root / is this host without systemctl', () => {
@@ -260,6 +281,18 @@ test('a directory that every user may read is named, and keeps its mode', async 
   assert.match(installReportText(report), /left .*staging .*mode 755: every user may read it; chmod 700 it/)
   assert.equal(statSync(dirname(world.path('opt/platform/backups/staging/file'))).mode & 0o777, 0o755)
 })
+
+test(
+  'a directory of another user is named',
+  { skip: process.getuid?.() !== 0 && 'only root gives files away' },
+  async () => {
+    using world = installWorld()
+    mkdirSync(world.path('opt/platform/backups'), { mode: 0o700 })
+    chownSync(world.path('opt/platform/backups'), 1234, 1234)
+    const report = await installRoutine(world.root, world.deps)
+    assert.match(installReportText(report), /left .*backups .*it belongs to the user 1234.*chown root it/)
+  },
+)
 
 test('the report says when the timers elapse next, and which settings the units lack', async () => {
   using world = installWorld()

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { AppError } from '../../../src/kernel/errors.ts'
 
@@ -8,12 +8,12 @@ export class TargetRoot {
   /** Whether systemd of this host starts what is installed. */
   readonly isHost: boolean
 
-  /** `directory`: `--root`. */
+  /** `directory`: `--root`; it may be a new one. */
   constructor(directory: string | undefined, isHost = directory === undefined) {
     this.isHost = isHost
     const path = directory === undefined ? undefined : resolve(directory)
-    if (path !== undefined && !existsSync(path))
-      throw new AppError('invalid', 'root_missing', `--root: there is no directory ${path}`)
+    if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw new AppError('invalid', 'root_no_directory', `--root: ${path} is not a directory`)
     this.#directory = path
   }
 
@@ -21,6 +21,7 @@ export class TargetRoot {
   locate(path: string): string {
     if (this.#directory === undefined) return path
     const located = join(this.#directory, path)
+    if (!existsSync(this.#directory)) return located
     const root = realpathSync(this.#directory)
     const real = realpathSync(nearestDirectory(dirname(located)))
     if (`${real}/`.startsWith(root.endsWith('/') ? root : `${root}/`)) return located

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { EMPTY_STATE, parseState, type BackupState } from '../../../programs/backup/night/state.ts'
+import {
+  EMPTY_STATE,
+  encodeState,
+  parseState,
+  type BackupState,
+} from '../../../programs/backup/night/state.ts'
 import { HOUR, MINUTE } from '../../../src/kernel/time.ts'
 import { driveWorld, writeTokenFile, type DriveWorld } from '../../support/drive-world.ts'
 import type { NightAnswer, NightTask } from '../../support/night-program.ts'
@@ -19,7 +24,6 @@ import {
 } from '../../support/night-world.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../support/night-program.ts')
-const ID = '20260131-020000'
 const NIGHT_START = Date.UTC(2026, 0, 31, 1)
 // `CRASHES=all` kills at every point; otherwise at some of them, spread over the run.
 const SAMPLE = 4
@@ -49,6 +53,8 @@ async function onServer(work: (server: Server) => Promise<void>): Promise<void> 
   try {
     await using drives = await driveWorld()
     makeServer(settingsIn(directory))
+    // Without a search for old backups, which would be most of the points.
+    writeFileSync(join(directory, 'state.json'), encodeState({ ...EMPTY_STATE, remoteIds: [] }))
     await work({ drives, directory })
   } finally {
     rmSync(directory, { recursive: true })
@@ -84,7 +90,7 @@ function authoriseAnew({ drives }: Server): void {
 
 function stateOf({ directory }: Server): BackupState {
   const path = join(directory, 'state.json')
-  return existsSync(path) ? parseState(readFileSync(path, 'utf8')) : EMPTY_STATE
+  return parseState(readFileSync(path, 'utf8'))
 }
 
 function alertsOf({ directory }: Server): string[] {
@@ -94,7 +100,8 @@ function alertsOf({ directory }: Server): string[] {
 
 async function assertDoneIsRestorable(server: Server): Promise<void> {
   if (!alertsOf(server).includes('backup.done INFO 2')) return
-  assert.equal(await restoredDatabase(server.drives, server.directory, ID), DATABASE_CONTENT)
+  const id = stateOf(server).run?.backupId ?? ''
+  assert.equal(await restoredDatabase(server.drives, server.directory, id), DATABASE_CONTENT)
 }
 
 async function assertGoodEnd(server: Server): Promise<void> {
@@ -124,7 +131,7 @@ test(
       assert.equal(answer?.outcome, 'succeeded')
       points = answer?.points ?? []
     })
-    assert.ok(points.length > 80, `${points.length} points`)
+    assert.ok(points.length > 60, `${points.length} points`)
     const step = killsAll ? 1 : Math.ceil(points.length / SAMPLE)
     const chosen = points.map((point, index) => [index + 1, point] as const)
     const kills = chosen.filter(([number]) => killsAll || number % step === Math.floor(step / 2))
