@@ -12,11 +12,13 @@ const STEPS = ['package', 'upload', 'verify', 'succeed', 'clean', 'reboot']
 
 export const night: Scenario = {
   name: 'night',
-  row: 'R-18',
+  row: 'R-17',
   promise:
     'a server saves itself, reboots and says that it is back; a night that is cut short at any step ends well',
   unit: 'nights',
   rounds: { short: 1, full: 1 },
+  // Without a guest: the routine is killed at its steps and calls.
+  shortForm: 'test/integration/backup/night-kill.test.ts',
   unsupported: guestUnsupported,
   parts: [
     { title: 'a good night, and a restore drill', run: goodNight },

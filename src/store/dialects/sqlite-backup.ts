@@ -6,7 +6,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { lowerPriority, lowerThreadPriority } from '../background-priority.ts'
-import { killWithParent, type Command } from '../child-program.ts'
+import { killWithParent, type CommandLine } from '../child-program.ts'
 
 interface Task {
   readonly path: string
@@ -98,7 +98,7 @@ function checkpoint(database: DatabaseSync): Log {
  * Direct writes in small blocks, with the lowest I/O priority, delay the commits least: what `cp` writes fills the page cache,
  * and each commit waits while that is written back.
  */
-const COPY_COMMANDS: readonly Command[] = [
+const COPY_COMMANDS: readonly CommandLine[] = [
   ['cp', '--reflink=always', '--', path, target],
   [
     'ionice',
@@ -121,7 +121,7 @@ async function runCopy(): Promise<boolean> {
 }
 
 /** `false` if there is no such program, or if it has failed. */
-async function runProgram(command: Command): Promise<boolean> {
+async function runProgram(command: CommandLine): Promise<boolean> {
   const [program, ...args] = await killWithParent(command)
   const child = spawn(program, args, { stdio: 'ignore' })
   lowerPriority(child.pid)

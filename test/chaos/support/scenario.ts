@@ -12,6 +12,8 @@ export interface Scenario {
   /** Rounds of all parts together: `short` in `npm test`, `full` the default of `npm run chaos`. */
   readonly rounds: { readonly short: number; readonly full: number }
   readonly parts: readonly Part[]
+  /** Its short form in `npm test`, below the root of the project; by default the test beside the scenario. */
+  readonly shortForm?: string
   /** The reason why the scenario cannot run on this system; undefined when it can. */
   readonly unsupported?: () => string | undefined
 }

@@ -13,6 +13,7 @@ type Answer = Readonly<Record<string, unknown>>
 const SYNC_EVERY_MS = 500
 const STATUS_EVERY_MS = 50
 const ANSWER_MS = 30_000
+const NO_ANSWER: Answer = { error: 'no answer' }
 // Resets the parser of the agent, which may have the half of a line from before a boot.
 const RESET = Uint8Array.of(0xff)
 
@@ -58,13 +59,16 @@ export class GuestAgent {
   async #call(command: string, args: Answer): Promise<unknown> {
     const answered = new Promise<Answer>((resolve) => (this.#receive = resolve))
     this.#lines?.send({ execute: command, arguments: args })
-    const answer = await Promise.race([answered, pause(ANSWER_MS, { error: 'no answer' } as Answer)])
+    const answer = await Promise.race([answered, pause(ANSWER_MS, NO_ANSWER)])
     assert.ok('return' in answer, `${command}: ${JSON.stringify(answer)}`)
     return answer['return']
   }
 }
 
 function resultOf(status: Answer): CommandResult {
-  const text = (name: string) => Buffer.from(String(status[name] ?? ''), 'base64').toString('utf8')
+  const text = (name: string) => {
+    const encoded = status[name]
+    return typeof encoded === 'string' ? Buffer.from(encoded, 'base64').toString('utf8') : ''
+  }
   return { code: Number(status['exitcode'] ?? -1), stdout: text('out-data'), stderr: text('err-data') }
 }

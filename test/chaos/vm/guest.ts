@@ -123,21 +123,21 @@ export class Guest {
     const { image, directory, release, ports } = this.#options
     const forwards = Object.entries(ports).map(([host, guest]) => `,hostfwd=tcp:127.0.0.1:${host}-:${guest}`)
     return [
-      ...['-M', 'pc', '-accel', 'tcg,thread=multi,tb-size=256', '-cpu', 'Nehalem', '-smp', '2', '-m', '1024'],
-      ...['-nodefaults', '-no-user-config', '-display', 'none'],
-      ...['-kernel', join(image, 'vmlinux'), '-initrd', join(image, 'initrd'), '-append', KERNEL_OPTIONS],
-      ...disk('d0', `file=${join(directory, 'disk.qcow2')},format=qcow2,cache=writeback`),
-      ...disk('d1', `file=${release},format=raw,readonly=on`),
-      ...['-netdev', `user,id=n0${forwards.join('')}`],
-      ...['-device', 'virtio-net-pci,netdev=n0,romfile=', '-device', 'virtio-rng-pci'],
-      ...['-device', 'virtio-serial-pci'],
-      ...['-chardev', `socket,id=agent,path=${join(directory, 'agent')},server=on,wait=off`],
-      ...['-device', 'virtserialport,chardev=agent,name=org.qemu.guest_agent.0'],
-      ...['-chardev', `file,id=serial,path=${join(directory, 'serial.log')},append=on`],
-      ...['-serial', 'chardev:serial'],
-      ...['-qmp', `unix:${join(directory, 'qmp')},server=on,wait=off`],
-      ...['-rtc', `base=${time.replace('Z', '')},clock=vm`],
-    ]
+      ['-M', 'pc', '-accel', 'tcg,thread=multi,tb-size=256', '-cpu', 'Nehalem', '-smp', '2', '-m', '1024'],
+      ['-nodefaults', '-no-user-config', '-display', 'none'],
+      ['-kernel', join(image, 'vmlinux'), '-initrd', join(image, 'initrd'), '-append', KERNEL_OPTIONS],
+      disk('d0', `file=${join(directory, 'disk.qcow2')},format=qcow2,cache=writeback`),
+      disk('d1', `file=${release},format=raw,readonly=on`),
+      ['-netdev', `user,id=n0${forwards.join('')}`],
+      ['-device', 'virtio-net-pci,netdev=n0,romfile=', '-device', 'virtio-rng-pci'],
+      ['-device', 'virtio-serial-pci'],
+      ['-chardev', `socket,id=agent,path=${join(directory, 'agent')},server=on,wait=off`],
+      ['-device', 'virtserialport,chardev=agent,name=org.qemu.guest_agent.0'],
+      ['-chardev', `file,id=serial,path=${join(directory, 'serial.log')},append=on`],
+      ['-serial', 'chardev:serial'],
+      ['-qmp', `unix:${join(directory, 'qmp')},server=on,wait=off`],
+      ['-rtc', `base=${time.replace('Z', '')},clock=vm`],
+    ].flat()
   }
 }
 
