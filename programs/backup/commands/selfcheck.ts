@@ -18,7 +18,9 @@ export async function selfcheck(parts: BackupParts): Promise<CommandResult> {
   for (const { name, ok, detail } of checks) logger[ok ? 'info' : 'error']({ check: name, ok }, detail)
   const passed = checks.every(({ ok }) => ok)
   const stored = parts.state.read()
-  if (stored.pendingReboot) await report(parts, stored, stored.pendingReboot, checks)
+  // An interrupted check says nothing about the server; the next boot or a person repeats it.
+  const isConclusive = passed || !runtime.signal?.aborted
+  if (stored.pendingReboot && isConclusive) await report(parts, stored, stored.pendingReboot, checks)
   else await parts.openAlerts().deliver()
   for (const { name, ok, detail } of checks) runtime.print(`${ok ? 'ok' : 'FAILED'} ${name}: ${detail}`)
   const text = passed ? 'the self-check has passed\n' : 'the self-check has failed\n'

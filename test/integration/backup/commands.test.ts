@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { DatabaseFiles } from '../../../programs/backup/database-files.ts'
-import { BackupParts, retryBackup, runBackup } from '../../../programs/backup/index.ts'
+import { BackupParts, retryBackup, runBackup, selfcheck } from '../../../programs/backup/index.ts'
 import { nightOf } from '../../../programs/backup/night/state.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
@@ -12,11 +12,14 @@ import { fakeClock } from '../../support/clock.ts'
 import { writeTokenFile } from '../../support/drive-world.ts'
 import { fakeDatabases } from '../../support/night-world.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'retry-loop-'))
-after(() => rmSync(directory, { recursive: true }))
+function newDirectory(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'retry-loop-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  return directory
+}
 
 /** The routine on a server whose drive and platform are away. Every wait ends at once, after its time. */
-function partsOf(lines: string[]): BackupParts {
+function partsOf(directory: string, lines: string[], signal?: AbortSignal): BackupParts {
   mkdirSync(join(directory, 'certs/backend'), { recursive: true })
   writeTokenFile(join(directory, 'certs/backend/drive-token.json'))
   const secrets = join(directory, 'backup.env')
@@ -52,12 +55,14 @@ function partsOf(lines: string[]): BackupParts {
     },
     print: (line) => lines.push(line),
     progress: () => undefined,
+    signal,
   })
 }
 
-test('retry waits and tries until the window ends, and then reports that the night is lost', async () => {
+test('retry waits and tries until the window ends, and then reports that the night is lost', async (t) => {
+  const directory = newDirectory(t)
   const lines: string[] = []
-  using parts = partsOf(lines)
+  using parts = partsOf(directory, lines)
   assert.equal((await runBackup(parts, { scheduled: true })).exitCode, 1)
   const { exitCode, json } = await retryBackup(parts, {})
   assert.equal(exitCode, 1)
@@ -72,4 +77,14 @@ test('retry waits and tries until the window ends, and then reports that the nig
   const log = readFileSync(join(directory, 'logs/backend/backup.log'), 'utf8')
   assert.ok(!log.includes('canary') && !outbox.includes('canary'))
   assert.deepEqual(lines, [])
+})
+
+test('a self-check that is interrupted reports nothing, and the reboot stays to be confirmed', async (t) => {
+  const directory = newDirectory(t)
+  using parts = partsOf(directory, [], AbortSignal.abort())
+  const pendingReboot = { backupId: '20260131-020000', at: 1 }
+  parts.state.write({ ...parts.state.read(), pendingReboot })
+  assert.equal((await selfcheck(parts)).exitCode, 1)
+  assert.deepEqual(parts.state.read().pendingReboot, pendingReboot)
+  assert.equal(existsSync(join(directory, 'backups/outbox.jsonl')), false)
 })
