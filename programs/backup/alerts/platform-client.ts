@@ -2,6 +2,7 @@ import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import { bytesSource } from '../drive/sources.ts'
 import { ConnectionError, HttpClient, type HttpAnswer, type HttpCall } from '../drive/http.ts'
+import { urlBase } from '../url-base.ts'
 import { singleLine } from './variables.ts'
 
 export interface PlatformCall {
@@ -58,7 +59,7 @@ export class PlatformClient implements PlatformApi, Disposable {
   readonly #http: HttpClient
 
   constructor({ url, clock }: PlatformClientOptions) {
-    this.#url = url.replace(/\/+$/, '')
+    this.#url = urlBase(url)
     this.#http = new HttpClient(clock)
   }
 

@@ -1,5 +1,6 @@
 import type { WaitingClock } from '../../../../src/kernel/clock.ts'
 import type { Secret } from '../../../../src/kernel/secret.ts'
+import { urlBase } from '../../url-base.ts'
 import { logIn } from '../gateway-login.ts'
 import { parseObject, type JsonObject, type PlatformReader } from '../platform-reader.ts'
 import type { SelfCheckStep } from './check.ts'
@@ -39,7 +40,7 @@ export function selfcheckSteps(deps: SelfCheckDeps): SelfCheckStep[] {
 
 /** A bus that is away delays events only. */
 async function checkHealth({ platform, platformApi }: SelfCheckDeps): Promise<string> {
-  const { status, text } = await platform.get(`${baseOf(platformApi)}/health`)
+  const { status, text } = await platform.get(`${urlBase(platformApi)}/health`)
   const state = parseObject(text)?.['status']
   const summary = `HTTP status ${status}, ${typeof state === 'string' ? state : 'no health'}`
   if (status === 200 && (state === 'ok' || state === 'degraded')) return summary
@@ -58,7 +59,7 @@ async function checkWorker(deps: SelfCheckDeps): Promise<string> {
   const { workerUrls, platform, platformApi, clock } = deps
   if (!deps.hasWorker) return 'skipped: no worker belongs to this server'
   if (deps.isReadOnly) return 'skipped: the platform is read-only'
-  const addresses = [...new Set([...workerUrls, platformApi].map(baseOf))]
+  const addresses = [...new Set([...workerUrls, platformApi].map(urlBase))]
   for (const address of addresses) {
     if (!(await runsWorker(platform, address))) continue
     const { text } = await platform.get(`${address}/metrics`)
@@ -77,8 +78,4 @@ async function runsWorker(platform: PlatformReader, address: string): Promise<bo
 function checkTokenFile({ readDriveToken }: SelfCheckDeps): string {
   readDriveToken()
   return 'can be used'
-}
-
-function baseOf(address: string): string {
-  return address.replace(/\/+$/, '')
 }
