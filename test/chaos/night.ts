@@ -152,9 +152,9 @@ async function untilNightIsOver(world: NightWorld, nightsLater: number): Promise
 }
 
 /** Sets the clock to shortly before 02:00, so that the timer begins the night. */
-async function beginNight({ show }: Trial, { guest }: NightWorld, nightsLater = 0): Promise<void> {
+async function beginNight({ show }: Trial, world: NightWorld, nightsLater = 0): Promise<void> {
   show('waits for 02:00')
-  await guest.script(`date -s '${atNight('01:59', nightsLater)}' >&2`)
+  await world.setClock(atNight('01:59', nightsLater))
 }
 
 async function untilAlert(world: NightWorld, alarmId: string, status: string): Promise<void> {

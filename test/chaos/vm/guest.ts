@@ -136,7 +136,7 @@ export class Guest {
       ['-chardev', `file,id=serial,path=${join(directory, 'serial.log')},append=on`],
       ['-serial', 'chardev:serial'],
       ['-qmp', `unix:${join(directory, 'qmp')},server=on,wait=off`],
-      ['-rtc', `base=${time.replace('Z', '')},clock=vm`],
+      ['-rtc', `base=${time.slice(0, 19)},clock=vm`],
     ].flat()
   }
 }

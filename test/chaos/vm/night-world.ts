@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BackupState } from '../../../programs/backup/night/state.ts'
@@ -24,12 +24,11 @@ const SECRET = 'a-secret-that-both-servers-of-this-test-have'
 const PASSWORD = 'five green boats at dawn'
 const USER = 'watchman'
 
-/**
- * A time of the first night of the tests, or of a later one, in UTC, the time zone of the guest: `atNight('01:58')`. Tokens
- * of this host are valid then, too, and systemd moves no clock that is not behind its build.
- */
+const FIRST_NIGHT = new Date(Date.now() + DAY)
+
+/** A time of the first night of the tests, or of a later one, in UTC, the time zone of the guest: `atNight('01:58')`. */
 export function atNight(time: string, nightsLater = 0): string {
-  const date = new Date(Date.now() + (2 + nightsLater) * DAY).toISOString().slice(0, 10)
+  const date = new Date(FIRST_NIGHT.getTime() + nightsLater * DAY).toISOString().slice(0, 10)
   return `${date}T${time}:00Z`
 }
 
@@ -69,7 +68,7 @@ export class NightWorld {
     this.#apiUrl = parts.apiUrl
   }
 
-  /** Installs the platform and the routine in a guest, an hour before its night begins. */
+  /** Installs the platform and the routine in a guest whose clock is that of this host. */
   static async start({ scope, show }: Trial): Promise<NightWorld> {
     const directory = mkdtempSync(join(tmpdir(), 'platform-night-'))
     scope.defer(() => rmSync(directory, { recursive: true, force: true }))
@@ -77,10 +76,12 @@ export class NightWorld {
     show('builds the release')
     const release = join(directory, 'release')
     await buildPlatform(release)
+    const { standby, token, database } = await startStandby(directory, scope)
+    // The servers have the same users, so that a client logs in at both with one token.
+    cpSync(database, join(release, 'users.db'))
     diskImageOf(release, `${release}.img`)
 
     const drive = scope.use(await startDrive(directory))
-    const { standby, token } = await startStandby(directory, scope)
     const [apiPort, gatewayPort] = [await freePort(), await freePort()]
     const guest = scope.use(
       new Guest({
@@ -98,12 +99,17 @@ export class NightWorld {
       apiUrl: `http://127.0.0.1:${apiPort}`,
     })
     show('boots the guest')
-    await guest.start(atNight('01:00'))
+    await guest.start(new Date().toISOString())
     show('installs the platform in the guest')
     await install(guest, { driveUrl: drive.url, standbyUrl: standby.gatewayUrl, token })
     await world.untilPlatformAnswers()
     await world.#startClient(scope, directory, `http://127.0.0.1:${gatewayPort}`)
     return world
+  }
+
+  /** Sets the clock of the guest, also the one that goes on during a reboot; only ever forwards. */
+  async setClock(time: string): Promise<void> {
+    await this.guest.script(`timedatectl set-time '${time.slice(0, 19).replace('T', ' ')}'`)
   }
 
   /** Calls the api of the guest. */
@@ -198,8 +204,13 @@ async function startStandby(directory: string, scope: AsyncDisposableStack) {
   await run(['db', 'migrate'])
   await run(['user', 'add', USER, '--role', 'admin'], `${PASSWORD}\n`)
   const token = await run(['token', 'issue', USER, '--ttl', '30d'])
+  const database = join(directory, 'users.db')
+  // The file alone would lack what is in its write-ahead log.
+  await run(['data', 'backup'])
+  const [backup = ''] = readdirSync(join(dataDir, 'backups')).filter((name) => name.endsWith('.db'))
+  cpSync(join(dataDir, 'backups', backup), database)
   const standby = scope.use(await servePlatform({ dataDir, env, modules: 'api,gateway' }))
-  return { standby, token }
+  return { standby, token, database }
 }
 
 /** As an operator does it: a user, a configuration, the secrets, the unit, and `backup install`. */
@@ -267,10 +278,8 @@ UNIT
 [Service]
 ExecStart=/lib/systemd/systemd-socket-proxyd ${HOST_IN_GUEST}:${drivePort}
 UNIT
-    cd /var/lib && mkdir -p platform
-    export JWT_SECRET=${SECRET}
-    echo '${PASSWORD}' | node /opt/release/platform.cjs db migrate --config ${CONFIG}
-    echo '${PASSWORD}' | node /opt/release/platform.cjs user add ${USER} --role admin --config ${CONFIG}
+    mkdir -p /var/lib/platform
+    cp /opt/release/users.db /var/lib/platform/platform.db
     systemctl daemon-reload
     systemctl enable --now drive.socket platform
     node /opt/release/platform.cjs backup install --config ${CONFIG}
