@@ -204,11 +204,9 @@ async function startStandby(directory: string, scope: AsyncDisposableStack) {
   await run(['db', 'migrate'])
   await run(['user', 'add', USER, '--role', 'admin'], `${PASSWORD}\n`)
   const token = await run(['token', 'issue', USER, '--ttl', '30d'])
+  // Complete by itself, because no process has it open.
   const database = join(directory, 'users.db')
-  // The file alone would lack what is in its write-ahead log.
-  await run(['data', 'backup'])
-  const [backup = ''] = readdirSync(join(dataDir, 'backups')).filter((name) => name.endsWith('.db'))
-  cpSync(join(dataDir, 'backups', backup), database)
+  cpSync(join(dataDir, 'platform.db'), database)
   const standby = scope.use(await servePlatform({ dataDir, env, modules: 'api,gateway' }))
   return { standby, token, database }
 }
