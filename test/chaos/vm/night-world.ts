@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BackupState } from '../../../programs/backup/night/state.ts'
@@ -157,10 +157,10 @@ export class NightWorld {
     )
   }
 
-  /** The names of the archives on the drive. */
+  /** The names of the archives on the drive, as its state has them. */
   archives(): string[] {
-    const names = readdirSync(this.#driveFiles, { recursive: true, encoding: 'utf8' })
-    return names.filter((name) => /backup-\d{8}-\d{6}\.tar\.zst$/.test(name))
+    const state = readFileSync(join(this.#driveFiles, 'state.json'), 'utf8')
+    return [...new Set(state.match(/backup-\d{8}-\d{6}\.tar\.zst/g))]
   }
 
   async #startClient(scope: AsyncDisposableStack, directory: string, gateway: string): Promise<void> {
