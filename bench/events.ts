@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../test/support/loopback.ts'
 import type { Bench } from './support/bench.ts'
-import { createMemoryProbe } from './support/collected.ts'
+import { createMemoryProbe, type MemoryProbe } from './support/collected.ts'
 import { startEventReaders, type EventReaders } from './support/event-readers.ts'
 import { figures, type Measure } from './support/measure.ts'
 import { startPlatform } from './support/platform-server.ts'
@@ -41,16 +41,29 @@ export const events: Bench = {
     const port = await freePort()
     const probe = await createMemoryProbe()
     const { pid } = stack.use(await startPlatform({ dataDir, port, env: probe.env }))
-    const before = await probe.residentKibibytes(pid)
+    options.onSlice('warming up')
+    // Requests of any kind let the heap grow and the code be compiled.
+    await createOrders(port, eventsPerSecond, WARM_UP_MS)
+    const before = await settledKibibytes(probe, pid)
     options.onSlice(`opening ${count} streams`)
     const readers = stack.use(await startEventReaders(port, count))
-    const kibibytes = ((await probe.residentKibibytes(pid)) - before) / count
+    const kibibytes = ((await settledKibibytes(probe, pid)) - before) / count
     const rounds = await interleave(
       [{ name: 'stream', run: (forMs) => measureSlice({ port, readers, eventsPerSecond, forMs }) }],
       options,
     )
     return [...measuresOf(rounds), memoryMeasure(kibibytes)]
   },
+}
+
+const WARM_UP_MS = 6_000
+const SETTLE_MS = 1_500
+
+/** The engine returns memory to the system some time after a collection. */
+async function settledKibibytes(probe: MemoryProbe, pid: number): Promise<number> {
+  await probe.residentKibibytes(pid)
+  await pause(SETTLE_MS)
+  return probe.residentKibibytes(pid)
 }
 
 interface Slice {
