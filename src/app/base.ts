@@ -16,7 +16,7 @@ import { createLease } from '../store/lease.ts'
 import { readOnly } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { openCurrentDatabase } from './database.ts'
-import { createDomains, eventSubjects, jwtSecret, type Domains } from './domains.ts'
+import { createDomains, eventSubjects, jwtSecrets, type Domains } from './domains.ts'
 import { VERSION } from './version.ts'
 
 /** The parts that all modules share; created once, and closed in reverse order. */
@@ -74,12 +74,12 @@ function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains
   const delivery = new LateDelivery()
   const telemetryDelivery = new LateDelivery()
   // Read now, so that an unreadable key makes the start fail and not a request.
-  const key = jwtSecret(parts.config)
+  const keys = jwtSecrets(parts.config)
   const deliveries = { delivery, telemetryDelivery }
   const { config, store, logger, metrics } = parts
-  const signingKey = () => key
+  const signingKeys = () => keys
   const clock = systemClock
-  const domains = createDomains({ config, store, clock, logger, metrics, ...deliveries, signingKey })
+  const domains = createDomains({ config, store, clock, logger, metrics, ...deliveries, signingKeys })
   exposeTelemetry(domains.telemetry.telemetry, metrics)
   resources.defer(() => domains.events.events.close())
   // A read-only process cannot record a delivery, so it does not deliver.

@@ -27,7 +27,7 @@ import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
 import type { Clock, WaitingClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Secret } from '../kernel/secret.ts'
+import type { RotatedKeys } from '../kernel/secret.ts'
 import type { PlatformAlerts } from '../ports/alerts.ts'
 import type { EventSink } from '../ports/events.ts'
 import type { Delivery } from '../ports/outbox.ts'
@@ -78,15 +78,15 @@ export interface DomainsOptions {
   readonly delivery: Delivery
   /** The delivery of telemetry, which has its own outbox. */
   readonly telemetryDelivery: Delivery
-  /** The key of the tokens; called once, when the first token is signed or verified. */
-  readonly signingKey: () => Secret
+  /** The keys of the tokens; called when the first token is signed or verified. */
+  readonly signingKeys: () => RotatedKeys
 }
 
 export type Domains = ReturnType<typeof createDomains>
 
 /** Creates the domains of a process, once, and passes to each one the ports that it needs. */
 export function createDomains(options: DomainsOptions) {
-  const { config, store, clock, logger, metrics, delivery, telemetryDelivery, signingKey } = options
+  const { config, store, clock, logger, metrics, delivery, telemetryDelivery, signingKeys } = options
   const platform = { store, clock, logger, metrics }
   // Messages raise alerts and alerts write messages, so `alerts` is looked up at the time of the call.
   const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
@@ -113,7 +113,7 @@ export function createDomains(options: DomainsOptions) {
     scanEveryMs: config.worker.orderScanMs,
   })
   const tokens = lazyTokens(() =>
-    createTokens({ secret: signingKey(), clock, ttlMs: config.auth.tokenTtlMs }),
+    createTokens({ secrets: signingKeys(), clock, ttlMs: config.auth.tokenTtlMs }),
   )
   const users = usersDomain.create({
     ...platform,
@@ -154,7 +154,7 @@ export function createDomains(options: DomainsOptions) {
     login: users.login,
     settings: signInSettings(config, clock),
     readOnly: config.readOnly,
-    signingKey,
+    signingKeys,
   })
   const menus = menusDomain.create({ ...platform, events: eventsOf(menusDomain) })
   const certificates = certificatesDomain.create({
@@ -192,7 +192,7 @@ export function createDomains(options: DomainsOptions) {
     alerts: alerts.alerts,
     builtIns: Object.values<DomainParts>(created).flatMap(({ builtInCommands = [] }) => builtInCommands),
     findAccount: (userId) => users.users.find(userId),
-    signingKey,
+    signingKeys,
   })
   return { ...created, commands } satisfies Record<DomainName, DomainParts>
 }
@@ -266,9 +266,9 @@ function declaredSubjects(domains: readonly Domain[]): DeclaredSubject[] {
   )
 }
 
-/** The configured signing secret of the tokens, or the one in the data directory. */
-export function jwtSecret({ auth, dataDir }: Config): Secret {
-  return auth.jwtSecret ?? readOrCreateJwtSecret(dataDir)
+/** The configured keys of the tokens, or the one in the data directory. */
+export function jwtSecrets({ auth, dataDir }: Config): RotatedKeys {
+  return auth.jwtSecrets ?? [readOrCreateJwtSecret(dataDir)]
 }
 
 /** Created at the first use: a command that uses no tokens needs no signing key. */

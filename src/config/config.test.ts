@@ -311,7 +311,7 @@ test('secrets are in the configuration as secrets', () => {
      database.url = "postgresql://me:hunter2@db/platform"
      bus.server = "nats://me:p%40ss@bus:1"`,
   )
-  assert.equal(config.auth.jwtSecret?.reveal(), 'sss-9fK2pX7vQmB4tZ8nLw3RsY6jHd0c')
+  assert.equal(config.auth.jwtSecrets?.[0].reveal(), 'sss-9fK2pX7vQmB4tZ8nLw3RsY6jHd0c')
   assert.ok(config.database.kind === 'postgres')
   assert.equal(config.database.url.reveal(), 'postgresql://me:hunter2@db/platform')
   assert.deepEqual(config.bus.urls.reveal(), ['nats://me:p%40ss@bus:1'])

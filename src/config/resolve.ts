@@ -55,6 +55,9 @@ function check(
   const { text, source } = given
   const value = text === undefined ? undefined : type.parse(text, cwd)
   if (source === DEFAULT || (value !== undefined && !noEffectYet)) return { value, source }
+  const item = noEffectYet || text === undefined ? undefined : type.faultyItem?.(text)
+  if (item)
+    return { value, source, problem: { source, key: `${key}[${item.index}]`, expected: item.expected } }
   const expected = noEffectYet ? NO_EFFECT : type.expected
   const got = secret || noEffectYet ? undefined : describeValue(given.value)
   return { value, source, problem: { source, key, expected, got } }

@@ -10,6 +10,7 @@ import {
 } from './address-types.ts'
 import { BACKUP_SETTINGS } from './backup-settings.ts'
 import { isLoopbackHost } from '../kernel/loopback-host.ts'
+import { signingKeys } from './signing-keys.ts'
 import { claimName, clientId, exactHttpUrl, roleList, roleMap, scopeList } from './sign-in-types.ts'
 import {
   choice,
@@ -20,7 +21,6 @@ import {
   name,
   path,
   secretText,
-  signingKey,
 } from './value-types.ts'
 import { setting, type SettingTable } from './setting.ts'
 import type { ModuleName } from './value-types.ts'
@@ -126,8 +126,10 @@ const SETTINGS = {
     secret: true,
     property: 'bus',
   }),
-  'auth.jwt_secret': setting(signingKey, {
-    description: 'The key that signs and verifies JWTs: at least 32 bytes. Guessable keys are refused.',
+  'auth.jwt_secret': setting(signingKeys, {
+    description:
+      'The key that signs and verifies JWTs: at least 32 bytes. Guessable keys are refused. An array rotates keys: the first signs, every one verifies. In the environment the array is JSON: `JWT_SECRET=\'["new…", "old…"]\'`.',
+    property: 'auth.jwtSecrets',
     documentedDefault: 'generated on first start, kept in `{data_dir}/jwt-secret`',
     environment: [{ name: 'JWT_SECRET' }],
     secret: true,

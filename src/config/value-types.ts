@@ -13,6 +13,8 @@ export interface ValueType<T> {
   readonly toml: 'string' | 'number' | 'string or number' | 'boolean' | 'list' | 'array' | 'table'
   /** The value of a text, undefined when the text is wrong. Relative paths start at `cwd`. */
   parse(text: string, cwd: string): T | undefined
+  /** The first wrong item of a text that is a list, where the type can name one; the first index is 0. */
+  faultyItem?(text: string): { readonly index: number; readonly expected: string } | undefined
   /** What the property of the setting in the configuration ends with. */
   readonly unit?: string
   /** As people see it: without secrets. */

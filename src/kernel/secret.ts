@@ -29,3 +29,6 @@ export class Secret<T = string> {
     return REDACTED
   }
 }
+
+/** The keys of one purpose while they are rotated: the first signs and encrypts, every one verifies and decrypts. */
+export type RotatedKeys = readonly [current: Secret, ...former: Secret[]]

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
-import type { Secret } from '../kernel/secret.ts'
+import type { RotatedKeys, Secret } from '../kernel/secret.ts'
 import { HOUR } from '../kernel/time.ts'
 import type { IdempotencyKeys, KeyedRequest, StoredAnswer } from '../ports/idempotency-keys.ts'
 import { statement } from './tables.ts'
@@ -56,8 +56,8 @@ const removeExpired = statement<{ caller: string; key: string; before: number }>
 export interface DatabaseIdempotencyKeysOptions {
   readonly store: Store
   readonly clock: Clock
-  /** Keys the hash of a request, whose body may hold a password. */
-  readonly secret: Secret
+  /** Key the hash of a request, whose body may hold a password. */
+  readonly secrets: RotatedKeys
 }
 
 /** The answers as rows: an answer is committed together with the change that it reports. */
@@ -72,7 +72,7 @@ export class DatabaseIdempotencyKeys implements IdempotencyKeys {
     const { store, clock } = this.#options
     const row = await first(store.read, find, { caller, key, since: clock.now() - KEPT_MS })
     if (!row || row.answer === '') return undefined
-    if (row.request_hash !== this.#hash(text)) throw keyReused()
+    if (!this.#isHashOf(text, row.request_hash)) throw keyReused()
     return { ...(JSON.parse(row.answer) as StoredAnswer), status: row.status }
   }
 
@@ -98,8 +98,17 @@ export class DatabaseIdempotencyKeys implements IdempotencyKeys {
   }
 
   #hash(text: string): string {
-    return createHmac('sha256', this.#options.secret.reveal()).update(text).digest('base64url')
+    return hashWith(this.#options.secrets[0], text)
   }
+
+  /** Also of a hash that a former key has made. */
+  #isHashOf(text: string, hash: string): boolean {
+    return this.#options.secrets.some((secret) => hashWith(secret, text) === hash)
+  }
+}
+
+function hashWith(secret: Secret, text: string): string {
+  return createHmac('sha256', secret.reveal()).update(text).digest('base64url')
 }
 
 function keyReused(): AppError {

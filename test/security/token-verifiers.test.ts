@@ -15,7 +15,7 @@ const HOUR_SECONDS = 3_600
 const secret = randomBytes(48).toString('base64url')
 const key = createSecretKey(Buffer.from(secret))
 const tokens = createTokens({
-  secret: new Secret(secret),
+  secrets: [new Secret(secret)],
   clock: systemClock,
   ttlMs: HOUR_SECONDS * 1_000,
 })

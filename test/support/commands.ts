@@ -178,7 +178,7 @@ function sharedParts(
     metrics: noMetrics,
     catalogue: new Catalogue([...PROGRAMS, builtIn]),
     journal,
-    secrets: new SecretBox(() => new Secret('the key of the platform')),
+    secrets: new SecretBox(() => [new Secret('the key of the platform')]),
     environment: { PATH: '/bin' },
   }
 }

@@ -34,7 +34,7 @@ export interface RouteServer extends AsyncDisposable {
 
 export async function startRouteServer(options: RouteServerOptions): Promise<RouteServer> {
   const { store, clock, routes, user = 'anna', logger = silentLogger, isReadOnly = false } = options
-  const keys = new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key') })
+  const keys = new DatabaseIdempotencyKeys({ store, clock, secrets: [new Secret('a key')] })
   const server = await createHttpServer({
     routes,
     identify: ({ headers }) => {

@@ -32,7 +32,7 @@ export async function startSignIn(options: SignInWorldOptions) {
   const { provider, rules, clock = systemClock, readOnly: isReadOnly = false } = options
   const { logger, lines } = recordingLogger()
   const signingKey = new Secret('0123456789abcdef0123456789abcdef')
-  const tokens = createTokens({ secret: signingKey, clock, ttlMs: 3_600_000 })
+  const tokens = createTokens({ secrets: [signingKey], clock, ttlMs: 3_600_000 })
   const store = isReadOnly ? readOnly(options.store) : options.store
   const shared = { store, clock, logger, metrics: noMetrics }
   const passwords = createPasswords({ iterations: 1 })
@@ -49,7 +49,7 @@ export async function startSignIn(options: SignInWorldOptions) {
     login,
     settings: provider && { ...RULES, redirectUri: REDIRECT_URI, ...rules, provider },
     readOnly: isReadOnly,
-    signingKey: () => signingKey,
+    signingKeys: () => [signingKey],
   })
   const server = await createHttpServer({
     routes,

@@ -219,7 +219,7 @@ async function withBackups<T>(loaded: LoadedConfig, use: (parts: BackupParts) =>
       metrics: noMetrics,
       delivery: NO_DELIVERY,
       telemetryDelivery: NO_DELIVERY,
-      signingKey: () => new Secret(''),
+      signingKeys: () => [new Secret('')],
     })
     return use(domains['data-backups'])
   })

@@ -7,7 +7,7 @@ import type { Role } from '../../kernel/identity.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import type { PagePosition } from '../../kernel/page.ts'
-import type { Secret } from '../../kernel/secret.ts'
+import type { RotatedKeys } from '../../kernel/secret.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { Delivery } from '../../ports/outbox.ts'
@@ -151,16 +151,17 @@ export async function withUsers<T>(
       metrics: noMetrics,
       delivery: NO_DELIVERY,
       telemetryDelivery: NO_DELIVERY,
-      signingKey: () => requireJwtSecret(config),
+      signingKeys: () => requireJwtSecrets(config),
     }).users
     return use({ store, users, auth })
   })
 }
 
 /** The key of the server; a new one would sign tokens that no running process verifies. */
-function requireJwtSecret({ auth, dataDir }: Config): Secret {
-  const secret = auth.jwtSecret ?? readJwtSecret(dataDir)
-  if (secret) return secret
+function requireJwtSecrets({ auth, dataDir }: Config): RotatedKeys {
+  if (auth.jwtSecrets) return auth.jwtSecrets
+  const secret = readJwtSecret(dataDir)
+  if (secret) return [secret]
   throw new AppError(
     'unavailable',
     'signing_key_missing',

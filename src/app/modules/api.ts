@@ -7,7 +7,7 @@ import { errorMessage } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
-import { jobsOf, jwtSecret, routesOf } from '../domains.ts'
+import { jobsOf, jwtSecrets, routesOf } from '../domains.ts'
 import { httpOptions, listen, startRunners, type ModuleContext } from './module.ts'
 import { signInAddress } from './sign-in-address.ts'
 
@@ -19,7 +19,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
   const { config, store, operations, domains } = context
   const { trustedProxies } = config.auth
   const { authenticator } = domains.users
-  const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secret: jwtSecret(config) })
+  const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secrets: jwtSecrets(config) })
   const options: HttpServerOptions = {
     ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),

@@ -2,7 +2,7 @@ import type { WaitingClock } from '../../kernel/clock.ts'
 import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import type { Secret } from '../../kernel/secret.ts'
+import type { RotatedKeys } from '../../kernel/secret.ts'
 import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Programs } from '../../ports/programs.ts'
@@ -42,7 +42,7 @@ export interface CommandsDomainDeps extends Pick<CommandDeps, 'approvalTtlMs' | 
   /** The name of this host. */
   readonly host: string
   /** From which the key of secret parameters is derived; read when the first one is. */
-  readonly signingKey: () => Secret
+  readonly signingKeys: () => RotatedKeys
 }
 
 /** Commands that people run by the API instead of on the machine (docs/specification.md, Commands). */
@@ -54,12 +54,12 @@ export const commandsDomain = defineDomain({
   eventReaders: ['admin', 'auditor'],
   errors: COMMAND_ERRORS,
   encodeEvent: encodeExecution,
-  create: ({ builtIns, programs, runPrograms, signingKey, ...deps }: CommandsDomainDeps) => {
+  create: ({ builtIns, programs, runPrograms, signingKeys, ...deps }: CommandsDomainDeps) => {
     const shared = {
       ...deps,
       catalogue: new Catalogue([...builtIns, ...programs]),
       journal: new ExecutionJournal(deps),
-      secrets: new SecretBox(signingKey),
+      secrets: new SecretBox(signingKeys),
       programs: runPrograms,
     }
     const worker = new CommandWorker(shared)

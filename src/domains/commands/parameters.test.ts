@@ -99,12 +99,17 @@ test('the JSON Schema of the parameters', () => {
 })
 
 test('sealed secrets are opened only with the same key and for the same execution', () => {
-  const box = new SecretBox(() => new Secret('one key'))
+  const box = new SecretBox(() => [new Secret('one key')])
   const sealed = box.seal('execution', { key: 'hunter2' }) ?? ''
   assert.ok(!Buffer.from(sealed, 'base64').includes('hunter2'))
   assert.deepEqual(box.open('execution', sealed), { key: 'hunter2' })
   assert.throws(() => box.open('another', sealed), { code: 'secrets_unreadable' })
-  assert.throws(() => new SecretBox(() => new Secret('another key')).open('execution', sealed), {
+  assert.throws(() => new SecretBox(() => [new Secret('another key')]).open('execution', sealed), {
+    code: 'secrets_unreadable',
+  })
+  const rotated = new SecretBox(() => [new Secret('another key'), new Secret('one key')])
+  assert.deepEqual(rotated.open('execution', sealed), { key: 'hunter2' })
+  assert.throws(() => box.open('execution', rotated.seal('execution', { key: 'hunter2' })), {
     code: 'secrets_unreadable',
   })
   assert.equal(box.seal('execution', {}), null)

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
-import type { Secret } from '../../kernel/secret.ts'
+import type { RotatedKeys, Secret } from '../../kernel/secret.ts'
 import type { ParameterValues } from './parameters.ts'
 
 const CIPHER = 'aes-256-gcm'
@@ -13,17 +13,17 @@ const TAG_BYTES = 16
  * signs the tokens (RFC 5869), so every process has it and the database does not. A text is bound to its execution.
  */
 export class SecretBox {
-  readonly #key: () => Secret
+  readonly #keys: () => RotatedKeys
 
-  /** The key is read at the first use. */
-  constructor(key: () => Secret) {
-    this.#key = key
+  /** The keys are read at the first use. */
+  constructor(keys: () => RotatedKeys) {
+    this.#keys = keys
   }
 
   seal(executionId: string, secrets: ParameterValues): string | null {
     if (Object.keys(secrets).length === 0) return null
     const nonce = randomBytes(NONCE_BYTES)
-    const cipher = createCipheriv(CIPHER, this.#derivedKey(), nonce).setAAD(Buffer.from(executionId))
+    const cipher = createCipheriv(CIPHER, derivedKey(this.#keys()[0]), nonce).setAAD(Buffer.from(executionId))
     const sealed = [cipher.update(JSON.stringify(secrets), 'utf8'), cipher.final()]
     return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]).toString('base64')
   }
@@ -31,24 +31,31 @@ export class SecretBox {
   /** Throws if the text was sealed with another key, for another execution, or was changed. */
   open(executionId: string, sealed: string | null): ParameterValues {
     if (sealed === null) return {}
-    const bytes = Buffer.from(sealed, 'base64')
-    const nonce = bytes.subarray(0, NONCE_BYTES)
-    const cipher = createDecipheriv(CIPHER, this.#derivedKey(), nonce).setAAD(Buffer.from(executionId))
-    try {
-      cipher.setAuthTag(bytes.subarray(-TAG_BYTES))
-      const text = Buffer.concat([cipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), cipher.final()])
-      return JSON.parse(text.toString()) as ParameterValues
-    } catch (cause) {
-      throw new AppError(
-        'unavailable',
-        'secrets_unreadable',
-        'The secret parameters cannot be decrypted: the api and the worker need the same auth.jwt_secret.',
-        { cause },
-      )
-    }
+    const text = this.#keys()
+      .values()
+      .map((key) => decrypt(key, executionId, Buffer.from(sealed, 'base64')))
+      .find((each) => each !== undefined)
+    if (text !== undefined) return JSON.parse(text) as ParameterValues
+    throw new AppError(
+      'unavailable',
+      'secrets_unreadable',
+      'The secret parameters cannot be decrypted: the api and the worker need the same auth.jwt_secret.',
+    )
   }
+}
 
-  #derivedKey(): Uint8Array {
-    return new Uint8Array(hkdfSync('sha256', this.#key().reveal(), '', 'platform command secrets', KEY_BYTES))
+/** Undefined for a text that another key has encrypted, for another execution, or that was changed. */
+function decrypt(key: Secret, executionId: string, bytes: Buffer): string | undefined {
+  const nonce = bytes.subarray(0, NONCE_BYTES)
+  const cipher = createDecipheriv(CIPHER, derivedKey(key), nonce).setAAD(Buffer.from(executionId))
+  try {
+    cipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+    return Buffer.concat([cipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), cipher.final()]).toString()
+  } catch {
+    return undefined
   }
+}
+
+function derivedKey(key: Secret): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', key.reveal(), '', 'platform command secrets', KEY_BYTES))
 }

@@ -4,9 +4,11 @@ import { Secret } from '../../kernel/secret.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { FLOW_LIFETIME_MS, FlowStates, newBrowserKey } from './flow-state.ts'
 
-const KEY = () => new Secret('0123456789abcdef0123456789abcdef')
+const [KEY, OTHER_KEY] = ['0123456789abcdef0123456789abcdef', 'another key of the same length!!'].map(
+  (text) => new Secret(text),
+) as [Secret, Secret]
 const clock = fakeClock()
-const states = new FlowStates(KEY, clock)
+const states = new FlowStates(() => [KEY], clock)
 const browser = newBrowserKey()
 
 test('a browser opens the sign-ins that it has begun, and gets what it began them with', () => {
@@ -39,9 +41,16 @@ test('every sign-in has a state, a nonce and a verifier of its own, none of whic
 
 test('another process with the same key opens it, one with another key does not', () => {
   const { state } = states.begin(browser, '/')
-  assert.ok(new FlowStates(KEY, clock).open(browser, state))
-  const other = new FlowStates(() => new Secret('another key of the same length!!'), clock)
+  assert.ok(new FlowStates(() => [KEY], clock).open(browser, state))
+  const other = new FlowStates(() => [OTHER_KEY], clock)
   assert.equal(other.open(browser, state), undefined)
+})
+
+test('a sign-in that began before a rotation of the keys opens with the same binding', () => {
+  const binding = states.begin(browser, '/')
+  const rotated = new FlowStates(() => [OTHER_KEY, KEY], clock)
+  assert.deepEqual(rotated.open(browser, binding.state)?.binding, binding)
+  assert.equal(states.open(browser, rotated.begin(browser, '/').state), undefined)
 })
 
 test('another browser does not open it', () => {

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Secret } from '../../kernel/secret.ts'
+import type { RotatedKeys, Secret } from '../../kernel/secret.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import type { SignInBinding } from '../../ports/identity-provider.ts'
 
@@ -34,26 +34,24 @@ export function isBrowserKey(text: string): boolean {
  * browser may have any number of sign-ins open with one cookie, and every process that has the signing key can finish them.
  */
 export class FlowStates {
-  readonly #signingKey: () => Secret
+  readonly #signingKeys: () => RotatedKeys
   readonly #clock: Clock
-  #derived: { readonly sealing: Buffer; readonly binding: Buffer } | undefined
+  #derived: readonly [FlowKeys, ...FlowKeys[]] | undefined
 
-  constructor(signingKey: () => Secret, clock: Clock) {
-    this.#signingKey = signingKey
+  constructor(signingKeys: () => RotatedKeys, clock: Clock) {
+    this.#signingKeys = signingKeys
     this.#clock = clock
   }
 
   /** Begins a sign-in of that browser. */
   begin(browserKey: string, returnTo: string): SignInBinding {
+    const [keys] = this.#keys
     const iv = randomBytes(IV_BYTES)
-    const cipher = createCipheriv(CIPHER, this.#keys.sealing, iv).setAAD(Buffer.from(browserKey))
+    const cipher = createCipheriv(CIPHER, keys.sealing, iv).setAAD(Buffer.from(browserKey))
     const content = JSON.stringify([this.#clock.now() + FLOW_LIFETIME_MS, returnTo])
     const sealed = Buffer.concat([cipher.update(content, 'utf8'), cipher.final()])
-    return this.#binding(
-      browserKey,
-      iv,
-      Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url'),
-    )
+    const state = Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')
+    return bindingOf(keys, { browserKey, iv, state })
   }
 
   /** The sign-in that this browser has begun with the state; undefined for any other state. It may have expired. */
@@ -62,42 +60,58 @@ export class FlowStates {
     // A text with more than one spelling could be used once in each of them.
     if (bytes.length <= IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== state) return undefined
     const iv = bytes.subarray(0, IV_BYTES)
-    const content = this.#decrypt(browserKey, iv, bytes.subarray(IV_BYTES))
-    if (content === undefined) return undefined
-    const [expiresAt, returnTo] = JSON.parse(content) as [number, string]
-    return { binding: this.#binding(browserKey, iv, state), returnTo, expiresAt }
-  }
-
-  #decrypt(browserKey: string, iv: Buffer, tagAndText: Buffer): string | undefined {
-    const options = { authTagLength: TAG_BYTES }
-    const decipher = createDecipheriv(CIPHER, this.#keys.sealing, iv, options)
-      .setAAD(Buffer.from(browserKey))
-      .setAuthTag(tagAndText.subarray(0, TAG_BYTES))
-    try {
-      return decipher.update(tagAndText.subarray(TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
-    } catch {
-      return undefined
+    for (const keys of this.#keys) {
+      const content = decrypt(keys, { browserKey, iv, tagAndText: bytes.subarray(IV_BYTES) })
+      if (content === undefined) continue
+      const [expiresAt, returnTo] = JSON.parse(content) as [number, string]
+      return { binding: bindingOf(keys, { browserKey, iv, state }), returnTo, expiresAt }
     }
-  }
-
-  #binding(browserKey: string, iv: Buffer, state: string): SignInBinding {
-    const derive = (purpose: string) =>
-      createHmac('sha256', this.#keys.binding)
-        .update(`${purpose}\0${browserKey}\0`)
-        .update(iv)
-        .digest('base64url')
-    return { state, nonce: derive('nonce'), codeVerifier: derive('code verifier') }
+    return undefined
   }
 
   get #keys() {
-    this.#derived ??= {
-      sealing: this.#derive('platform sign-in state'),
-      binding: this.#derive('platform sign-in binding'),
-    }
+    const [current, ...former] = this.#signingKeys()
+    this.#derived ??= [flowKeys(current), ...former.map(flowKeys)]
     return this.#derived
   }
+}
 
-  #derive(purpose: string): Buffer {
-    return Buffer.from(hkdfSync('sha256', this.#signingKey().reveal(), '', purpose, 32))
+/** The keys that are derived from one signing key. */
+interface FlowKeys {
+  readonly sealing: Buffer
+  readonly binding: Buffer
+}
+
+function flowKeys(signingKey: Secret): FlowKeys {
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', signingKey.reveal(), '', purpose, 32))
+  return { sealing: derive('platform sign-in state'), binding: derive('platform sign-in binding') }
+}
+
+interface SealedState {
+  readonly browserKey: string
+  readonly iv: Buffer
+  readonly tagAndText: Buffer
+}
+
+function decrypt({ sealing }: FlowKeys, { browserKey, iv, tagAndText }: SealedState): string | undefined {
+  const decipher = createDecipheriv(CIPHER, sealing, iv, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(browserKey))
+    .setAuthTag(tagAndText.subarray(0, TAG_BYTES))
+  try {
+    return decipher.update(tagAndText.subarray(TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+  } catch {
+    return undefined
   }
+}
+
+interface BoundState {
+  readonly browserKey: string
+  readonly iv: Buffer
+  readonly state: string
+}
+
+function bindingOf({ binding }: FlowKeys, { browserKey, iv, state }: BoundState): SignInBinding {
+  const derive = (purpose: string) =>
+    createHmac('sha256', binding).update(`${purpose}\0${browserKey}\0`).update(iv).digest('base64url')
+  return { state, nonce: derive('nonce'), codeVerifier: derive('code verifier') }
 }

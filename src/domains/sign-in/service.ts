@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError, invalidField, readOnlyError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
-import type { Secret } from '../../kernel/secret.ts'
+import type { RotatedKeys } from '../../kernel/secret.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { Claims, IdentityProvider, ProviderFailure } from '../../ports/identity-provider.ts'
 import type { Store, Tx } from '../../store/store.ts'
@@ -30,7 +30,7 @@ export interface SignInDeps {
   /** Undefined when no provider is configured. */
   readonly settings: SignInSettings | undefined
   readonly readOnly: boolean
-  readonly signingKey: () => Secret
+  readonly signingKeys: () => RotatedKeys
   readonly users: Pick<Users, 'findByName' | 'prepareAccount' | 'create' | 'change' | 'removeRoles'>
   readonly auth: Pick<Auth, 'issueAfterSignIn'>
 }
@@ -64,7 +64,7 @@ export class SignIn {
 
   constructor(deps: SignInDeps) {
     this.#deps = deps
-    this.#states = new FlowStates(deps.signingKey, deps.clock)
+    this.#states = new FlowStates(deps.signingKeys, deps.clock)
     this.#cookie = deps.settings && new BrowserCookie(deps.settings.redirectUri)
     this.#outcomes = deps.metrics.counter({
       name: 'sign_ins_total',

@@ -30,7 +30,7 @@ function recordingLogger() {
 
 function authOn(store: Store, clock: FakeClock, passwords: Passwords, logger: Logger = silentLogger) {
   const tokens = createTokens({
-    secret: new Secret('0123456789abcdef0123456789abcdef'),
+    secrets: [new Secret('0123456789abcdef0123456789abcdef')],
     clock,
     ttlMs: 3_600_000,
   })

@@ -23,7 +23,7 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
   const clock = fakeClock()
   const { store, ...rest } = await testStore(dialect, clock)
   const passwords = createPasswords({ iterations: 1 })
-  const tokens = createTokens({ secret: new Secret(SECRET), clock, ttlMs: HOUR })
+  const tokens = createTokens({ secrets: [new Secret(SECRET)], clock, ttlMs: HOUR })
   const verified: string[] = []
   const verify = (token: string) => {
     verified.push(token)

@@ -25,7 +25,7 @@ async function world(options: { readOnly?: boolean } = {}) {
   const { store: open } = stack.use(await testStore('sqlite', clock))
   const passwords = createPasswords({ iterations: 1 })
   const tokens = createTokens({
-    secret: new Secret('0123456789abcdef0123456789abcdef'),
+    secrets: [new Secret('0123456789abcdef0123456789abcdef')],
     clock,
     ttlMs: 3_600_000,
   })
@@ -44,7 +44,11 @@ async function world(options: { readOnly?: boolean } = {}) {
   })
 
   const store = options.readOnly ? readOnly(open) : open
-  const keys = new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key for request hashes') })
+  const keys = new DatabaseIdempotencyKeys({
+    store,
+    clock,
+    secrets: [new Secret('a key for request hashes')],
+  })
   const { authenticator, routes } = usersDomain.create({ ...shared, store })
   const server = await createHttpServer({
     routes,

@@ -22,7 +22,11 @@ const put = statement<{ name: string }>((db, value) =>
 async function world(dialect: DialectName) {
   const clock = fakeClock()
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
-  const keys = new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key for request hashes') })
+  const keys = new DatabaseIdempotencyKeys({
+    store,
+    clock,
+    secrets: [new Secret('a key for request hashes')],
+  })
   const changes = new Changes({ store, keys })
   const rows = async () => (await store.read.db.selectFrom('leases').select('name').execute()).length
   const insert = (tx: Tx, name: string) => tx.change(put, { name })
@@ -64,6 +68,15 @@ onEveryDialect('a change under an idempotency key', (dialect) => {
     assert.deepEqual(first, { status: 201, body: { name: 'thing-1' }, headers: { etag: '"1"' } })
     assert.deepEqual(second, { ...first, headers: { etag: '"1"', 'idempotent-replay': 'true' } })
     assert.equal(await w.rows(), 1)
+  })
+
+  test('is replayed after a rotation of the keys, and refused for another request', async () => {
+    await using w = await world(dialect)
+    await w.run(w.createThing)
+    const secrets = [new Secret('a new key'), new Secret('a key for request hashes')] as const
+    const keys = new DatabaseIdempotencyKeys({ store: w.store, clock: w.clock, secrets })
+    assert.equal((await keys.find(REQUEST))?.status, 201)
+    await assert.rejects(keys.find({ ...REQUEST, text: '[]' }), { code: 'idempotency_key_reused' })
   })
 
   test('runs once when twenty requests arrive at once', async () => {

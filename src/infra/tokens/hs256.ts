@@ -24,14 +24,15 @@ export function signCompact(payload: object, key: KeyObject): string {
 }
 
 /**
- * The payload of a token with a valid signature, as parsed JSON; undefined for any other text. The token chooses neither
- * key nor algorithm: nothing of it is parsed before the signature has been verified (RFC 8725, section 3.1).
+ * The payload of a token that one of the keys has signed, as parsed JSON; undefined for any other text. The token chooses
+ * neither key nor algorithm: nothing of it is parsed before the signature has been verified (RFC 8725, section 3.1).
  */
-export function verifyCompact(token: string, key: KeyObject): unknown {
+export function verifyCompact(token: string, keys: readonly KeyObject[]): unknown {
   if (!COMPACT.test(token)) return undefined
   const [header = '', payload = '', signature = ''] = token.split('.')
-  const expected = hmac(`${header}.${payload}`, key)
-  if (!timingSafeEqual(expected, Buffer.from(signature, 'base64url'))) return undefined
+  const input = `${header}.${payload}`
+  const given = Buffer.from(signature, 'base64url')
+  if (!keys.some((key) => timingSafeEqual(hmac(input, key), given))) return undefined
   try {
     return isSupported(decode(header)) ? decode(payload) : undefined
   } catch {

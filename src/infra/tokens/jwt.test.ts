@@ -23,7 +23,7 @@ const HEADER = { alg: 'HS256', typ: 'JWT' }
 
 function world() {
   const clock = fakeClock(NOW)
-  return { clock, tokens: createTokens({ secret: new Secret(SECRET), clock, ttlMs: 60_000 }) }
+  return { clock, tokens: createTokens({ secrets: [new Secret(SECRET)], clock, ttlMs: 60_000 }) }
 }
 
 const { tokens } = world()
@@ -217,5 +217,19 @@ test('the error does not say why a forged token was refused', () => {
 
 test('a secret shorter than 32 bytes is refused', () => {
   const clock = fakeClock(NOW)
-  assert.throws(() => createTokens({ secret: new Secret('x'.repeat(31)), clock, ttlMs: 1_000 }), /32 bytes/)
+  assert.throws(
+    () => createTokens({ secrets: [new Secret('x'.repeat(31))], clock, ttlMs: 1_000 }),
+    /32 bytes/,
+  )
+})
+
+test('the first key signs, and every key verifies', () => {
+  const clock = fakeClock(NOW)
+  const [former, current] = [new Secret(SECRET), new Secret('fedcba9876543210fedcba9876543210')]
+  const rotated = createTokens({ secrets: [current, former], clock, ttlMs: 60_000 })
+  const subject = { userId: 'u1', name: 'ada', roles: ['admin'], generation: 3 } as const
+  assert.equal(rotated.verify(tokens.sign(subject).token).userId, 'u1')
+  const { token } = rotated.sign(subject)
+  assert.equal(createTokens({ secrets: [current], clock, ttlMs: 60_000 }).verify(token).userId, 'u1')
+  assertRefused(token, 'by a process that has the former key alone')
 })

@@ -1,15 +1,15 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Secret } from '../../kernel/secret.ts'
+import type { RotatedKeys } from '../../kernel/secret.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { TokenClaims } from '../../ports/authenticator.ts'
 import type { TokenIssuer } from '../../ports/token-issuer.ts'
 import { createHs256Key, signCompact, verifyCompact } from './hs256.ts'
 
 export interface TokenOptions {
-  /** The HMAC key as text, at least 32 bytes. */
-  readonly secret: Secret
+  /** The HMAC keys as text, each of at least 32 bytes. */
+  readonly secrets: RotatedKeys
   readonly clock: Clock
   /** From issue to expiry in milliseconds, unless {@link Tokens.sign} is given another. */
   readonly ttlMs: number
@@ -27,8 +27,10 @@ const TOKEN_LIMIT = 8 * 1_024
 // Another program that signs tokens may have a clock that is a little ahead.
 const FUTURE_LEEWAY_MS = 5 * SECOND
 
-export function createTokens({ secret, clock, ttlMs }: TokenOptions): Tokens {
-  const key = createHs256Key(secret)
+export function createTokens({ secrets, clock, ttlMs }: TokenOptions): Tokens {
+  const [current, ...former] = secrets
+  const key = createHs256Key(current)
+  const keys = [key, ...former.map(createHs256Key)]
   return {
     sign({ userId, name, roles, generation }, lifetimeMs = ttlMs) {
       const iat = Math.floor(clock.now() / SECOND)
@@ -39,7 +41,7 @@ export function createTokens({ secret, clock, ttlMs }: TokenOptions): Tokens {
     },
 
     verify(token) {
-      const payload = token.length > TOKEN_LIMIT ? undefined : verifyCompact(token, key)
+      const payload = token.length > TOKEN_LIMIT ? undefined : verifyCompact(token, keys)
       if (!isPlatformPayload(payload)) throw invalid()
       requireValidNow(payload, clock.now())
       const { sub, roles = [], gen, iat, exp } = payload

@@ -62,7 +62,7 @@ export async function openWorld(t: TestContext, options: WorldOptions = {}): Pro
   const { logger, logged } = createLog()
   const { metrics, expose, close } = createMetrics({ logger })
   scope.defer(close)
-  const tokens = createTokens({ secret: new Secret(SECRET), clock, ttlMs: HOUR })
+  const tokens = createTokens({ secrets: [new Secret(SECRET)], clock, ttlMs: HOUR })
   const server = await createGatewayServer({
     name: 'gate-1',
     version: '0.0.0',

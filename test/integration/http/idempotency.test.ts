@@ -223,7 +223,11 @@ async function thingServer(dialect: DialectName) {
   await using opening = new AsyncDisposableStack()
   const clock = fakeClock()
   const { store } = opening.use(await testStore(dialect, clock))
-  const keys = new DatabaseIdempotencyKeys({ store, clock, secret: new Secret('a key for request hashes') })
+  const keys = new DatabaseIdempotencyKeys({
+    store,
+    clock,
+    secrets: [new Secret('a key for request hashes')],
+  })
   const failures: AppError[] = []
   let things = 0
   const makeThing = route({
