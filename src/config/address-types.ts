@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
+import { parsePostgresUrl } from '../kernel/postgres-url.ts'
 import { Secret } from '../kernel/secret.ts'
 import { parseList, resolvePath, valueType } from './value-types.ts'
 
@@ -99,7 +100,8 @@ export type DatabaseLocation =
 
 export const databaseLocation = valueType<DatabaseLocation>({
   name: 'URL or path',
-  expected: 'postgres://… or the path of a SQLite file, with or without sqlite: before it',
+  expected:
+    'postgres://host,host/… with target_session_attrs read-write or any, or the path of a SQLite file, with or without sqlite: before it',
   parse(text, cwd) {
     if (/^postgres(ql)?:/.test(text)) return parsePostgres(text)
     const file = text.replace(/^sqlite:(?:\/\/)?/, '')
@@ -113,13 +115,15 @@ export const databaseLocation = valueType<DatabaseLocation>({
 
 function parsePostgres(text: string): DatabaseLocation | undefined {
   // The host may be empty: the query can name the directory of a socket.
-  return URL.canParse(text) && text.includes('://') ? { kind: 'postgres', url: new Secret(text) } : undefined
+  return parsePostgresUrl(text) ? { kind: 'postgres', url: new Secret(text) } : undefined
 }
 
 function formatPostgres(secretUrl: Secret): string {
-  const { protocol, username, password, host, pathname, search } = new URL(secretUrl.reveal())
+  const urls = (parsePostgresUrl(secretUrl.reveal())?.urls ?? []).map((url) => new URL(url))
+  const [{ protocol, username, password, pathname, search } = new URL('postgres://')] = urls
   const login = username || password ? `${secretUrl}@` : ''
-  return `${protocol}//${login}${host}${pathname}${search ? `?${secretUrl}` : ''}`
+  const hosts = urls.map(({ host }) => host).join(',')
+  return `${protocol}//${login}${hosts}${pathname}${search ? `?${secretUrl}` : ''}`
 }
 
 /** The servers of the bus. Their addresses may carry logins. */

@@ -131,8 +131,8 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'gateway.api_url': { toml: '"http://file:1/"', fileText: 'http://file:1', env: 'https://env/api' },
   'gateway.name': { toml: '"from-file"', env: 'from-env' },
   'database.url': {
-    toml: '"sqlite:/srv/file.db"',
-    fileText: '/srv/file.db',
+    toml: '"postgres://canary@a:1,b/platform"',
+    fileText: `postgres://${SECRET}@a:1,b/platform`,
     env: 'postgres://me:canary@db/platform?password=canary',
     envText: `postgres://${SECRET}@db/platform?${SECRET}`,
   },

@@ -113,7 +113,8 @@ const SETTINGS = {
     documentedDefault: 'host name',
   }),
   'database.url': setting(databaseLocation, {
-    description: 'The database: `postgres://…`, or a SQLite file as `sqlite:PATH` or a plain path.',
+    description:
+      'The database: `postgres://…`, with one host or a list of hosts, or a SQLite file as `sqlite:PATH` or a plain path.',
     default: ({ dataDir }): string => `${dataDir}/platform.db`,
     documentedDefault: 'SQLite file `{data_dir}/platform.db`',
     secret: true,

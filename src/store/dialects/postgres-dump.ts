@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { parsePostgresUrl } from '../../kernel/postgres-url.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { lowerPriority } from '../background-priority.ts'
 import { killWithParent } from '../child-program.ts'
@@ -58,10 +59,15 @@ export async function runPostgresProgram(
   if (code !== 0) throw new Error(`${program} ended with ${code}: ${errors.trim().slice(0, ERROR_LENGTH)}`)
 }
 
+/** The address as libpq takes it, which has no parameter `pgbouncer`. */
 function withoutPassword(secret: Secret): { address: string; password: string | undefined } {
-  const url = new URL(secret.reveal())
+  const { urls = [], role } = parsePostgresUrl(secret.reveal()) ?? {}
+  const url = new URL(urls[0] ?? secret.reveal())
   const password = url.searchParams.get('password') ?? decodeURIComponent(url.password)
   url.searchParams.delete('password')
   url.password = ''
-  return { address: url.href, password: password === '' ? undefined : password }
+  if (role === 'read-write') url.searchParams.set('target_session_attrs', role)
+  const hosts = urls.map((each) => new URL(each).host).join(',')
+  const address = urls.length > 1 ? url.href.replace(url.host, () => hosts) : url.href
+  return { address, password: password === '' ? undefined : password }
 }

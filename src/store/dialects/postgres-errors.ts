@@ -4,7 +4,7 @@ import { storeUnavailable, TransactionTimedOut } from '../unavailable.ts'
 // https://www.postgresql.org/docs/15/errcodes-appendix.html
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
-const READ_ONLY_TRANSACTION = '25006'
+export const READ_ONLY_TRANSACTION = '25006'
 const IDLE_IN_TRANSACTION_TIMEOUT = '25P03'
 const LOCK_NOT_AVAILABLE = '55P03'
 
@@ -20,6 +20,11 @@ const UNAVAILABLE_CLASSES = new Set(['08', '28', '3D', '53', '57', '58'])
 const UNCODED =
   /connection terminated|timeout exceeded when trying to connect|is not queryable|client was closed/i
 
+// What PgBouncer answers to the limits of a connection, and what a server behind it answers to a name that was prepared
+// on another of its connections.
+const PROTOCOL_VIOLATION = '08P01'
+const STATEMENT_NAMES = new Set(['26000', '42P05'])
+
 /** Whether the transaction succeeds when it is repeated: it lost against a concurrent one. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof DatabaseError && RETRYABLE.has(error.code ?? '')
@@ -32,7 +37,18 @@ export function fromPostgresError(error: unknown): unknown {
       'The change was undone, because it waited too long for another one; try again.',
       error,
     )
-  return isUnavailable(error) ? storeUnavailable(error) : error
+  const explained = explainPooler(error)
+  return explained !== error || isUnavailable(error) ? storeUnavailable(explained) : error
+}
+
+/** The error of a pooler with what to do about it; another error as it is. */
+export function explainPooler(error: unknown): unknown {
+  if (!(error instanceof DatabaseError)) return error
+  const refusesLimits =
+    error.code === PROTOCOL_VIOLATION && /unsupported startup parameter/.test(error.message)
+  if (!refusesLimits && !STATEMENT_NAMES.has(error.code ?? '')) return error
+  const remedy = 'the address leads to PgBouncer; add the parameter pgbouncer=true to database.url'
+  return new Error(`${error.message}: ${remedy}`, { cause: error })
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -1,10 +1,15 @@
-import type { Pool, PoolClient, QueryResult } from 'pg'
+import { DatabaseError, type PoolClient, type QueryResult } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
 import { ReusableTimeout } from '../timeout.ts'
-import { fromPostgresError } from './postgres-errors.ts'
+import { fromPostgresError, READ_ONLY_TRANSACTION } from './postgres-errors.ts'
+import type { PostgresServers } from './postgres-servers.ts'
+import { storeUnavailable } from '../unavailable.ts'
+
+// Warnings of a commit: "canceling the wait for synchronous replication", by a cancelled query or a stop of the server.
+const CANCELLED_WAITS = new Set(['01000', '57P01'])
 
 export interface TimeoutPoolOptions {
-  readonly pool: Pool
+  readonly servers: PostgresServers
   readonly clock: Clock
 }
 
@@ -14,13 +19,13 @@ export interface TimeoutPoolOptions {
  * that have not answered since are not used again either.
  */
 export class TimeoutPool {
-  readonly #pool: Pool
+  readonly #servers: PostgresServers
   readonly #clock: Clock
   readonly #answeredAt = new WeakMap<PoolClient, number>()
   #lostAt = Number.NEGATIVE_INFINITY
 
-  constructor({ pool, clock }: TimeoutPoolOptions) {
-    this.#pool = pool
+  constructor({ servers, clock }: TimeoutPoolOptions) {
+    this.#servers = servers
     this.#clock = clock
   }
 
@@ -34,9 +39,11 @@ export class TimeoutPool {
   }
 
   async #client(): Promise<PoolClient> {
+    const server = await this.#servers.use()
     try {
-      return await this.#pool.connect()
+      return await server.connect()
     } catch (error) {
+      this.#servers.failed(server, error)
       throw fromPostgresError(error)
     }
   }
@@ -48,8 +55,12 @@ export class TimeoutPool {
   #watched(client: PoolClient, queryMs: number): ConnectionWatch {
     return {
       queryMs,
-      onAnswer: () => this.#answeredAt.set(client, this.#clock.monotonic()),
+      onAnswer: () => {
+        this.#answeredAt.set(client, this.#clock.monotonic())
+        this.#servers.answered()
+      },
       onTimeout: () => (this.#lostAt = this.#clock.monotonic()),
+      onReadOnly: () => this.#servers.recheck(),
     }
   }
 }
@@ -58,6 +69,8 @@ interface ConnectionWatch {
   readonly queryMs: number
   onAnswer(): void
   onTimeout(): void
+  /** The server takes no changes: it has become a standby. */
+  onReadOnly(): void
 }
 
 export interface PostgresQuery {
@@ -90,8 +103,30 @@ export class PooledConnection {
       this.#watch.onAnswer()
       return result
     } catch (error) {
+      if (error instanceof DatabaseError && error.code === READ_ONLY_TRANSACTION) this.#watch.onReadOnly()
       throw fromPostgresError(error)
     }
+  }
+
+  /**
+   * Commits the transaction. Rejects when an operator has cancelled the wait for the standby: the server has committed then,
+   * but a failover would lose the change.
+   */
+  async commit(): Promise<QueryResult> {
+    let cancelled: Error | undefined
+    const onNotice = ({
+      code = '',
+      message,
+    }: {
+      readonly code?: string | undefined
+      readonly message?: unknown
+    }) => {
+      if (CANCELLED_WAITS.has(code)) cancelled = new Error(String(message))
+    }
+    this.#client.on('notice', onNotice)
+    const result = await this.query({ text: 'commit' }).finally(() => this.#client.off('notice', onNotice))
+    if (cancelled) throw storeUnavailable(cancelled)
+    return result
   }
 
   /** Every later query rejects with that error, and the release closes the connection: the server rolls back. */

@@ -30,9 +30,10 @@ export class StatementNames {
 
 /**
  * Statements that change rows and return none are prepared under a name: parsing and planning takes the server as long
- * as execution. Statements that return rows are not: such a plan fails once another release has added a column.
+ * as execution. Statements that return rows are not: such a plan fails once another release has added a column. Without
+ * `names` none is: the next transaction may run on another connection of a pooler, which does not know the name.
  */
-export function postgresQueries(source: ConnectionSource, names: StatementNames): Queries {
+export function postgresQueries(source: ConnectionSource, names: StatementNames | undefined): Queries {
   const db = new Kysely({ dialect: dialectOn(source) })
   return {
     db,
@@ -42,7 +43,8 @@ export function postgresQueries(source: ConnectionSource, names: StatementNames)
     },
     async change(statement, parameters) {
       const { text, values } = statement.bind('postgres', db, parameters)
-      return (await queryOn(source, { text, values, name: names.of(text) })).rowCount ?? 0
+      const name = names?.of(text)
+      return (await queryOn(source, { text, values, ...(name !== undefined && { name }) })).rowCount ?? 0
     },
   }
 }

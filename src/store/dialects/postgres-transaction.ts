@@ -10,11 +10,13 @@ export type TransactionLimits = Pick<StoreLimits, 'transactionMs' | 'idleMs'>
 
 export interface TransactionOptions<T> {
   readonly connection: PooledConnection
-  readonly names: StatementNames
+  readonly names: StatementNames | undefined
   readonly logger: Logger
   readonly work: TransactionCallback<T>
   /** Undefined for a transaction that may take any time. */
   readonly limits: TransactionLimits | undefined
+  /** The text that opens the transaction. */
+  readonly begin: string
 }
 
 /** Runs the work in one transaction, then the listeners of its commit. The connection is released in any case. */
@@ -32,7 +34,7 @@ export async function runTransaction<T>(options: TransactionOptions<T>): Promise
 
 async function beginAndCommit<T>(options: TransactionOptions<T>, listeners: (() => void)[]): Promise<T> {
   const { connection } = options
-  await connection.query({ text: 'begin' })
+  await connection.query({ text: options.begin })
   try {
     const result = await runWork(options, listeners)
     await commit(connection)
@@ -59,7 +61,7 @@ async function runWork<T>(
 
 /** The server answers the commit of a transaction in which a statement has failed with a rollback. */
 async function commit(connection: PooledConnection): Promise<void> {
-  const { command } = await connection.query({ text: 'commit' })
+  const { command } = await connection.commit()
   if (command === 'ROLLBACK')
     throw new Error('The transaction was rolled back, because one of its statements had failed.')
 }

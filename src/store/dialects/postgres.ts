@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
-import { Pool, types, type CustomTypesConfig } from 'pg'
+import { types, type CustomTypesConfig, type PoolConfig } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Histogram, Metrics } from '../../kernel/metrics.ts'
+import { parsePostgresUrl, type PostgresUrl } from '../../kernel/postgres-url.ts'
 import { backoffMs } from '../../kernel/retry.ts'
-import type { Secret } from '../../kernel/secret.ts'
+import { Secret } from '../../kernel/secret.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
 import { writeSnapshot } from '../snapshot.ts'
 import type { Queries, Store, TransactionCallback, WriteOptions } from '../store.ts'
@@ -15,16 +16,19 @@ import { dumpPostgres } from './postgres-dump.ts'
 import { isRetryable } from './postgres-errors.ts'
 import { TimeoutPool } from './postgres-pool.ts'
 import { postgresQueries, StatementNames } from './postgres-queries.ts'
+import { PostgresServers } from './postgres-servers.ts'
 import { runTransaction } from './postgres-transaction.ts'
 
-const POOL_SIZE = 10
 const CONNECT_TIMEOUT_MS = 5 * SECOND
 // For a process that is suspended in the middle of a transaction: others wait for its locks.
 const IDLE_IN_TRANSACTION_MS = 10 * SECOND
 // docs/reliability.md, R-25: locks: requests wait up to 5 s for a lock held elsewhere.
 const LOCK_TIMEOUT_MS = 5 * SECOND
+const BEGIN_WITH_LIMITS = `
+  begin;
+  set local lock_timeout = ${LOCK_TIMEOUT_MS};
+  set local idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`
 const LONG_QUERY_MS = 10 * MINUTE
-const KEEP_ALIVE_MS = 10 * SECOND
 const RETRY_LIMIT = 10
 const RETRY_BACKOFF = { initialMs: 5, maximumMs: 250 }
 
@@ -39,9 +43,10 @@ export interface PostgresOptions {
 /** PostgreSQL by `pg`: every write is a transaction of its own on a pooled connection. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { clock, limits, metrics } = options
-  const pgPool = createPool(options)
-  const pool = new TimeoutPool({ pool: pgPool, clock })
-  const names = new StatementNames()
+  const address = addressOf(options.url)
+  const servers = new PostgresServers({ ...options, address, settings: connectionSettings(address) })
+  const pool = new TimeoutPool({ servers, clock })
+  const names = address.pgbouncer ? undefined : new StatementNames()
   const readWithin = (queryMs: number): Queries =>
     postgresQueries(
       { acquire: () => pool.connect(queryMs), release: (connection) => connection.release() },
@@ -49,7 +54,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     )
   const read = readWithin(limits.queryMs)
   const longRead = readWithin(LONG_QUERY_MS)
-  const commitSeconds = createMetrics(metrics, pgPool)
+  const commitSeconds = createMetrics(metrics, servers)
   const write = async <T>(work: TransactionCallback<T>, { longRunning = false }: WriteOptions): Promise<T> =>
     runTransaction({
       connection: await pool.connect(longRunning ? LONG_QUERY_MS : limits.queryMs),
@@ -57,12 +62,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       logger: options.logger,
       work,
       limits: longRunning ? undefined : limits,
+      begin: address.pgbouncer ? BEGIN_WITH_LIMITS : 'begin',
     })
   // When it is closed, the pool drops the requests that wait for a connection.
   const running = new Set<Promise<unknown>>()
   const close = async () => {
     await Promise.allSettled(running)
-    await pgPool.end()
+    await servers.close()
   }
   let closing: Promise<void> | undefined
   return {
@@ -77,40 +83,42 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     snapshot: (path, snapshotOptions = {}) =>
       writeSnapshot(path, snapshotOptions, async (file) => {
         const { signal } = snapshotOptions
-        await dumpPostgres(file, { url: options.url, serverMajor: await readServerMajor(read), signal })
+        const url = new Secret(await servers.url())
+        await dumpPostgres(file, { url, serverMajor: await readServerMajor(read), signal })
       }),
     check: () => checkEncoding(read),
     close: () => (closing ??= close()),
   }
 }
 
-function createPool({ url, logger }: PostgresOptions): Pool {
-  const pool = new Pool({
-    connectionString: url.reveal(),
-    max: POOL_SIZE,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    application_name: 'platform',
-    types: CHECKED_NUMBERS,
-  })
-  // A connection that the server ends is replaced at its next use. Without listeners either event would end the
-  // process; the pool itself listens to idle connections only.
-  pool.on('error', () => undefined)
-  pool.on('connect', (client) =>
-    client.on('error', (error) => logger.warn({ error }, 'a database connection was lost')),
-  )
-  return pool
+const INVALID_URL =
+  'the address must be postgres://host,host/database; its parameter target_session_attrs is unknown'
+
+function addressOf(url: Secret): PostgresUrl {
+  const address = parsePostgresUrl(url.reveal())
+  if (address) return address
+  throw storeUnavailable(undefined, `The database cannot be used: ${INVALID_URL}.`)
 }
 
-function createMetrics(metrics: Metrics, pool: Pool): Histogram {
+/** Of a connection. PgBouncer refuses the limits there, so its transactions set them. */
+function connectionSettings({ pgbouncer }: PostgresUrl): PoolConfig {
+  return {
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...(!pgbouncer && {
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
+    }),
+    application_name: 'platform',
+    types: CHECKED_NUMBERS,
+  }
+}
+
+function createMetrics(metrics: Metrics, servers: PostgresServers): Histogram {
   const queue = metrics.gauge({
     name: 'store_write_queue_length',
     help: 'Writes that wait for a connection.',
   })
-  metrics.onScrape(() => queue.set(pool.waitingCount))
+  metrics.onScrape(() => queue.set(servers.waiting))
   return metrics.histogram({
     name: 'store_commit_seconds',
     help: 'Time from the start of a write to the end of its durable commit.',
