@@ -65,7 +65,8 @@ export function isNewer(candidate: Secret, current: Secret): boolean {
   return expiry !== undefined && expiry > (expiryOf(current) ?? 0)
 }
 
-function expiryOf(token: Secret): number | undefined {
+/** The time at which a JWT expires, in seconds, as it says itself; undefined for other text. */
+export function expiryOf(token: Secret): number | undefined {
   try {
     const [, payload = ''] = token.reveal().split('.')
     const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { exp?: unknown }

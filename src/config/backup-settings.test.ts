@@ -35,6 +35,8 @@ describe('the table [backup]', () => {
     ['reboot_command = []', 'reboot_command: expected a program and its arguments'],
     ['reboot_command = [1]', 'reboot_command: expected a program and its arguments'],
     ['media_globs = ["relative/*"]', 'media_globs: expected a list of absolute paths'],
+    ['media_globs = ["/*/x.part"]', 'media_globs: expected a list of absolute paths with a directory'],
+    ['media_globs = ["/srv/../etc/*"]', 'media_globs: expected a list of absolute paths'],
     [
       'encryption.recipients = ["ssh-ed25519 AAAA"]',
       'encryption.recipients: expected a list of age public keys',

@@ -1,3 +1,4 @@
+import { mediaGlobProblem } from './media-glob.ts'
 import { resolvePath, valueType, type ValueType } from './value-types.ts'
 
 interface ListOptions<T> {
@@ -41,8 +42,9 @@ export const pathList = arrayOf({
 
 export const globList = arrayOf({
   name: 'list of globs',
-  expected: 'a list of absolute paths, with * and ** where names vary',
-  parseItem: (text) => (/^\/[^\0]*$/.test(text) ? text : undefined),
+  expected:
+    'a list of absolute paths with a directory below / before the first wildcard, without .. and open brackets',
+  parseItem: (text) => (mediaGlobProblem(text) === undefined ? text : undefined),
 })
 
 export const argumentList = arrayOf({

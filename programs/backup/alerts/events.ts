@@ -101,6 +101,12 @@ export const NIGHT_ALERTS = {
     title: 'The self-check of ${server_name} has failed',
     body: '${server_name} does not pass its self-check after the reboot; a ticket is open.',
   },
+  selfcheck_closed: {
+    alarmId: 'system.selfcheck.failed',
+    level: 'CLOSE',
+    title: 'The self-check of ${server_name} passes again',
+    body: '${server_name} passes its self-check.',
+  },
   reboot_blocked: {
     alarmId: 'system.reboot.blocked',
     level: 'WARNING',

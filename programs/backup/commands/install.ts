@@ -38,7 +38,9 @@ export async function uninstall(
   { root }: Pick<InstallOptions, 'root'>,
 ): Promise<CommandResult> {
   const target = new TargetRoot(root)
-  return resultOf(await uninstallRoutine(target, installDeps(parts, target)))
+  const report = await uninstallRoutine(target, installDeps(parts, target))
+  if (target.isHost) await parts.openAlerts().deliver()
+  return resultOf(report)
 }
 
 function installDeps(parts: BackupParts, root: TargetRoot): InstallDeps {

@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../../src/kernel/errors.ts'
-import { placesOf, type BackupParts } from '../parts.ts'
+import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
+import type { Config } from '../../../src/config/config.ts'
+import { placesOf, type BackupParts, type BackupRuntime } from '../parts.ts'
 import { takeProcessLock } from '../process-lock.ts'
 
 /** The code of the error of {@link withRunLock}. */
@@ -23,4 +25,24 @@ export async function withRunLock<T>(
     )
   using _held = lock
   return await work()
+}
+
+const LONGEST_WAIT_MS = 5 * MINUTE
+
+/** The same for a change of the state beside a run, whose end is awaited for some minutes. */
+export async function withAwaitedRunLock<T>(
+  parts: { readonly config: Config; readonly runtime: Pick<BackupRuntime, 'clock' | 'signal'> },
+  work: () => Promise<T>,
+): Promise<T> {
+  const { clock, signal } = parts.runtime
+  const giveUpAt = clock.monotonic() + LONGEST_WAIT_MS
+  for (;;) {
+    try {
+      return await withRunLock(parts, work)
+    } catch (error) {
+      const isHeld = error instanceof AppError && error.code === LOCK_HELD
+      if (!isHeld || clock.monotonic() >= giveUpAt || signal?.aborted) throw error
+      await clock.wait(SECOND, signal)
+    }
+  }
 }

@@ -6,7 +6,7 @@ import type { DrillCheck, DrillReport } from '../restore/drill-report.ts'
 import { restoreBackup } from '../restore/restore.ts'
 import { RestoreError } from '../restore/restore-error.ts'
 import { durationText } from '../restore/words.ts'
-import { withRunLock } from './lock.ts'
+import { withAwaitedRunLock } from './lock.ts'
 import { updateMetrics } from './metrics.ts'
 import { requireDriveSettings, requirePrivateIdentity } from './requirements.ts'
 import type { CommandResult } from './result.ts'
@@ -23,14 +23,16 @@ export async function restore(parts: BackupParts, options: RestoreOptions): Prom
   requireOne(options)
   requireDriveSettings(parts.runtime.loaded)
   requirePrivateIdentity(parts.runtime.loaded)
-  const report = await drill(parts, options).catch((error: unknown) => {
+  const report = await drill(parts, options).catch(async (error: unknown) => {
+    // A drill that cannot begin reports nothing of its own.
+    await parts.openAlerts().deliver()
     if (error instanceof RestoreError) throw new AppError('conflict', 'restore_failed', error.message)
     if (error instanceof BackupError)
       throw new AppError('unavailable', error.errorCode, `${error.errorCode}: ${error.message}`)
     throw error
   })
-  await withRunLock(parts, async () => remember(parts, report)).catch((error: unknown) =>
-    // A run that takes longer than the drill: the report has everything.
+  await withAwaitedRunLock(parts, async () => remember(parts, report)).catch((error: unknown) =>
+    // The run takes too long: the report has everything.
     parts.logger.warn({ error }, 'the drill is not in the state'),
   )
   return { exitCode: report.passed ? 0 : 1, text: `${textOf(report)}\n`, json: report }

@@ -1,4 +1,5 @@
 import { toRfc3339 } from '../../../src/kernel/time.ts'
+import type { NightAlerts } from '../alerts/night-alerts.ts'
 import { selfcheckTicket } from '../alerts/tickets.ts'
 import { readDriveSecrets } from '../drive/secrets-file.ts'
 import { TokenFile } from '../drive/token-file.ts'
@@ -7,8 +8,9 @@ import type { SelfCheck } from '../host/selfcheck/check.ts'
 import { runSelfcheck } from '../host/selfcheck/run-selfcheck.ts'
 import { selfcheckSteps } from '../host/selfcheck/steps.ts'
 import { localTime } from '../night/local-time.ts'
-import type { BackupState, PendingReboot } from '../night/state.ts'
+import { withOpenAlert, type BackupState, type PendingReboot } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
+import { withAwaitedRunLock } from './lock.ts'
 import type { CommandResult } from './result.ts'
 
 /** `platform backup selfcheck`: after a reboot by the routine it reports that the server is back, or that it is not. */
@@ -17,11 +19,11 @@ export async function selfcheck(parts: BackupParts): Promise<CommandResult> {
   const checks = await check(parts)
   for (const { name, ok, detail } of checks) logger[ok ? 'info' : 'error']({ check: name, ok }, detail)
   const passed = checks.every(({ ok }) => ok)
-  const stored = parts.state.read()
   // An interrupted check says nothing about the server; the next boot or a person repeats it.
   const isConclusive = passed || !runtime.signal?.aborted
-  if (stored.pendingReboot && isConclusive) await report(parts, stored, stored.pendingReboot, checks)
-  else await parts.openAlerts().deliver()
+  const alerts = parts.openAlerts()
+  if (isConclusive) await report(parts, alerts, checks)
+  await alerts.deliver()
   for (const { name, ok, detail } of checks) runtime.print(`${ok ? 'ok' : 'FAILED'} ${name}: ${detail}`)
   const text = passed ? 'the self-check has passed\n' : 'the self-check has failed\n'
   return { exitCode: passed ? 0 : 1, text, json: { passed, checks } }
@@ -49,28 +51,46 @@ async function check({ config, runtime }: BackupParts): Promise<SelfCheck[]> {
   }
 }
 
-async function report(
-  parts: BackupParts,
-  stored: BackupState,
-  { backupId }: PendingReboot,
-  checks: readonly SelfCheck[],
-): Promise<void> {
-  const { runtime, config, state } = parts
-  const alerts = parts.openAlerts()
-  const now = runtime.clock.now()
+/** What the routine waits for after its reboot: that the server is back. */
+async function report(parts: BackupParts, alerts: NightAlerts, checks: readonly SelfCheck[]): Promise<void> {
+  const { pendingReboot, openAlerts } = parts.state.read()
   const failed = checks.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`)
   if (failed.length > 0) {
-    const { date } = localTime(now, config.backup.timeZone)
-    await alerts.report('selfcheck_failed', { backup_id: backupId }, failed)
-    await alerts.openTicket(selfcheckTicket(date, failed.join('\n')))
+    if (pendingReboot) await reportFailure(parts, alerts, { ...pendingReboot, failed })
     return
   }
-  await alerts.report('reboot_ended', {
-    backup_id: backupId,
-    recovery_time: toRfc3339(now),
-    previous_level: 'HIGH',
-    recovery_reason: `the self-check has passed: ${checks.map(({ name }) => name).join(', ')}`,
-  })
-  const { pendingReboot: _confirmed, ...others } = stored
-  state.write(others)
+  const { runtime } = parts
+  if (pendingReboot)
+    await alerts.report('reboot_ended', {
+      backup_id: pendingReboot.backupId,
+      recovery_time: toRfc3339(runtime.clock.now()),
+      previous_level: 'HIGH',
+      recovery_reason: `the self-check has passed: ${checks.map(({ name }) => name).join(', ')}`,
+    })
+  if (openAlerts.includes('selfcheck')) await alerts.report('selfcheck_closed', {})
+  if (!pendingReboot && !openAlerts.includes('selfcheck')) return
+  await remember(parts, ({ pendingReboot: _confirmed, ...others }) => ({
+    ...others,
+    openAlerts: others.openAlerts.filter((alert) => alert !== 'selfcheck'),
+  }))
+}
+
+async function reportFailure(
+  parts: BackupParts,
+  alerts: NightAlerts,
+  { backupId, failed }: PendingReboot & { readonly failed: readonly string[] },
+): Promise<void> {
+  const { runtime, config } = parts
+  const { date } = localTime(runtime.clock.now(), config.backup.timeZone)
+  await alerts.report('selfcheck_failed', { backup_id: backupId }, failed)
+  await alerts.openTicket(selfcheckTicket(date, failed.join('\n')))
+  await remember(parts, (state) => ({ ...state, openAlerts: withOpenAlert(state, 'selfcheck') }))
+}
+
+async function remember(parts: BackupParts, change: (state: BackupState) => BackupState): Promise<void> {
+  const { state, logger } = parts
+  await withAwaitedRunLock(parts, async () => state.write(change(state.read()))).catch((error: unknown) =>
+    // The next self-check repeats it.
+    logger.warn({ error }, 'the self-check is not in the state'),
+  )
 }

@@ -8,8 +8,9 @@ import { lockOwner } from '../process-lock.ts'
 import { sizeText } from '../restore/words.ts'
 import type { CommandResult } from './result.ts'
 
-/** `platform backup status` */
-export function backupStatus({ config, state, runtime }: BackupParts): CommandResult {
+/** `platform backup status`. Sends what waits for the platform, as every command does. */
+export async function backupStatus(parts: BackupParts): Promise<CommandResult> {
+  const { config, state, runtime } = parts
   const { timeZone, windowStart, windowEnd, retryEveryMs } = config.backup
   const now = runtime.clock.now()
   const window = { start: windowStart, end: windowEnd, retryEveryMs }
@@ -24,6 +25,7 @@ export function backupStatus({ config, state, runtime }: BackupParts): CommandRe
     pending_reboot: timeOrNull(stored.pendingReboot?.at),
     drill: drillJson(stored),
   }
+  await parts.openAlerts().deliver()
   return { exitCode: 0, text: alignColumns(rowsOf(json, stored)), json }
 }
 

@@ -8,21 +8,26 @@ import { startGatewayDouble, type GatewayScript } from '../../../test/support/ga
 import { tokenUntil } from '../../../test/support/vpn-world.ts'
 import { fakeWaitingClock } from '../../../test/support/waiting-clock.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import { firstClosedGate, rebootGates, type RebootGateDeps } from './gates.ts'
 
 const API = 'http://127.0.0.1:9990/'
 
+const DEPS: RebootGateDeps = {
+  clock: systemClock,
+  platform: playedPlatform(),
+  platformApi: API,
+  isVerified: () => true,
+  today: () => '2026-01-31',
+  rebootedOn: () => '2026-01-30',
+}
+
 /** Asks the gates, which are open unless `deps` say otherwise. */
 async function ask(deps: Partial<RebootGateDeps> = {}) {
   const answers: string[] = []
   const gates = rebootGates({
-    clock: systemClock,
-    platform: playedPlatform(),
-    platformApi: API,
-    isVerified: () => true,
-    today: () => '2026-01-31',
-    rebootedOn: () => '2026-01-30',
+    ...DEPS,
     ...deps,
   })
   const closed = await firstClosedGate(gates, (gate, { state }) => answers.push(`${gate}: ${state}`))
@@ -144,6 +149,22 @@ describe('the gate of the standby gateway', () => {
     )
     const authorization = gateway.attempts[0]?.headers.authorization
     assert.equal(authorization, `Bearer ${tokenUntil(9_999_999_999)}`)
+  })
+
+  it('says when the token expires soon, and whether it has expired when it is refused', async (t) => {
+    const { gateway, standby, tokenFile } = await world(t)
+    const now = Math.floor(systemClock.now() / SECOND)
+    const answerFor = async (expiresIn: number) => {
+      writeFileSync(tokenFile, tokenUntil(now + expiresIn))
+      const [gate] = rebootGates({ ...DEPS, standby }).slice(-1)
+      return gate?.check().catch((error: unknown) => ({ state: 'refused', reason: errorMessage(error) }))
+    }
+    assert.deepEqual(await answerFor(8 * 86_400), { state: 'open' })
+    const advice = `the token of ${tokenFile} expires in less than 3 d: write a new one (platform token issue)`
+    assert.deepEqual(await answerFor(2.5 * 86_400), { state: 'open', reason: advice })
+    gateway.script = { refuse: { status: 401 } }
+    const { reason = '' } = (await answerFor(-1)) ?? { reason: '' }
+    assert.match(reason, /refused with 401.*; the token of .* has expired: write a new one/)
   })
 
   for (const [what, script, reason] of [

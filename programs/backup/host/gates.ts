@@ -1,12 +1,14 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
+import { DAY, SECOND } from '../../../src/kernel/time.ts'
+import { expiryOf } from '../../vpn-client/index.ts'
 import { urlBase } from '../url-base.ts'
 import { logIn, readTokenFile } from './gateway-login.ts'
 import { readItems, type PlatformReader } from './platform-reader.ts'
 
 /** What a gate says: it lets the reboot pass, does not apply here, or holds the reboot back. */
 export type GateAnswer =
-  | { readonly state: 'open' }
+  | { readonly state: 'open'; readonly reason?: string }
   | { readonly state: 'skipped' | 'closed'; readonly reason: string }
 
 /** A condition of the reboot. A check that rejects holds the reboot back, too: the gate could not be asked. */
@@ -42,7 +44,10 @@ export interface StandbyGateway {
   readonly tokenFile: string
 }
 
-const OPEN: GateAnswer = { state: 'open' }
+// Tokens are valid for 30 days at most; a person has this time to replace one.
+const EXPIRES_SOON_MS = 7 * DAY
+
+const OPEN = { state: 'open' } as const
 const closed = (reason: string): GateAnswer => ({ state: 'closed', reason })
 
 // An alert that is acknowledged or frozen has not recovered.
@@ -95,8 +100,21 @@ export function rebootGates(deps: RebootGateDeps): RebootGate[] {
 async function checkStandby({ standby, clock, signal }: RebootGateDeps): Promise<GateAnswer> {
   if (!standby) return { state: 'skipped', reason: 'no standby gateway is configured' }
   const { gatewayUrl, tokenFile } = standby
-  await logIn({ gatewayUrl, readToken: () => readTokenFile(tokenFile), clock, signal })
-  return OPEN
+  const token = readTokenFile(tokenFile)
+  const expiresInMs = (expiryOf(token) ?? Number.POSITIVE_INFINITY) * SECOND - clock.now()
+  const advice = expiresInMs < EXPIRES_SOON_MS ? expiryAdvice(tokenFile, expiresInMs) : undefined
+  try {
+    await logIn({ gatewayUrl, readToken: () => token, clock, signal })
+  } catch (error) {
+    throw advice === undefined ? error : new Error(`${errorMessage(error)}; ${advice}`, { cause: error })
+  }
+  return advice === undefined ? OPEN : { ...OPEN, reason: advice }
+}
+
+function expiryAdvice(path: string, expiresInMs: number): string {
+  const days = Math.floor(expiresInMs / DAY)
+  const state = expiresInMs <= 0 ? 'has expired' : `expires in less than ${days + 1} d`
+  return `the token of ${path} ${state}: write a new one (platform token issue)`
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   nightOf,
   RUN_STATES,
   withNight,
+  withOpenAlert,
   type BackupState,
   type RunFailure,
   type RunRecord,
@@ -202,7 +203,7 @@ export class Night {
     context.update({
       run: { ...run, status: 'failed', reached: reachedAfter(run, failure), failure },
       nights: withNight(state, { ...night, failures }),
-      openAlerts: [...new Set([...state.openAlerts, 'failed' as const])],
+      openAlerts: withOpenAlert(state, 'failed'),
     })
   }
 
@@ -246,7 +247,7 @@ export class Night {
     await alerts.openTicket(lostNightTicket(date, ticketText(message, state)))
     context.update({
       nights: withNight(state, { ...nightOf(state, date), lostAt: clock.now() }),
-      openAlerts: [...new Set([...state.openAlerts, 'critical' as const])],
+      openAlerts: withOpenAlert(state, 'critical'),
     })
     return {
       outcome: 'lost',

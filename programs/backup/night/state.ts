@@ -93,6 +93,10 @@ export interface DrillRecord {
   readonly rpoSeconds: number
 }
 
+const OPEN_ALERTS = ['failed', 'critical', 'selfcheck'] as const
+/** An alert that was raised and not closed yet. */
+export type OpenAlert = (typeof OPEN_ALERTS)[number]
+
 /** The content of `state.json`: a plain value, without secrets. */
 export interface BackupState {
   readonly format: 1
@@ -100,8 +104,8 @@ export interface BackupState {
   /** The last dates on which something has happened, the newest last. */
   readonly nights: readonly NightRecord[]
   readonly lastSuccess?: LastSuccess
-  /** The alerts that a success has to close. */
-  readonly openAlerts: readonly ('failed' | 'critical')[]
+  /** The alerts that a success has to close: of a backup, or of a self-check. */
+  readonly openAlerts: readonly OpenAlert[]
   /** The ids that were given lately. */
   readonly givenIds: readonly string[]
   /** Runs that are given up, whose archives may be on the drive. */
@@ -128,6 +132,11 @@ export const EMPTY_STATE: BackupState = {
 /** What has happened on a local date. */
 export function nightOf({ nights }: BackupState, date: string): NightRecord {
   return nights.find((night) => night.date === date) ?? { date, failures: 0 }
+}
+
+/** The open alerts with one more. */
+export function withOpenAlert({ openAlerts }: BackupState, alert: OpenAlert): readonly OpenAlert[] {
+  return [...new Set([...openAlerts, alert])]
 }
 
 const KEPT_NIGHTS = 10
@@ -226,7 +235,7 @@ const CHECKS: Readonly<Record<keyof BackupState, Check>> = {
   lastSuccess: optional(
     objectOf({ backupId: isBackupId, at: isNumber, size: isNumber, sha256: isText, path: isText }),
   ),
-  openAlerts: listOf(oneOf(['failed', 'critical'])),
+  openAlerts: listOf(oneOf(OPEN_ALERTS)),
   givenIds: listOf(isBackupId),
   abandonedIds: listOf(isBackupId),
   remoteIds: optional(listOf(isBackupId)),

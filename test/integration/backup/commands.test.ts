@@ -1,15 +1,29 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { DatabaseFiles } from '../../../programs/backup/database-files.ts'
-import { BackupParts, retryBackup, runBackup, selfcheck } from '../../../programs/backup/index.ts'
+import {
+  backupStatus,
+  BackupParts,
+  restore,
+  retryBackup,
+  runBackup,
+  selfcheck,
+} from '../../../programs/backup/index.ts'
+import type { BackupRuntime } from '../../../programs/backup/parts.ts'
+import { withRunLock } from '../../../programs/backup/commands/lock.ts'
 import { nightOf } from '../../../programs/backup/night/state.ts'
 import { loadConfig } from '../../../src/config/config.ts'
+import { systemClock, type WaitingClock } from '../../../src/kernel/clock.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { writeTokenFile } from '../../support/drive-world.ts'
+import { eventually } from '../../support/eventually.ts'
 import { fakeDatabases } from '../../support/night-world.ts'
 
 function newDirectory(t: TestContext): string {
@@ -18,8 +32,27 @@ function newDirectory(t: TestContext): string {
   return directory
 }
 
-/** The routine on a server whose drive and platform are away. Every wait ends at once, after its time. */
-function partsOf(directory: string, lines: string[], signal?: AbortSignal): BackupParts {
+interface PartsOptions extends Partial<Pick<BackupRuntime, 'signal' | 'clock'>> {
+  readonly platformApi?: string
+}
+
+/** 02:00 in Berlin. Every wait ends at once, after its time. */
+function instantClock(): WaitingClock {
+  const clock = fakeClock(Date.UTC(2026, 0, 31, 1))
+  return {
+    ...clock,
+    async wait(milliseconds, signal) {
+      if (!signal?.aborted) clock.advance(milliseconds)
+    },
+  }
+}
+
+/** The routine on a server whose drive is away, and its platform, too, unless it is named. */
+function partsOf(
+  directory: string,
+  lines: string[],
+  { signal, clock = instantClock(), platformApi = 'http://127.0.0.1:1' }: PartsOptions = {},
+): BackupParts {
   mkdirSync(join(directory, 'certs/backend'), { recursive: true })
   writeTokenFile(join(directory, 'certs/backend/drive-token.json'))
   const secrets = join(directory, 'backup.env')
@@ -30,11 +63,10 @@ function partsOf(directory: string, lines: string[], signal?: AbortSignal): Back
       BACKUP_INSTALL_ROOT: directory,
       BACKUP_DRIVE_API_URL: 'http://127.0.0.1:1',
       BACKUP_DRIVE_SECRETS_FILE: secrets,
-      BACKUP_PLATFORM_API: 'http://127.0.0.1:1',
+      BACKUP_PLATFORM_API: platformApi,
       BACKUP_TIME_ZONE: 'Europe/Berlin',
     },
   })
-  const clock = fakeClock(Date.UTC(2026, 0, 31, 1))
   return new BackupParts({
     loaded,
     databases: fakeDatabases({ calls: [], faults: {} }) as DatabaseFiles,
@@ -47,12 +79,7 @@ function partsOf(directory: string, lines: string[], signal?: AbortSignal): Back
       checkDatabase: async () => '',
     },
     program: { command: [], configFile: undefined, workingDirectory: '/' },
-    clock: {
-      ...clock,
-      async wait(milliseconds, signal) {
-        if (!signal?.aborted) clock.advance(milliseconds)
-      },
-    },
+    clock,
     print: (line) => lines.push(line),
     progress: () => undefined,
     signal,
@@ -81,10 +108,91 @@ test('retry waits and tries until the window ends, and then reports that the nig
 
 test('a self-check that is interrupted reports nothing, and the reboot stays to be confirmed', async (t) => {
   const directory = newDirectory(t)
-  using parts = partsOf(directory, [], AbortSignal.abort())
+  using parts = partsOf(directory, [], { signal: AbortSignal.abort() })
   const pendingReboot = { backupId: '20260131-020000', at: 1 }
   parts.state.write({ ...parts.state.read(), pendingReboot })
   assert.equal((await selfcheck(parts)).exitCode, 1)
   assert.deepEqual(parts.state.read().pendingReboot, pendingReboot)
   assert.equal(existsSync(join(directory, 'backups/outbox.jsonl')), false)
 })
+
+/** A healthy platform that takes every report. */
+async function startPlatform(t: TestContext) {
+  const reports: string[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const {
+        level,
+        body = '',
+        dedup_key: key,
+      } = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, string>
+      if (request.url === '/alerts/report') reports.push(`${/alarm_id=(\S+)/.exec(body)?.[1]} ${level}`)
+      if (request.url === '/tickets') reports.push(`ticket ${key}`)
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"status":"ok","id":"made"}')
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { reports, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+test('a self-check that passes closes the alert of one that failed, and sends what waited', async (t) => {
+  const directory = newDirectory(t)
+  using failing = partsOf(directory, [])
+  const pendingReboot = { backupId: '20260131-020000', at: 1 }
+  failing.state.write({ ...failing.state.read(), pendingReboot })
+  assert.equal((await selfcheck(failing)).exitCode, 1)
+  assert.deepEqual(failing.state.read().openAlerts, ['selfcheck'])
+
+  const platform = await startPlatform(t)
+  using passing = partsOf(directory, [], { clock: systemClock, platformApi: platform.url })
+  assert.equal((await selfcheck(passing)).exitCode, 0)
+  assert.deepEqual(platform.reports, [
+    'system.selfcheck.failed CRITICAL',
+    'ticket selfcheck:2026-01-31',
+    'system.reboot.init CLOSE',
+    'system.selfcheck.failed CLOSE',
+  ])
+  const { openAlerts, pendingReboot: pending } = passing.state.read()
+  assert.deepEqual([openAlerts, pending], [[], undefined])
+  assert.equal((await selfcheck(passing)).exitCode, 0)
+  assert.equal(platform.reports.length, 4)
+})
+
+test('a self-check changes the state after the run that has the lock', async (t) => {
+  const directory = newDirectory(t)
+  const platform = await startPlatform(t)
+  using parts = partsOf(directory, [], { clock: systemClock, platformApi: platform.url })
+  parts.state.write({ ...parts.state.read(), pendingReboot: { backupId: '20260131-020000', at: 1 } })
+  let checking: ReturnType<typeof selfcheck> | undefined
+  await withRunLock(parts, async () => {
+    checking = selfcheck(parts)
+    await eventually('the report', () => platform.reports.length === 1)
+    parts.state.write({ ...parts.state.read(), rebootedOn: '2026-01-31' })
+  })
+  assert.equal((await checking)?.exitCode, 0)
+  const { pendingReboot, rebootedOn } = parts.state.read()
+  assert.deepEqual([pendingReboot, rebootedOn], [undefined, '2026-01-31'])
+})
+
+for (const [command, call] of [
+  ['status', (parts: BackupParts) => backupStatus(parts)],
+  [
+    'restore',
+    (parts: BackupParts) => restore(parts, { backupId: undefined, latest: true }).catch(() => undefined),
+  ],
+] as const)
+  test(`${command} sends what waits for the platform, also without a report of its own`, async (t) => {
+    const directory = newDirectory(t)
+    using away = partsOf(directory, [])
+    await away.openAlerts().report('backup_started', {})
+    const platform = await startPlatform(t)
+    using parts = partsOf(directory, [], { clock: systemClock, platformApi: platform.url })
+    rmSync(join(directory, 'certs/backend/drive-token.json'))
+    await call(parts)
+    assert.deepEqual(platform.reports, ['backup.start INFO'])
+    assert.equal(parts.openAlerts().waiting(), 0)
+  })

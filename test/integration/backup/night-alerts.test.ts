@@ -107,6 +107,7 @@ const NIGHTS: readonly (readonly [
   ['failure_closed', 'recovered', 'CLOSE', 5, 4],
   ['reboot_blocked', 'firing', 'WARNING', 2, 1],
   ['selfcheck_failed', 'firing', 'CRITICAL', 4, 1],
+  ['selfcheck_closed', 'recovered', 'CLOSE', 5, 1],
 ]
 
 test('each report has the effect of its row: the alert is raised, repeated or closed', async () => {

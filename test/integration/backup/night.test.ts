@@ -83,6 +83,14 @@ describe('a good night', () => {
   })
 })
 
+test('a success closes no alert of a self-check', async () => {
+  await using world = await nightWorld()
+  world.setState({ ...world.state(), openAlerts: ['failed', 'selfcheck'] })
+  await world.night().runScheduled()
+  assert.deepEqual(world.state().openAlerts, ['selfcheck'])
+  assert.deepEqual(world.alerts.slice(1, 3), ['backup.done INFO 2', 'backup.failed CLOSE 0'])
+})
+
 describe('a night with failures', () => {
   test('is retried with the same id, and one failure is an ERROR', async () => {
     await using world = await nightWorld()

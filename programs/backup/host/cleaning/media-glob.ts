@@ -1,4 +1,5 @@
 import { matchesGlob } from 'node:path'
+import { isWildcard, mediaGlobProblem, segmentsOf } from '../../../../src/config/media-glob.ts'
 
 /** A checked glob of `media_globs`. */
 export interface MediaGlob {
@@ -8,20 +9,7 @@ export interface MediaGlob {
   readonly segments: readonly string[]
 }
 
-const WILDCARD = /[*?[\]{}!()\\]/
 export const ANY_DEPTH = '**'
-
-/** What is wrong with a glob; undefined for a good one. */
-export function mediaGlobProblem(glob: string): string | undefined {
-  if (!glob.startsWith('/')) return 'must be an absolute path'
-  const segments = segmentsOf(glob)
-  if (segments.includes('..')) return 'must not contain ..'
-  if (glob.includes('\0')) return 'must not contain a null character'
-  if (segments.length < 2 || isWildcard(segments[0] ?? ''))
-    return 'must name a directory below / before its first wildcard'
-  if (segments.some((each) => !isBalanced(each))) return 'must not contain / inside of braces or brackets'
-  return undefined
-}
 
 /** Throws for a glob that {@link mediaGlobProblem} objects to. */
 export function parseMediaGlob(glob: string): MediaGlob {
@@ -43,18 +31,4 @@ export function parseMediaGlob(glob: string): MediaGlob {
 /** Whether a name matches a segment. As in a shell, a wildcard does not match a dot at the beginning. */
 export function matchesSegment(name: string, segment: string): boolean {
   return isWildcard(segment) ? matchesGlob(name, segment) : name === segment
-}
-
-function segmentsOf(glob: string): string[] {
-  return glob.split('/').filter((each) => each !== '' && each !== '.')
-}
-
-function isWildcard(segment: string): boolean {
-  return WILDCARD.test(segment)
-}
-
-/** A brace or bracket that is not closed in its segment would match something else than the whole glob does. */
-function isBalanced(segment: string): boolean {
-  const count = (character: string) => segment.split(character).length
-  return count('{') === count('}') && count('[') === count(']')
 }

@@ -24,7 +24,8 @@ export const succeedStep: NightStep = {
     context.update({
       nights: withNight(state, { ...nightOf(state, run.date), succeededAt: now }),
       lastSuccess: { backupId: run.backupId, at: now, size, sha256, path: run.remote?.path ?? '' },
-      openAlerts: [],
+      // Only a self-check that passes closes its alert.
+      openAlerts: state.openAlerts.filter((alert) => alert === 'selfcheck'),
     })
   },
 }
