@@ -102,13 +102,9 @@ UNIT
   await world.untilPlatformAnswers()
   const selfcheck = await guest.run('/bin/systemctl', 'start', 'platform-backup-selfcheck')
   assert.equal(selfcheck.code, 0, selfcheck.stderr)
-  const alert = await world.alert('system.selfcheck.failed')
-  assert.equal(alert?.severity, 'CRITICAL')
-  const { items } = (await (await world.call('GET', '/tickets')).json()) as { items: { level: string }[] }
-  assert.deepEqual(
-    items.map(({ level }) => level),
-    ['critical'],
-  )
+  await untilAlert(world, 'system.selfcheck.failed', 'recovered')
+  assert.deepEqual(await world.weightsOf('system.selfcheck.failed'), [0, 6])
+  assert.deepEqual(await world.ticketLevels(), ['critical'])
   return { nights: 1, 'critical alerts': 1, tickets: 1 }
 }
 

@@ -39,6 +39,7 @@ export interface ClientEvent {
 }
 
 export interface AlertRow {
+  readonly id: string
   readonly alarm_id: string | null
   readonly status: string
   readonly severity: string
@@ -130,13 +131,25 @@ export class NightWorld {
     )
   }
 
-  async alerts(): Promise<AlertRow[]> {
-    const { items } = (await (await this.call('GET', '/alerts?limit=100')).json()) as { items: AlertRow[] }
-    return items
+  alerts(): Promise<AlertRow[]> {
+    return this.#list<AlertRow>('/alerts?limit=100')
   }
 
   async alert(alarmId: string): Promise<AlertRow | undefined> {
     return (await this.alerts()).find(({ alarm_id: id }) => id === alarmId)
+  }
+
+  /** The weights that an alert has had, the newest first. */
+  async weightsOf(alarmId: string): Promise<number[]> {
+    const alert = await this.alert(alarmId)
+    assert.ok(alert, `no alert ${alarmId}`)
+    const history = await this.#list<{ weight: number }>(`/alerts/${alert.id}/history`)
+    return history.map(({ weight }) => weight)
+  }
+
+  async ticketLevels(): Promise<string[]> {
+    const tickets = await this.#list<{ level: string }>('/tickets')
+    return tickets.map(({ level }) => level)
   }
 
   /** The content of `state.json`, empty before the first run. */
@@ -161,6 +174,11 @@ export class NightWorld {
   archives(): string[] {
     const state = readFileSync(join(this.#driveFiles, 'state.json'), 'utf8')
     return [...new Set(state.match(/backup-\d{8}-\d{6}\.tar\.zst/g))]
+  }
+
+  async #list<T>(path: string): Promise<T[]> {
+    const { items } = (await (await this.call('GET', path)).json()) as { items: T[] }
+    return items
   }
 
   async #startClient(scope: AsyncDisposableStack, directory: string, gateway: string): Promise<void> {
