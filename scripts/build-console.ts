@@ -9,6 +9,7 @@ import { root } from './runtime.mjs'
 const PAGES = [
   { name: 'tunnels', base: '/tunnels/' },
   { name: 'docs', base: '/docs/' },
+  { name: 'console', base: '/console/' },
 ] as const
 
 /** The beginning of the head of every page. The files are relative to the page. */

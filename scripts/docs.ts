@@ -1,9 +1,11 @@
-// Generates docs/reference/ from the program. With --check it writes nothing and reports stale pages.
+// Generates docs/reference/, and the API for the console, from the program. With --check it writes nothing and reports
+// stale files.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { commandsPage } from './docs/commands.ts'
 import { configurationPage } from './docs/configuration.ts'
+import { consoleApi } from './docs/console-api.ts'
 import { errorsPage } from './docs/errors.ts'
 import { eventsPage } from './docs/events.ts'
 import { metricsPage } from './docs/metrics.ts'
@@ -12,6 +14,9 @@ import { observePlatform, type Observations } from './docs/world.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIRECTORY = 'docs/reference'
+
+/** What the console knows of the API. */
+const CONSOLE_API = 'console/api/generated.ts'
 
 /** The pages by file name. Their text depends on the program only, not on the time or the machine. */
 const PAGES: Readonly<Record<string, (observed: Observations) => string | Promise<string>>> = {
@@ -24,46 +29,51 @@ const PAGES: Readonly<Record<string, (observed: Observations) => string | Promis
   'events.md': eventsPage,
 }
 
-async function makePages(): Promise<Map<string, string>> {
+/** The generated files by their paths in the repository. */
+async function makeFiles(): Promise<Map<string, string>> {
   const observed = await observePlatform()
-  const pages = new Map<string, string>()
-  for (const [name, make] of Object.entries(PAGES)) pages.set(name, await make(observed))
-  return pages
+  const files = new Map([[CONSOLE_API, consoleApi(observed.openApi)]])
+  for (const [name, make] of Object.entries(PAGES)) files.set(`${DIRECTORY}/${name}`, await make(observed))
+  return files
 }
 
-function write(pages: ReadonlyMap<string, string>): void {
+function write(files: ReadonlyMap<string, string>): void {
   mkdirSync(join(ROOT, DIRECTORY), { recursive: true })
-  for (const [name, text] of pages) writeFileSync(join(ROOT, DIRECTORY, name), text)
+  for (const [path, text] of files) writeFileSync(join(ROOT, path), text)
 }
 
-/** One line for each page that is stale or does not belong into the directory. */
-function problemsIn(pages: ReadonlyMap<string, string>): string[] {
-  const stale = [...pages].filter(([name, text]) => readPage(name) !== text)
-  const orphaned = generatedFiles().filter((name) => !pages.has(name))
+/** One line for each file that is stale or does not belong into the directory. */
+function problemsIn(files: ReadonlyMap<string, string>): string[] {
+  const stale = [...files].filter(([path, text]) => readGenerated(path) !== text)
+  const orphaned = pagesInDirectory().filter((path) => !files.has(path))
   return [
-    ...stale.map(([name]) => `${DIRECTORY}/${name} is stale; run: node scripts/docs.ts`),
-    ...orphaned.map((name) => `${DIRECTORY}/${name} is not generated; remove it`),
+    ...stale.map(([path]) => `${path} is stale; run: node scripts/docs.ts`),
+    ...orphaned.map((path) => `${path} is not generated; remove it`),
   ]
 }
 
-function readPage(name: string): string | undefined {
-  return generatedFiles().includes(name) ? readFileSync(join(ROOT, DIRECTORY, name), 'utf8') : undefined
+function readGenerated(path: string): string | undefined {
+  try {
+    return readFileSync(join(ROOT, path), 'utf8')
+  } catch {
+    return undefined
+  }
 }
 
-function generatedFiles(): string[] {
+function pagesInDirectory(): string[] {
   try {
-    return readdirSync(join(ROOT, DIRECTORY))
+    return readdirSync(join(ROOT, DIRECTORY)).map((name) => `${DIRECTORY}/${name}`)
   } catch {
     return []
   }
 }
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-const pages = await makePages()
+const files = await makeFiles()
 if (values.check) {
-  const problems = problemsIn(pages)
+  const problems = problemsIn(files)
   for (const problem of problems) console.error(problem)
   if (problems.length > 0) process.exitCode = 1
 } else {
-  write(pages)
+  write(files)
 }

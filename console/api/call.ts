@@ -5,6 +5,7 @@ export type CallResult =
       readonly status: number
       readonly body: unknown
       readonly retryAfter: string | null
+      readonly etag: string | null
     }
   | { readonly kind: 'unanswered'; readonly reason: string }
 
@@ -32,12 +33,13 @@ export async function callApi(
       status,
       body: parseJson(await response.text()),
       retryAfter: headers.get('retry-after'),
+      etag: headers.get('etag'),
     }
   } catch (error) {
     if (signal?.aborted) throw error
     const reason = limit.aborted
-      ? `The gateway did not answer within ${TIME_LIMIT_MS / 1_000} seconds.`
-      : 'The gateway cannot be reached.'
+      ? `The server did not answer within ${TIME_LIMIT_MS / 1_000} seconds.`
+      : 'The server cannot be reached.'
     return { kind: 'unanswered', reason }
   }
 }
@@ -56,5 +58,5 @@ export function errorMessage(status: number, body: unknown): string {
   if (typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string') {
     return body.message
   }
-  return `The gateway answered with status ${status}.`
+  return `The server answered with status ${status}.`
 }

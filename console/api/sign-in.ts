@@ -1,8 +1,16 @@
 import { callApi, errorMessage, type Fetch } from './call.ts'
 
+export type SignInRefusal =
+  | { readonly code: 'wrong_credentials' | 'not_a_token' }
+  | { readonly code: 'throttled'; readonly seconds: number }
+  | { readonly code: 'other'; readonly message: string }
+
 export type SignInResult =
   | { readonly kind: 'signed_in'; readonly token: string }
-  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'refused'; readonly refusal: SignInRefusal }
+
+// When the platform does not say how long to wait.
+const DEFAULT_PAUSE_SECONDS = 60
 
 /** Changes a name and a password into a token. */
 export async function signIn(fetch: Fetch, username: string, password: string): Promise<SignInResult> {
@@ -11,12 +19,13 @@ export async function signIn(fetch: Fetch, username: string, password: string): 
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ username, password }),
   })
-  if (result.kind === 'unanswered') return { kind: 'refused', message: result.reason }
+  if (result.kind === 'unanswered')
+    return { kind: 'refused', refusal: { code: 'other', message: result.reason } }
   const { status, body, retryAfter } = result
   const token = status === 200 ? tokenIn(body) : undefined
   return token
     ? { kind: 'signed_in', token }
-    : { kind: 'refused', message: refusal(status, body, retryAfter) }
+    : { kind: 'refused', refusal: refusalOf(status, body, retryAfter) }
 }
 
 function tokenIn(body: unknown): string | undefined {
@@ -24,8 +33,8 @@ function tokenIn(body: unknown): string | undefined {
   return isToken && typeof body.access_token === 'string' ? body.access_token : undefined
 }
 
-function refusal(status: number, body: unknown, retryAfter: string | null): string {
-  if (status === 401) return 'Name or password is wrong.'
-  if (status === 429) return `Too many attempts. Try again in ${Number(retryAfter) || 60} seconds.`
-  return errorMessage(status, body)
+function refusalOf(status: number, body: unknown, retryAfter: string | null): SignInRefusal {
+  if (status === 401) return { code: 'wrong_credentials' }
+  if (status === 429) return { code: 'throttled', seconds: Number(retryAfter) || DEFAULT_PAUSE_SECONDS }
+  return { code: 'other', message: errorMessage(status, body) }
 }

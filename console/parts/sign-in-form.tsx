@@ -1,14 +1,13 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { cleanToken, isToken } from '../api/token.ts'
-import type { SignInResult } from '../api/sign-in.ts'
+import type { ComponentChildren } from 'preact'
+import type { SignInRefusal, SignInResult } from '../api/sign-in.ts'
+import { localNumber } from '../i18n/local.ts'
 import { Brand } from './brand.tsx'
+import { signInWords } from './sign-in-words.ts'
 
-type Way = 'password' | 'token'
-
-const WAYS: readonly { readonly way: Way; readonly label: string }[] = [
-  { way: 'password', label: 'Name and password' },
-  { way: 'token', label: 'Token' },
-]
+const WAYS = ['password', 'token'] as const
+type Way = (typeof WAYS)[number]
 
 export interface SignInFormProps {
   readonly title: string
@@ -17,12 +16,15 @@ export interface SignInFormProps {
   readonly notice: string | null
   readonly signIn: (username: string, password: string) => Promise<SignInResult>
   readonly onToken: (token: string) => void
+  /** Other ways to sign in, and what the form is followed by. */
+  readonly children?: ComponentChildren
 }
 
 /** Asks for a name and password, or for a token; neither is kept by the form. */
-export function SignInForm({ title, purpose, notice, signIn, onToken }: SignInFormProps) {
+export function SignInForm({ title, purpose, notice, signIn, onToken, children }: SignInFormProps) {
+  const words = signInWords()
   const way = useSignal<Way>('password')
-  const problem = useSignal<string | null>(null)
+  const problem = useSignal<SignInRefusal | null>(null)
   const busy = useSignal(false)
 
   const submit = async (event: SubmitEvent) => {
@@ -37,10 +39,10 @@ export function SignInForm({ title, purpose, notice, signIn, onToken }: SignInFo
         : await signIn(textOf(form, 'username'), textOf(form, 'password'))
     busy.value = false
     if (result.kind === 'signed_in') onToken(result.token)
-    else problem.value = result.message
+    else problem.value = result.refusal
   }
 
-  const message = problem.value ?? notice
+  const message = problem.value ? refusalText(problem.value) : notice
   return (
     <main class="sign-in">
       <form
@@ -58,21 +60,21 @@ export function SignInForm({ title, purpose, notice, signIn, onToken }: SignInFo
         </div>
         {way.value === 'password' ? <PasswordFields /> : <TokenField />}
         <button class="button button-main" type="submit" aria-disabled={busy.value}>
-          {busy.value ? 'Signing in …' : 'Sign in'}
+          {busy.value ? words.signingIn : words.signIn}
         </button>
-        <p class="hint">
-          The token stays in this browser tab and is forgotten when you close it or sign out.
-        </p>
+        <p class="hint">{words.kept}</p>
+        {children}
       </form>
     </main>
   )
 }
 
 function WayChoice({ way, onChange }: { readonly way: Signal<Way>; readonly onChange: () => void }) {
+  const words = signInWords()
   return (
     <fieldset class="segments">
-      <legend class="visually-hidden">Sign in with</legend>
-      {WAYS.map(({ way: value, label }) => (
+      <legend class="visually-hidden">{words.signInWith}</legend>
+      {WAYS.map((value) => (
         <label class="segment" key={value}>
           <input
             type="radio"
@@ -84,7 +86,7 @@ function WayChoice({ way, onChange }: { readonly way: Signal<Way>; readonly onCh
               onChange()
             }}
           />
-          <span>{label}</span>
+          <span>{words.ways[value]}</span>
         </label>
       ))}
     </fieldset>
@@ -92,10 +94,11 @@ function WayChoice({ way, onChange }: { readonly way: Signal<Way>; readonly onCh
 }
 
 function PasswordFields() {
+  const words = signInWords()
   return (
     <>
       <label class="field">
-        Name
+        {words.name}
         <input
           name="username"
           type="text"
@@ -106,7 +109,7 @@ function PasswordFields() {
         />
       </label>
       <label class="field">
-        Password
+        {words.password}
         <input name="password" type="password" autocomplete="current-password" required />
       </label>
     </>
@@ -114,9 +117,10 @@ function PasswordFields() {
 }
 
 function TokenField() {
+  const words = signInWords()
   return (
     <label class="field">
-      Token
+      {words.ways.token}
       <input
         name="token"
         type="password"
@@ -126,7 +130,7 @@ function TokenField() {
         aria-describedby="token-hint"
       />
       <span id="token-hint" class="hint">
-        From an administrator, or from <code>platform token issue</code>.
+        {words.tokenFrom} <code>platform token issue</code>
       </span>
     </label>
   )
@@ -135,7 +139,21 @@ function TokenField() {
 function acceptToken(pasted: string): SignInResult {
   const token = cleanToken(pasted)
   if (isToken(token)) return { kind: 'signed_in', token }
-  return { kind: 'refused', message: 'This is not a token: it has characters that no token has.' }
+  return { kind: 'refused', refusal: { code: 'not_a_token' } }
+}
+
+function refusalText(refusal: SignInRefusal): string {
+  const words = signInWords()
+  switch (refusal.code) {
+    case 'wrong_credentials':
+      return words.wrongCredentials
+    case 'not_a_token':
+      return words.notAToken
+    case 'throttled':
+      return words.throttled(localNumber(refusal.seconds))
+    case 'other':
+      return refusal.message
+  }
 }
 
 function textOf(form: FormData, name: string): string {

@@ -1,5 +1,6 @@
 import { Changes } from '../../infra/http/changes.ts'
 import { createClientAddress } from '../../infra/http/client-address.ts'
+import { consoleRoutes } from '../../infra/http/console-page.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer, type HttpServerOptions } from '../../infra/http/server.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -24,6 +25,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
     ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),
     routes: [...routesOf(domains), ...operations],
+    pages: consoleRoutes({ hasProvider: config.auth.oidc.issuer !== undefined }),
     identify: createIdentify({ authenticator, trustedProxies }),
     authenticator,
     clientAddress: createClientAddress(trustedProxies),

@@ -33,23 +33,33 @@ interface Build {
   readonly assets: ReadonlyMap<string, string>
 }
 
+export interface BuiltPageOptions {
+  readonly directory?: string | undefined
+  /** What the scripts of the page read about the server: names and contents of `meta` elements. No secrets. */
+  readonly facts?: Readonly<Record<string, string>>
+}
+
 /** A page for the browser that `scripts/build-console.ts` has built, and its assets. */
 export class BuiltPage {
   readonly #name: string
   readonly #directory: string
+  readonly #facts: string
   #build: Build | undefined
 
   /** `name` is the directory of the page in `console/pages`. */
-  constructor(name: string, directory = join(PAGES, name)) {
+  constructor(name: string, { directory = join(PAGES, name), facts = {} }: BuiltPageOptions = {}) {
     this.#name = name
     this.#directory = directory
+    this.#facts = Object.entries(facts)
+      .map(([fact, content]) => `<meta name="${fact}" content="${content}" />`)
+      .join('')
   }
 
   /** 503 if the page is not built. */
   page(): Answer {
     const build = this.#read()
     if (!build) return notBuilt(this.#name)
-    return ok(build.page, {
+    return ok(build.page.replace('</head>', `${this.#facts}</head>`), {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': PAGE_POLICY,
       // The names of the assets change with their content, the name of the page does not.

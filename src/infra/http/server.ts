@@ -32,6 +32,8 @@ import { compileValidator } from './validation.ts'
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[]
+  /** Pages for the browser, which are no operations of the API. */
+  readonly pages?: readonly Route[]
   readonly identify: Identify
   /** By default the TCP peer. */
   readonly clientAddress?: ClientAddress
@@ -122,9 +124,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   answerFailures(app, options.logger)
   const countRefusal = await limitRate(app, options.rateLimitPerMinute, options.clientAddress)
   answerUnknownPaths(app, countRefusal)
-  const { identify, passOn: api, version } = options
+  const { identify, pages = [], passOn: api, version } = options
   // A gateway passes requests for the document on to its api.
-  const routes = api ? options.routes : [...options.routes, ...docsRoutes(options.routes, version)]
+  const routes = api ? options.routes : [...options.routes, ...docsRoutes(options.routes, version), ...pages]
   await app.register(async (scope) => {
     for (const route of routes) addRoute(scope, route, { ...options, countRefusal, longResponses, record })
     refuseOtherMethods(scope, routes, countRefusal)

@@ -7,7 +7,7 @@ import { BuiltPage } from '../http/built-page.ts'
  * contain no data; the page requests `/tunnels/state` with the token of its user.
  */
 export function tunnelsPageRoutes(directory?: string): Route[] {
-  const tunnels = new BuiltPage('tunnels', directory)
+  const tunnels = new BuiltPage('tunnels', { directory })
   return [
     route({
       method: 'GET',

@@ -1,0 +1,150 @@
+import { signal } from '@preact/signals'
+import { EventStreamParser, type LiveEvent } from './event-stream.ts'
+import { pauseAfter } from './poll.ts'
+
+/** `off` is final: the user may read no events. */
+export type LiveState = 'connecting' | 'live' | 'broken' | 'off'
+
+export interface LiveDeps {
+  readonly fetch: (path: string, init: RequestInit) => Promise<Response>
+  /** Ends early, without an error, when the signal aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly onRefused: (token: string) => void
+}
+
+export interface LiveListener {
+  /** Begin of the subjects: `order.`. */
+  readonly prefix: string
+  readonly onEvent: (event: LiveEvent) => void
+  /** Events were missed: read again. */
+  readonly onGap: () => void
+}
+
+// The platform sends a comment every 15 seconds.
+const SILENCE_LIMIT_MS = 40_000
+
+/** Follows the events of the platform. A stream that breaks is resumed behind the last event that was read. */
+export class LiveEvents {
+  readonly state = signal<LiveState>('connecting')
+  readonly #deps: LiveDeps
+  readonly #listeners = new Set<LiveListener>()
+  #woken = new AbortController()
+
+  constructor(deps: LiveDeps) {
+    this.#deps = deps
+  }
+
+  /** Returns what ends the subscription. */
+  subscribe(listener: LiveListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Follows with this token until the signal aborts, or the token is refused. */
+  async follow(token: string, stopped: AbortSignal): Promise<void> {
+    const parser = new EventStreamParser()
+    this.state.value = 'connecting'
+    for (let failures = 0; !stopped.aborted; failures++) {
+      if (await this.#connect(token, parser, stopped, () => (failures = 0))) return
+      if (stopped.aborted) return
+      this.state.value = 'broken'
+      this.#woken = new AbortController()
+      await this.#deps.wait(pauseAfter(failures), AbortSignal.any([stopped, this.#woken.signal]))
+    }
+  }
+
+  /** Tries again now, if the stream is broken. */
+  retryNow(): void {
+    this.#woken.abort()
+  }
+
+  /** Reads one connection to its end; true if another one would be refused, too. */
+  async #connect(
+    token: string,
+    parser: EventStreamParser,
+    stopped: AbortSignal,
+    onOpen: () => void,
+  ): Promise<boolean> {
+    const silence = new Watchdog(SILENCE_LIMIT_MS)
+    try {
+      const response = await this.#deps.fetch('/events', {
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(parser.lastEventId && { 'last-event-id': parser.lastEventId }),
+        },
+        cache: 'no-store',
+        signal: AbortSignal.any([stopped, silence.signal]),
+      })
+      if (response.status === 401 || response.status === 403) return this.#refused(response.status, token)
+      if (!response.ok || !response.body) return false
+      onOpen()
+      this.#opened(parser)
+      await this.#read(response.body, parser, silence)
+      return false
+    } catch {
+      // Broken, stopped or silent: the loop continues or ends.
+      return false
+    } finally {
+      silence.stop()
+    }
+  }
+
+  #refused(status: 401 | 403, token: string): true {
+    if (status === 401) this.#deps.onRefused(token)
+    else this.state.value = 'off'
+    return true
+  }
+
+  #opened({ lastEventId }: EventStreamParser): void {
+    const wasBroken = this.state.peek() === 'broken'
+    this.state.value = 'live'
+    // Without a place to resume from, nothing says what happened meanwhile.
+    if (wasBroken && lastEventId === '') this.#notifyGap()
+  }
+
+  async #read(body: ReadableStream<Uint8Array>, parser: EventStreamParser, silence: Watchdog): Promise<void> {
+    const decoder = new TextDecoder()
+    for await (const bytes of body) {
+      silence.reset()
+      for (const event of parser.push(decoder.decode(bytes, { stream: true }))) this.#deliver(event)
+    }
+  }
+
+  #deliver(event: LiveEvent): void {
+    if (event.subject === 'reset') return this.#notifyGap()
+    for (const { prefix, onEvent } of this.#listeners) if (event.subject.startsWith(prefix)) onEvent(event)
+  }
+
+  #notifyGap(): void {
+    for (const { onGap } of this.#listeners) onGap()
+  }
+}
+
+/** Aborts its signal when it was not reset for so long. */
+class Watchdog {
+  readonly #abort = new AbortController()
+  readonly #limitMs: number
+  #timer: ReturnType<typeof setTimeout>
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs
+    this.#timer = this.#start()
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  reset(): void {
+    clearTimeout(this.#timer)
+    this.#timer = this.#start()
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #start() {
+    return setTimeout(() => this.#abort.abort(), this.#limitMs)
+  }
+}

@@ -1,0 +1,25 @@
+import { effect } from '@preact/signals'
+import { render } from 'preact'
+import { browserTiming } from '../../api/browser.ts'
+import { App } from './app.tsx'
+import { live, session } from './platform.ts'
+import { applyPreferences } from './preferences.ts'
+import { redeemTicket } from './provider.ts'
+
+const root = document.getElementById('page')
+if (!root) throw new Error('The document has no element with the id "page".')
+
+applyPreferences()
+await redeemTicket()
+effect(() => {
+  const token = session.token.value
+  if (token === null) return undefined
+  const stopped = new AbortController()
+  void live.follow(token, stopped.signal)
+  return () => stopped.abort()
+})
+document.addEventListener('visibilitychange', () => {
+  if (!browserTiming.isHidden()) live.retryNow()
+})
+addEventListener('online', () => live.retryNow())
+render(<App />, root)

@@ -1,0 +1,38 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { LiveEvent } from '../../../api/event-stream.ts'
+import type { Tone } from '../../../parts/status-badge.tsx'
+import type { Filter } from '../../../parts/list/list-query.ts'
+
+export type Order = AnswerOf<'getOrder'>
+export type OrderStatus = Order['status']
+
+export const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
+
+/** docs/specification.md, Orders */
+export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+  pending: ['paid', 'expired'],
+  paid: ['shipped', 'completed'],
+  shipped: ['completed'],
+  completed: [],
+  expired: [],
+}
+
+export const ORDER_TONES: Readonly<Record<OrderStatus, Tone>> = {
+  pending: 'active',
+  paid: 'good',
+  shipped: 'good',
+  completed: 'quiet',
+  expired: 'warning',
+}
+
+export const ORDER_FILTERS: readonly Filter[] = [
+  { name: 'status', kind: 'choice', values: ORDER_STATUSES },
+  { name: 'platform', kind: 'text' },
+  { name: 'created_from', kind: 'time' },
+  { name: 'created_to', kind: 'time' },
+]
+
+/** The order that an event is about. */
+export function orderIn({ data }: LiveEvent): Order | null {
+  return typeof data === 'object' && data !== null && 'order_id' in data ? (data as Order) : null
+}

@@ -1,0 +1,39 @@
+import lazy from 'preact-iso/lazy'
+import type { OperationName } from '../../api/operations.ts'
+import type { IconName } from '../../parts/icons.ts'
+import { orderWords } from './orders/words.ts'
+
+export interface ConsolePage {
+  /** Behind `/console/`. */
+  readonly name: string
+  readonly title: () => string
+  readonly icon: IconName
+  /** The page exists for users who may call it. */
+  readonly operation: OperationName
+  /** Typed after `g`. */
+  readonly key: string
+  /** Loaded when the page is opened. It gets the part of the path behind the name as `id`. */
+  readonly component: (props: PageProps) => preact.VNode
+}
+
+export interface PageProps {
+  readonly id?: string
+}
+
+/** The pages in the order of the navigation: everything that lists pages reads this list. */
+export const PAGES: readonly ConsolePage[] = [
+  {
+    name: 'orders',
+    title: () => orderWords().title,
+    icon: 'orders',
+    operation: 'listOrders',
+    key: 'o',
+    component: lazy(async () => (await import('./orders/page.tsx')).OrdersPage),
+  },
+]
+
+export const CONSOLE_PATH = '/console'
+
+export function pathOf({ name }: Pick<ConsolePage, 'name'>): string {
+  return `${CONSOLE_PATH}/${name}`
+}

@@ -1,0 +1,54 @@
+import { effect, signal } from '@preact/signals'
+import { language, LANGUAGES, LOCALES, preferredLanguage } from '../../i18n/language.ts'
+
+export const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+
+/** Light or dark; `system` is what the browser prefers. */
+export const theme = signal<Theme>('system')
+
+const KEYS = { language: 'platform.language', theme: 'platform.theme' } as const
+
+/** Reads what the user has chosen in an earlier visit, applies it to the document, and stores every change. */
+export function applyPreferences(): void {
+  const { documentElement } = document
+  language.value = oneOf(LANGUAGES, read(KEYS.language)) ?? preferredLanguage(navigator.languages)
+  theme.value = oneOf(THEMES, read(KEYS.theme)) ?? 'system'
+  effect(() => {
+    documentElement.lang = LOCALES[language.value]
+  })
+  effect(() => {
+    documentElement.dataset['theme'] = theme.value
+  })
+}
+
+export function chooseLanguage(wanted: (typeof LANGUAGES)[number]): void {
+  language.value = wanted
+  write(KEYS.language, wanted)
+}
+
+export function chooseTheme(wanted: Theme): void {
+  theme.value = wanted
+  write(KEYS.theme, wanted)
+}
+
+function oneOf<T extends string>(values: readonly T[], text: string | null): T | undefined {
+  return values.find((value) => value === text)
+}
+
+/** A browser may keep nothing for the page: then the choice lasts until the page is closed. */
+function read(key: string): string | null {
+  try {
+    return localStorage.getItem(key)
+  } catch {
+    return null
+  }
+}
+
+function write(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value)
+  } catch {
+    // See read.
+  }
+}

@@ -1,0 +1,74 @@
+import { useSignal } from '@preact/signals'
+import { Route, Router, useLocation } from 'preact-iso/router'
+import { useEffect } from 'preact/hooks'
+import { KeyHelp } from '../../parts/actions/keys.tsx'
+import { Palette } from '../../parts/actions/palette.tsx'
+import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
+import { Modal } from '../../parts/modal.tsx'
+import { EmptyState } from '../../parts/states.tsx'
+import { Navigation } from './navigation.tsx'
+import { CONSOLE_PATH, PAGES, pathOf, type ConsolePage } from './pages.ts'
+import { session } from './platform.ts'
+import { shellWords } from './shell-words.ts'
+import { suggestObjects } from './suggestions.ts'
+import { TopBar } from './top-bar.tsx'
+import { useShellActions, type Overlay } from './use-shell-actions.ts'
+
+/** What is around every page. A page that the roles of the user do not allow does not exist. */
+export function Shell() {
+  const { route } = useLocation()
+  const overlay = useSignal<Overlay | null>(null)
+  const pages = PAGES.filter(({ operation }) => session.may(operation))
+  const words = shellWords()
+  const close = () => (overlay.value = null)
+  useKeyboard()
+  useShellActions(pages, overlay)
+  return (
+    <div class="shell">
+      <a class="skip-link" href="#content">
+        {words.skip}
+      </a>
+      <TopBar overlay={overlay} />
+      <aside class="side">
+        <Navigation pages={pages} />
+      </aside>
+      <main class="content" id="content" tabIndex={-1}>
+        <Views pages={pages} />
+      </main>
+      {overlay.value === 'palette' && (
+        <Palette suggest={(text) => suggestObjects(text, route)} onClose={close} />
+      )}
+      {overlay.value === 'keys' && <KeyHelp onClose={close} />}
+      {overlay.value === 'menu' && (
+        <Modal label={words.menu} kind="side" onClose={close}>
+          <Navigation pages={pages} onChoice={close} />
+        </Modal>
+      )}
+    </div>
+  )
+}
+
+function Views({ pages }: { readonly pages: readonly ConsolePage[] }) {
+  const words = shellWords()
+  const [first] = pages
+  if (!first) return <EmptyState icon="warning" title={words.noPages} />
+  return (
+    <Router>
+      <Route path={CONSOLE_PATH} component={FirstPage} first={first} />
+      {pages.map((page) => (
+        <Route key={page.name} path={`${pathOf(page)}/:id?`} component={page.component} />
+      ))}
+      <Route default component={NotFound} />
+    </Router>
+  )
+}
+
+function FirstPage({ first }: { readonly first: ConsolePage }) {
+  const { route } = useLocation()
+  useEffect(() => route(pathOf(first), true), [])
+  return <></>
+}
+
+function NotFound() {
+  return <EmptyState icon="warning" title={shellWords().notFound} />
+}

@@ -1,0 +1,50 @@
+import { useEffect } from 'preact/hooks'
+import { signIn } from '../../../api/sign-in.ts'
+import { language, LANGUAGE_NAMES, LANGUAGES } from '../../../i18n/language.ts'
+import { SignInForm } from '../../../parts/sign-in-form.tsx'
+import { session } from '../platform.ts'
+import { chooseLanguage } from '../preferences.ts'
+import { hasProvider, providerAddress, ticketFailure } from '../provider.ts'
+import { signInPageWords } from './words.ts'
+
+const fetchHere = (path: string, init: RequestInit) => fetch(path, init)
+
+/** The way into the console; afterwards it shows the view that the address names. */
+export function SignInPage() {
+  const words = signInPageWords()
+  useEffect(() => void (document.title = words.title), [words])
+  return (
+    <SignInForm
+      title={words.title}
+      purpose={words.purpose}
+      notice={noticeText()}
+      signIn={(username, password) => signIn(fetchHere, username, password)}
+      onToken={(token) => session.signIn(token)}
+    >
+      {hasProvider() && (
+        <a class="button provider-link" href={providerAddress()}>
+          {words.withProvider}
+        </a>
+      )}
+      <div class="language-choice" role="group" aria-label={words.language}>
+        {LANGUAGES.map((each) => (
+          <button
+            key={each}
+            class="button button-quiet"
+            type="button"
+            aria-pressed={language.value === each}
+            onClick={() => chooseLanguage(each)}
+          >
+            {LANGUAGE_NAMES[each]}
+          </button>
+        ))}
+      </div>
+    </SignInForm>
+  )
+}
+
+function noticeText(): string | null {
+  const words = signInPageWords()
+  if (session.end.value === 'refused') return words.refused
+  return ticketFailure.value ? words.ticketRefused : null
+}

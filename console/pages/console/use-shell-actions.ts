@@ -1,0 +1,37 @@
+import type { Signal } from '@preact/signals'
+import { useLocation } from 'preact-iso/router'
+import { language, LANGUAGE_NAMES, LANGUAGES } from '../../i18n/language.ts'
+import { useActions } from '../../parts/actions/actions.ts'
+import { pathOf, type ConsolePage } from './pages.ts'
+import { session } from './platform.ts'
+import { chooseLanguage, chooseTheme, theme, THEMES } from './preferences.ts'
+import { shellWords } from './shell-words.ts'
+
+/** What may be in front of the page. */
+export type Overlay = 'palette' | 'keys' | 'menu'
+
+/** The actions that every page has. */
+export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<Overlay | null>): void {
+  const { route } = useLocation()
+  useActions(() => {
+    const words = shellWords()
+    return [
+      ...pages.map((page) => ({
+        title: words.goTo(page.title()),
+        keys: `g ${page.key}`,
+        run: () => route(pathOf(page)),
+      })),
+      { title: words.openPalette, keys: 'Ctrl-k', isKeyOnly: true, run: () => (overlay.value = 'palette') },
+      { title: words.showKeys, keys: '?', run: () => (overlay.value = 'keys') },
+      ...LANGUAGES.filter((each) => each !== language.value).map((each) => ({
+        title: words.switchLanguage(LANGUAGE_NAMES[each]),
+        run: () => chooseLanguage(each),
+      })),
+      ...THEMES.filter((each) => each !== theme.value).map((each) => ({
+        title: words.useTheme(words.themes[each]),
+        run: () => chooseTheme(each),
+      })),
+      { title: words.signOut, run: () => session.signOut() },
+    ]
+  })
+}

@@ -1,0 +1,29 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+/** Something that the user can do: from the command palette, and by keys if it has some. */
+export interface Action {
+  readonly title: string
+  /** One key (`/`), or several one after the other (`g o`). */
+  readonly keys?: string
+  /** Not in the command palette: it is meaningful only by its key. */
+  readonly isKeyOnly?: boolean
+  readonly run: () => void
+}
+
+const sources = new Set<() => readonly Action[]>()
+
+/** The actions of the parts that are drawn now. The latest part has its keys before the others. */
+export function availableActions(): readonly Action[] {
+  return [...sources].reverse().flatMap((create) => create())
+}
+
+/** Offers these actions as long as the component is drawn. `create` runs whenever they are needed. */
+export function useActions(create: () => readonly Action[]): void {
+  const latest = useRef(create)
+  latest.current = create
+  useEffect(() => {
+    const source = () => latest.current()
+    sources.add(source)
+    return () => void sources.delete(source)
+  }, [])
+}

@@ -1,0 +1,79 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { Modal } from '../modal.tsx'
+import { partWords } from '../part-words.ts'
+import { availableActions, type Action } from './actions.ts'
+import { Keys } from './keys.tsx'
+import { matchActions } from './match.ts'
+
+export interface PaletteProps {
+  /** More actions for a text, such as to open the object of that name. */
+  readonly suggest: (text: string) => readonly Action[]
+  readonly onClose: () => void
+}
+
+/** A search through everything that can be done (WAI-ARIA, combobox with a list). */
+export function Palette({ suggest, onClose }: PaletteProps) {
+  const text = useSignal('')
+  const index = useSignal(0)
+  const listed = useRef(availableActions().filter(({ isKeyOnly }) => !isKeyOnly))
+  const actions = [...matchActions(listed.current, text.value), ...suggest(text.value.trim())]
+  const current = Math.min(index.value, actions.length - 1)
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => list.current?.children[current]?.scrollIntoView({ block: 'nearest' }), [current])
+  const run = (action: Action | undefined) => {
+    if (!action) return
+    onClose()
+    action.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) index.value = (current + step + actions.length) % Math.max(1, actions.length)
+    else if (event.key === 'Enter') run(actions[current])
+    else return
+    event.preventDefault()
+  }
+  const words = partWords()
+  return (
+    <Modal label={words.paletteTitle} kind="palette" onClose={onClose}>
+      <input
+        class="palette-input"
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={actions.length > 0 ? `palette-${current}` : undefined}
+        aria-label={words.paletteTitle}
+        placeholder={words.paletteHint}
+        autocomplete="off"
+        spellcheck={false}
+        value={text.value}
+        onInput={({ currentTarget }) => {
+          text.value = currentTarget.value
+          index.value = 0
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <ul class="palette-list" id="palette-list" role="listbox" aria-label={words.paletteTitle} ref={list}>
+        {actions.map((action, place) => (
+          <li
+            key={action.title}
+            id={`palette-${place}`}
+            class="palette-item"
+            role="option"
+            aria-selected={place === current}
+            onClick={() => run(action)}
+          >
+            <span>{action.title}</span>
+            {action.keys && <Keys keys={action.keys} />}
+          </li>
+        ))}
+      </ul>
+      {actions.length === 0 && (
+        <p class="palette-none muted" role="status">
+          {words.paletteNone}
+        </p>
+      )}
+    </Modal>
+  )
+}

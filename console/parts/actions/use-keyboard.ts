@@ -1,0 +1,36 @@
+import { useEffect } from 'preact/hooks'
+import { availableActions } from './actions.ts'
+import { KeySequence } from './key-sequence.ts'
+
+/** Runs the actions by their keys; once in a page. Keys that a field or a dialog needs are left to it. */
+export function useKeyboard(): void {
+  useEffect(() => {
+    const sequence = new KeySequence()
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (
+        event.defaultPrevented ||
+        event.altKey ||
+        event.isComposing ||
+        document.querySelector('dialog[open]')
+      )
+        return
+      const key = event.ctrlKey || event.metaKey ? `Ctrl-${event.key}` : event.key
+      if (!key.startsWith('Ctrl-') && isTyping(event.target)) return
+      const actions = availableActions()
+      const keys = sequence.press(
+        key,
+        event.timeStamp,
+        actions.flatMap((action) => action.keys ?? []),
+      )
+      if (keys === undefined) return
+      event.preventDefault()
+      actions.find((action) => action.keys === keys)?.run()
+    }
+    document.addEventListener('keydown', onKeyDown)
+    return () => document.removeEventListener('keydown', onKeyDown)
+  }, [])
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')
+}

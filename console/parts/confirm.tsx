@@ -1,0 +1,54 @@
+import { signal } from '@preact/signals'
+import { Modal } from './modal.tsx'
+import { partWords } from './part-words.ts'
+
+export interface Question {
+  readonly title: string
+  readonly text?: string
+  /** The words of the button that does it. */
+  readonly action: string
+  readonly isDestructive?: boolean
+}
+
+interface Asked extends Question {
+  readonly answer: (yes: boolean) => void
+}
+
+const asked = signal<Asked | null>(null)
+
+/** Asks before something is done; false if the user does not want it. A second question answers the first with no. */
+export function confirmAction(question: Question): Promise<boolean> {
+  asked.peek()?.answer(false)
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const answer = (yes: boolean) => {
+    asked.value = null
+    resolve(yes)
+  }
+  asked.value = { ...question, answer }
+  return promise
+}
+
+/** Shows the question of {@link confirmAction}; once in a page. */
+export function ConfirmHost() {
+  const question = asked.value
+  if (!question) return null
+  const { title, text, action, isDestructive = false, answer } = question
+  return (
+    <Modal label={title} role="alertdialog" onClose={() => answer(false)}>
+      <h2 class="modal-title">{title}</h2>
+      {text && <p>{text}</p>}
+      <div class="actions actions-end">
+        <button class="button" type="button" onClick={() => answer(false)}>
+          {partWords().cancel}
+        </button>
+        <button
+          class={isDestructive ? 'button button-danger' : 'button button-main'}
+          type="button"
+          onClick={() => answer(true)}
+        >
+          {action}
+        </button>
+      </div>
+    </Modal>
+  )
+}

@@ -1,0 +1,56 @@
+import { Modal } from './modal.tsx'
+import { partWords } from './part-words.ts'
+
+/** One field in which the versions differ. */
+export interface ConflictField {
+  readonly name: string
+  readonly yours: string
+  readonly theirs: string
+}
+
+export interface ConflictProps {
+  readonly fields: readonly ConflictField[]
+  readonly onKeep: () => void
+  readonly onApply: () => void
+}
+
+/** Shows both versions after a change was refused because the object had changed (412). */
+export function Conflict({ fields, onKeep, onApply }: ConflictProps) {
+  const words = partWords()
+  return (
+    <Modal label={words.conflictTitle} role="alertdialog" onClose={onKeep}>
+      <h2 class="modal-title">{words.conflictTitle}</h2>
+      <p>{words.conflictText}</p>
+      <table class="conflict">
+        <thead>
+          <tr>
+            <th scope="col">{words.field}</th>
+            <th scope="col">{words.yours}</th>
+            <th scope="col">{words.theirs}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {fields.map(({ name, yours, theirs }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <bdi>{yours}</bdi>
+              </td>
+              <td>
+                <bdi>{theirs}</bdi>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div class="actions actions-end">
+        <button class="button" type="button" onClick={onKeep}>
+          {words.keepTheirs}
+        </button>
+        <button class="button button-main" type="button" onClick={onApply}>
+          {words.applyMine}
+        </button>
+      </div>
+    </Modal>
+  )
+}

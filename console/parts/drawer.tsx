@@ -1,0 +1,37 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+import { partWords } from './part-words.ts'
+
+export interface DrawerProps {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}
+
+/** One object beside its list, and in front of it where the window is narrow. It takes the focus when it opens. */
+export function Drawer({ title, onClose, children }: DrawerProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [title])
+  return (
+    <section
+      class="drawer card"
+      aria-labelledby="drawer-title"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <header class="drawer-head">
+        <h2 id="drawer-title" class="drawer-title" tabIndex={-1} ref={heading}>
+          <bdi>{title}</bdi>
+        </h2>
+        <button class="button button-icon" type="button" aria-label={partWords().close} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div class="drawer-body">{children}</div>
+    </section>
+  )
+}

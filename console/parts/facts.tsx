@@ -1,0 +1,17 @@
+import type { ComponentChildren } from 'preact'
+
+export type Fact = readonly [name: string, value: ComponentChildren]
+
+/** Names and values of an object. Text of other people is isolated, so that its direction does not reorder the page. */
+export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <dl class="fact-list">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{typeof value === 'string' ? <bdi>{value}</bdi> : value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

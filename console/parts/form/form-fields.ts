@@ -1,0 +1,108 @@
+import type { FieldFault } from '../../api/operations.ts'
+
+/** A JSON Schema of a request body, as far as a form shows it. */
+export interface FormSchema {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly format?: string
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly properties?: Readonly<Record<string, FormSchema>>
+  readonly required?: readonly string[]
+}
+
+export type FieldKind = 'text' | 'long_text' | 'number' | 'flag' | 'choice' | 'time'
+
+export interface FormField {
+  /** As the API names it in `details`: `matchers.source`. */
+  readonly path: string
+  readonly kind: FieldKind
+  readonly isRequired: boolean
+  readonly schema: FormSchema
+}
+
+// A text that may be longer gets several lines.
+const LONGEST_LINE = 256
+
+/** The fields of a body in the order of its schema; those of an object in it stand in its place. */
+export function formFields(schema: FormSchema, prefix = ''): FormField[] {
+  const { properties = {}, required = [] } = schema
+  return Object.entries(properties).flatMap(([name, member]) => {
+    const path = `${prefix}${name}`
+    if (member.properties) return formFields(member, `${path}.`)
+    return [{ path, kind: kindOf(member), isRequired: required.includes(name), schema: member }]
+  })
+}
+
+function kindOf({ type, enum: values, format, maxLength = 0 }: FormSchema): FieldKind {
+  const [first] = [type].flat()
+  if (values) return 'choice'
+  if (first === 'boolean') return 'flag'
+  if (first === 'integer' || first === 'number') return 'number'
+  if (format === 'date-time') return 'time'
+  return maxLength > LONGEST_LINE ? 'long_text' : 'text'
+}
+
+/** What the user has entered, by the paths of the fields. */
+export type FormValues = Readonly<Record<string, string>>
+
+/** The body of the request. A field without a value is left out, so that the API says what it requires. */
+export function bodyOf(fields: readonly FormField[], values: FormValues): object {
+  const body: Record<string, unknown> = {}
+  for (const field of fields) {
+    const value = values[field.path] ?? ''
+    if (value !== '') assign(body, field.path.split('.'), valueOf(field.kind, value))
+  }
+  return body
+}
+
+function assign(
+  target: Record<string, unknown>,
+  [name = '', ...rest]: readonly string[],
+  value: unknown,
+): void {
+  if (rest.length === 0) {
+    target[name] = value
+    return
+  }
+  const inner = (target[name] ?? {}) as Record<string, unknown>
+  target[name] = inner
+  assign(inner, rest, value)
+}
+
+function valueOf(kind: FieldKind, value: string): unknown {
+  switch (kind) {
+    case 'number':
+      return Number(value)
+    case 'flag':
+      return value === 'true'
+    case 'time': {
+      const time = new Date(value)
+      return Number.isNaN(time.getTime()) ? value : time.toISOString()
+    }
+    case 'text':
+    case 'long_text':
+    case 'choice':
+      return value
+  }
+}
+
+export interface PlacedFaults {
+  /** The messages by the paths of the fields. */
+  readonly byPath: ReadonlyMap<string, string>
+  /** What is about no field of the form. */
+  readonly others: readonly FieldFault[]
+}
+
+/** Puts the faults that the API names to the fields of the form. One about an object stands at its first field. */
+export function placeFaults(fields: readonly FormField[], faults: readonly FieldFault[]): PlacedFaults {
+  const byPath = new Map<string, string>()
+  const others: FieldFault[] = []
+  for (const fault of faults) {
+    const field = fields.find(({ path }) => path === fault.path || path.startsWith(`${fault.path}.`))
+    if (!field) others.push(fault)
+    else if (!byPath.has(field.path)) byPath.set(field.path, fault.message)
+  }
+  return { byPath, others }
+}

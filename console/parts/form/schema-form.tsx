@@ -1,0 +1,98 @@
+import { useSignal } from '@preact/signals'
+import { useId, useMemo, useRef } from 'preact/hooks'
+import type { ApiFailure } from '../../api/operations.ts'
+import { describeFailure } from '../failure-words.ts'
+import { partWords } from '../part-words.ts'
+import { FieldInput } from './field-input.tsx'
+import {
+  bodyOf,
+  formFields,
+  placeFaults,
+  type FormField,
+  type FormSchema,
+  type FormValues,
+} from './form-fields.ts'
+
+export interface SchemaFormProps {
+  /** Of the body, from the document of the API. */
+  readonly schema: FormSchema
+  /** By the paths of the fields; a field without a label is not shown. */
+  readonly labels: Readonly<Record<string, string>>
+  readonly hints?: Readonly<Record<string, string>>
+  readonly labelOf?: (path: string, value: string) => string
+  readonly initial?: FormValues
+  readonly action: string
+  /** Sends the body; returns why it was refused, or null. */
+  readonly send: (body: object) => Promise<ApiFailure | null>
+  readonly onCancel?: () => void
+}
+
+/** A form with the fields of a request body. The API checks the values, and its answer stands at the fields. */
+export function SchemaForm(props: SchemaFormProps) {
+  const { schema, labels, hints = {}, initial = {}, action, send, onCancel } = props
+  const id = useId()
+  const form = useRef<HTMLFormElement>(null)
+  const values = useSignal<FormValues>(initial)
+  const failure = useSignal<ApiFailure | null>(null)
+  const isSending = useSignal(false)
+  const fields = useMemo(() => formFields(schema).filter(({ path }) => path in labels), [schema])
+  const { byPath, others } = placeFaults(fields, failure.value?.details ?? [])
+  const words = partWords()
+  const submit = async () => {
+    if (isSending.value) return
+    isSending.value = true
+    failure.value = await send(bodyOf(fields, values.value))
+    isSending.value = false
+    // After the faults are drawn.
+    if (failure.value) requestAnimationFrame(() => focusFirstFault(form.current))
+  }
+  return (
+    <form
+      class="form"
+      ref={form}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        void submit()
+      }}
+    >
+      {failure.value && (byPath.size === 0 || others.length > 0) && (
+        <div class="form-failure" role="alert" tabIndex={-1}>
+          <p>{describeFailure(failure.value)}</p>
+          {others.map(({ path, message }) => (
+            <p key={path}>
+              {path}: {message}
+            </p>
+          ))}
+        </div>
+      )}
+      {fields.map((field: FormField) => (
+        <FieldInput
+          key={field.path}
+          id={`${id}-${field.path}`}
+          field={field}
+          label={labels[field.path] ?? field.path}
+          hint={hints[field.path]}
+          fault={byPath.get(field.path)}
+          value={values.value[field.path] ?? ''}
+          labelOf={props.labelOf}
+          onInput={(value) => (values.value = { ...values.value, [field.path]: value })}
+        />
+      ))}
+      <div class="actions actions-end">
+        {onCancel && (
+          <button class="button" type="button" onClick={onCancel}>
+            {words.cancel}
+          </button>
+        )}
+        <button class="button button-main" type="submit" aria-disabled={isSending.value}>
+          {isSending.value ? words.saving : action}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function focusFirstFault(form: HTMLFormElement | null): void {
+  form?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus()
+}

@@ -1,0 +1,60 @@
+import muteIcon from 'lucide/dist/esm/icons/bell-off.mjs'
+import docsIcon from 'lucide/dist/esm/icons/book-open.mjs'
+import newerIcon from 'lucide/dist/esm/icons/chevron-left.mjs'
+import olderIcon from 'lucide/dist/esm/icons/chevron-right.mjs'
+import goodIcon from 'lucide/dist/esm/icons/circle-check.mjs'
+import boardIcon from 'lucide/dist/esm/icons/columns-3.mjs'
+import heartIcon from 'lucide/dist/esm/icons/heart-pulse.mjs'
+import inboxIcon from 'lucide/dist/esm/icons/inbox.mjs'
+import keyboardIcon from 'lucide/dist/esm/icons/keyboard.mjs'
+import languageIcon from 'lucide/dist/esm/icons/languages.mjs'
+import overviewIcon from 'lucide/dist/esm/icons/layout-dashboard.mjs'
+import listIcon from 'lucide/dist/esm/icons/list.mjs'
+import signOutIcon from 'lucide/dist/esm/icons/log-out.mjs'
+import menuIcon from 'lucide/dist/esm/icons/menu.mjs'
+import moonIcon from 'lucide/dist/esm/icons/moon.mjs'
+import tunnelsIcon from 'lucide/dist/esm/icons/network.mjs'
+import plusIcon from 'lucide/dist/esm/icons/plus.mjs'
+import refreshIcon from 'lucide/dist/esm/icons/refresh-cw.mjs'
+import searchIcon from 'lucide/dist/esm/icons/search.mjs'
+import ordersIcon from 'lucide/dist/esm/icons/shopping-cart.mjs'
+import alertsIcon from 'lucide/dist/esm/icons/siren.mjs'
+import sunIcon from 'lucide/dist/esm/icons/sun.mjs'
+import systemIcon from 'lucide/dist/esm/icons/sun-moon.mjs'
+import ticketsIcon from 'lucide/dist/esm/icons/ticket.mjs'
+import warningIcon from 'lucide/dist/esm/icons/triangle-alert.mjs'
+import brokenIcon from 'lucide/dist/esm/icons/wifi-off.mjs'
+import closeIcon from 'lucide/dist/esm/icons/x.mjs'
+
+/** The icons of the console by what they stand for. Only these are part of the page. */
+export const ICONS = {
+  search: searchIcon,
+  menu: menuIcon,
+  close: closeIcon,
+  sun: sunIcon,
+  moon: moonIcon,
+  system: systemIcon,
+  language: languageIcon,
+  orders: ordersIcon,
+  alerts: alertsIcon,
+  tickets: ticketsIcon,
+  overview: overviewIcon,
+  signOut: signOutIcon,
+  keyboard: keyboardIcon,
+  newer: newerIcon,
+  older: olderIcon,
+  warning: warningIcon,
+  good: goodIcon,
+  inbox: inboxIcon,
+  plus: plusIcon,
+  heart: heartIcon,
+  mute: muteIcon,
+  refresh: refreshIcon,
+  board: boardIcon,
+  list: listIcon,
+  broken: brokenIcon,
+  tunnels: tunnelsIcon,
+  docs: docsIcon,
+} as const
+
+export type IconName = keyof typeof ICONS

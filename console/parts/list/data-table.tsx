@@ -1,0 +1,103 @@
+import type { ComponentChildren } from 'preact'
+import { useActions } from '../actions/actions.ts'
+import { Failed, Loading } from '../states.tsx'
+import type { ListModel } from './list-model.ts'
+import { listWords } from './list-words.ts'
+
+export interface Column<Item> {
+  readonly key: string
+  readonly title: string
+  readonly cell: (item: Item) => ComponentChildren
+  readonly isNumeric?: boolean
+  /** Left out where the window is narrow. */
+  readonly isWideOnly?: boolean
+}
+
+export interface DataTableProps<Item> {
+  /** The name of the list. */
+  readonly label: string
+  readonly model: ListModel<Item>
+  readonly keyOf: (item: Item) => string
+  /** The first one has the link to the object. */
+  readonly columns: readonly Column<Item>[]
+  readonly hrefOf: (item: Item) => string
+  /** The key of the object that is shown beside the list. */
+  readonly selected: string | null
+  /** Shown when the list has no items. */
+  readonly empty: ComponentChildren
+}
+
+/** A page of a list as a table: `j` and `k` move through its rows. */
+export function DataTable<Item>(props: DataTableProps<Item>) {
+  const { label, model, empty } = props
+  const words = listWords()
+  useActions(() => [
+    { title: words.nextRow, keys: 'j', isKeyOnly: true, run: () => focusRow(1) },
+    { title: words.previousRow, keys: 'k', isKeyOnly: true, run: () => focusRow(-1) },
+  ])
+  const page = model.page.value
+  const failure = model.failure.value
+  if (!page) return failure ? <Failed failure={failure} onRetry={() => void model.refresh()} /> : <Loading />
+  return (
+    <>
+      {failure && <Failed failure={failure} onRetry={() => void model.refresh()} />}
+      {page.items.length === 0 ? (
+        empty
+      ) : (
+        <div class="table-frame" role="region" aria-label={label} tabIndex={0}>
+          <table class="data-table" aria-busy={model.isLoading.value}>
+            <thead>
+              <tr>
+                {props.columns.map((column) => (
+                  <th key={column.key} scope="col" class={columnClass(column)}>
+                    {column.title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {page.items.map((item) => (
+                <Row key={props.keyOf(item)} item={item} table={props} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Row<Item>({ item, table }: { readonly item: Item; readonly table: DataTableProps<Item> }) {
+  const { columns, keyOf, hrefOf, selected, model } = table
+  const key = keyOf(item)
+  const classes = [key === selected && 'row-selected', model.changed.value.has(key) && 'row-changed']
+  const [first, ...others] = columns
+  return (
+    <tr class={classes.filter(Boolean).join(' ')}>
+      {first && (
+        <th scope="row" class={columnClass(first)}>
+          <a class="row-link" href={hrefOf(item)} {...(key === selected && { 'aria-current': 'true' })}>
+            {first.cell(item)}
+          </a>
+        </th>
+      )}
+      {others.map((column) => (
+        <td key={column.key} class={columnClass(column)}>
+          {column.cell(item)}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+function columnClass<Item>({ isNumeric, isWideOnly }: Column<Item>): string {
+  return [isNumeric && 'numeric', isWideOnly && 'wide-column'].filter(Boolean).join(' ')
+}
+
+function focusRow(step: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>('.row-link')]
+  const current = links.findIndex((link) => link === document.activeElement)
+  const selected = links.findIndex((link) => link.ariaCurrent === 'true')
+  const from = current === -1 ? selected : current
+  links[from === -1 ? 0 : Math.min(links.length - 1, Math.max(0, from + step))]?.focus()
+}

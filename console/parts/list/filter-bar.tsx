@@ -1,0 +1,82 @@
+import { useLocation } from 'preact-iso/router'
+import { partWords } from '../part-words.ts'
+import { toLocalInput } from '../form/local-time.ts'
+import { addressOf, isFiltered, withFilter, type Filter, type ListQuery } from './list-query.ts'
+
+export interface FilterBarProps {
+  /** The path of the list. */
+  readonly path: string
+  readonly filters: readonly Filter[]
+  readonly query: ListQuery
+  /** By the names of the filters. */
+  readonly labels: Readonly<Record<string, string>>
+  /** The words for a value of a choice. */
+  readonly labelOf: (name: string, value: string) => string
+}
+
+/** The filters of a list; each change is a new address. */
+export function FilterBar({ path, filters, query, labels, labelOf }: FilterBarProps) {
+  const { route } = useLocation()
+  const words = partWords()
+  return (
+    <search class="filters" aria-label={words.filters}>
+      {filters.map((filter) => (
+        <label class="filter" key={filter.name}>
+          <span class="filter-name">{labels[filter.name] ?? filter.name}</span>
+          <FilterInput
+            filter={filter}
+            value={query[filter.name] ?? ''}
+            labelOf={labelOf}
+            onChange={(value) => route(withFilter(path, query, filter.name, value))}
+          />
+        </label>
+      ))}
+      {isFiltered(query) && (
+        <button class="button button-quiet" type="button" onClick={() => route(addressOf(path, {}))}>
+          {words.clearFilters}
+        </button>
+      )}
+    </search>
+  )
+}
+
+interface FilterInputProps {
+  readonly filter: Filter
+  readonly value: string
+  readonly labelOf: FilterBarProps['labelOf']
+  readonly onChange: (value: string) => void
+}
+
+function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
+  if (filter.kind === 'choice') {
+    return (
+      <select class="input" value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        <option value="">{partWords().all}</option>
+        {filter.values.map((each) => (
+          <option key={each} value={each}>
+            {labelOf(filter.name, each)}
+          </option>
+        ))}
+      </select>
+    )
+  }
+  if (filter.kind === 'time') {
+    return (
+      <input
+        class="input"
+        type="datetime-local"
+        value={toLocalInput(value)}
+        onChange={({ currentTarget: { value: given } }) => onChange(given && new Date(given).toISOString())}
+      />
+    )
+  }
+  return (
+    <input
+      class="input"
+      type="text"
+      value={value}
+      spellcheck={false}
+      onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
+    />
+  )
+}

@@ -1,0 +1,105 @@
+import { batch, signal } from '@preact/signals'
+import type { ApiFailure, ApiResult } from '../../api/operations.ts'
+import { isFiltered, isFirstPage, type ListQuery } from './list-query.ts'
+
+/** A page of a list as the API answers it. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[]
+  readonly next_cursor: string | null
+}
+
+export interface ListDeps<Item> {
+  readonly read: (query: ListQuery, signal: AbortSignal) => Promise<ApiResult<ListPage<Item>>>
+  readonly keyOf: (item: Item) => string
+  /** Calls it once after this time. */
+  readonly later: (run: () => void, ms: number) => void
+}
+
+// Rows that change faster are drawn together.
+const DRAW_MS = 200
+// While a list changes all the time, it is read again no more often.
+const REFRESH_MS = 2_000
+
+/** One page of a list, which follows the changes of its items. */
+export class ListModel<Item> {
+  readonly page = signal<ListPage<Item> | null>(null)
+  readonly failure = signal<ApiFailure | null>(null)
+  readonly isLoading = signal(false)
+  /** The rows that changed last. */
+  readonly changed = signal<ReadonlySet<string>>(new Set())
+  readonly #deps: ListDeps<Item>
+  readonly #waiting = new Map<string, Item>()
+  #query: ListQuery = {}
+  #reading = new AbortController()
+  #isRefreshDue = false
+
+  constructor(deps: ListDeps<Item>) {
+    this.#deps = deps
+  }
+
+  /** Reads another page; the present one stays until the answer is there. */
+  async load(query: ListQuery): Promise<void> {
+    this.#query = query
+    await this.refresh()
+  }
+
+  /** Reads the same page again. */
+  async refresh(): Promise<void> {
+    this.#reading.abort()
+    const reading = new AbortController()
+    this.#reading = reading
+    this.isLoading.value = true
+    const result = await this.#deps.read(this.#query, reading.signal).catch((error: unknown) => {
+      if (reading.signal.aborted) return undefined
+      throw error
+    })
+    if (!result || reading.signal.aborted) return
+    batch(() => {
+      this.isLoading.value = false
+      this.failure.value = result.ok ? null : result.failure
+      if (result.ok) this.page.value = result.value
+    })
+  }
+
+  /** Takes an item as an event has it. */
+  take(item: Item): void {
+    if (this.#waiting.size === 0) this.#deps.later(() => this.#draw(), DRAW_MS)
+    this.#waiting.set(this.#deps.keyOf(item), item)
+  }
+
+  stop(): void {
+    this.#reading.abort()
+    this.#waiting.clear()
+  }
+
+  #draw(): void {
+    const changes = new Map(this.#waiting)
+    this.#waiting.clear()
+    const page = this.page.peek()
+    if (!page || changes.size === 0) return
+    const keys = page.items.map(this.#deps.keyOf)
+    const known = new Set(keys.filter((key) => changes.has(key)))
+    if (known.size > 0) {
+      const items = page.items.map((item, index) => changes.get(keys[index] ?? '') ?? item)
+      batch(() => {
+        this.page.value = { ...page, items }
+        this.changed.value = known
+      })
+    }
+    if (this.#mayHaveOtherRows(known.size < changes.size)) this.#refreshLater()
+  }
+
+  /** New items are on the first page; a changed one may match the filters now, or no more. */
+  #mayHaveOtherRows(hasUnknown: boolean): boolean {
+    return isFiltered(this.#query) || (hasUnknown && isFirstPage(this.#query))
+  }
+
+  #refreshLater(): void {
+    if (this.#isRefreshDue) return
+    this.#isRefreshDue = true
+    this.#deps.later(() => {
+      this.#isRefreshDue = false
+      if (!this.#reading.signal.aborted) void this.refresh()
+    }, REFRESH_MS)
+  }
+}

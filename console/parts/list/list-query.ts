@@ -1,0 +1,49 @@
+/** A filter of a list, which the address of the page keeps. */
+export type Filter =
+  | { readonly name: string; readonly kind: 'choice'; readonly values: readonly string[] }
+  | { readonly name: string; readonly kind: 'text' | 'time' }
+
+/** What is asked of a list, by the names of the API. */
+export type ListQuery = Readonly<Record<string, string>>
+
+const CURSOR = 'cursor'
+
+/** The parameters of the address that the list has; a value that a filter does not have is left out. */
+export function readListQuery(query: ListQuery, filters: readonly Filter[]): ListQuery {
+  const own = filters.flatMap((filter) => {
+    const value = query[filter.name] ?? ''
+    return isPossible(filter, value) ? [[filter.name, value] as const] : []
+  })
+  const cursor = query[CURSOR]
+  return Object.fromEntries([...own, ...(cursor ? [[CURSOR, cursor] as const] : [])])
+}
+
+function isPossible(filter: Filter, value: string): boolean {
+  if (filter.kind === 'choice') return filter.values.includes(value)
+  return filter.kind === 'time' ? !Number.isNaN(Date.parse(value)) : value !== ''
+}
+
+/** The address of the same list with another filter; it begins with the first page again. */
+export function withFilter(path: string, query: ListQuery, name: string, value: string): string {
+  const { [CURSOR]: _, [name]: __, ...others } = query
+  return addressOf(path, value === '' ? others : { ...others, [name]: value })
+}
+
+/** The address of another page of the same list; without a cursor the first one. */
+export function withCursor(path: string, query: ListQuery, cursor: string | null): string {
+  const { [CURSOR]: _, ...filters } = query
+  return addressOf(path, cursor === null ? filters : { ...filters, [CURSOR]: cursor })
+}
+
+export function addressOf(path: string, query: ListQuery): string {
+  const search = new URLSearchParams(query).toString()
+  return search ? `${path}?${search}` : path
+}
+
+export function isFirstPage(query: ListQuery): boolean {
+  return query[CURSOR] === undefined
+}
+
+export function isFiltered(query: ListQuery): boolean {
+  return Object.keys(query).some((name) => name !== CURSOR)
+}

@@ -1,0 +1,42 @@
+import { useLocation } from 'preact-iso/router'
+import { localNumber } from '../../i18n/local.ts'
+import { Icon } from '../icon.tsx'
+import { partWords } from '../part-words.ts'
+import type { ListModel } from './list-model.ts'
+import { isFirstPage, withCursor, type ListQuery } from './list-query.ts'
+
+export interface PagerProps<Item> {
+  readonly path: string
+  readonly query: ListQuery
+  readonly model: ListModel<Item>
+}
+
+/** Moves through the pages of a list. A cursor knows only what follows, so the way back is the browser's own. */
+export function Pager<Item>({ path, query, model }: PagerProps<Item>) {
+  const { back } = useLocation()
+  const page = model.page.value
+  const words = partWords()
+  if (!page || (isFirstPage(query) && page.next_cursor === null)) return null
+  return (
+    <nav class="pager" aria-label={words.pages}>
+      {!isFirstPage(query) && (
+        <>
+          <a class="button" href={withCursor(path, query, null)}>
+            {words.newest}
+          </a>
+          <button class="button" type="button" onClick={back}>
+            <Icon name="newer" />
+            {words.newer}
+          </button>
+        </>
+      )}
+      <span class="muted">{words.rows(localNumber(page.items.length))}</span>
+      {page.next_cursor !== null && (
+        <a class="button" href={withCursor(path, query, page.next_cursor)}>
+          {words.older}
+          <Icon name="older" />
+        </a>
+      )}
+    </nav>
+  )
+}

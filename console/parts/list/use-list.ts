@@ -1,0 +1,47 @@
+import { useLocation } from 'preact-iso/router'
+import { useEffect, useMemo } from 'preact/hooks'
+import type { LiveEvents } from '../../api/live.ts'
+import type { LiveEvent } from '../../api/event-stream.ts'
+import { ListModel, type ListDeps } from './list-model.ts'
+import { addressOf, readListQuery, type Filter, type ListQuery } from './list-query.ts'
+
+export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'> {
+  readonly filters: readonly Filter[]
+  readonly live: LiveEvents
+  /** Begin of the subjects of the items. */
+  readonly prefix: string
+  /** The item that an event is about; null for one that the list does not show. */
+  readonly fromEvent: (event: LiveEvent) => Item | null
+}
+
+export interface UsedList<Item> {
+  readonly model: ListModel<Item>
+  /** As the address says. */
+  readonly query: ListQuery
+}
+
+const later = (run: () => void, ms: number) => void setTimeout(run, ms)
+
+/** The list that the address of the page names, kept up to date by the events. `source` is a constant of its module. */
+export function useList<Item>(source: ListSource<Item>): UsedList<Item> {
+  const location = useLocation()
+  const query = readListQuery(location.query, source.filters)
+  const model = useMemo(() => new ListModel<Item>({ ...source, later }), [source])
+  useEffect(() => void model.load(query), [model, addressOf('', query)])
+  useEffect(() => {
+    const { live, prefix, fromEvent } = source
+    const unsubscribe = live.subscribe({
+      prefix,
+      onEvent(event) {
+        const item = fromEvent(event)
+        if (item) model.take(item)
+      },
+      onGap: () => void model.refresh(),
+    })
+    return () => {
+      unsubscribe()
+      model.stop()
+    }
+  }, [model])
+  return { model, query }
+}

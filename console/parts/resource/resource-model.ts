@@ -1,0 +1,42 @@
+import { batch, signal } from '@preact/signals'
+import type { ApiFailure, ApiResult } from '../../api/operations.ts'
+
+/** One object of the API, read again when it changes. */
+export class ResourceModel<T> {
+  readonly value = signal<T | null>(null)
+  readonly failure = signal<ApiFailure | null>(null)
+  /** The `ETag` of the version that is shown. */
+  etag: string | null = null
+  readonly #read: (signal: AbortSignal) => Promise<ApiResult<T>>
+  #reading = new AbortController()
+
+  constructor(read: (signal: AbortSignal) => Promise<ApiResult<T>>) {
+    this.#read = read
+  }
+
+  /** The value stays until the answer is there, and also if the object cannot be read again. */
+  async refresh(): Promise<void> {
+    this.#reading.abort()
+    const reading = new AbortController()
+    this.#reading = reading
+    const result = await this.#read(reading.signal).catch((error: unknown) => {
+      if (reading.signal.aborted) return undefined
+      throw error
+    })
+    if (result && !reading.signal.aborted) this.show(result)
+  }
+
+  /** Shows an answer, also that of a change. */
+  show(result: ApiResult<T>): void {
+    batch(() => {
+      this.failure.value = result.ok ? null : result.failure
+      if (!result.ok) return
+      this.etag = result.etag
+      this.value.value = result.value
+    })
+  }
+
+  stop(): void {
+    this.#reading.abort()
+  }
+}

@@ -1,0 +1,62 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import type { ApiFailure, ApiResult } from '../../api/operations.ts'
+import { Conflict, type ConflictField } from '../conflict.tsx'
+import { describeFailure } from '../failure-words.ts'
+import { showToast } from '../toast.tsx'
+import type { ResourceModel } from './resource-model.ts'
+
+export interface Change<T> {
+  /** Sends the change for this version. */
+  readonly send: (etag: string | null) => Promise<ApiResult<T>>
+  /** What is said when it is done. */
+  readonly done: string
+  /** The fields in which the change differs from the current version, for the user to compare. */
+  readonly compare: (current: T) => readonly ConflictField[]
+}
+
+interface PendingConflict<T> {
+  readonly change: Change<T>
+  readonly fields: readonly ConflictField[]
+}
+
+export interface Changing<T> {
+  /** Returns why the change was refused; null if it is done, or if the user decides about a conflict. */
+  readonly apply: (change: Change<T>) => Promise<ApiFailure | null>
+  /** To be drawn with the object. */
+  readonly conflict: ComponentChildren
+}
+
+/** Changes an object in the version that the user sees. If it is another one by now, the user compares and decides. */
+export function useChange<T>(model: ResourceModel<T>): Changing<T> {
+  const pending = useSignal<PendingConflict<T> | null>(null)
+  const apply = async (change: Change<T>): Promise<ApiFailure | null> => {
+    const result = await change.send(model.etag)
+    if (result.ok) {
+      model.show(result)
+      showToast('good', change.done)
+      return null
+    }
+    if (result.failure.status !== 412) return result.failure
+    await model.refresh()
+    const current = model.value.peek()
+    if (current !== null) pending.value = { change, fields: change.compare(current) }
+    return null
+  }
+  const applyAnyway = async (change: Change<T>) => {
+    pending.value = null
+    const failure = await apply(change)
+    if (failure) showToast('warning', describeFailure(failure))
+  }
+  const shown = pending.value
+  return {
+    apply,
+    conflict: shown && (
+      <Conflict
+        fields={shown.fields}
+        onKeep={() => (pending.value = null)}
+        onApply={() => void applyAnyway(shown.change)}
+      />
+    ),
+  }
+}

@@ -1,0 +1,34 @@
+import { useEffect, useMemo } from 'preact/hooks'
+import type { LiveEvent } from '../../api/event-stream.ts'
+import type { LiveEvents } from '../../api/live.ts'
+import type { ApiResult } from '../../api/operations.ts'
+import { ResourceModel } from './resource-model.ts'
+
+export interface ResourceSource<T> {
+  readonly live: LiveEvents
+  /** Begin of the subjects after which the object may have changed. */
+  readonly prefix: string
+  readonly read: (id: string, signal: AbortSignal) => Promise<ApiResult<T>>
+  /** Whether an event is about this object. */
+  readonly isAbout: (event: LiveEvent, id: string) => boolean
+}
+
+/** The object with this id, read again after each of its events. `source` is a constant of its module. */
+export function useResource<T>(source: ResourceSource<T>, id: string): ResourceModel<T> {
+  const model = useMemo(() => new ResourceModel<T>((signal) => source.read(id, signal)), [source, id])
+  useEffect(() => {
+    void model.refresh()
+    const unsubscribe = source.live.subscribe({
+      prefix: source.prefix,
+      onEvent(event) {
+        if (source.isAbout(event, id)) void model.refresh()
+      },
+      onGap: () => void model.refresh(),
+    })
+    return () => {
+      unsubscribe()
+      model.stop()
+    }
+  }, [model])
+  return model
+}

@@ -1,0 +1,30 @@
+import { defineWords } from '../i18n/language.ts'
+
+export const signInWords = defineWords({
+  en: {
+    signIn: 'Sign in',
+    signingIn: 'Signing in …',
+    signInWith: 'Sign in with',
+    ways: { password: 'Name and password', token: 'Token' },
+    name: 'Name',
+    password: 'Password',
+    tokenFrom: 'From an administrator, or from',
+    kept: 'The token stays in this browser tab and is forgotten when you close it or sign out.',
+    wrongCredentials: 'Name or password is wrong.',
+    notAToken: 'This is not a token: it has characters that no token has.',
+    throttled: (seconds: string) => `Too many attempts. Try again in ${seconds} seconds.`,
+  },
+  zh: {
+    signIn: '登录',
+    signingIn: '正在登录……',
+    signInWith: '登录方式',
+    ways: { password: '用户名和密码', token: '令牌' },
+    name: '用户名',
+    password: '密码',
+    tokenFrom: '向管理员索取，或使用命令',
+    kept: '令牌只保存在此浏览器标签页中，关闭标签页或退出登录后即被清除。',
+    wrongCredentials: '用户名或密码错误。',
+    notAToken: '这不是令牌：其中包含令牌不会有的字符。',
+    throttled: (seconds) => `尝试次数过多，请在 ${seconds} 秒后重试。`,
+  },
+})

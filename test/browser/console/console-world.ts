@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { after, before, type TestContext } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { ensureBuilt } from '../../../scripts/build-step.mjs'
+import { CONSOLE } from '../../../scripts/console-build.mjs'
+import { servePlatform, temporaryDirectory, type ServedPlatform } from '../../support/platform.ts'
+import { scopeOf } from '../../support/scope.ts'
+import { openPage, startBrowser } from '../browser.ts'
+import { sidewaysScroll } from '../page-checks.ts'
+
+export const WIDE = { width: 1_440, height: 900 }
+export const PHONE = { width: 360, height: 740 }
+export const PASSWORD = 'a heavy brass telescope'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What the tests of a file share: a browser and a platform, started once. */
+export interface ConsoleWorld {
+  readonly platform: ServedPlatform
+  /** A signed-in page at a path of the console; it must have run cleanly at the end of the test. */
+  open(t: TestContext, path: string, options?: OpenOptions): Promise<Page>
+}
+
+export interface OpenOptions extends BrowserContextOptions {
+  readonly role?: string
+  readonly language?: 'en' | 'zh'
+}
+
+/** Declares the world of a test file; its platform and browser end after the last test. */
+export function consoleWorld(env: Readonly<Record<string, string>> = {}): ConsoleWorld {
+  const resources = new AsyncDisposableStack()
+  const tokens = new Map<string, Promise<string>>()
+  let started: { browser: Browser; platform: ServedPlatform } | undefined
+  const world = () => {
+    if (!started) throw new Error('The world starts before the first test.')
+    return started
+  }
+  before(async () => {
+    // For a file that is run by itself; `npm test` has built the pages already.
+    await ensureBuilt(CONSOLE, process.execPath)
+    const directory = resources.use(temporaryDirectory())
+    const settings = { API_RATE_LIMIT: '0', ...env }
+    const platform = resources.use(await servePlatform({ dataDir: directory.path, env: settings }))
+    const browser = await startBrowser()
+    resources.defer(() => browser.close())
+    started = { browser, platform }
+  })
+  after(() => resources.disposeAsync())
+  const tokenOf = (role: string) => {
+    const token = tokens.get(role) ?? createToken(world().platform, role)
+    tokens.set(role, token)
+    return token
+  }
+  return {
+    get platform() {
+      return world().platform
+    },
+    async open(t, path, { role = 'admin', language = 'en', ...options } = {}) {
+      const { browser, platform } = world()
+      const token = role === '' ? null : await tokenOf(role)
+      const scope = scopeOf(t)
+      const opened = scope.use(await openPage(browser, { viewport: WIDE, ...options }))
+      scope.defer(() => {
+        assert.deepEqual(opened.complaints, [])
+        assert.deepEqual([...opened.origins], [platform.url])
+      })
+      await opened.page.addInitScript(keepForPage, { token, language })
+      await opened.page.goto(`${platform.url}/console/${path}`)
+      return opened.page
+    },
+  }
+}
+
+/** Runs in the page before its scripts. */
+function keepForPage({ token, language }: { token: string | null; language: string }): void {
+  const isFirstVisit = sessionStorage.getItem('test.visited') === null
+  sessionStorage.setItem('test.visited', 'yes')
+  if (!isFirstVisit) return
+  localStorage.setItem('platform.language', language)
+  if (token !== null) sessionStorage.setItem('platform.token', token)
+}
+
+/** The token of a new user with this role. */
+async function createToken(platform: ServedPlatform, role: string): Promise<string> {
+  const body = { name: `the-${role}`, password: PASSWORD, roles: [role] }
+  await platform.call('POST', '/users', { body })
+  const login = await platform.call('POST', '/auth/login', {
+    body: { username: body.name, password: PASSWORD },
+  })
+  const { access_token } = (await login.json()) as { access_token: string }
+  return access_token
+}
+
+/** What axe finds against WCAG 2.2 AA, each with the elements. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    const { violations } = await axe.run(document, { runOnly: { type: 'tag', values: tags } })
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    )
+  })
+}
+
+const LOOKS = [
+  { viewport: WIDE, colorScheme: 'light' },
+  { viewport: WIDE, colorScheme: 'dark' },
+  { viewport: PHONE, colorScheme: 'light' },
+  { viewport: PHONE, colorScheme: 'dark' },
+] as const
+
+/** Looks at the page wide and narrow, light and dark: axe finds nothing, and nothing is wider than the window. */
+export async function assertLooks(page: Page, name: string): Promise<void> {
+  for (const { viewport, colorScheme } of LOOKS) {
+    await page.setViewportSize(viewport)
+    await page.emulateMedia({ colorScheme })
+    const look = `${name}-${viewport.width}-${colorScheme}`
+    await takePicture(page, look)
+    assert.equal(await sidewaysScroll(page), 0, look)
+    assert.deepEqual(await axeViolations(page), [], look)
+  }
+  await page.setViewportSize(WIDE)
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+/** Only for people who want to see the pages: `SCREENSHOTS=directory`. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  const directory = process.env['SCREENSHOTS']
+  if (directory !== undefined) await page.screenshot({ path: `${directory}/${name}.png` })
+}
+
+/** Text that a page must show as text: markup, a right-to-left override, emoji. */
+export const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>\u202Egpj.exe 👩‍🚀 {{7*7}} ${7*7}'

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
+
+const world = consoleWorld()
+
+async function createOrder(order_id: string, more: object = {}): Promise<void> {
+  const body = { order_id, platform: 'live', amount_cents: 4_990, ...more }
+  assert.equal((await world.platform.call('POST', '/orders', { body })).status, 201)
+}
+
+const moveOrder = (id: string, status: string) =>
+  world.platform.call('PUT', `/orders/${id}`, { body: { status } })
+const row = (page: Page, id: string) => page.getByRole('row').filter({ hasText: id })
+const drawer = (page: Page, id: string) => page.getByRole('region', { name: id })
+
+test('without an order the list says so', async (t) => {
+  for (const [language, text] of [
+    ['en', 'There are no orders yet.'],
+    ['zh', '还没有订单。'],
+  ] as const) {
+    const page = await world.open(t, 'orders', { language })
+    await page.getByText(text).waitFor()
+    await assertLooks(page, `orders-empty-${language}`)
+  }
+})
+
+test('an order is created, with the faults of the API at their fields', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('button', { name: 'New order' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New order' })
+  await dialog.getByLabel('Order').fill('not an id')
+  await dialog.getByRole('button', { name: 'Create the order' }).click()
+  await dialog.locator('.fault').first().waitFor()
+  assert.equal(await dialog.locator('[aria-invalid="true"]').count(), 3)
+  assert.equal(await dialog.getByLabel('Order').evaluate((field) => field === document.activeElement), true)
+  await assertLooks(page, 'orders-form')
+  await dialog.getByLabel('Order').fill('made-here-1')
+  await dialog.getByLabel('Platform').fill('live')
+  await dialog.getByLabel('Amount').fill('4990')
+  await dialog.getByRole('button', { name: 'Create the order' }).click()
+  await page.getByText('Order made-here-1 was created.').waitFor()
+  await drawer(page, 'made-here-1').getByText('49.90').waitFor()
+  await row(page, 'made-here-1').waitFor()
+})
+
+test('an order is found, moved and looked at with its history', async (t) => {
+  await createOrder('found-1')
+  const page = await world.open(t, 'orders')
+  await page.getByRole('searchbox', { name: 'Find an order by its id' }).fill('found-1')
+  await page.keyboard.press('Enter')
+  await drawer(page, 'found-1').getByRole('button', { name: 'Mark as paid' }).click()
+  const history = drawer(page, 'found-1').getByRole('list', { name: 'History' })
+  await history.getByText('Paid').waitFor()
+  await row(page, 'found-1').getByText('Paid').waitFor()
+  await assertLooks(page, 'orders-drawer')
+  await page.goto(`${world.platform.url}/console/orders/unknown`)
+  await page.getByRole('alert').getByText('unknown').waitFor()
+})
+
+test('filters are kept in the address, and pages follow a cursor', async (t) => {
+  await Promise.all(
+    Array.from({ length: 60 }, (_, index) => createOrder(`page-${index}`, { platform: 'paged' })),
+  )
+  const page = await world.open(t, 'orders?platform=paged')
+  await page.getByText('50 on this page').waitFor()
+  await page.getByRole('link', { name: 'Older' }).click()
+  await page.getByText('10 on this page').waitFor()
+  await page.getByRole('button', { name: 'Newer' }).click()
+  await page.getByText('50 on this page').waitFor()
+  await page.getByLabel('Status').selectOption('Expired')
+  await page.getByText('No order matches the filters.').waitFor()
+  assert.equal(new URL(page.url()).search, '?platform=paged&status=expired')
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  assert.equal(new URL(page.url()).search, '')
+})
+
+test('two browsers see the changes of each other, and a conflict shows both versions', async (t) => {
+  await createOrder('shared-1')
+  const [one, other] = [await world.open(t, 'orders/shared-1'), await world.open(t, 'orders')]
+  await one.getByText('Live', { exact: true }).waitFor()
+  await other.getByText('Live', { exact: true }).waitFor()
+  // The answer to this page comes from before the other one's change.
+  await one.route('**/orders/shared-1', async (route) => {
+    if (route.request().method() === 'PUT') await moveOrder('shared-1', 'paid')
+    await route.continue()
+  })
+  await one.getByRole('button', { name: 'Expire' }).click()
+  await one.getByRole('alertdialog').getByRole('button', { name: 'Expire' }).click()
+  const conflict = one.getByRole('alertdialog', { name: 'Changed in the meantime' })
+  await conflict.getByRole('cell', { name: 'Paid' }).waitFor()
+  await assertLooks(one, 'orders-conflict')
+  await conflict.getByRole('button', { name: 'Keep the current version' }).click()
+  await row(other, 'shared-1').getByText('Paid').waitFor()
+  await createOrder('shared-2')
+  await row(one, 'shared-2').waitFor()
+})
+
+test('a role sees only what it may do', async (t) => {
+  await createOrder('read-only-1')
+  const page = await world.open(t, 'orders/read-only-1', { role: 'devops' })
+  await drawer(page, 'read-only-1').getByText('Pending').first().waitFor()
+  assert.equal(await page.getByRole('button', { name: /Mark as paid|New order/ }).count(), 0)
+  const stranger = await world.open(t, 'orders', { role: 'auditor' })
+  await stranger.getByText('There is no such page, or your roles do not allow it.').waitFor()
+  assert.equal(await stranger.getByRole('link', { name: 'Orders' }).count(), 0)
+})
+
+test('a platform that does not answer is described, and tried again', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('table').waitFor()
+  await page.route('**/orders?*', (route) => route.abort())
+  await page.getByLabel('Status').selectOption('Paid')
+  await page.getByRole('alert').getByText('The platform cannot be reached.').waitFor()
+  await assertLooks(page, 'orders-failed')
+  await page.unroute('**/orders?*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+})
+
+test('the keyboard is enough', async (t) => {
+  await createOrder('keys-1')
+  await createOrder('keys-2')
+  const page = await world.open(t, 'orders')
+  await row(page, 'keys-2').waitFor()
+  const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
+  await page.keyboard.press('j')
+  assert.equal(await focused(), 'keys-2')
+  await page.keyboard.press('j')
+  assert.equal(await focused(), 'keys-1')
+  await page.keyboard.press('Enter')
+  await drawer(page, 'keys-1').getByRole('button', { name: 'Mark as paid' }).waitFor()
+  assert.equal(await focused(), 'keys-1')
+  await page.keyboard.press('Escape')
+  await drawer(page, 'keys-1').waitFor({ state: 'detached' })
+  assert.equal(await focused(), 'keys-1')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Go to or do' }).fill('keys-2')
+  await page.keyboard.press('Enter')
+  await drawer(page, 'keys-2').waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Go to Orders').waitFor()
+  await assertLooks(page, 'orders-keys')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'text')
+})
+
+test('hostile text is shown as text', async (t) => {
+  await createOrder('hostile-1', { platform: HOSTILE.slice(0, 64) })
+  const page = await world.open(t, 'orders/hostile-1')
+  await drawer(page, 'hostile-1').getByText(HOSTILE.slice(0, 40)).waitFor()
+  await row(page, 'hostile-1').getByText(HOSTILE.slice(0, 40)).waitFor()
+  await assertLooks(page, 'orders-hostile')
+})
