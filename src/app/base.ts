@@ -5,9 +5,11 @@ import type { Telemetry } from '../domains/telemetry/index.ts'
 import { Dispatcher } from '../infra/bus/dispatcher.ts'
 import { createNatsBus } from '../infra/bus/nats.ts'
 import { operationsRoutes } from '../infra/http/operations.ts'
+import { probeRoutes } from '../infra/http/probes.ts'
 import { createMetrics } from '../infra/metrics/metrics.ts'
 import type { Bus } from '../kernel/bus.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { Lifecycle } from '../kernel/lifecycle.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { SECOND } from '../kernel/time.ts'
@@ -15,6 +17,7 @@ import type { Delivery, Outbox } from '../ports/outbox.ts'
 import { createLease } from '../store/lease.ts'
 import { readOnly } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import type { Route } from '../wire/route.ts'
 import { openCurrentDatabase } from './database.ts'
 import { createDomains, eventSubjects, jwtSecrets, type Domains } from './domains.ts'
 import { VERSION } from './version.ts'
@@ -27,7 +30,8 @@ export interface Base {
   readonly store: Store
   readonly bus: Bus
   readonly domains: Domains
-  readonly operations: ReturnType<typeof operationsRoutes>
+  readonly lifecycle: Lifecycle
+  readonly operations: readonly Route[]
 }
 
 // How long other processes wait for a holder that has stopped renewing its lease.
@@ -55,19 +59,22 @@ export async function openBase(
   })
   resources.defer(() => bus.close())
   const domains = openDomains({ config, logger, metrics, store, bus }, resources)
-  const operations = operationsRoutes({
+  const lifecycle = new Lifecycle()
+  const checkStore = () => store.check()
+  const health = operationsRoutes({
     version: VERSION,
     modules: config.modules,
     readOnly: config.readOnly,
     clock: systemClock,
-    checkStore: () => store.check(),
+    checkStore,
     bus,
     exposeMetrics: () => expose(),
   })
-  return { config, logger, metrics, store, bus, domains, operations }
+  const operations = [...health, ...probeRoutes({ lifecycle, checkStore })]
+  return { config, logger, metrics, store, bus, domains, lifecycle, operations }
 }
 
-type BaseParts = Omit<Base, 'domains' | 'operations'>
+type BaseParts = Omit<Base, 'domains' | 'lifecycle' | 'operations'>
 
 /** The domains write to the outboxes and the dispatchers read them, so the dispatchers are created after the domains. */
 function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains {

@@ -47,11 +47,13 @@ export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOp
     if (config.modules.includes('api')) await createFirstAdmin(context)
     runner = startJobs([...jobs], { clock: systemClock, logger, metrics: base.metrics })
   }
+  base.lifecycle.run()
   const started = resources.move()
   return {
     addresses: context.addresses,
     busState: () => base.bus.state,
     stop() {
+      base.lifecycle.drain()
       runner?.abort()
       return started.disposeAsync()
     },

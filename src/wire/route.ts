@@ -70,6 +70,8 @@ interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
+  /** Whether a supervisor calls it every few seconds: it is not measured, and logged for developers only. */
+  readonly isProbe?: true
   /** Whether a request without a body counts as one with an empty object. */
   readonly isBodyOptional?: true
   readonly answers: Readonly<Record<number, AnswerSchema>>

@@ -174,6 +174,8 @@ describe('platform serve', { concurrency: 2 }, () => {
     const get = (path: string, method = 'GET') => callPlatform(worker.workerUrl, method, path)
     const health = await json<{ status: string; modules: string[] }>(get('/health'))
     assert.deepEqual([health.status, health.modules], ['degraded', ['worker']])
+    assert.deepEqual(await json(get('/health/live')), { status: 'live' })
+    assert.deepEqual(await json(get('/health/ready')), { status: 'ready' })
     assert.match(await (await get('/metrics')).text(), /^platform_job_runs_total\{name="order-timeout"/m)
     for (const path of ['/orders', '/users', '/messages', '/auth/me'])
       assert.equal((await get(path)).status, 404, path)

@@ -33,6 +33,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The response lasts as long as its client wants it. */
     isStream?: boolean
+    /** Not measured, and logged for developers only. */
+    isProbe?: boolean
   }
 }
 
@@ -57,7 +59,7 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     url: route.path,
     schema: { ...(params && { params }), ...(query && { querystring: query }), ...(body && { body }) },
     onRequest: admission(route, options),
-    ...(isStream(route) && { config: { isStream: true } }),
+    config: { isStream: isStream(route), isProbe: route.isProbe === true },
     ...(route.isBodyOptional && { preValidation: completeBody }),
     handler: async (request, reply) => {
       if (!body) refuseFields(request.body)

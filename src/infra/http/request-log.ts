@@ -29,8 +29,10 @@ export function recordRequests(app: FastifyInstance, options: RecordOptions): Re
     const { url: route, config } = request.routeOptions
     // How long a client stays says nothing about the speed of the server.
     const isStream = config.isStream && status < 300
-    measure(request.method, route ?? 'none', status, isStream ? undefined : duration / 1_000)
-    logger.info(
+    // A 503 of a probe is no failed request.
+    if (!config.isProbe)
+      measure(request.method, route ?? 'none', status, isStream ? undefined : duration / 1_000)
+    logger[config.isProbe ? 'debug' : 'info'](
       {
         request_id: request.id,
         method: request.method,

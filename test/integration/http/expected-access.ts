@@ -12,6 +12,8 @@ const OPERATORS = ['admin', 'devops'] as const
  */
 export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /health': 'public',
+  'GET /health/live': 'public',
+  'GET /health/ready': 'public',
   'GET /metrics': 'public',
   'POST /auth/login': 'public',
   'GET /auth/oauth/login': 'public',
