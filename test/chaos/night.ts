@@ -103,7 +103,7 @@ UNIT
   const selfcheck = await guest.run('/bin/systemctl', 'start', 'platform-backup-selfcheck')
   assert.equal(selfcheck.code, 0, selfcheck.stderr)
   await untilAlert(world, 'system.selfcheck.failed', 'recovered')
-  assert.deepEqual(await world.weightsOf('system.selfcheck.failed'), [0, 6])
+  assert.deepEqual(await world.weightsOf('system.selfcheck.failed'), [6, 0])
   assert.deepEqual(await world.ticketLevels(), ['critical'])
   return { nights: 1, 'critical alerts': 1, tickets: 1 }
 }

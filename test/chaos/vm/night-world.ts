@@ -139,7 +139,7 @@ export class NightWorld {
     return (await this.alerts()).find(({ alarm_id: id }) => id === alarmId)
   }
 
-  /** The weights that an alert has had, the newest first. */
+  /** The weights that an alert has had, the oldest first. */
   async weightsOf(alarmId: string): Promise<number[]> {
     const alert = await this.alert(alarmId)
     assert.ok(alert, `no alert ${alarmId}`)
