@@ -126,7 +126,7 @@ async function powerCuts(trial: Trial): Promise<Figures> {
     // The next retry is at 02:30.
     await world.setClock(atNight('02:29', index))
     trial.show(`waits for the end of the night after the cut during ${step}`)
-    await untilNightIsOver(world, index)
+    await untilNightIsOver(world, step, index)
     assert.equal(world.archives().length, index + 1, `archives after the cut during ${step}`)
     assert.equal((await world.guest.script('ls /opt/platform/backups/staging')).trim(), '')
     const drill = await world.backup('restore', '--latest')
@@ -135,15 +135,19 @@ async function powerCuts(trial: Trial): Promise<Figures> {
   return { cuts: STEPS.length, 'steps that were too short to be hit': missed.join(' ') || 'none' }
 }
 
-/** A timer makes up for the run of 02:00 or repeats it, and the server has rebooted. */
-async function untilNightIsOver(world: NightWorld, nightsLater: number): Promise<void> {
+/** A power cut after the success of the backup ends the night: it is neither cleaned nor rebooted again. */
+const ENDS_THE_NIGHT = ['clean', 'reboot']
+
+/** A timer has repeated the run, and the server has rebooted. */
+async function untilNightIsOver(world: NightWorld, cutDuring: string, nightsLater: number): Promise<void> {
   const date = atNight('02:00', nightsLater).slice(0, 10)
   await eventually(
     'the night is over',
     async () => {
-      const { lastSuccess, pendingReboot, rebootedOn } = await world.state()
+      const { run, lastSuccess, pendingReboot, rebootedOn } = await world.state()
       const isSaved = lastSuccess?.backupId.startsWith(date.replaceAll('-', ''))
-      return isSaved && rebootedOn === date && pendingReboot === undefined
+      const isRebooted = rebootedOn === date || ENDS_THE_NIGHT.includes(cutDuring)
+      return isSaved && isRebooted && run?.status !== 'running' && pendingReboot === undefined
     },
     { timeoutMs: 1_200_000 },
   )
