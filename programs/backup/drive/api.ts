@@ -45,6 +45,7 @@ export interface ApiRequest {
 }
 
 const THROTTLED = 429
+export const CONFLICT = 409
 const FLOW_CODES = ['ParamFlowException', 'TooManyRequests']
 
 /** The JSON calls of the drive, with token, renewal and repetition. */

@@ -1,5 +1,5 @@
 import { BackupError } from '../errors.ts'
-import { DriveRefusal, isTemporary, retryAfterMs, temporary, type DriveApi } from './api.ts'
+import { CONFLICT, DriveRefusal, isTemporary, retryAfterMs, temporary, type DriveApi } from './api.ts'
 import type { HttpAnswer } from './http.ts'
 import { objectsIn, textOf, type JsonMembers } from './json-members.ts'
 import type { UploadOptions, UploadSource, UploadState } from './port.ts'
@@ -113,8 +113,8 @@ export class PartUpload {
       return 'stored'
     } catch (error) {
       if (!(error instanceof DriveRefusal)) throw error
-      if (error.code === 'PartAlreadyExist') return 'stored'
       if (error.code === 'PartNotSequential') return 'not_sequential'
+      if (error.status === CONFLICT) return 'stored'
       if (error.isMissing) throw new UploadGone(undefined, { cause: error })
       throw error
     }
@@ -163,7 +163,10 @@ export class PartUpload {
     try {
       return await this.#callUpload('complete', {})
     } catch (error) {
-      if (error instanceof DriveRefusal && error.code === 'InvalidParameter.PartNumber') return undefined
+      if (!(error instanceof DriveRefusal)) throw error
+      if (error.code === 'InvalidParameter.PartNumber') return undefined
+      // The file may stand already.
+      if (error.status === CONFLICT) throw new UploadGone(undefined, { cause: error })
       throw error
     }
   }
@@ -211,7 +214,7 @@ async function judgePut(answer: HttpAnswer): Promise<PartOutcome> {
   const code =
     /<Code>([A-Za-z][\w.]{0,60})<\/Code>/.exec(text.slice(0, MAX_ERROR_CHARACTERS))?.[1] ?? `HTTP_${status}`
   if (code === 'PartNotSequential') return 'not_sequential'
-  if (status === 409) return 'stored'
+  if (status === CONFLICT) return 'stored'
   if (code === 'AccessDenied') return 'expired_url'
   if (code === 'NoSuchUpload') throw new UploadGone()
   const refusal = (errorCode: 'upload_failed' | 'drive_rejected') =>

@@ -1,7 +1,7 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
 import { BackupError } from '../errors.ts'
-import { DriveApi, DriveRefusal, isTemporary, retryAfterMs, temporary } from './api.ts'
+import { CONFLICT, DriveApi, DriveRefusal, isTemporary, retryAfterMs, temporary } from './api.ts'
 import { ConnectionError, HttpClient, type HttpAnswer } from './http.ts'
 import { objectsIn, textOf, type JsonMembers } from './json-members.ts'
 import { partCountOf, PartUpload, partUrlsIn, UploadGone, type PartUrls } from './part-upload.ts'
@@ -65,8 +65,7 @@ class RemoteDrive implements Drive {
   async ensureFolder(path: string): Promise<string> {
     let folderId = ROOT_ID
     for (const name of segmentsOf(path)) {
-      const members = { parent_file_id: folderId, name, type: 'folder', check_name_mode: 'refuse' }
-      const answer = await this.#call('openFile/create', members)
+      const answer = await this.#createFolder(folderId, name)
       if (answer['type'] !== undefined && answer['type'] !== 'folder')
         throw new BackupError('drive_rejected', `create: ${name} is a file on the drive, not a folder`)
       folderId = textIn(answer, 'file_id', 'create')
@@ -177,6 +176,19 @@ class RemoteDrive implements Drive {
     return items
   }
 
+  async #createFolder(parentId: string, name: string): Promise<JsonMembers> {
+    const members = { parent_file_id: parentId, name, type: 'folder', check_name_mode: 'refuse' }
+    try {
+      return await this.#call('openFile/create', members)
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      const folders = await this.#items(parentId, 'folder')
+      const standing = folders.find((each) => each['name'] === name)
+      if (!standing) throw error
+      return standing
+    }
+  }
+
   async #namesakes({ folderId, name }: UploadTarget): Promise<DriveFile[]> {
     return (await this.list(folderId)).filter((file) => file.name === name)
   }
@@ -204,7 +216,12 @@ class RemoteDrive implements Drive {
     { onState }: UploadOptions,
   ): Promise<{ readonly file: DriveFile } | BegunUpload> {
     const partSize = Math.max(this.#options.partSize, Math.ceil(source.size / MAX_PARTS))
-    const answer = await this.#create(target, source, partSize)
+    const answer = await this.#create(target, source, partSize).catch(async (error: unknown) => {
+      if (!isConflict(error)) throw error
+      const file = (await this.#namesakes(target)).find((each) => isSame(each, source))
+      if (!file) throw error
+      return { file_id: file.fileId, rapid_upload: true }
+    })
     const fileId = textIn(answer, 'file_id', 'create')
     if (answer['rapid_upload'] === true) return { file: await this.#requireFile(fileId) }
     const uploadId = textIn(answer, 'upload_id', 'create')
@@ -303,6 +320,11 @@ function unreachable(call: string, error: unknown): unknown {
 
 function isGone(error: unknown): boolean {
   return error instanceof DriveRefusal && (error.isMissing || error.code === 'ForbiddenFileInTheRecycleBin')
+}
+
+/** What the call would make may be there already. */
+function isConflict(error: unknown): boolean {
+  return error instanceof DriveRefusal && error.status === CONFLICT
 }
 
 function isSame(file: Pick<DriveFile, 'size' | 'sha1'>, source: UploadSource): boolean {

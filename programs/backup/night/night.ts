@@ -10,8 +10,8 @@ import { RunContext } from './run-context.ts'
 import { dueForRetry, dueForSchedule, type Due } from './schedule.ts'
 import { keepInStaging } from './staging.ts'
 import {
+  hasReached,
   nightOf,
-  RUN_STATES,
   withNight,
   withOpenAlert,
   type BackupState,
@@ -271,10 +271,6 @@ function resumable(state: BackupState, today: string): RunRecord | undefined {
 /** After a failed comparison everything but the package is done again. */
 function reachedAfter(run: RunRecord, { job }: RunFailure): RunState {
   return job === verifyStep.name && run.reached !== 'started' ? 'packaged' : run.reached
-}
-
-function hasReached({ reached }: RunRecord, state: RunState): boolean {
-  return RUN_STATES.indexOf(reached) >= RUN_STATES.indexOf(state)
 }
 
 /** An error with a code of its own, or one of the system, needs no stack in the log. */

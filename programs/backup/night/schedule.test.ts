@@ -41,6 +41,16 @@ const STATES = {
     run: { ...RUN, reached: 'succeeded' },
     nights: [night({ succeededAt: 1 })],
   },
+  'a success and a second run that failed': {
+    ...EMPTY_STATE,
+    run: RUN,
+    nights: [night({ succeededAt: 1 })],
+  },
+  'a success and a second run that was killed': {
+    ...EMPTY_STATE,
+    run: { ...RUN, status: 'running' },
+    nights: [night({ failures: 0, succeededAt: 1 })],
+  },
   'a lost night': { ...EMPTY_STATE, run: RUN, nights: [night({ failures: 8, lostAt: 1 })] },
 } as const satisfies Record<string, BackupState>
 
@@ -60,6 +70,10 @@ describe('on 2026-01-31 in Berlin', () => {
     ['a success', '03:00', 'nothing', 'nothing'],
     ['a success', '06:00', 'nothing', 'nothing'],
     ['a success whose cleaning failed', '03:00', 'nothing', 'nothing'],
+    ['a success and a second run that failed', '03:00', 'nothing', 'retry'],
+    ['a success and a second run that failed', '06:00', 'nothing', 'nothing'],
+    ['a success and a second run that was killed', '03:00', 'nothing', 'retry'],
+    ['a success and a second run that was killed', '06:00', 'nothing', 'nothing'],
     ['a lost night', '06:30', 'nothing', 'nothing'],
     // The clock was put back into the window.
     ['a lost night', '03:00', 'nothing', 'retry'],

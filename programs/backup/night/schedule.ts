@@ -1,6 +1,6 @@
 import { MINUTE } from '../../../src/kernel/time.ts'
 import { localTime } from './local-time.ts'
-import { nightOf, type BackupState } from './state.ts'
+import { hasReached, nightOf, type BackupState } from './state.ts'
 
 /** When runs and retries may begin, in local time. */
 export interface Schedule {
@@ -36,11 +36,15 @@ export function dueForSchedule(state: BackupState, now: number, schedule: Schedu
 /** What `retry --once` has to do: nothing until today's run has failed, then a retry, after the window its end. */
 export function dueForRetry(state: BackupState, now: number, schedule: Schedule): Due {
   const { date, time } = localTime(now, schedule.timeZone)
-  if (hasSucceeded(state, date)) return nothing(`the backup of ${date} has succeeded`)
+  const run = state.run?.date === date ? state.run : undefined
+  const hasFailed = run !== undefined && run.status !== 'done' && !hasReached(run, 'succeeded')
+  const isInWindow = time < schedule.windowEnd
+  // A person may run a second backup of the date: it is repeated, too, but the date is not lost with it.
+  if (hasSucceeded(state, date) && !(hasFailed && isInWindow))
+    return nothing(`the backup of ${date} has succeeded`)
   const { failures, lostAt } = nightOf(state, date)
-  const isInterrupted = state.run?.date === date && state.run.status === 'running'
-  if (failures === 0 && !isInterrupted) return nothing(`no run of ${date} has failed`)
-  if (time < schedule.windowEnd) return { action: 'retry' }
+  if (failures === 0 && !hasFailed) return nothing(`no run of ${date} has failed`)
+  if (isInWindow) return { action: 'retry' }
   if (lostAt !== undefined) return nothing(`the night of ${date} is lost, and that was reported`)
   return { action: 'lost' }
 }

@@ -129,6 +129,10 @@ export const EMPTY_STATE: BackupState = {
   abandonedIds: [],
 }
 
+export function hasReached({ reached }: RunRecord, state: RunState): boolean {
+  return RUN_STATES.indexOf(reached) >= RUN_STATES.indexOf(state)
+}
+
 /** What has happened on a local date. */
 export function nightOf({ nights }: BackupState, date: string): NightRecord {
   return nights.find((night) => night.date === date) ?? { date, failures: 0 }

@@ -31,30 +31,6 @@ async function uploadAndVerify(world: DriveWorld, source = bytesSource(CONTENT))
 }
 
 describe('an upload succeeds', () => {
-  const faults = [
-    'access_token',
-    'create',
-    'put',
-    'complete',
-    'list',
-    'get',
-    'getDownloadUrl',
-    'download',
-  ].flatMap((endpoint) => [
-    at(endpoint, 'rate_limited', { retry_after_ms: 5_000 }),
-    at(endpoint, 'server_error', { status: 503 }),
-    at(endpoint, 'html_error'),
-    at(endpoint, 'reset'),
-  ])
-  for (const fault of faults) {
-    it(`after ${fault.scenario} at ${fault.endpoint}, twice`, async () => {
-      await using world = await driveWorld(driveScenarios(fault, fault))
-      assert.deepEqual(await uploadAndVerify(world), CONTENT)
-      assert.ok(world.pauses.length >= 2)
-      if (fault.scenario === 'rate_limited') assert.deepEqual(new Set(world.pauses), new Set([5_000]))
-    })
-  }
-
   for (const fault of [
     ...['create', 'put', 'complete', 'list', 'get', 'getDownloadUrl'].map((name) => at(name, 'lost_answer')),
     ...['create', 'complete', 'list', 'get'].map((name) => at(name, 'truncated_json')),
