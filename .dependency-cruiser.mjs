@@ -12,6 +12,8 @@ const TRANSACTION = '^src/store/store[.]ts$'
 const PROGRAM_INDEX = '^programs/([^/]+/index|mock-server/value-error)[.]ts$'
 // What the programs mock-oidc and mock-drive have in common.
 const MOCK_SERVER = '^programs/mock-server/'
+// Locks and replaced files, for the programs that keep some.
+const SHARED_FILES = '^programs/files/'
 const NOTIFICATION_MODULE = '^programs/ticket-notify/(notify[.]ts$|notification/)'
 const NOTIFIER_INDEX = '^programs/ticket-notify/index[.]ts$'
 const VPN_CLIENT = '^programs/vpn-client/'
@@ -86,7 +88,7 @@ const FOLDERS = [
     name: 'programs',
     comment: 'Separate programs that talk to the platform over HTTP, as any client would.',
     path: '^programs/',
-    mayImport: ['^programs/', CONFIG, KERNEL, '^src/infra/(robots|mail)/', '^node_modules/'],
+    mayImport: ['^programs/', CONFIG, KERNEL, PORTS, '^src/infra/(robots|mail)/', '^node_modules/'],
   },
   {
     name: 'console',
@@ -118,10 +120,16 @@ const PROGRAMS = [
   {
     name: 'programs-separate',
     comment:
-      'Separate programs do not import each other, except for the client of the gateway; shared code is in the kernel, ' +
-      'that of mock servers in mock-server.',
+      'Separate programs do not import each other, except for the client of the gateway; shared code is in the kernel and ' +
+      'in files, that of mock servers in mock-server.',
     from: { path: '^programs/([^/]+)/', pathNot: TESTS },
-    to: { path: '^programs/', pathNot: ['^programs/$1/', MOCK_SERVER, VPN_CLIENT_INDEX] },
+    to: { path: '^programs/', pathNot: ['^programs/$1/', MOCK_SERVER, SHARED_FILES, VPN_CLIENT_INDEX] },
+  },
+  {
+    name: 'shared-files',
+    comment: 'The ticket notifier is installed with these files, and needs only Node.js.',
+    from: { path: SHARED_FILES, pathNot: TESTS },
+    to: { pathNot: SHARED_FILES, dependencyTypesNot: ['core'] },
   },
   {
     name: 'vpn-client',
@@ -172,7 +180,7 @@ const DOMAINS = [
     comment:
       'Installed as two files that need only Node.js and each other (docs/specification.md, Ticket notifier).',
     from: { path: '^programs/ticket-notify/', pathNot: [NOTIFICATION_MODULE, NOTIFIER_INDEX, ...TESTS] },
-    to: { pathNot: '^programs/ticket-notify/', dependencyTypesNot: ['core'] },
+    to: { pathNot: ['^programs/ticket-notify/', SHARED_FILES], dependencyTypesNot: ['core'] },
   },
   {
     name: 'ticket-notifier-second-file',

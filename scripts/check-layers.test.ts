@@ -148,6 +148,11 @@ const FORBIDDEN: readonly { readonly what: string; readonly files: Files; readon
     rule: 'ticket-notifier',
   },
   {
+    what: 'the files of several programs importing the kernel, without which the notifier is installed',
+    files: { 'programs/files/a.ts': "import '../../src/kernel/clock.ts'" },
+    rule: 'shared-files',
+  },
+  {
     what: 'the ticket notifier importing the notification module statically',
     files: {
       'programs/ticket-notify/a.ts': "import './notify.ts'",
@@ -231,6 +236,13 @@ const ALLOWED: readonly { readonly what: string; readonly files: Files }[] = [
     files: {
       'programs/ticket-notify/notify.ts': "import '../../src/infra/mail/a.ts'",
       'src/infra/mail/a.ts': '',
+    },
+  },
+  {
+    what: 'the ticket notifier importing the files of several programs',
+    files: {
+      'programs/ticket-notify/a.ts': "import '../files/a.ts'",
+      'programs/files/a.ts': "import 'node:fs'",
     },
   },
   {

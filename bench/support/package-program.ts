@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { takeSnapshot } from '../../programs/backup/database-files.ts'
+import { takeSnapshot } from '../../programs/backup/package/take-snapshot.ts'
 import { writePackage } from '../../programs/backup/package/write-package.ts'
 import { databaseFiles } from '../../src/app/commands/database-files.ts'
 

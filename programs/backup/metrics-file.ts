@@ -1,6 +1,6 @@
 import { errorMessage } from '../../src/kernel/errors.ts'
+import { READABLE_BY_ALL, replaceFile } from '../files/replace-file.ts'
 import { ERROR_CODES, type ErrorCode } from './errors.ts'
-import { replacePublicFile } from './public-file.ts'
 
 /** The numbers of the routine. Times are milliseconds since the epoch; a number that is not known is undefined. */
 export interface NightNumbers {
@@ -48,7 +48,8 @@ interface GaugeText {
  */
 export function writeMetricsFile(path: string, numbers: NightNumbers): string | undefined {
   try {
-    replacePublicFile(path, metricsText(numbers))
+    // Neither systemd nor node_exporter reads the temporary name.
+    replaceFile(path, metricsText(numbers), READABLE_BY_ALL)
     return undefined
   } catch (error) {
     return `${path}: the metrics could not be written (${errorMessage(error)})`

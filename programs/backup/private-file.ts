@@ -1,18 +1,8 @@
-import {
-  closeSync,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { replaceFile, type FileAccess } from '../files/replace-file.ts'
 
 const READABLE_BY_OTHERS = 0o077
+const PERMISSIONS = 0o777
 // No program writes a larger file of tokens or keys.
 const MAX_BYTES = 1_024 ** 2
 
@@ -31,48 +21,12 @@ export function readPrivateFile(path: string): string {
   }
 }
 
-/**
- * Replaces a private file as a whole, and keeps its owner, group and mode. A reader sees the old content or the new one,
- * also after a power failure.
- */
+/** Replaces an existing file as a whole, and keeps its owner, group and mode. */
 export function replacePrivateFile(path: string, text: string): void {
-  const { uid, gid, mode } = statsOf(path)
-  const temporary = `${path}.tmp`
-  rmSync(temporary, { force: true })
-  try {
-    const file = openSync(temporary, 'wx', 0o600)
-    try {
-      writeFileSync(file, text)
-      const own = fstatSync(file)
-      if (own.uid !== uid || own.gid !== gid) fchownSync(file, uid, gid)
-      fchmodSync(file, mode & 0o777)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-    renameSync(temporary, path)
-  } catch (error) {
-    rmSync(temporary, { force: true })
-    throw error
-  }
-  flushDirectory(dirname(path))
+  replaceFile(path, text, accessOf(path))
 }
 
-function statsOf(path: string) {
-  const file = openSync(path, 'r')
-  try {
-    return fstatSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** Until then a rename may be undone by a power failure. */
-export function flushDirectory(path: string): void {
-  const directory = openSync(path, 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
+function accessOf(path: string): FileAccess {
+  const { uid, gid, mode } = statSync(path)
+  return { mode: mode & PERMISSIONS, owner: { uid, gid } }
 }

@@ -4,6 +4,7 @@ import type { Entry } from './entries.ts'
 import type { StoredTokens } from './tokens.ts'
 import type { Upload } from './uploads.ts'
 import { ValueError } from '../mock-server/value-error.ts'
+import { systemErrorCode } from '../files/system-error.ts'
 
 /** Everything but the contents of files. */
 export interface StoredState {
@@ -21,7 +22,7 @@ export function readStoredState(directory: string): StoredState | undefined {
   try {
     return checked(JSON.parse(readFileSync(path, 'utf8')))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (systemErrorCode(error) === 'ENOENT') return undefined
     throw new ValueError(`MOCK_DRIVE_DIR: expected ${path} to be a state that mock-drive has written`, {
       cause: error,
     })

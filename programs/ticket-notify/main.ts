@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
+import { type LockOwner, type ReleaseLock, takeProcessLock } from '../files/process-lock.ts'
 import { FetchError, fetchTickets, reportAlert } from './api.ts'
-import { makeDirectoryOf } from './atomic-file.ts'
+import { makeDirectoryOf } from './file-writes.ts'
 import type { Environment } from './env.ts'
 import { messageOf } from './errors.ts'
-import { type LockHolder, type ReleaseLock, takeLock } from './lock.ts'
 import { createLog, type Log } from './log.ts'
 import { nodeProblem } from './node-version.ts'
 import { selfTestNotice } from './notices.ts'
@@ -150,10 +150,10 @@ class Program {
   /** The function that releases the lock, or an exit code. */
   #takeLock(): ReleaseLock | number {
     const { stateFile } = this.#options
-    let lock: ReleaseLock | LockHolder
+    let lock: ReleaseLock | LockOwner
     try {
       makeDirectoryOf(stateFile)
-      lock = takeLock(lockFileOf(stateFile))
+      lock = takeProcessLock(lockFileOf(stateFile))
     } catch (error) {
       // Where the lock cannot be written no state could be saved.
       return this.#fail(`nothing can be written beside the state file: ${messageOf(error)}`, {

@@ -10,7 +10,9 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs'
-import { removeQuietly, replaceEnd, syncDirectoryOf, temporaryOf, writeNewFile } from './atomic-file.ts'
+import { dirname } from 'node:path'
+import { flushDirectory, removeQuietly, temporaryOf } from '../files/replace-file.ts'
+import { replaceEnd, writeNewFile } from './file-writes.ts'
 import type { Snapshot } from './snapshot.ts'
 
 // Larger chunks need more memory: their lines live longer.
@@ -64,7 +66,7 @@ export class StateFile {
       this.close()
       throw error
     }
-    syncDirectoryOf(this.#path)
+    flushDirectory(dirname(this.#path))
   }
 
   /** Removes the temporary files; may be called twice. */

@@ -1,7 +1,8 @@
 import { linkSync, readFileSync, statSync } from 'node:fs'
-import { removeQuietly, writeFileAtomically } from './atomic-file.ts'
+import { removeQuietly, replaceFile } from '../files/replace-file.ts'
+import { systemErrorCode } from '../files/system-error.ts'
 import { DigestRecord } from './digest-record.ts'
-import { codeOf, messageOf } from './errors.ts'
+import { messageOf } from './errors.ts'
 import { Snapshot, type SnapshotOptions } from './snapshot.ts'
 import { readLines, StateFile } from './state-file.ts'
 
@@ -47,7 +48,7 @@ export class ReadOnlyStateStore implements StateStore {
     try {
       return { situation: 'known', snapshot: Snapshot.parse(() => readLines(this.path), options) }
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return { situation: 'absent' }
+      if (systemErrorCode(error) === 'ENOENT') return { situation: 'absent' }
       const reason = error instanceof SyntaxError ? 'it is not valid JSON' : messageOf(error)
       return { situation: 'unreadable', reason }
     }
@@ -86,7 +87,7 @@ export class FileStateStore extends ReadOnlyStateStore {
   }
 
   override saveDigestRecord(record: DigestRecord): void {
-    writeFileAtomically(digestFileOf(this.path), record.toText())
+    replaceFile(digestFileOf(this.path), record.toText())
     record.markSaved()
   }
 

@@ -15,7 +15,7 @@ export interface VerifiedSnapshot extends SnapshotContents {
 
 export interface SnapshotSteps {
   /** Ends the step early; it leaves no file then. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Snapshots of the database in files; the work runs beside the event loop. */

@@ -1,10 +1,10 @@
+import type { DatabaseContents, RestoredDatabase } from '../ports/database-files.ts'
 import type { SnapshotSteps } from '../ports/snapshots.ts'
-import type { InspectedSnapshot, RestoredFile } from './restored.ts'
 import { snapshotFormat, type SnapshotFormatName } from './verify-snapshot.ts'
 
 interface FileReader {
-  readonly inspect: (path: string, options: SnapshotSteps) => Promise<InspectedSnapshot>
-  readonly restored: (path: string, options: SnapshotSteps) => RestoredFile
+  readonly inspect: (path: string, options: SnapshotSteps) => Promise<DatabaseContents>
+  readonly restored: (path: string, options: SnapshotSteps) => RestoredDatabase
 }
 
 /** What reads the files of each format. */
@@ -20,14 +20,14 @@ const READERS: Readonly<Record<SnapshotFormatName, () => Promise<FileReader>>> =
 }
 
 /** Reads a snapshot of any engine from its beginning to its end. Rejects with `snapshot_damaged`. */
-export async function inspectSnapshot(path: string, options: SnapshotSteps = {}): Promise<InspectedSnapshot> {
+export async function inspectSnapshot(path: string, options: SnapshotSteps = {}): Promise<DatabaseContents> {
   const { inspect } = await READERS[await snapshotFormat(path)]()
   return inspect(path, options)
 }
 
 /** The checks of a restored file of any engine. Nothing but this file is opened. */
-export function restoredFile(path: string, options: SnapshotSteps = {}): RestoredFile {
-  let opening: Promise<RestoredFile> | undefined
+export function restoredFile(path: string, options: SnapshotSteps = {}): RestoredDatabase {
+  let opening: Promise<RestoredDatabase> | undefined
   const file = () => (opening ??= openRestored(path, options))
   return {
     opens: async () => (await file()).opens(),
@@ -38,7 +38,7 @@ export function restoredFile(path: string, options: SnapshotSteps = {}): Restore
   }
 }
 
-async function openRestored(path: string, options: SnapshotSteps): Promise<RestoredFile> {
+async function openRestored(path: string, options: SnapshotSteps): Promise<RestoredDatabase> {
   const { restored } = await READERS[await snapshotFormat(path)]()
   return restored(path, options)
 }

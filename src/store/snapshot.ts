@@ -3,12 +3,8 @@ import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, errorMessage } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
+import type { SnapshotSteps } from '../ports/snapshots.ts'
 import { storeUnavailable } from './unavailable.ts'
-
-export interface SnapshotOptions {
-  /** Ends the snapshot early; nothing is left of it then. */
-  readonly signal?: AbortSignal
-}
 
 /**
  * Writes a file as a whole or not at all: under a temporary name beside it, which `write` gets as an empty file, then
@@ -16,7 +12,7 @@ export interface SnapshotOptions {
  */
 export async function writeSnapshot(
   path: string,
-  { signal }: SnapshotOptions,
+  { signal }: SnapshotSteps,
   write: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const temporary = `${path}.${newId()}.partial`

@@ -1,6 +1,6 @@
 import type { Compilable } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
-import type { SnapshotOptions } from './snapshot.ts'
+import type { SnapshotSteps } from '../ports/snapshots.ts'
 import type { Database, Statement } from './statement.ts'
 
 /** Runs queries: outside of transactions, or in one. */
@@ -49,7 +49,7 @@ export interface Store {
    * Writes a consistent copy of the database to that path, while reads and writes go on: a SQLite file, or an archive for
    * `pg_restore`. The file appears when it is complete and on the disk; it replaces an existing one.
    */
-  snapshot(path: string, options?: SnapshotOptions): Promise<void>
+  snapshot(path: string, options?: SnapshotSteps): Promise<void>
   /**
    * Rejects with `store_unavailable` when the database does not answer in time, or has refused a write and still
    * refuses writes.

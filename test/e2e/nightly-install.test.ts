@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { takeProcessLock } from '../../programs/backup/process-lock.ts'
+import { takeProcessLock } from '../../programs/files/process-lock.ts'
 import { PROGRAM, runPlatform, temporaryDirectory } from '../support/platform.ts'
 
 const skip = process.getuid?.() !== 0 && 'the backup needs root'
@@ -99,8 +99,8 @@ test(
     using host = server()
     mkdirSync(host.path('server/backups'))
     const lock = takeProcessLock(host.path('server/backups/run.lock'))
-    assert.ok(Symbol.dispose in lock)
-    using _held = lock
+    assert.ok(typeof lock === 'function')
+    using _held = { [Symbol.dispose]: lock }
     const byHand = await host.run('run')
     assert.equal(byHand.code, 1)
     assert.match(byHand.stderr, new RegExp(`process ${process.pid}`))

@@ -9,8 +9,9 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { flushDirectory, replacePrivateFile } from '../private-file.ts'
-import { takeProcessLock } from '../process-lock.ts'
+import { takeProcessLock } from '../../files/process-lock.ts'
+import { flushDirectory } from '../../files/replace-file.ts'
+import { replacePrivateFile } from '../private-file.ts'
 
 export const OUTBOX_FILE = 'outbox.jsonl'
 /** Entries that the platform has refused, and lines that are no entries. */
@@ -76,7 +77,7 @@ export class DirectoryOutboxFiles implements OutboxFiles {
   lock(name: OutboxLockName): Disposable | undefined {
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
     const lock = takeProcessLock(join(this.#directory, `outbox.${name}.lock`))
-    return 'heldBy' in lock ? undefined : lock
+    return typeof lock === 'function' ? { [Symbol.dispose]: lock } : undefined
   }
 }
 

@@ -14,7 +14,7 @@ import { PlatformClient, type PlatformCall } from './platform-client.ts'
 const scope = new AsyncDisposableStack()
 after(() => scope.disposeAsync())
 const api = scope.use(await startTicketApi())
-const client = scope.use(new PlatformClient({ url: `${api.url}/`, clock: systemClock }))
+const client = scope.use(new PlatformClient({ url: api.url, clock: systemClock }))
 
 const REPORT: PlatformCall = {
   method: 'POST',

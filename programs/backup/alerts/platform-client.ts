@@ -2,7 +2,6 @@ import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import { bytesSource } from '../drive/sources.ts'
 import { ConnectionError, HttpClient, type HttpAnswer, type HttpCall } from '../drive/http.ts'
-import { urlBase } from '../url-base.ts'
 import { singleLine } from './variables.ts'
 
 export interface PlatformCall {
@@ -39,7 +38,7 @@ export interface PlatformApi {
 }
 
 export interface PlatformClientOptions {
-  /** `http://127.0.0.1:9990` */
+  /** Without a slash at its end: `http://127.0.0.1:9990`. */
   readonly url: string
   readonly clock: WaitingClock
 }
@@ -59,7 +58,7 @@ export class PlatformClient implements PlatformApi, Disposable {
   readonly #http: HttpClient
 
   constructor({ url, clock }: PlatformClientOptions) {
-    this.#url = urlBase(url)
+    this.#url = url
     this.#http = new HttpClient(clock)
   }
 

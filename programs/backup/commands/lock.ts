@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
 import type { Config } from '../../../src/config/config.ts'
+import { takeProcessLock } from '../../files/process-lock.ts'
 import { placesOf, type BackupParts, type BackupRuntime } from '../parts.ts'
-import { takeProcessLock } from '../process-lock.ts'
 
 /** The code of the error of {@link withRunLock}. */
 export const LOCK_HELD = 'backup_running'
@@ -17,14 +17,17 @@ export async function withRunLock<T>(
   const path = placesOf(config).lock
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const lock = takeProcessLock(path)
-  if ('heldBy' in lock)
+  if (typeof lock !== 'function')
     throw new AppError(
       'conflict',
       LOCK_HELD,
       `Another run of the backup has the lock: process ${lock.heldBy}. Wait until it has ended.`,
     )
-  using _held = lock
-  return await work()
+  try {
+    return await work()
+  } finally {
+    lock()
+  }
 }
 
 const LONGEST_WAIT_MS = 5 * MINUTE

@@ -1,10 +1,10 @@
+import { lockOwner } from '../../files/process-lock.ts'
 import { alignColumns } from '../../../src/kernel/table.ts'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
 import { nextDrill, nextRun } from '../install/index.ts'
 import { localTime } from '../night/local-time.ts'
 import { nightOf, type BackupState, type RunRecord } from '../night/state.ts'
 import { placesOf, type BackupParts } from '../parts.ts'
-import { lockOwner } from '../process-lock.ts'
 import { sizeText } from '../restore/words.ts'
 import type { CommandResult } from './result.ts'
 

@@ -12,7 +12,7 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import { firstClosedGate, rebootGates, type RebootGateDeps } from './gates.ts'
 
-const API = 'http://127.0.0.1:9990/'
+const API = 'http://127.0.0.1:9990'
 
 const DEPS: RebootGateDeps = {
   clock: systemClock,

@@ -2,7 +2,6 @@ import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { DAY, SECOND } from '../../../src/kernel/time.ts'
 import { expiryOf } from '../../vpn-client/index.ts'
-import { urlBase } from '../url-base.ts'
 import { logIn, readTokenFile } from './gateway-login.ts'
 import { readItems, type PlatformReader } from './platform-reader.ts'
 
@@ -56,7 +55,7 @@ const UNRECOVERED = ['firing', 'acknowledged', 'frozen']
 /** The gates in the order in which they are asked (docs/specification.md, Nightly backup). */
 export function rebootGates(deps: RebootGateDeps): RebootGate[] {
   const { platform, platformApi, isVerified, today, rebootedOn } = deps
-  const itemsAt = (path: string) => readItems(platform, `${urlBase(platformApi)}${path}`)
+  const itemsAt = (path: string) => readItems(platform, `${platformApi}${path}`)
   return [
     {
       name: 'verified',

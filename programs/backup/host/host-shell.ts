@@ -7,6 +7,7 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
 import { searchPath } from '../env.ts'
 import type { CommandOptions, CommandOutcome, Shell } from './shell.ts'
+import { systemErrorCode } from '../../files/system-error.ts'
 
 export interface HostShellOptions {
   readonly clock: WaitingClock
@@ -143,8 +144,7 @@ function toOutcome(program: string, end: End, { stdout, stderr, killed }: Output
 }
 
 function notStarted(program: string, error: unknown): CommandOutcome {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'ENOENT') return { status: 'missing', reason: `${program} is not installed` }
+  if (systemErrorCode(error) === 'ENOENT') return { status: 'missing', reason: `${program} is not installed` }
   return failed(program, errorMessage(error))
 }
 

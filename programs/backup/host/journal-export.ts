@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { searchPath } from '../env.ts'
+import { systemErrorCode } from '../../files/system-error.ts'
 
 const COMMAND = ['journalctl', '--output=export', '--no-pager', '--quiet'] as const
 
@@ -24,11 +25,7 @@ export async function exportJournal(
     if (code !== 0) return `${program} has ended with ${code ?? 'a signal'}`
   } catch (error) {
     signal?.throwIfAborted()
-    return isMissing(error) ? `${program} is not installed` : `${program} could not be run`
+    return systemErrorCode(error) === 'ENOENT' ? `${program} is not installed` : `${program} could not be run`
   }
   return (await file.stat()).size === 0 ? 'the journal is empty' : undefined
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -9,6 +9,7 @@ import {
   type BigIntStats,
 } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { systemErrorCode } from '../../files/system-error.ts'
 
 // ENOTDIR: O_DIRECTORY together with O_NOFOLLOW reports a link as such.
 const NOT_A_DIRECTORY: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM']
@@ -60,7 +61,7 @@ export class OpenDirectory implements Disposable {
     try {
       return new OpenDirectory(this.at(name), this.pathOf(name))
     } catch (error) {
-      if (NOT_A_DIRECTORY.includes(systemCodeOf(error))) return undefined
+      if (NOT_A_DIRECTORY.includes(systemErrorCode(error))) return undefined
       throw error
     }
   }
@@ -72,7 +73,7 @@ export class OpenDirectory implements Disposable {
 
   /** The names of the entries; bytes, because a name need not be valid UTF-8. Entries may be removed meanwhile. */
   async *names(signal?: AbortSignal): AsyncIterable<Buffer> {
-    // The type of Node.js knows no buffers here.
+    // The types of Node.js lack the encoding that makes each name a buffer.
     const entries = opendirSync(this.#prefix.toString(), { encoding: 'buffer' as BufferEncoding })
     try {
       for (let count = 0; ; count++) {
@@ -80,7 +81,7 @@ export class OpenDirectory implements Disposable {
         signal?.throwIfAborted()
         const entry = entries.readSync()
         if (!entry) return
-        yield entry.name as unknown as Buffer
+        yield Buffer.from(entry.name)
       }
     } finally {
       entries.closeSync()
@@ -115,8 +116,4 @@ export class OpenDirectory implements Disposable {
 /** Of proc_pid_fdinfo(5). */
 function mountOf(file: number): string {
   return /^mnt_id:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, 'utf8'))?.[1] ?? ''
-}
-
-export function systemCodeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
 }

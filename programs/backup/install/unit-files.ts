@@ -1,7 +1,6 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { flushDirectory } from '../private-file.ts'
-import { replacePublicFile } from '../public-file.ts'
+import { flushDirectory, READABLE_BY_ALL, replaceFile } from '../../files/replace-file.ts'
 import type { InstalledEntry } from './entry.ts'
 import type { TargetRoot } from './target-root.ts'
 import { authorshipOf, type Authorship } from './unit-text.ts'
@@ -88,7 +87,7 @@ export class UnitFiles {
 
   #replace(path: string, text: string, result: InstalledEntry['result']): InstalledEntry {
     mkdirSync(dirname(path), { recursive: true })
-    replacePublicFile(path, text)
+    replaceFile(path, text, READABLE_BY_ALL)
     return { path, result }
   }
 }

@@ -1,7 +1,7 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import type { Logger } from '../../../src/kernel/logger.ts'
 import type { NightAlerts } from '../alerts/night-alerts.ts'
-import type { DatabaseFiles } from '../database-files.ts'
+import type { DatabaseFiles } from '../../../src/ports/database-files.ts'
 import type { Drive } from '../drive/port.ts'
 import type { Retention } from '../drive/retention.ts'
 import type { ClosedGate } from '../host/gates.ts'

@@ -1,6 +1,7 @@
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { BackupError, type ErrorCode } from '../errors.ts'
 import type { RunFailure } from './state.ts'
+import { systemErrorCode } from '../../files/system-error.ts'
 
 interface FailedStep {
   readonly name: string
@@ -22,7 +23,7 @@ export function toFailure(
   })
   if (isAborted) return failure('interrupted', `The run was ended by a signal during the step ${name}.`)
   if (error instanceof BackupError) return failure(error.errorCode)
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = systemErrorCode(error)
   if (code === 'ENOSPC' || code === 'EDQUOT') return failure('no_space')
   return failure(error instanceof Error && 'syscall' in error ? errorCode : 'internal')
 }

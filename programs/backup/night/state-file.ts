@@ -1,18 +1,10 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
-import { flushDirectory } from '../private-file.ts'
+import { replaceFile } from '../../files/replace-file.ts'
+import { systemErrorCode } from '../../files/system-error.ts'
 import { EMPTY_STATE, encodeState, parseState, type BackupState } from './state.ts'
 
 /** What a run leaves for the next one. */
@@ -43,25 +35,15 @@ export class FileStateStore implements StateStore {
     try {
       return parseState(readFileSync(this.#path, 'utf8'))
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return EMPTY_STATE
+      if (systemErrorCode(error) === 'ENOENT') return EMPTY_STATE
       this.#setAside(errorMessage(error))
       return EMPTY_STATE
     }
   }
 
   write(state: BackupState): void {
-    const temporary = `${this.#path}.tmp`
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
-    rmSync(temporary, { force: true })
-    const file = openSync(temporary, 'wx', 0o600)
-    try {
-      writeFileSync(file, encodeState(state))
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-    renameSync(temporary, this.#path)
-    flushDirectory(dirname(this.#path))
+    replaceFile(this.#path, encodeState(state))
   }
 
   #setAside(reason: string): void {
@@ -88,8 +70,4 @@ export class MemoryStateStore implements StateStore {
   write(state: BackupState): void {
     this.#state = state
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
 }

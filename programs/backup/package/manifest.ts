@@ -1,4 +1,5 @@
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
+import type { TableContents } from '../../../src/ports/database-files.ts'
 
 export const MANIFEST_NAME = 'MANIFEST.json'
 
@@ -9,12 +10,6 @@ export interface PackagedFile {
   readonly size: number
   /** SHA-256 in hexadecimal digits. */
   readonly sha256: string
-}
-
-/** The rows of a table and a hash of their content. */
-export interface TableSummary {
-  readonly rows: number
-  readonly hash: string
 }
 
 /** `MANIFEST.json` of a package (docs/specification.md, Backup package). */
@@ -29,7 +24,7 @@ export interface PackageManifest {
   readonly sha256: string
   readonly servers: readonly string[]
   readonly schema_version: string
-  readonly tables: Readonly<Record<string, TableSummary>>
+  readonly tables: Readonly<Record<string, TableContents>>
   readonly files: readonly PackagedFile[]
 }
 

@@ -3,7 +3,7 @@ import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { BackupError } from '../errors.ts'
-import { flushDirectory } from '../private-file.ts'
+import { flushDirectory } from '../../files/replace-file.ts'
 import { sealed } from './age.ts'
 import { gzipped, zstdFrames } from './compression.ts'
 import { fileChunks } from './file-chunks.ts'
@@ -11,6 +11,7 @@ import { logBytes, copyLogs, type SkippedLog } from './log-copies.ts'
 import { requireFreeSpace } from './free-space.ts'
 import { encodeManifest, MANIFEST_NAME, type PackagedFile, type PackageManifest } from './manifest.ts'
 import { tarArchive, type TarFile } from './tar-entries.ts'
+import { systemErrorCode } from '../../files/system-error.ts'
 
 export type Compression = 'zstd' | 'gzip'
 
@@ -87,8 +88,7 @@ export async function writePackage(request: PackageRequest): Promise<WrittenPack
 function packageFailure(error: unknown): BackupError {
   if (error instanceof BackupError) return error
   const isFull =
-    error instanceof Error &&
-    /\b(?:ENOSPC|EDQUOT)\b/.test(`${error.message} ${String('code' in error && error.code)}`)
+    error instanceof Error && /\b(?:ENOSPC|EDQUOT)\b/.test(`${error.message} ${systemErrorCode(error)}`)
   return new BackupError(
     isFull ? 'no_space' : 'archive_failed',
     `The package was not written: ${errorMessage(error)}`,

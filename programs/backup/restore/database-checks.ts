@@ -1,4 +1,4 @@
-import type { DatabaseFinding, RestoredDatabase } from '../database-files.ts'
+import type { DatabaseFinding, RestoredDatabase } from '../../../src/ports/database-files.ts'
 import type { PackageManifest } from '../package/manifest.ts'
 import type { DrillCheckName } from './drill-report.ts'
 import { countText } from './words.ts'

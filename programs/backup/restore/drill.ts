@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorMessage } from '../../../src/kernel/errors.ts'
-import type { DatabaseFiles } from '../database-files.ts'
+import type { DatabaseFiles } from '../../../src/ports/database-files.ts'
 import type { Drive } from '../drive/port.ts'
 import { readIdentities } from '../package/identity-file.ts'
 import { encodeManifest, MANIFEST_NAME, type PackageManifest } from '../package/manifest.ts'

@@ -46,7 +46,7 @@ export async function restoreBackup(request: RestoreRequest, deps: RestoreDeps):
       rto_seconds: tenths(deps.clock.monotonic() - begun),
       rpo_seconds: Math.max(0, tenths(startedAt - backup.createdAt)),
     }
-    await writeReports(deps.backupsDirectory, report, factsOf(backup, startedAt, drill))
+    writeReports(deps.backupsDirectory, report, factsOf(backup, startedAt, drill))
     await endTicket(ticket, report)
     if (passed) await deps.beat()
     return report

@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RestoreError } from './restore-error.ts'
 import { sizeText } from './words.ts'
+import { systemErrorCode } from '../../files/system-error.ts'
 
 /** The directory of one restoration. */
 export interface Workspace {
@@ -38,7 +39,7 @@ function isRunning(processId: number): boolean {
     process.kill(processId, 0)
     return true
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+    return systemErrorCode(error) !== 'ESRCH'
   }
 }
 

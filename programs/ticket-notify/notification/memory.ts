@@ -4,8 +4,9 @@ import type { BucketState } from '../../../src/kernel/token-bucket.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
-import { makeDirectoryOf, writeFileAtomically } from '../atomic-file.ts'
-import { bootId } from '../lock.ts'
+import { bootId } from '../../files/process-lock.ts'
+import { replaceFile } from '../../files/replace-file.ts'
+import { makeDirectoryOf } from '../file-writes.ts'
 import type { Category } from '../notification.ts'
 
 /** The shortest time between two mails of a category (docs/specification.md, Limits). */
@@ -79,7 +80,7 @@ export class ChannelMemory {
     this.#data = { ...this.#data, ...changes }
     try {
       makeDirectoryOf(this.#path)
-      writeFileAtomically(this.#path, `${JSON.stringify(this.#data)}\n`)
+      replaceFile(this.#path, `${JSON.stringify(this.#data)}\n`)
     } catch (error) {
       this.#problem = `${this.#path} cannot be written: ${errorMessage(error)}`
     }

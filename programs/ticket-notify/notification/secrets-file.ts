@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
+import { systemErrorCode } from '../../files/system-error.ts'
 
 export const KEYS = [
   'MAIL_SMTP_URL',
@@ -28,7 +29,7 @@ export function readSecrets(path: string): { readonly values: SecretValues } | {
   try {
     return { values: parseSecrets(readPrivate(path)) }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { values: new Map() }
+    if (systemErrorCode(error) === 'ENOENT') return { values: new Map() }
     return { problem: `${path}: ${errorMessage(error)}` }
   }
 }

@@ -4,6 +4,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
+import type { DatabaseFiles } from '../../ports/database-files.ts'
 import type { SnapshotSteps } from '../../ports/snapshots.ts'
 import { CAPABILITIES } from '../../store/dialects/capabilities.ts'
 import { hashFile } from '../../store/file-hash.ts'
@@ -16,10 +17,10 @@ import type { Store } from '../../store/store.ts'
  * The database at that address in files, for programs beside the platform. The database is opened for each call and only
  * read; a missing one is not created.
  */
-export function databaseFiles(database: DatabaseAddress) {
+export function databaseFiles(database: DatabaseAddress): DatabaseFiles {
   const extension = CAPABILITIES[database.kind].snapshotExtension
   return {
-    packagedAs: `database/platform.${extension}` as const,
+    packagedAs: `database/platform.${extension}`,
     databaseBytes: () => withReadOnlyStore(database, (store) => createSnapshots(store).databaseBytes()),
     async snapshot(target: string, options: SnapshotSteps = {}) {
       await withReadOnlyStore(database, (store) => store.snapshot(target, options))

@@ -1,10 +1,10 @@
+import type { DatabaseContents, RestoredDatabase } from '../../ports/database-files.ts'
 import type { SnapshotSteps } from '../../ports/snapshots.ts'
-import type { InspectedSnapshot, RestoredFile } from '../restored.ts'
 import { RowSetHash } from '../row-set-hash.ts'
 import { listArchive, readArchiveData } from './postgres-verify.ts'
 
 /** Reads every row of an archive of `pg_dump` with `pg_restore`, which needs no server. */
-export async function inspectArchive(path: string, options: SnapshotSteps): Promise<InspectedSnapshot> {
+export async function inspectArchive(path: string, options: SnapshotSteps): Promise<DatabaseContents> {
   const tables = new Map<string, { readonly columns: string; readonly hash: RowSetHash }>()
   const { firstColumn } = await readArchiveData(path, options, {
     table: (name, columns) => void tables.set(name, { columns, hash: new RowSetHash() }),
@@ -15,12 +15,12 @@ export async function inspectArchive(path: string, options: SnapshotSteps): Prom
     { rows: hash.rows, hash: hash.digest(columns) },
   ])
   const schemaVersion = firstColumn.toSorted().at(-1) ?? ''
-  return { schemaVersion, tables: Object.fromEntries(summaries) as InspectedSnapshot['tables'] }
+  return { schemaVersion, tables: Object.fromEntries(summaries) as DatabaseContents['tables'] }
 }
 
 /** A restored archive. It is read once for all checks. */
-export function restoredArchive(path: string, options: SnapshotSteps): RestoredFile {
-  let reading: Promise<InspectedSnapshot> | undefined
+export function restoredArchive(path: string, options: SnapshotSteps): RestoredDatabase {
+  let reading: Promise<DatabaseContents> | undefined
   const contents = () => (reading ??= inspectArchive(path, options))
   return {
     async opens() {

@@ -48,7 +48,7 @@ function hashRows(database: DatabaseSync, { name, rowText }: SqliteTable, hash: 
 }
 
 interface Batch {
-  readonly rows: bigint
+  readonly rows: number
   readonly last: bigint
   readonly bytes: Uint8Array
 }
@@ -63,11 +63,11 @@ function hashBatches(database: DatabaseSync, table: SqliteTable, hash: Hash): nu
       size = smallerBatch(database, size)
       continue
     }
-    if (batch.rows === 0n) return rows
-    const bytesARow = batch.bytes.length / Number(batch.rows)
+    if (batch === 'end') return rows
+    const bytesARow = batch.bytes.length / batch.rows
     hash.update(batch.bytes)
     release(batch.bytes)
-    rows += Number(batch.rows)
+    rows += batch.rows
     if (batch.last === LARGEST_ROWID) return rows
     from = batch.last + 1n
     size = nextSize(bytesARow)
@@ -77,7 +77,7 @@ function hashBatches(database: DatabaseSync, table: SqliteTable, hash: Hash): nu
 function batchReader(
   database: DatabaseSync,
   { name, rowid, rowText }: SqliteTable,
-): (from: bigint, size: number) => Batch | 'too large' {
+): (from: bigint, size: number) => Batch | 'end' | 'too large' {
   const query = database.prepare(
     `select count(*) as rows, max(number) as last, cast(group_concat(content, '') as blob) as bytes from (
        select ${rowid} as number, ${rowText} as content from ${identifier(name)}
@@ -86,12 +86,17 @@ function batchReader(
   query.setReadBigInts(true)
   return (from, size) => {
     try {
-      return query.get(from, size) as Record<string, SQLOutputValue> as unknown as Batch
+      return toBatch(query.get(from, size))
     } catch (error) {
       if (isTooLarge(error)) return 'too large'
       throw error
     }
   }
+}
+
+/** Of no row, the last number and the bytes are NULL. */
+function toBatch({ rows, last, bytes }: Record<string, SQLOutputValue> = {}): Batch | 'end' {
+  return typeof last === 'bigint' && bytes instanceof Uint8Array ? { rows: Number(rows), last, bytes } : 'end'
 }
 
 /** A single row that is larger than the limit is read nevertheless. */

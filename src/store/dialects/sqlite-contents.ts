@@ -1,5 +1,5 @@
+import type { DatabaseContents, DatabaseFinding, RestoredDatabase } from '../../ports/database-files.ts'
 import type { SnapshotSteps } from '../../ports/snapshots.ts'
-import type { InspectedSnapshot, RestoredFile, RestoredFinding } from '../restored.ts'
 import { snapshotDamaged } from '../snapshot-damaged.ts'
 import { hashTablesInThread } from './sqlite-threads.ts'
 import {
@@ -11,7 +11,7 @@ import {
 } from './sqlite-verify.ts'
 
 /** Reads every row of a SQLite file, with bounded memory. */
-export async function inspectSqlite(path: string, options: SnapshotSteps): Promise<InspectedSnapshot> {
+export async function inspectSqlite(path: string, options: SnapshotSteps): Promise<DatabaseContents> {
   const schemaVersion = (await readSchemaVersion(path, options)) ?? ''
   try {
     return { schemaVersion, tables: await hashTablesInThread(path, options.signal) }
@@ -21,22 +21,22 @@ export async function inspectSqlite(path: string, options: SnapshotSteps): Promi
   }
 }
 
-const found = (detail: string): RestoredFinding => ({ detail, isPossible: true })
+const finding = (detail: string): DatabaseFinding => ({ detail, isPossible: true })
 
 /** A restored SQLite file. Each check opens this file read-only on a thread of its own. */
-export function restoredSqlite(path: string, options: SnapshotSteps): RestoredFile {
+export function restoredSqlite(path: string, options: SnapshotSteps): RestoredDatabase {
   return {
     async opens() {
       const [row] = await readSnapshot<{ pages: number; size: number }>(path, PAGES, options)
-      return found(`a SQLite file of ${row?.pages ?? 0} pages of ${row?.size ?? 0} bytes`)
+      return finding(`a SQLite file of ${row?.pages ?? 0} pages of ${row?.size ?? 0} bytes`)
     },
     async integrity() {
       await requireIntegrity(path, options)
-      return found('the integrity check of SQLite found nothing wrong')
+      return finding('the integrity check of SQLite found nothing wrong')
     },
     async foreignKeys() {
       await requireReferences(path, options)
-      return found('every reference leads to a row')
+      return finding('every reference leads to a row')
     },
     rowCounts: () => countRows(path, options),
     contents: () => inspectSqlite(path, options),

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { CompiledQuery } from 'kysely'
-import type { InspectedSnapshot } from '../restored.ts'
+import type { DatabaseContents } from '../../ports/database-files.ts'
 import { storeUnavailable } from '../unavailable.ts'
 
 export interface ReadOptions {
@@ -42,7 +42,7 @@ export async function copyInThread(path: string, target: string, signal?: AbortS
 export async function hashTablesInThread(
   path: string,
   signal?: AbortSignal,
-): Promise<InspectedSnapshot['tables']> {
+): Promise<DatabaseContents['tables']> {
   const worker = startThread('sqlite-contents-thread', { path })
   return resultOf(worker, signal, () => void worker.terminate())
 }

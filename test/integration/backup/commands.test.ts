@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import type { DatabaseFiles } from '../../../programs/backup/database-files.ts'
+import type { DatabaseFiles } from '../../../src/ports/database-files.ts'
 import {
   backupStatus,
   BackupParts,

@@ -73,7 +73,7 @@ function nightAlerts(server: 'primary' | 'standby' = 'primary', through = (api: 
   const directory = mkdtempSync(join(tmpdir(), 'night-alerts-'))
   scope.defer(() => rmSync(directory, { recursive: true, force: true }))
   const logged: LoggedLine[] = []
-  const api = through(scope.use(new PlatformClient({ url: `${platform.url}/`, clock: systemClock })))
+  const api = through(scope.use(new PlatformClient({ url: platform.url, clock: systemClock })))
   const files = new DirectoryOutboxFiles(directory)
   const logger = recordingLogger(logged)
   const alerts = new NightAlerts({ ...NIGHT_ALERTS_OPTIONS, server, files, api, clock: systemClock, logger })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { systemCodeOf } from '../open-directory.ts'
+import { systemErrorCode } from '../../../files/system-error.ts'
 import { LINUX_PLACES, type RunStep } from './step.ts'
 
 // Inside a container the file is read-only or missing, also for root.
@@ -18,9 +18,9 @@ export const dropPageCache: RunStep = async ({ shell, files, signal, places = LI
   try {
     files.write(places.dropCaches, EVERYTHING)
   } catch (error) {
-    const code = systemCodeOf(error)
+    const code = systemErrorCode(error)
     if (!NOT_POSSIBLE_HERE.includes(code)) throw error
-    return { skipped: `${places.dropCaches} cannot be written here (${String(code)})` }
+    return { skipped: `${places.dropCaches} cannot be written here (${code})` }
   }
   return { freedBytes: Math.max(0, before - cachedBytes(places.memoryInfo)) }
 }

@@ -1,6 +1,7 @@
 import { statSync, type BigIntStats } from 'node:fs'
 import type { FileChanges } from '../file-changes.ts'
-import { systemCodeOf, type OpenDirectory } from '../open-directory.ts'
+import { systemErrorCode } from '../../../files/system-error.ts'
+import type { OpenDirectory } from '../open-directory.ts'
 import { bytesOf } from './disk-usage.ts'
 import type { StepOutcome } from './step.ts'
 
@@ -51,7 +52,7 @@ export class Removal {
       this.#removed++
       return 'removed'
     } catch (error) {
-      const code = systemCodeOf(error)
+      const code = systemErrorCode(error)
       if (code === 'ENOENT') return 'gone'
       if (NOT_REMOVABLE.includes(code)) this.#left++
       else if (!CHANGED.includes(code)) throw error

@@ -1,6 +1,5 @@
 import type { WaitingClock } from '../../../../src/kernel/clock.ts'
 import type { Secret } from '../../../../src/kernel/secret.ts'
-import { urlBase } from '../../url-base.ts'
 import { logIn } from '../gateway-login.ts'
 import { parseObject, type JsonObject, type PlatformReader } from '../platform-reader.ts'
 import type { SelfCheckStep } from './check.ts'
@@ -40,7 +39,7 @@ export function selfcheckSteps(deps: SelfCheckDeps): SelfCheckStep[] {
 
 /** A bus that is away delays events only. */
 async function checkHealth({ platform, platformApi }: SelfCheckDeps): Promise<string> {
-  const { status, text } = await platform.get(`${urlBase(platformApi)}/health`)
+  const { status, text } = await platform.get(`${platformApi}/health`)
   const state = parseObject(text)?.['status']
   const summary = `HTTP status ${status}, ${typeof state === 'string' ? state : 'no health'}`
   if (status === 200 && (state === 'ok' || state === 'degraded')) return summary
@@ -59,7 +58,7 @@ async function checkWorker(deps: SelfCheckDeps): Promise<string> {
   const { workerUrls, platform, platformApi, clock } = deps
   if (!deps.hasWorker) return 'skipped: no worker belongs to this server'
   if (deps.isReadOnly) return 'skipped: the platform is read-only'
-  const addresses = [...new Set([...workerUrls, platformApi].map(urlBase))]
+  const addresses = [...new Set([...workerUrls, platformApi])]
   for (const address of addresses) {
     if (!(await runsWorker(platform, address))) continue
     const { text } = await platform.get(`${address}/metrics`)

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { bootId, takeLock, type ReleaseLock } from './lock.ts'
+import { bootId, takeProcessLock, type ReleaseLock } from './process-lock.ts'
 
 function lockFile() {
   const directory = mkdtempSync(join(tmpdir(), 'platform-lock-'))
@@ -25,7 +25,7 @@ function lockFile() {
 }
 
 function taken(path: string): ReleaseLock {
-  const lock = takeLock(path)
+  const lock = takeProcessLock(path)
   return typeof lock === 'function' ? lock : assert.fail(`held by ${lock.heldBy}`)
 }
 
@@ -51,27 +51,32 @@ test('releasing twice does not remove another lock', () => {
 test('a taken lock names its holder', () => {
   using lock = lockFile()
   const release = taken(lock.path)
-  assert.deepEqual(takeLock(lock.path), { heldBy: process.pid })
+  assert.deepEqual(takeProcessLock(lock.path), { heldBy: process.pid })
   release()
 })
 
 test('the lock of a process that was killed is taken over', async () => {
   using lock = lockFile()
-  const program = `const { takeLock } = await import(${JSON.stringify(join(import.meta.dirname, 'lock.ts'))})
-    takeLock(${JSON.stringify(lock.path)}); console.log('taken'); setInterval(() => {}, 1000)`
+  const program = `const { takeProcessLock } = await import(${JSON.stringify(join(import.meta.dirname, 'process-lock.ts'))})
+    takeProcessLock(${JSON.stringify(lock.path)}); console.log('taken'); setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
   await once(child.stdout, 'data')
-  assert.deepEqual(takeLock(lock.path), { heldBy: child.pid })
+  assert.deepEqual(takeProcessLock(lock.path), { heldBy: child.pid })
   child.kill('SIGKILL')
   await once(child, 'close')
   taken(lock.path)()
   assert.deepEqual(lock.files(), [])
 })
 
+test('a lock in a directory that does not exist is an error that names it', () => {
+  using lock = lockFile()
+  assert.throws(() => takeProcessLock(join(lock.path, 'missing', 'run.lock')), /run\.lock/)
+})
+
 test('a lock that cannot be written leaves no file', () => {
   using lock = lockFile()
   symlinkSync('/dev/full', `${lock.path}.${process.pid}`)
-  assert.throws(() => takeLock(lock.path), { code: 'ENOSPC' })
+  assert.throws(() => takeProcessLock(lock.path), { code: 'ENOSPC' })
   assert.deepEqual(lock.files(), [])
 })
 
@@ -80,7 +85,7 @@ test('files of a killed round are removed, files of a running one are not', () =
   const dead = 4_194_305 // above the highest number that a process can have
   const directory = dirname(lock.path)
   const kept = [`state.lock.${process.ppid}`, 'state.lock.old', `other.lock.${dead}`]
-  const names = [`state.lock.${dead}`, `state.lock.${dead}.dead`, ...kept]
+  const names = [`state.lock.${dead}`, `state.lock.${dead}.ended`, ...kept]
   for (const name of names) writeFileSync(join(directory, name), 'x')
   const release = taken(lock.path)
   assert.deepEqual(lock.files(), [...kept, 'state.lock'].sort())
@@ -114,10 +119,10 @@ for (const [what, mark] of Object.entries(STALE)) {
 
 test('of many processes that find the lock of an ended one, one takes it', async () => {
   using lock = lockFile()
-  writeFileSync(lock.path, '1 1 dead')
-  const program = `const { takeLock } = await import(${JSON.stringify(join(import.meta.dirname, 'lock.ts'))})
+  writeFileSync(lock.path, '1 1 ended')
+  const program = `const { takeProcessLock } = await import(${JSON.stringify(join(import.meta.dirname, 'process-lock.ts'))})
     process.stdin.once('data', () => {
-      console.log(typeof takeLock(${JSON.stringify(lock.path)}) === 'function' ? 'taken' : 'held')
+      console.log(typeof takeProcessLock(${JSON.stringify(lock.path)}) === 'function' ? 'taken' : 'held')
     })
     process.stdin.on('end', () => process.exit()); console.log('ready')`
   const children = Array.from({ length: 6 }, () =>

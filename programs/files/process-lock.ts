@@ -1,4 +1,9 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { systemErrorCode } from './system-error.ts'
+
+/** Releases the lock; may be called twice. */
+export type ReleaseLock = () => void
 
 /** The process that has the lock. */
 export interface LockOwner {
@@ -12,17 +17,21 @@ const ENDED_STATES = ['Z', 'X']
 const ENDED = 'ended'
 
 /**
- * Takes a lock that is a file, or returns its owner. Disposing it twice is harmless. The file names a process by its number
- * and its start: the lock of a killed process is taken over, also when the number belongs to another process by then.
+ * Takes a lock that is a file, or returns its owner. The file names a process by its number and its start: the lock of a
+ * killed process is taken over, also when the number belongs to another process by then. The file is never seen half
+ * written.
  */
-export function takeProcessLock(path: string): Disposable | LockOwner {
+export function takeProcessLock(path: string): ReleaseLock | LockOwner {
   const own = describeProcess(process.pid)
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    if (tryTake(path, own)) return { [Symbol.dispose]: () => releaseOwn(path, own) }
+    if (tryTake(path, own)) {
+      removeLeftovers(path)
+      return () => releaseOwn(path, own)
+    }
     const owner = readOwner(path)
     if (owner === undefined) continue
-    const heldBy = Number(owner.split(' ')[0])
-    if (owner === describeProcess(heldBy)) return { heldBy }
+    const heldBy = processOf(owner)
+    if (heldBy !== undefined) return { heldBy }
     breakLock(path, owner)
   }
   throw new Error(`${path}: could not be taken, and belongs to no running process`)
@@ -31,8 +40,13 @@ export function takeProcessLock(path: string): Disposable | LockOwner {
 /** The running process that has the lock; undefined when there is none. Takes no lock. */
 export function lockOwner(path: string): number | undefined {
   const owner = readOwner(path)
-  const heldBy = Number(owner?.split(' ')[0])
-  return owner !== undefined && owner === describeProcess(heldBy) ? heldBy : undefined
+  return owner === undefined ? undefined : processOf(owner)
+}
+
+/** The process of a lock file, undefined when it has ended. */
+function processOf(owner: string): number | undefined {
+  const pid = Number(owner.split(' ')[0])
+  return owner === describeProcess(pid) ? pid : undefined
 }
 
 /** A link, since a new file could be seen before its content is written. */
@@ -43,10 +57,19 @@ function tryTake(path: string, owner: string): boolean {
     linkSync(candidate, path)
     return true
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
+    if (systemErrorCode(error) === 'EEXIST') return false
     throw error
   } finally {
     rmSync(candidate, { force: true })
+  }
+}
+
+/** Removes the files of processes that were killed while they took or broke the lock. */
+function removeLeftovers(path: string): void {
+  for (const name of readdirSync(dirname(path))) {
+    const pid = name.startsWith(`${basename(path)}.`) ? /\.(\d+)(\.ended)?$/.exec(name)?.[1] : undefined
+    if (pid !== undefined && startOf(Number(pid)) === ENDED)
+      rmSync(join(dirname(path), name), { force: true })
   }
 }
 
@@ -61,7 +84,7 @@ function breakLock(path: string, endedOwner: string): void {
     renameSync(path, moved)
     if (readOwner(moved) !== endedOwner) linkSync(moved, path)
   } catch (error) {
-    if (!['ENOENT', 'EEXIST'].includes(codeOf(error))) throw error
+    if (!['ENOENT', 'EEXIST'].includes(systemErrorCode(error))) throw error
   } finally {
     rmSync(moved, { force: true })
   }
@@ -71,14 +94,14 @@ function readOwner(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (systemErrorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }
 
 /** The number of a process, its start in ticks since the boot (field 22 of /proc/pid/stat), and the boot. */
 function describeProcess(pid: number): string {
-  return `${pid} ${startOf(pid)} ${readOr('/proc/sys/kernel/random/boot_id', '').trim()}`
+  return `${pid} ${startOf(pid)} ${bootId()}`
 }
 
 function startOf(pid: number): string {
@@ -88,14 +111,15 @@ function startOf(pid: number): string {
   return stat === '' || ENDED_STATES.includes(state) ? ENDED : (fields[18] ?? '')
 }
 
+/** Identifies this boot of the machine; empty where the system has no such id. */
+export function bootId(): string {
+  return readOr('/proc/sys/kernel/random/boot_id', '').trim()
+}
+
 function readOr(path: string, otherwise: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
     return otherwise
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -5,34 +5,14 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
-  renameSync,
   rmSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf } from './errors.ts'
+import { systemErrorCode } from '../files/system-error.ts'
 
 const OWNER_ONLY = 0o600
 const BLOCK_CHARACTERS = 64 * 1_024
-
-/**
- * Replaces a file as a whole: a reader sees the old content or the new one, also after a power failure. Synchronous, so
- * that no signal handler runs in between.
- */
-export function writeFileAtomically(path: string, text: string): void {
-  const temporary = temporaryOf(path)
-  try {
-    writeNewFile(temporary, [text], 'utf8')
-    renameSync(temporary, path)
-  } catch (error) {
-    removeQuietly(temporary)
-    throw error
-  }
-  syncDirectoryOf(path)
-}
-
-/** Where a file is written before it is renamed. A round that was killed may leave it behind. */
-export const temporaryOf = (path: string): string => `${path}.tmp`
 
 /** Creates the directory of a file, for its owner only, with its parents where they are missing. */
 export function makeDirectoryOf(path: string): void {
@@ -44,7 +24,7 @@ export function makeDirectoryOf(path: string): void {
     mkdirSync(directory, { mode: 0o700 })
   } catch (error) {
     // Another round has created it at the same moment.
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (systemErrorCode(error) !== 'EEXIST') throw error
   }
 }
 
@@ -85,26 +65,5 @@ export function replaceEnd(path: string, position: number, bytes: Uint8Array): v
     fsyncSync(file)
   } finally {
     closeSync(file)
-  }
-}
-
-/** Flushes the directory of a file: until then a rename may be undone by a power failure. */
-export function syncDirectoryOf(path: string): void {
-  const directory = openSync(dirname(path), 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
-}
-
-/** Removes files while another error is being reported, which is not replaced by an error of the removal. */
-export function removeQuietly(...paths: readonly string[]): void {
-  for (const path of paths) {
-    try {
-      rmSync(path, { force: true })
-    } catch {
-      // Reported by the next attempt to write there.
-    }
   }
 }

@@ -1,0 +1,61 @@
+import type { SnapshotSteps } from './snapshots.ts'
+
+/** The rows of a table. */
+export interface TableContents {
+  readonly rows: number
+  /**
+   * Of the columns and values, as 64 hexadecimal digits. It does not depend on where the engine keeps them.
+   */
+  readonly hash: string
+}
+
+/** What a copy of the database contains. */
+export interface DatabaseContents {
+  /** The last migration; empty when the database has no list of migrations. */
+  readonly schemaVersion: string
+  /** By the name of the table. */
+  readonly tables: Readonly<Record<string, TableContents>>
+}
+
+/** The result of a check of a restored file. */
+export interface DatabaseFinding {
+  /** In one sentence. */
+  readonly detail: string
+  /** Whether a file of this format allows the check; without it the detail says why not. */
+  readonly isPossible: boolean
+}
+
+/**
+ * The checks of a restored file. Each rejects with `snapshot_damaged`, whose message says what is wrong. Only this file is
+ * opened, for reading; a check may be repeated.
+ */
+export interface RestoredDatabase {
+  opens(): Promise<DatabaseFinding>
+  integrity(): Promise<DatabaseFinding>
+  foreignKeys(): Promise<DatabaseFinding>
+  /** The number of rows of each table. */
+  rowCounts(): Promise<Readonly<Record<string, number>>>
+  contents(): Promise<DatabaseContents>
+}
+
+/** A file with a copy of the database. */
+export interface CopiedDatabase {
+  /** Bytes. */
+  readonly size: number
+  /** SHA-256 in hexadecimal digits. */
+  readonly sha256: string
+}
+
+/** The database in files, for a program that has no access to the database itself. */
+export interface DatabaseFiles {
+  /** The name of a snapshot in a package, by its format. */
+  readonly packagedAs: `database/${string}`
+  /** The size of the database in bytes; a snapshot is hardly larger. */
+  databaseBytes(): Promise<number>
+  /** Writes a consistent copy of the database, while others read and write it, and hashes the file. */
+  snapshot(target: string, options?: SnapshotSteps): Promise<CopiedDatabase>
+  /** Reads a snapshot from its beginning to its end, with bounded memory. Rejects with `snapshot_damaged`. */
+  inspect(file: string, options?: SnapshotSteps): Promise<DatabaseContents>
+  /** The restored file, of any engine. Nothing is opened before the first check. */
+  restored(file: string, options?: SnapshotSteps): RestoredDatabase
+}
