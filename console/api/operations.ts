@@ -84,6 +84,9 @@ interface AnyRequest {
   readonly ifMatch?: string | null
 }
 
+/** What a parameter of a query may be. */
+type Scalar = string | number | boolean
+
 /** The HTTP request of a call. */
 export function toHttp(name: OperationName, request: AnyRequest, token: string | null) {
   const { method, path } = OPERATIONS[name]
@@ -93,7 +96,9 @@ export function toHttp(name: OperationName, request: AnyRequest, token: string |
     encodeURIComponent(parameters[key] ?? ''),
   )
   const search = new URLSearchParams(
-    Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]])),
+    (Object.entries(query) as [string, Scalar | undefined][]).flatMap(([key, value]) =>
+      value === undefined ? [] : [[key, String(value)]],
+    ),
   ).toString()
   return {
     target: search ? `${pathname}?${search}` : pathname,

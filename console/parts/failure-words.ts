@@ -12,6 +12,8 @@ const failureWords = defineWords({
     store_unavailable: 'The database does not answer at the moment. Try again.',
     internal: 'The platform failed to answer. Its log has the cause.',
     validation_failed: 'Some fields are not valid.',
+    fault_required: 'This field is required.',
+    fault_pattern: 'It is too long, or has a character that is not allowed.',
   },
   zh: {
     unreachable: '无法连接到平台。请检查网络连接后重试。',
@@ -22,6 +24,8 @@ const failureWords = defineWords({
     store_unavailable: '数据库暂时没有响应，请重试。',
     internal: '平台未能响应，原因见平台日志。',
     validation_failed: '部分字段无效。',
+    fault_required: '此字段为必填项。',
+    fault_pattern: '内容过长，或包含不允许的字符。',
   },
 })
 
@@ -40,4 +44,12 @@ type Words = ReturnType<typeof failureWords>
 
 function isKnown(code: string, words: Words): code is Exclude<keyof Words, 'rate_limited'> {
   return Object.hasOwn(words, code) && code !== 'rate_limited'
+}
+
+/** A fault of one field: the most common ones in the language of the reader, the others in the words of the platform. */
+export function describeFault(message: string | undefined): string | undefined {
+  const words = failureWords()
+  if (message === 'is required') return words.fault_required
+  // The pattern itself helps nobody; the hint of the field says what is allowed.
+  return message?.startsWith('must match pattern') ? words.fault_pattern : message
 }

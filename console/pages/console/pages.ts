@@ -1,7 +1,10 @@
 import lazy from 'preact-iso/lazy'
 import type { OperationName } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icons.ts'
+import { alertWords } from './alerts/words.ts'
+import { heartbeatWords } from './heartbeats/words.ts'
 import { orderWords } from './orders/words.ts'
+import { silenceWords } from './silences/words.ts'
 
 export interface ConsolePage {
   /** Behind `/console/`. */
@@ -29,6 +32,30 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listOrders',
     key: 'o',
     component: lazy(async () => (await import('./orders/page.tsx')).OrdersPage),
+  },
+  {
+    name: 'alerts',
+    title: () => alertWords().title,
+    icon: 'alerts',
+    operation: 'listAlerts',
+    key: 'a',
+    component: lazy(async () => (await import('./alerts/page.tsx')).AlertsPage),
+  },
+  {
+    name: 'silences',
+    title: () => silenceWords().title,
+    icon: 'mute',
+    operation: 'listSilences',
+    key: 's',
+    component: lazy(async () => (await import('./silences/page.tsx')).SilencesPage),
+  },
+  {
+    name: 'heartbeats',
+    title: () => heartbeatWords().title,
+    icon: 'heart',
+    operation: 'listHeartbeats',
+    key: 'h',
+    component: lazy(async () => (await import('./heartbeats/page.tsx')).HeartbeatsPage),
   },
 ]
 

@@ -19,8 +19,6 @@ export function Palette({ suggest, onClose }: PaletteProps) {
   const listed = useRef(availableActions().filter(({ isKeyOnly }) => !isKeyOnly))
   const actions = [...matchActions(listed.current, text.value), ...suggest(text.value.trim())]
   const current = Math.min(index.value, actions.length - 1)
-  const list = useRef<HTMLUListElement>(null)
-  useEffect(() => list.current?.children[current]?.scrollIntoView({ block: 'nearest' }), [current])
   const run = (action: Action | undefined) => {
     if (!action) return
     onClose()
@@ -54,26 +52,46 @@ export function Palette({ suggest, onClose }: PaletteProps) {
         }}
         onKeyDown={onKeyDown}
       />
-      <ul class="palette-list" id="palette-list" role="listbox" aria-label={words.paletteTitle} ref={list}>
-        {actions.map((action, place) => (
-          <li
-            key={action.title}
-            id={`palette-${place}`}
-            class="palette-item"
-            role="option"
-            aria-selected={place === current}
-            onClick={() => run(action)}
-          >
-            <span>{action.title}</span>
-            {action.keys && <Keys keys={action.keys} />}
-          </li>
-        ))}
-      </ul>
+      <PaletteList actions={actions} current={current} onChoice={run} />
       {actions.length === 0 && (
         <p class="palette-none muted" role="status">
           {words.paletteNone}
         </p>
       )}
     </Modal>
+  )
+}
+
+interface PaletteListProps {
+  readonly actions: readonly Action[]
+  readonly current: number
+  readonly onChoice: (action: Action) => void
+}
+
+function PaletteList({ actions, current, onChoice }: PaletteListProps) {
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => list.current?.children[current]?.scrollIntoView({ block: 'nearest' }), [current])
+  return (
+    <ul
+      class="palette-list"
+      id="palette-list"
+      role="listbox"
+      aria-label={partWords().paletteTitle}
+      ref={list}
+    >
+      {actions.map((action, place) => (
+        <li
+          key={action.title}
+          id={`palette-${place}`}
+          class="palette-item"
+          role="option"
+          aria-selected={place === current}
+          onClick={() => onChoice(action)}
+        >
+          <span>{action.title}</span>
+          {action.keys && <Keys keys={action.keys} />}
+        </li>
+      ))}
+    </ul>
   )
 }

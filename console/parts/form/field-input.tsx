@@ -1,5 +1,6 @@
 import { partWords } from '../part-words.ts'
 import type { FormField } from './form-fields.ts'
+import { toLocalInput } from './local-time.ts'
 
 export interface FieldInputProps {
   readonly id: string
@@ -67,7 +68,7 @@ function Control({ id, field, hint, fault, value, labelOf, onInput }: FieldInput
     case 'number':
       return <input {...common} type="number" min={schema.minimum} max={schema.maximum} />
     case 'time':
-      return <input {...common} type="datetime-local" />
+      return <input {...common} type="datetime-local" value={toLocalInput(value)} />
     case 'text':
       return <input {...common} type="text" spellcheck={false} autocomplete="off" />
   }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useId, useMemo, useRef } from 'preact/hooks'
-import type { ApiFailure } from '../../api/operations.ts'
-import { describeFailure } from '../failure-words.ts'
+import type { ApiFailure, FieldFault } from '../../api/operations.ts'
+import { describeFailure, describeFault } from '../failure-words.ts'
 import { partWords } from '../part-words.ts'
 import { FieldInput } from './field-input.tsx'
 import {
@@ -57,14 +57,7 @@ export function SchemaForm(props: SchemaFormProps) {
       }}
     >
       {failure.value && (byPath.size === 0 || others.length > 0) && (
-        <div class="form-failure" role="alert" tabIndex={-1}>
-          <p>{describeFailure(failure.value)}</p>
-          {others.map(({ path, message }) => (
-            <p key={path}>
-              {path}: {message}
-            </p>
-          ))}
-        </div>
+        <FormFailure failure={failure.value} others={others} />
       )}
       {fields.map((field: FormField) => (
         <FieldInput
@@ -73,7 +66,7 @@ export function SchemaForm(props: SchemaFormProps) {
           field={field}
           label={labels[field.path] ?? field.path}
           hint={hints[field.path]}
-          fault={byPath.get(field.path)}
+          fault={describeFault(byPath.get(field.path))}
           value={values.value[field.path] ?? ''}
           labelOf={props.labelOf}
           onInput={(value) => (values.value = { ...values.value, [field.path]: value })}
@@ -90,6 +83,25 @@ export function SchemaForm(props: SchemaFormProps) {
         </button>
       </div>
     </form>
+  )
+}
+
+interface FormFailureProps {
+  readonly failure: ApiFailure
+  readonly others: readonly FieldFault[]
+}
+
+/** What is wrong with the whole form, or with fields that it does not show. */
+function FormFailure({ failure, others }: FormFailureProps) {
+  return (
+    <div class="form-failure" role="alert" tabIndex={-1}>
+      <p>{describeFailure(failure)}</p>
+      {others.map(({ path, message }) => (
+        <p key={path}>
+          {path}: {message}
+        </p>
+      ))}
+    </div>
   )
 }
 

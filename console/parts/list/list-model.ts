@@ -67,6 +67,16 @@ export class ListModel<Item> {
     this.#waiting.set(this.#deps.keyOf(item), item)
   }
 
+  /** Reads the page again, but not too often. */
+  refreshSoon(): void {
+    if (this.#isRefreshDue) return
+    this.#isRefreshDue = true
+    this.#deps.later(() => {
+      this.#isRefreshDue = false
+      if (!this.#reading.signal.aborted) void this.refresh()
+    }, REFRESH_MS)
+  }
+
   stop(): void {
     this.#reading.abort()
     this.#waiting.clear()
@@ -86,20 +96,11 @@ export class ListModel<Item> {
         this.changed.value = known
       })
     }
-    if (this.#mayHaveOtherRows(known.size < changes.size)) this.#refreshLater()
+    if (this.#mayHaveOtherRows(known.size < changes.size)) this.refreshSoon()
   }
 
   /** New items are on the first page; a changed one may match the filters now, or no more. */
   #mayHaveOtherRows(hasUnknown: boolean): boolean {
     return isFiltered(this.#query) || (hasUnknown && isFirstPage(this.#query))
-  }
-
-  #refreshLater(): void {
-    if (this.#isRefreshDue) return
-    this.#isRefreshDue = true
-    this.#deps.later(() => {
-      this.#isRefreshDue = false
-      if (!this.#reading.signal.aborted) void this.refresh()
-    }, REFRESH_MS)
   }
 }

@@ -10,8 +10,8 @@ export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'> {
   readonly live: LiveEvents
   /** Begin of the subjects of the items. */
   readonly prefix: string
-  /** The item that an event is about; null for one that the list does not show. */
-  readonly fromEvent: (event: LiveEvent) => Item | null
+  /** The item that an event has; `changed` if the event says only that the list may have changed, null if not even that. */
+  readonly fromEvent: (event: LiveEvent) => Item | 'changed' | null
 }
 
 export interface UsedList<Item> {
@@ -34,7 +34,8 @@ export function useList<Item>(source: ListSource<Item>): UsedList<Item> {
       prefix,
       onEvent(event) {
         const item = fromEvent(event)
-        if (item) model.take(item)
+        if (item === 'changed') model.refreshSoon()
+        else if (item !== null) model.take(item)
       },
       onGap: () => void model.refresh(),
     })

@@ -11,8 +11,8 @@ export interface Change<T> {
   readonly send: (etag: string | null) => Promise<ApiResult<T>>
   /** What is said when it is done. */
   readonly done: string
-  /** The fields in which the change differs from the current version, for the user to compare. */
-  readonly compare: (current: T) => readonly ConflictField[]
+  /** The fields in which the change differs from the current version; for an operation that takes `If-Match`. */
+  readonly compare?: (current: T) => readonly ConflictField[]
 }
 
 interface PendingConflict<T> {
@@ -37,7 +37,7 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
       showToast('good', change.done)
       return null
     }
-    if (result.failure.status !== 412) return result.failure
+    if (result.failure.status !== 412 || !change.compare) return result.failure
     await model.refresh()
     const current = model.value.peek()
     if (current !== null) pending.value = { change, fields: change.compare(current) }

@@ -110,9 +110,10 @@ test('a role sees only what it may do', async (t) => {
 test('a platform that does not answer is described, and tried again', async (t) => {
   const page = await world.open(t, 'orders')
   await page.getByRole('table').waitFor()
-  await page.route('**/orders?*', (route) => route.abort())
+  const json = { code: 'store_unavailable', message: 'The database is unavailable; retry.' }
+  await page.route('**/orders?*', (route) => route.fulfill({ status: 503, json }))
   await page.getByLabel('Status').selectOption('Paid')
-  await page.getByRole('alert').getByText('The platform cannot be reached.').waitFor()
+  await page.getByRole('alert').getByText('The database does not answer at the moment.').waitFor()
   await assertLooks(page, 'orders-failed')
   await page.unroute('**/orders?*')
   await page.getByRole('button', { name: 'Try again' }).click()

@@ -1,7 +1,6 @@
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
-import { SchemaForm } from '../../../parts/form/schema-form.tsx'
-import { Modal } from '../../../parts/modal.tsx'
+import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
 import type { Order } from './model.ts'
@@ -23,16 +22,14 @@ export function NewOrder({ onClose, onCreated }: NewOrderProps) {
     return null
   }
   return (
-    <Modal label={words.newOrder} onClose={onClose}>
-      <h2 class="modal-title">{words.newOrder}</h2>
-      <SchemaForm
-        schema={BODIES.createOrder}
-        labels={words.fields}
-        hints={words.hints}
-        action={words.create}
-        send={create}
-        onCancel={onClose}
-      />
-    </Modal>
+    <FormDialog
+      title={words.newOrder}
+      schema={BODIES.createOrder}
+      labels={words.fields}
+      hints={words.hints}
+      action={words.create}
+      send={create}
+      onClose={onClose}
+    />
   )
 }

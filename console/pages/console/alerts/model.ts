@@ -1,0 +1,62 @@
+import type { LiveEvent } from '../../../api/event-stream.ts'
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { Filter } from '../../../parts/list/list-query.ts'
+import type { Tone } from '../../../parts/status-badge.tsx'
+
+export type Alert = AnswerOf<'getAlert'>
+export type AlertDecision = AnswerOf<'listAlertDecisions'>['items'][number]
+
+export const ALERT_TONES: Readonly<Record<Alert['status'], Tone>> = {
+  firing: 'danger',
+  acknowledged: 'active',
+  recovered: 'good',
+  frozen: 'warning',
+}
+
+export const SEVERITY_TONES: Readonly<Record<Alert['severity'], Tone>> = {
+  CRITICAL: 'danger',
+  HIGH: 'danger',
+  ERROR: 'warning',
+  WARNING: 'warning',
+  INFO: 'active',
+  CLOSE: 'quiet',
+}
+
+export const OUTCOME_TONES: Readonly<Record<AlertDecision['outcome'], Tone>> = {
+  disabled: 'quiet',
+  below_level: 'quiet',
+  inhibited: 'quiet',
+  silenced: 'quiet',
+  acknowledged: 'quiet',
+  frozen: 'warning',
+  pending: 'active',
+  sent: 'good',
+  bundled: 'good',
+  failed: 'danger',
+}
+
+export const ALERT_FILTERS: readonly Filter[] = [
+  { name: 'status', kind: 'choice', values: Object.keys(ALERT_TONES) },
+  { name: 'level', kind: 'choice', values: ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] },
+  { name: 'source', kind: 'text' },
+  { name: 'created_from', kind: 'time' },
+  { name: 'created_to', kind: 'time' },
+]
+
+/** The alert that an event is about. */
+export function alertIn({ data }: LiveEvent): Alert | null {
+  return typeof data === 'object' && data !== null && 'severity' in data ? (data as Alert) : null
+}
+
+const HOUR_MS = 3_600_000
+
+/** What a form for a silence of this alert begins with: its source and its alarm id or title, for an hour. */
+export function silenceOf(alert: Alert, now: number): Readonly<Record<string, string>> {
+  return {
+    'matchers.source': alert.source,
+    ...(alert.alarm_id === null
+      ? { 'matchers.title': alert.title }
+      : { 'matchers.alarm_id': alert.alarm_id }),
+    ends_at: new Date(now + HOUR_MS).toISOString(),
+  }
+}

@@ -1,0 +1,38 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { ListSource } from '../../../parts/list/use-list.ts'
+import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { call, live } from '../platform.ts'
+import { ALERT_FILTERS, alertIn, type Alert } from './model.ts'
+
+const PAGE_LENGTH = 50
+const PREFIX = 'alert.'
+
+/** The list of the alerts, as the filters of the address say. */
+export const alertList: ListSource<Alert> = {
+  filters: ALERT_FILTERS,
+  live,
+  prefix: PREFIX,
+  read: (query, signal) => call('listAlerts', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  keyOf: ({ id }) => id,
+  fromEvent: alertIn,
+}
+
+/** One alert. */
+export const alertResource: ResourceSource<Alert> = {
+  live,
+  prefix: PREFIX,
+  read: (id, signal) => call('getAlert', { path: { id } }, signal),
+  isAbout: (event, id) => alertIn(event)?.id === id,
+}
+
+/** The changes of one alert. */
+export const alertHistory: ResourceSource<AnswerOf<'getAlertHistory'>> = {
+  ...alertResource,
+  read: (id, signal) => call('getAlertHistory', { path: { id }, query: {} }, signal),
+}
+
+/** The decisions about its notifications. */
+export const alertDecisions: ResourceSource<AnswerOf<'listAlertDecisions'>> = {
+  ...alertResource,
+  read: (id, signal) => call('listAlertDecisions', { path: { id }, query: {} }, signal),
+}

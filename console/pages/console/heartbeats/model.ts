@@ -1,0 +1,24 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { ListSource } from '../../../parts/list/use-list.ts'
+import type { Tone } from '../../../parts/status-badge.tsx'
+import { call, live } from '../platform.ts'
+
+export type Heartbeat = AnswerOf<'listHeartbeats'>['items'][number]
+
+export const HEARTBEAT_TONES: Readonly<Record<Heartbeat['status'], Tone>> = {
+  waiting: 'quiet',
+  ok: 'good',
+  missed: 'danger',
+}
+
+const PAGE_LENGTH = 50
+
+/** The list of the heartbeats. They have no events of their own; a missed one raises an alert. */
+export const heartbeatList: ListSource<Heartbeat> = {
+  filters: [],
+  live,
+  prefix: 'alert.',
+  read: (query, signal) => call('listHeartbeats', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  keyOf: ({ name }) => name,
+  fromEvent: () => 'changed',
+}
