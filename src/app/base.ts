@@ -62,6 +62,7 @@ export async function openBase(
     clock: systemClock,
     checkStore: () => store.check(),
     bus,
+    mirror: domains.users.follower,
     exposeMetrics: () => expose(),
   })
   return { config, logger, metrics, store, bus, domains, operations }
