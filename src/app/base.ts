@@ -68,6 +68,7 @@ export async function openBase(
     clock: systemClock,
     checkStore,
     bus,
+    mirror: domains.users.follower,
     exposeMetrics: () => expose(),
   })
   const operations = [...health, ...probeRoutes({ lifecycle, checkStore })]

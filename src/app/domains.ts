@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { readOrCreateJwtSecret } from '../config/secrets.ts'
+import { readMirrorToken, readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
 import { certificatesDomain } from '../domains/certificates/index.ts'
 import { commandsDomain } from '../domains/commands/index.ts'
@@ -16,7 +16,8 @@ import { sessionsDomain } from '../domains/sessions/index.ts'
 import { signInDomain, type SignInSettings } from '../domains/sign-in/index.ts'
 import { telemetryDomain } from '../domains/telemetry/index.ts'
 import { ticketsDomain } from '../domains/tickets/index.ts'
-import { usersDomain } from '../domains/users/index.ts'
+import { usersDomain, type MirrorOptions } from '../domains/users/index.ts'
+import { PrimaryUsers } from '../infra/mirror/primary-users.ts'
 import { CertificateDirectory } from '../infra/files/certificate-directory.ts'
 import { OidcProvider } from '../infra/oidc/oidc-provider.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
@@ -120,6 +121,9 @@ export function createDomains(options: DomainsOptions) {
     tokens,
     passwords: createPasswords(),
     sessions: { endOf: (tx, id, reason) => sessions.sessions.endOf(tx, id, reason) },
+    vpnPool: config.vpn.ipPool.text,
+    primary: config.gateway.mirrorFrom,
+    mirror: mirrorOptions(config, clock),
   })
   const pool = poolDomain.create({
     ...platform,
@@ -234,6 +238,18 @@ function signInSettings({ auth: { oidc } }: Config, clock: Clock): SignInSetting
   const { issuer, clientId, clientSecret, ...others } = oidc
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined
   return { ...others, provider: new OidcProvider({ ...others, issuer, clientId, clientSecret, clock }) }
+}
+
+/** What a standby copies its users with; undefined for a process that copies none. */
+function mirrorOptions(
+  { gateway, modules, readOnly }: Config,
+  clock: WaitingClock,
+): MirrorOptions | undefined {
+  const { mirrorFrom: from, mirrorTokenFile: tokenFile, mirrorMaxAgeMs: maxAgeMs } = gateway
+  if (from === undefined || tokenFile === undefined || readOnly || !modules.includes('gateway'))
+    return undefined
+  const source = new PrimaryUsers({ url: from, readToken: () => readMirrorToken(tokenFile) })
+  return { from, source, maxAgeMs, clock }
 }
 
 /** The subjects of a stream that covers all events: `order.created` → `order.>`. */

@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
+import { isPrivateHost } from '../kernel/loopback-host.ts'
 import { parsePostgresUrl } from '../kernel/postgres-url.ts'
 import { Secret } from '../kernel/secret.ts'
 import { parseList, resolvePath, valueType } from './value-types.ts'
@@ -38,6 +39,18 @@ export const httpUrl = valueType({
     const url = parseUrl(text, HTTP)
     if (!url || url.username || url.password || url.search || url.hash) return undefined
     return url.href.replace(/(?<!\/)\/+$/, '')
+  },
+})
+
+/** An api on another host: a token goes there, so http is only for networks that are not public. */
+export const privateHttpUrl = valueType({
+  name: 'URL',
+  expected:
+    'an https:// address, or an http:// address with a loopback or private IP address, without credentials, query or fragment',
+  parse(text) {
+    const address = httpUrl.parse(text, '')
+    const { protocol, hostname } = new URL(address ?? 'http://invalid')
+    return protocol === 'https:' || isPrivateHost(hostname) ? address : undefined
   },
 })
 

@@ -131,6 +131,16 @@ describe('a wrong value is an error', () => {
     ],
     ['api.rate_limit', '-1', '1.5', '"1"', 'nan', 'inf'],
     ['gateway.api_url', '"ftp://a"', '"a:1"', '"http://"', '"http://me:x@a"', '"http://a?b"'],
+    [
+      'gateway.mirror_from',
+      '"http://primary.example"',
+      '"http://192.0.2.1:9600"',
+      '"http://172.32.0.1"',
+      '"http://[2001:db8::1]"',
+      '"https://me:x@a"',
+      '"ftp://10.0.0.1"',
+    ],
+    ['gateway.mirror_max_age', '"0s"', '3600'],
     ['gateway.name', '"a b"', '""'],
     [
       'database.url',
@@ -210,6 +220,46 @@ describe('a wrong value is an error', () => {
     assert.equal(lines.length, 5)
     assert.doesNotMatch(lines.join(), /canary/)
   })
+})
+
+describe('a standby', () => {
+  const from = 'gateway.mirror_from = "http://127.0.0.1:9600"'
+  const tokenFile = 'gateway.mirror_token_file = "/t"'
+
+  test('needs the address of its primary and a token', () => {
+    assert.deepEqual(
+      configErrorLines(() => load(from, { MODULE: 'gateway' })),
+      ['file platform.toml:1: gateway.mirror_from: expected gateway.mirror_token_file beside it'],
+    )
+    assert.deepEqual(
+      configErrorLines(() => load(tokenFile, { MODULE: 'gateway' })),
+      ['file platform.toml:1: gateway.mirror_token_file: expected gateway.mirror_from beside it'],
+    )
+  })
+
+  test('does not run the module api', () => {
+    assert.deepEqual(
+      configErrorLines(() => load(`${from}\n${tokenFile}`)),
+      [
+        'file platform.toml:1: gateway.mirror_from: expected no value in a process with the module api, which has users of its own',
+      ],
+    )
+  })
+
+  for (const host of [
+    'localhost',
+    '[::1]',
+    '10.1.2.3',
+    '172.16.0.1',
+    '192.168.0.1',
+    '100.64.0.1',
+    '[fd00::1]',
+  ]) {
+    test(`may read its primary without TLS at ${host}`, () => {
+      const env = { MODULE: 'gateway,worker', GATEWAY_MIRROR_FROM: `http://${host}:9600` }
+      assert.equal(load(tokenFile, env).config.gateway.mirrorFrom, `http://${host}:9600`)
+    })
+  }
 })
 
 test('all problems are reported at once', () => {

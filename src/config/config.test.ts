@@ -24,7 +24,11 @@ test('without a file and an environment everything has its default', () => {
     readOnly: false,
     dataDir: path('data'),
     api: { listen: { host: '127.0.0.1', port: 9600 }, rateLimitPerMinute: 600_000 },
-    gateway: { listen: { host: '127.0.0.1', port: 9994 }, name: hostname() },
+    gateway: {
+      listen: { host: '127.0.0.1', port: 9994 },
+      mirrorMaxAgeMs: 21_600_000,
+      name: hostname(),
+    },
     database: { kind: 'sqlite', path: path('data/platform.db') },
     bus: { urls: '**redacted**', text: 'nats://127.0.0.1:9996' },
     auth: {
@@ -121,6 +125,7 @@ const ISSUER = 'auth.oidc.issuer = "https://a.example"'
 const CLIENT = 'auth.oidc.client_id = "c"\nauth.oidc.client_secret = "s"'
 const PROVIDER = `${ISSUER}\n${CLIENT}`
 const RECIPIENT = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'
+const STANDBY = 'module = "gateway"\ngateway.mirror_'
 const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   module: { toml: '["worker", "api"]', fileText: 'api,worker', env: 'api' },
   read_only: { toml: 'true', env: '0', envText: 'false' },
@@ -128,6 +133,18 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'api.listen': { toml: '"0.0.0.0:1"', env: '[::1]:2' },
   'api.rate_limit': { toml: '0', env: '7' },
   'gateway.listen': { toml: '"localhost:1"', env: '127.0.0.1:0' },
+  'gateway.mirror_from': {
+    toml: '"http://10.0.0.1:9600/"',
+    fileText: 'http://10.0.0.1:9600',
+    env: 'https://primary.example',
+    beside: `${STANDBY}token_file = "/t"`,
+  },
+  'gateway.mirror_token_file': {
+    toml: '"/srv/file"',
+    env: '/srv/env',
+    beside: `${STANDBY}from = "https://a.example"`,
+  },
+  'gateway.mirror_max_age': { toml: '"1h"', env: '2d' },
   'gateway.api_url': { toml: '"http://file:1/"', fileText: 'http://file:1', env: 'https://env/api' },
   'gateway.name': { toml: '"from-file"', env: 'from-env' },
   'database.url': {
@@ -365,6 +382,16 @@ test('a gateway without an api in its process uses the default address of the ap
   assert.equal(configOf('', { MODULE: 'gateway' }).gateway.apiUrl, 'http://127.0.0.1:9600')
   assert.equal(configOf('', { MODULE: 'gateway,api' }).gateway.apiUrl, undefined)
   assert.equal(configOf('', { GATEWAY_API_URL: 'http://a:1' }).gateway.apiUrl, 'http://a:1')
+})
+
+test('a standby passes requests to the api of its primary, unless it has another address', () => {
+  const standby = {
+    MODULE: 'gateway',
+    GATEWAY_MIRROR_FROM: 'http://10.0.0.1:1',
+    GATEWAY_MIRROR_TOKEN_FILE: '/t',
+  }
+  assert.equal(configOf('', standby).gateway.apiUrl, 'http://10.0.0.1:1')
+  assert.equal(configOf('gateway.api_url = "http://a:1"', standby).gateway.apiUrl, 'http://a:1')
 })
 
 test('the log is pretty on a terminal, unless the format is set', () => {

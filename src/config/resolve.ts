@@ -31,9 +31,10 @@ export function resolveSettings(
     const modules = (resolved.get('module')?.value ?? MODULES) as readonly ModuleName[]
     const dataDir = (resolved.get('data_dir')?.value ?? cwd) as string
     const installRoot = (resolved.get('backup.install_root')?.value ?? cwd) as string
+    const mirrorFrom = resolved.get('gateway.mirror_from')?.value as string | undefined
     const given =
       givenValue(options, file, key, setting, modules) ??
-      defaultValue(setting, { hostName: hostname(), terminal, modules, dataDir, installRoot })
+      defaultValue(setting, { hostName: hostname(), terminal, modules, dataDir, mirrorFrom, installRoot })
     resolved.set(key, check(key, setting, given, cwd))
   }
   return new Map([...resolved].map(([key, each]) => [key, checkOthers(key, settings[key], each, resolved)]))

@@ -6,6 +6,7 @@ import {
   httpUrl,
   ipPool,
   listenAddress,
+  privateHttpUrl,
   secretHttpUrl,
 } from './address-types.ts'
 import { BACKUP_SETTINGS } from './backup-settings.ts'
@@ -102,10 +103,32 @@ const SETTINGS = {
       { name: 'GATEWAY_LISTEN_ADDR' },
     ],
   }),
+  'gateway.mirror_from': setting(privateHttpUrl, {
+    description:
+      'The api of the primary, on a standby with a database of its own: the gateway copies the users from there. Not with ' +
+      'the module api.',
+    needs: 'gateway.mirror_token_file',
+    expectedBeside: (_value, valueOf) => {
+      const modules: unknown = valueOf('module')
+      const hasApi = Array.isArray(modules) && modules.includes('api')
+      return hasApi ? 'no value in a process with the module api, which has users of its own' : undefined
+    },
+  }),
+  'gateway.mirror_token_file': setting(path, {
+    description:
+      'A file with a token of a user of the primary with the role `service`, mode 600. It is read again for every request.',
+    needs: 'gateway.mirror_from',
+  }),
+  'gateway.mirror_max_age': setting(durationFrom(SECOND), {
+    description:
+      'How long a standby opens sessions without having reached the primary; then they are refused with 503.',
+    default: '6h',
+  }),
   'gateway.api_url': setting(httpUrl, {
     description: 'The api that the gateway passes requests to.',
-    default: ({ modules }) => (modules.includes('api') ? undefined : 'http://127.0.0.1:9600'),
-    documentedDefault: 'the api of the same process, else http://127.0.0.1:9600',
+    default: ({ modules, mirrorFrom }) =>
+      modules.includes('api') ? undefined : (mirrorFrom ?? 'http://127.0.0.1:9600'),
+    documentedDefault: 'the api of the same process, else `gateway.mirror_from`, else http://127.0.0.1:9600',
   }),
   'gateway.name': setting(name, {
     description: 'The name of this gateway in sessions and audit events; two gateways need two names.',

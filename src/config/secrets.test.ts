@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { promisify } from 'node:util'
 import { ConfigError } from './config-error.ts'
-import { readJwtSecret, readOrCreateJwtSecret } from './secrets.ts'
+import { readJwtSecret, readMirrorToken, readOrCreateJwtSecret } from './secrets.ts'
 
 const CHOSEN = '9fK2pX7vQmB4tZ8nLw3RsY6jHd0cGaUe'
 
@@ -122,3 +122,52 @@ test('processes that start at once agree on one secret', async () => {
   assert.equal(`${secrets[0]}\n`, readFileSync(path, 'utf8'))
   assert.deepEqual(readdirSync(dataDir), ['jwt-secret'])
 })
+
+test('the token of a standby is the whole text of its file', () => {
+  writeFileSync(path, 'aaa.bbb.ccc\n', { mode: 0o600 })
+  assert.equal(readMirrorToken(path).reveal(), 'aaa.bbb.ccc')
+})
+
+const UNUSABLE_TOKEN_FILES = [
+  {
+    name: 'that others can read',
+    prepare: () => writeFileSync(path, 'aaa', { mode: 0o640 }),
+    expected: /mode 600.*got mode 640/,
+  },
+  {
+    name: 'that is empty',
+    prepare: () => writeFileSync(path, '\n', { mode: 0o600 }),
+    expected: /expected a token/,
+  },
+  {
+    name: 'with two lines',
+    prepare: () => writeFileSync(path, 'aaa\nbbb', { mode: 0o600 }),
+    expected: /expected a token/,
+  },
+  {
+    name: 'that is too large',
+    prepare: () => writeFileSync(path, 'a'.repeat(8_193), { mode: 0o600 }),
+    expected: /at most 8192 bytes/,
+  },
+  {
+    name: 'that is a directory',
+    prepare: () => mkdirSync(path, { mode: 0o700 }),
+    expected: /a regular file/,
+  },
+  { name: 'that is missing', prepare: () => undefined, expected: /can read, got ENOENT/ },
+]
+for (const { name, prepare, expected } of UNUSABLE_TOKEN_FILES) {
+  test(`a token file ${name} is refused with its setting, without its content`, () => {
+    prepare()
+    assert.throws(
+      () => readMirrorToken(path),
+      (error) => {
+        assert.ok(error instanceof ConfigError)
+        assert.match(error.message, expected)
+        assert.match(error.message, /gateway\.mirror_token_file/)
+        assert.doesNotMatch(error.message, /aaa/)
+        return true
+      },
+    )
+  })
+}

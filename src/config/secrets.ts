@@ -12,11 +12,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Secret } from '../kernel/secret.ts'
-import { ConfigError } from './config-error.ts'
+import { Secret } from '../kernel/secret.ts'
+import { errorCode, requirePrivate, readPrivateText, unusableFile } from './private-file.ts'
 import { signingKey } from './value-types.ts'
 
 const GENERATED_BYTES = 48
+const JWT_SECRET = 'auth.jwt_secret'
+// docs/specification.md, Gateway: a token is at most 8 KiB
+const MAX_TOKEN_BYTES = 8 * 1_024
 
 /**
  * The key that signs JWTs, from `{dataDir}/jwt-secret`; generated there on first start. Processes that start at once
@@ -32,6 +35,18 @@ export function readJwtSecret(dataDir: string): Secret | undefined {
   return withSecretFile(dataDir, readSecret)
 }
 
+/**
+ * The token with which a standby reads the users of its primary. Throws a {@link ConfigError} when others can read the file,
+ * when it contains no token, and when it cannot be read.
+ */
+export function readMirrorToken(path: string): Secret {
+  const key = 'gateway.mirror_token_file'
+  const text = readPrivateText(path, key, MAX_TOKEN_BYTES)
+  // RFC 6750, section 2.1
+  if (/^[A-Za-z0-9._~+/-]+=*$/.test(text)) return new Secret(text)
+  throw unusableFile(path, key, 'a token of a user with the role service, and nothing else', 'another text')
+}
+
 function withSecretFile<T>(dataDir: string, use: (path: string) => T): T {
   const path = join(dataDir, 'jwt-secret')
   try {
@@ -43,19 +58,15 @@ function withSecretFile<T>(dataDir: string, use: (path: string) => T): T {
   }
 }
 
-function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-}
-
-function unusable(path: string, expected: string, got: string): ConfigError {
-  return new ConfigError([{ source: `file ${path}`, key: 'auth.jwt_secret', expected, got }])
+function unusable(path: string, expected: string, got: string) {
+  return unusableFile(path, JWT_SECRET, expected, got)
 }
 
 function readSecret(path: string): Secret | undefined {
   const file = ignoring('ENOENT', () => openSync(path, 'r'))
   if (file === undefined) return undefined
   try {
-    requirePrivate(path, fstatSync(file).mode)
+    requirePrivate(path, JWT_SECRET, fstatSync(file))
     const text = readFileSync(file, 'utf8').trim()
     const secret = signingKey.parse(text, '')
     if (secret) return secret
@@ -64,15 +75,6 @@ function readSecret(path: string): Secret | undefined {
   } finally {
     closeSync(file)
   }
-}
-
-function requirePrivate(path: string, mode: number): void {
-  if ((mode & 0o077) === 0) return
-  throw unusable(
-    path,
-    `mode 600, for its owner alone (run: chmod 600 ${path})`,
-    `mode ${(mode & 0o777).toString(8)}`,
-  )
 }
 
 function createSecret(path: string): Secret {

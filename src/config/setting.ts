@@ -7,6 +7,8 @@ export interface DefaultContext {
   readonly terminal: boolean
   readonly modules: readonly ModuleName[]
   readonly dataDir: string
+  /** The api of the primary, of a standby. */
+  readonly mirrorFrom: string | undefined
   /** The directory of the installation. */
   readonly installRoot: string
 }

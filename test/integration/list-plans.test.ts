@@ -13,6 +13,7 @@ import { listAudit } from '../../src/domains/sessions/audit.ts'
 import { listSessions } from '../../src/domains/sessions/store.ts'
 import { listAgents } from '../../src/domains/telemetry/store.ts'
 import { listTickets, listTicketChanges } from '../../src/domains/tickets/store.ts'
+import { readChanges } from '../../src/domains/users/change-log.ts'
 import { listUsers } from '../../src/domains/users/store.ts'
 import { OLDEST_FIRST } from '../../src/kernel/page.ts'
 import type { Queries } from '../../src/store/store.ts'
@@ -186,4 +187,13 @@ test('a page of the history of an alert is read by an index, without sorting', a
     plans.at(-1) ?? '',
     /^SEARCH alert_history USING INDEX alert_history_of_alert \(alert_id=\? AND seq>\?\)$/,
   )
+})
+
+test('changed users are read by the primary key, and their later changes by an index, without sorting', async () => {
+  await using world = await testStore('sqlite')
+  const plans = await plansOf(world.store, (on) => readChanges(on, 9, 100))
+  const plan = plans.find((each) => each.includes('SEARCH change')) ?? ''
+  assert.match(plan, /^SEARCH change USING INTEGER PRIMARY KEY \(rowid>\?\)/)
+  assert.match(plan, /SEARCH later USING COVERING INDEX user_changes_by_user \(user_id=\? AND revision>\?\)/)
+  assert.doesNotMatch(plan, /SCAN|TEMP B-TREE/)
 })

@@ -37,6 +37,7 @@ export async function startSignIn(options: SignInWorldOptions) {
   const shared = { store, clock, logger, metrics: noMetrics }
   const passwords = createPasswords({ iterations: 1 })
   const { users, auth, authenticator, login } = usersDomain.create({
+    vpnPool: '100.64.0.0/16',
     ...shared,
     passwords,
     tokens,

@@ -1,6 +1,6 @@
 import type { Config, LoadedConfig } from '../../config/config.ts'
 import { readJwtSecret } from '../../config/secrets.ts'
-import type { Auth, Users } from '../../domains/users/index.ts'
+import { usersMirrored, type Auth, type Users } from '../../domains/users/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Role } from '../../kernel/identity.ts'
@@ -32,6 +32,7 @@ export async function addUser(
   options: ConfigOptions & { readonly role: readonly Role[] },
 ): Promise<void> {
   const loaded = configOf(context, options)
+  requireOwnUsers(loaded)
   const password = await readSecret(context, `Password for ${name}`)
   await withUsers(loaded, async ({ store, users }) => {
     const account = await users.prepareAccount({ name, password: password.reveal(), roles: options.role })
@@ -67,6 +68,7 @@ export async function changePassword(
   options: ConfigOptions,
 ): Promise<void> {
   const loaded = configOf(context, options)
+  requireOwnUsers(loaded)
   const password = await readSecret(context, `New password for ${name}`)
   await withUsers(loaded, async ({ store, users }) => {
     const { id } = await users.getByName(name)
@@ -127,6 +129,11 @@ export async function issueToken(
   const ttlMs = options.ttl === undefined ? undefined : parseTokenLifetime(options.ttl)
   const { token } = await withUsers(configOf(context, options), ({ auth }) => auth.issueToken(name, ttlMs))
   context.stdout.write(`${token.reveal()}\n`)
+}
+
+/** Refuses before a password is asked for. */
+function requireOwnUsers({ config: { gateway } }: LoadedConfig): void {
+  if (gateway.mirrorFrom !== undefined) throw usersMirrored(gateway.mirrorFrom)
 }
 
 interface UsersContext {

@@ -1,11 +1,15 @@
+import { readMirrorToken } from '../../config/secrets.ts'
 import { encodePool } from '../../domains/pool/index.ts'
 import { encodeTunnels } from '../../domains/sessions/index.ts'
+import type { Sender } from '../../infra/http/headers-for-api.ts'
+import { PrimaryTunnels, withPrimaryTunnels, type TunnelsBody } from '../../infra/mirror/primary-tunnels.ts'
 import { createGatewayServer } from '../../infra/ws/gateway-server.ts'
 import { tunnelsPageRoutes } from '../../infra/ws/tunnels-page.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import type { Mirror } from '../../ports/mirror.ts'
 import { jobsOf } from '../domains.ts'
 import { httpOptions, listen, type ModuleContext } from './module.ts'
 
@@ -13,14 +17,15 @@ import { httpOptions, listen, type ModuleContext } from './module.ts'
 export async function openGateway(context: ModuleContext): Promise<Job[]> {
   const { config, operations, domains, addresses } = context
   const { heartbeatMs, connectionsPerSecond, connectionBurst } = config.vpn
-  const { name, listen: wanted } = config.gateway
+  const { name, listen: wanted, mirrorFrom } = config.gateway
   const { sessions } = domains.sessions
-  const { pool } = domains.pool
+  const apiUrl = config.gateway.apiUrl ?? requireApiUrl(addresses.api)
+  const mirror = await startMirror(context)
   let address = `${wanted.host}:${wanted.port}`
   const server = await createGatewayServer({
     ...httpOptions(context, 'gateway'),
     name,
-    apiUrl: config.gateway.apiUrl ?? requireApiUrl(addresses.api),
+    apiUrl,
     registry: sessions.registryOf({ name, address: () => address, heartbeatMs }),
     authenticator: domains.users.authenticator,
     clock: systemClock,
@@ -28,14 +33,41 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
     connectionsPerSecond,
     connectionBurst,
     routes: [...operations, ...tunnelsPageRoutes()],
-    tunnels: async () => {
-      const usage = new JsonText(encodePool(await pool.usage()))
-      return new JsonText(encodeTunnels({ ...(await sessions.tunnels()), pool: usage }))
-    },
+    tunnels: tunnelsOf(context, mirror),
+    mirror,
+    isApiAway: mirror && apiUrl === mirrorFrom ? () => mirror.isPrimaryAway() : undefined,
   })
   // With port 0 the system has chosen the port.
   address = await listen(context, 'gateway', server, wanted)
   return jobsOf(domains, 'gateway')
+}
+
+/** Copies the users of the primary, on a standby; they are there before the first client. */
+async function startMirror({ config, domains, resources }: ModuleContext): Promise<Mirror | undefined> {
+  const { follower } = domains.users
+  const { mirrorTokenFile } = config.gateway
+  if (!follower || mirrorTokenFile === undefined) return undefined
+  // Read now, so that an unusable file makes the start fail.
+  readMirrorToken(mirrorTokenFile)
+  resources.defer(() => follower.stop())
+  await follower.start()
+  return follower
+}
+
+/** The state of the tunnels: on a standby with those of the primary, while it answers. */
+function tunnelsOf({ config, domains, resources }: ModuleContext, mirror: Mirror | undefined) {
+  const own = async () => {
+    const pool = new JsonText(encodePool(await domains.pool.pool.usage()))
+    return new JsonText(encodeTunnels({ ...(await domains.sessions.sessions.tunnels()), pool }))
+  }
+  const { mirrorFrom: url } = config.gateway
+  if (!mirror || url === undefined) return own
+  const primary = new PrimaryTunnels({ url, isAway: () => mirror.isPrimaryAway() })
+  resources.defer(() => primary.close())
+  return async (caller: Sender) => {
+    const [ofPrimary, ofStandby] = await Promise.all([primary.read(caller), own()])
+    return withPrimaryTunnels(ofStandby.toJSON() as TunnelsBody, ofPrimary)
+  }
 }
 
 /** The URL of the api in the same process: the loopback address when the api listens on all addresses. */

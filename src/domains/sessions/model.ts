@@ -68,6 +68,8 @@ export interface Tunnels {
   readonly sessions: readonly Session[]
   /** The number of live sessions. */
   readonly total: number
+  /** How full the address pool is, as JSON; left out where it is not asked for. */
+  readonly pool?: unknown
 }
 
 /** A gateway that was silent for so many of its heartbeat intervals is dead (docs/specification.md, Gateway). */

@@ -2,7 +2,17 @@ import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
-import { AuditPage, AuditQuery, encodeAudit, encodeSession, SessionPage, SessionQuery } from './schemas.ts'
+import { JsonText } from '../../kernel/json-text.ts'
+import {
+  AuditPage,
+  AuditQuery,
+  encodeAudit,
+  encodeSession,
+  encodeTunnels,
+  SessionPage,
+  SessionQuery,
+  TunnelsSchema,
+} from './schemas.ts'
 import type { Sessions } from './service.ts'
 
 /** Of the list, and of the events. */
@@ -29,6 +39,19 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       query: SessionQuery,
       answers: { 200: { description: 'A page of sessions.', schema: SessionPage } },
       read: async ({ query }) => ok(encodePage(await sessions.list(query, parsePage(query)), encodeSession)),
+    }),
+    route({
+      method: 'GET',
+      path: '/vpn/tunnels',
+      operation: 'listVpnTunnels',
+      tag: 'VPN',
+      summary: 'Read gateways and live sessions at once',
+      description:
+        'The gateways of the last day, the newest 2,000 live sessions, and the number of all. A standby adds them to its ' +
+        'own picture of the sessions.',
+      access: SESSION_READERS,
+      answers: { 200: { description: 'The sessions as they are now.', schema: TunnelsSchema } },
+      read: async () => ok(new JsonText(encodeTunnels(await sessions.tunnels()))),
     }),
     route({
       method: 'DELETE',

@@ -113,13 +113,13 @@ const TunnelGateway = Fields({
 })
 
 /** The tunnels of all gateways at one moment, as the page in the browser reads them. */
-const TunnelsSchema = Fields({
+export const TunnelsSchema = Fields({
   at: Timestamp,
   gateways: Type.Array(TunnelGateway),
   sessions: Type.Array(SessionSchema),
   total: Type.Integer(),
-  /** As `GET /vpn/pool` answers. */
-  pool: Type.Unknown(),
+  /** As `GET /vpn/pool` answers; not in `GET /vpn/tunnels`. */
+  pool: Type.Optional(Type.Unknown()),
 })
 
 export const encodeSession = encoderOf(SessionSchema, {
@@ -132,6 +132,7 @@ export const encodeSession = encoderOf(SessionSchema, {
 export const encodeAudit = encoderOf(AuditSchema)
 
 export const encodeTunnels = encoderOf(TunnelsSchema, {
+  pool: ({ pool }: Tunnels) => pool,
   gateways: ({ gateways }: Tunnels) =>
     gateways.map((gateway) => ({ ...gateway, heartbeatSeconds: gateway.heartbeatMs / SECOND })),
   sessions: ({ sessions }: Tunnels) => new JsonText(`[${sessions.map(encodeSession).join(',')}]`),

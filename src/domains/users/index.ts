@@ -1,6 +1,11 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import type { WaitingClock } from '../../kernel/clock.ts'
+import type { UserSource } from '../../ports/user-source.ts'
 import { Auth, type AuthDeps } from './auth.ts'
 import { createAuthenticator, requireTokenHolder, type AuthenticatorDeps } from './authenticator.ts'
+import { MirrorFollower, mirrorTelemetry } from './mirror/follower.ts'
+import { MIRROR_ERRORS, mirrorRoute } from './mirror/routes.ts'
+import { mirrorChangesCounter, UserCopy } from './mirror/user-copy.ts'
 import { USER_ERRORS, userRoutes } from './routes.ts'
 import { encodeLogin, LoginSchema } from './schemas.ts'
 import { Users, type UserDeps } from './service.ts'
@@ -9,27 +14,56 @@ import { names } from './tables.ts'
 export { Auth, type IssuedToken } from './auth.ts'
 export { requireTokenHolder } from './authenticator.ts'
 export type { NewUser, User } from './model.ts'
-export { Users, type UserDeps } from './service.ts'
+export { Users, usersMirrored, type UserDeps } from './service.ts'
+
+/** What a standby needs to copy the users of its primary. */
+export interface MirrorOptions {
+  /** The api of the primary. */
+  readonly from: string
+  readonly source: UserSource
+  /** How old the copy may be for new sessions, in milliseconds. */
+  readonly maxAgeMs: number
+  readonly clock: WaitingClock
+}
+
+/** What the users of a process need. */
+export type UsersDomainDeps = UserDeps &
+  Omit<AuthDeps, 'users'> &
+  Omit<AuthenticatorDeps, 'users'> & {
+    /** The network of the virtual addresses: `100.64.0.0/16`. */
+    readonly vpnPool: string
+    /** Of a standby that copies the users; undefined on every other platform. */
+    readonly mirror?: MirrorOptions | undefined
+  }
 
 /** Users, their passwords and their tokens (docs/specification.md, Identity). */
 export const usersDomain = defineDomain({
   name: 'users',
   tables: names,
   events: {},
-  errors: USER_ERRORS,
-  create: (deps: UserDeps & Omit<AuthDeps, 'users'> & Omit<AuthenticatorDeps, 'users'>) => {
+  errors: { ...USER_ERRORS, ...MIRROR_ERRORS },
+  create: (deps: UsersDomainDeps) => {
     const users = new Users(deps)
     const auth = new Auth({ ...deps, users })
     const authenticator = createAuthenticator({ ...deps, users })
+    mirrorTelemetry(deps.metrics)
+    mirrorChangesCounter(deps.metrics)
     return {
       users,
       auth,
       authenticator,
       requireTokenHolder,
+      /** Undefined unless this is a standby that copies the users; the module that starts it stops it. */
+      follower: deps.mirror && createFollower(deps, deps.mirror, users),
       /** How a login answers, for other ways to sign in. */
       login: { schema: LoginSchema, encode: encodeLogin },
-      routes: userRoutes(users, auth),
+      routes: [...userRoutes(users, auth), mirrorRoute(users, deps.vpnPool)],
       jobs: {},
     } satisfies DomainParts & Record<string, unknown>
   },
 })
+
+function createFollower(deps: UsersDomainDeps, mirror: MirrorOptions, users: Users): MirrorFollower {
+  const { vpnPool: pool } = deps
+  return new MirrorFollower({ ...deps, ...mirror, pool, copy: new UserCopy({ ...deps, users }, mirror.from) })
+}

@@ -36,6 +36,7 @@ async function world(options: { readOnly?: boolean } = {}) {
     passwords,
     tokens,
     sessions: NO_SESSIONS,
+    vpnPool: '100.64.0.0/16',
   }
   const admin = await usersOf(open, new Users({ ...shared, store: open })).create({
     name: 'root',

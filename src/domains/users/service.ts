@@ -7,6 +7,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
+import { readChanges, recordChange, type ChangedUsers } from './change-log.ts'
 import {
   FIRST_GENERATION,
   applyChange,
@@ -41,6 +42,8 @@ export interface UserDeps {
   readonly passwords: { hash(password: string): Promise<string> }
   /** Ends the VPN sessions of a user in the transaction that ends the tokens. */
   readonly sessions: { endOf(tx: Tx, userId: string, reason: string): Promise<void> }
+  /** The api of the primary, on a standby: its users are a copy, and every change is refused with `users_mirrored`. */
+  readonly primary?: string | undefined
 }
 
 /** Called after the commit with the id of a user that this process has created, changed or deleted. */
@@ -67,6 +70,7 @@ export class Users {
 
   /** Prepares a new user for {@link Users.create}. Rejects with `validation_failed`. */
   async prepareAccount({ name, password, roles }: NewUser): Promise<Account> {
+    this.requireOwnUsers()
     await requireGoodPassword(password, parseName(name))
     const user = newUser(name, parseRoles(roles), this.#deps.clock.now())
     return { user, passwordHash: await this.#hash(password) }
@@ -75,8 +79,9 @@ export class Users {
   /** Rejects with `user_exists`. */
   async create(tx: Tx, account: Account): Promise<User> {
     const { user } = account
+    this.requireOwnUsers()
     if (!(await insertUser(tx, account))) throw userExists(user.name)
-    this.#announce(tx, user.id, 'user created')
+    await this.#record(tx, user, 'user created')
     return user
   }
 
@@ -109,6 +114,16 @@ export class Users {
     return listUsers(this.#deps.store.read, page)
   }
 
+  /** The users that have changed after a revision, in the order of their last changes; all users without one. */
+  changesSince(revision: number | undefined, limit: number): Promise<ChangedUsers> {
+    return readChanges(this.#deps.store.read, revision, limit)
+  }
+
+  /** Throws `users_mirrored` on a standby. */
+  requireOwnUsers(): void {
+    if (this.#deps.primary !== undefined) throw usersMirrored(this.#deps.primary)
+  }
+
   /** Disabling and a change of roles end the user's tokens and sessions. Rejects with `user_not_found` or `last_admin`. */
   change(tx: Tx, id: string, change: UserChange): Promise<User> {
     return this.#update(tx, id, (user, at) => applyChange(user, change, at))
@@ -124,6 +139,7 @@ export class Users {
 
   /** Prepares a new password for {@link Users.setPassword}. Rejects with `user_not_found` or `validation_failed`. */
   async preparePassword(id: string, password: string): Promise<PreparedPassword> {
+    this.requireOwnUsers()
     await requireGoodPassword(password, (await this.get(id)).name)
     return { hash: await this.#hash(password) }
   }
@@ -138,17 +154,18 @@ export class Users {
     const user = revokeTokens(account.user, this.#deps.clock.now())
     await updateAccount(tx, { user, passwordHash: hash })
     await this.#endSessions(tx, id, 'the password was changed')
-    this.#announce(tx, id, 'password changed')
+    await this.#record(tx, user, 'password changed')
   }
 
   /** Deletes a user and ends the tokens and sessions. Rejects with `user_not_found` or `last_admin`. */
   async remove(tx: Tx, id: string): Promise<void> {
+    this.requireOwnUsers()
     const admins = await lockAdmins(tx)
     const { user } = requireUser(await lockAccount(tx, id), id)
     requireAnotherAdmin(admins, user)
     await deleteUser(tx, id)
     await this.#endSessions(tx, id, 'the user was deleted')
-    this.#announce(tx, id, 'user deleted')
+    await this.#record(tx, user, 'user deleted')
   }
 
   /**
@@ -162,7 +179,7 @@ export class Users {
     const account = await this.prepareAccount({ name: FIRST_ADMIN, password, roles: ['admin'] })
     const isCreated = await store.write(async (tx) => {
       if ((await hasUsers(tx)) || !(await insertUser(tx, account))) return false
-      this.#announce(tx, account.user.id, 'user created')
+      await this.#record(tx, account.user, 'user created')
       return true
     })
     return isCreated ? { name: FIRST_ADMIN, password: new Secret(password) } : undefined
@@ -174,7 +191,16 @@ export class Users {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** Calls the listeners after the commit of a change. */
+  announce(tx: Tx, userId: string, event: string): void {
+    tx.afterCommit(() => {
+      this.#deps.logger.info({ user_id: userId }, event)
+      for (const listener of this.#listeners) listener(userId)
+    })
+  }
+
   async #update(tx: Tx, id: string, apply: (user: User, at: number) => User): Promise<User> {
+    this.requireOwnUsers()
     const admins = await lockAdmins(tx)
     const { user, passwordHash } = requireUser(await lockAccount(tx, id), id)
     const next = apply(user, this.#deps.clock.now())
@@ -182,7 +208,7 @@ export class Users {
     if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
     await updateAccount(tx, { user: next, passwordHash })
     if (next.tokenGeneration !== user.tokenGeneration) await this.#endSessions(tx, id, changeReason(next))
-    this.#announce(tx, id, 'user changed')
+    await this.#record(tx, next, 'user changed')
     return next
   }
 
@@ -194,11 +220,9 @@ export class Users {
     await this.#deps.sessions.endOf(tx, id, reason)
   }
 
-  #announce(tx: Tx, userId: string, event: string): void {
-    tx.afterCommit(() => {
-      this.#deps.logger.info({ user_id: userId }, event)
-      for (const listener of this.#listeners) listener(userId)
-    })
+  async #record(tx: Tx, user: User, event: string): Promise<void> {
+    await recordChange(tx, user)
+    this.announce(tx, user.id, event)
   }
 }
 
@@ -238,6 +262,15 @@ function requireAnotherAdmin(admins: readonly string[], user: User): void {
     'conflict',
     'last_admin',
     `${user.name} is the last enabled admin; give another user the role admin first.`,
+  )
+}
+
+/** The error for a change on a standby of this primary. */
+export function usersMirrored(primary: string): AppError {
+  return new AppError(
+    'conflict',
+    'users_mirrored',
+    `The users of a standby are a copy of those of ${primary}; change them there (gateway.mirror_from).`,
   )
 }
 

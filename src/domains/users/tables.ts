@@ -32,4 +32,33 @@ export const users = defineColumns({
   lastLoginAt: integer().nullable(),
 })
 
-export const { db, names, pages, statement } = schemaOf({ users })
+/** A row for each change of a user, its deletion too; the user itself is in `users`. */
+export const userChanges = defineColumns({
+  revision: integer(),
+  userId: text(),
+  /** At the time of the change: a deleted user has no other row. */
+  name: text(),
+})
+
+/** One row: the revision of the last change. */
+const userRevisions = defineColumns({ name: text(), revision: integer() })
+
+/** One row: what a standby knows of its primary. */
+export const userMirrors = defineColumns({
+  name: text(),
+  /** The api of the primary; null until the first page of users is stored. */
+  source: text().nullable(),
+  /** Null until the first copy is complete. */
+  revision: integer().nullable(),
+  /** When the copy was last known to be current, in epoch milliseconds. */
+  confirmedAt: integer().nullable(),
+  /** The primary's address pool. */
+  pool: text().nullable(),
+})
+
+export const { db, names, pages, statement } = schemaOf({
+  users,
+  user_changes: userChanges,
+  user_revisions: userRevisions,
+  user_mirrors: userMirrors,
+})

@@ -20,6 +20,8 @@ export interface ApiConnectionOptions {
   readonly logger: Logger
   /** How long the api may be silent, in milliseconds. */
   readonly timeoutMs?: number
+  /** Whether the api is known to be away: then a request fails at once and not after that time. */
+  readonly isAway?: () => boolean
 }
 
 export interface ApiRequest {
@@ -60,8 +62,10 @@ export class ApiConnection {
   readonly #transport: (typeof TRANSPORTS)['http:' | 'https:']
   readonly #agent: HttpAgent | HttpsAgent
   readonly #outage: Outage
+  readonly #isAway: () => boolean
 
-  constructor({ url: address, logger, timeoutMs = TIMEOUT_MS }: ApiConnectionOptions) {
+  constructor({ url: address, logger, timeoutMs = TIMEOUT_MS, isAway = () => false }: ApiConnectionOptions) {
+    this.#isAway = isAway
     const url = new URL(address)
     this.#prefix = url.pathname.replace(/\/$/, '')
     this.#host = hostHeader(url)
@@ -77,6 +81,7 @@ export class ApiConnection {
 
   /** Resolves with the response once its head is there; the caller reads or destroys its body. */
   async send(request: ApiRequest, sender: Sender, signal: AbortSignal): Promise<IncomingMessage> {
+    if (this.#isAway()) throw apiUnavailable(new Error('The api is known to be away.'))
     try {
       const response = await this.#sendOnce(request, sender, signal).catch((error: unknown) => {
         if (error instanceof StaleConnection) return this.#sendOnce(request, sender, signal)

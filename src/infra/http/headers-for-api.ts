@@ -1,4 +1,5 @@
 import type { Identity } from '../../kernel/identity.ts'
+import type { Secret } from '../../kernel/secret.ts'
 import { isForwardingHeader, lettersOf } from './forwarding-headers.ts'
 
 /** On whose behalf the gateway sends a request. */
@@ -8,6 +9,8 @@ export interface Sender {
   readonly requestId: string
   /** Sent only without an identity: the api accepts no identity that comes with a forwarding header. */
   readonly address?: string
+  /** Of a sender that the api does not trust to name an identity. */
+  readonly token?: Secret
 }
 
 /** Names of identity headers begin like this, in letters and digits alone. */
@@ -35,7 +38,7 @@ const HOP_BY_HOP = new Set([
  */
 export function headersForApi(
   given: Readonly<Record<string, string | string[] | undefined>>,
-  { identity, requestId, address }: Sender,
+  { identity, requestId, address, token }: Sender,
   host: string,
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
@@ -45,6 +48,7 @@ export function headersForApi(
   headers['host'] = host
   headers['x-request-id'] = requestId
   if (address !== undefined) headers['x-forwarded-for'] = address
+  if (token) headers['authorization'] = `Bearer ${token.reveal()}`
   return identity ? Object.assign(headers, identityHeaders(identity)) : headers
 }
 

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Bus } from '../../kernel/bus.ts'
-import { Fields, OneOf } from '../../wire/schemas.ts'
+import type { Mirror, MirrorHealth } from '../../ports/mirror.ts'
+import { Fields, Nullable, OneOf } from '../../wire/schemas.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 
 export interface OperationsOptions {
@@ -13,12 +14,17 @@ export interface OperationsOptions {
   /** Rejects if the database cannot be used. */
   readonly checkStore: () => Promise<void>
   readonly bus: Pick<Bus, 'state' | 'problem'>
+  /** The copy of the primary's users, on a standby. */
+  readonly mirror?: Pick<Mirror, 'health'> | undefined
   readonly exposeMetrics: () => Promise<{ contentType: string; body: string }>
 }
 
 const HealthSchema = Fields(
   {
-    status: OneOf(['ok', 'degraded', 'failing'], '`degraded`: events wait for the bus.'),
+    status: OneOf(
+      ['ok', 'degraded', 'failing'],
+      '`degraded`: events wait for the bus, or a standby does not reach its primary.',
+    ),
     version: Type.String(),
     modules: Type.Array(Type.String()),
     read_only: Type.Boolean({ description: 'Whether the process refuses changes.' }),
@@ -26,7 +32,25 @@ const HealthSchema = Fields(
     checks: Fields({
       store: OneOf(['ok', 'failing']),
       bus: OneOf(['ok', 'degraded', 'offline'], '`degraded`: connected, but events wait for a stream.'),
+      mirror: Type.Optional(
+        OneOf(
+          ['ok', 'degraded', 'expired'],
+          'Only on a standby. `degraded`: it goes by its copy of the users; `expired`: it opens no sessions.',
+        ),
+      ),
     }),
+    mirror: Type.Optional(
+      Fields(
+        {
+          age_seconds: Nullable<number>({
+            type: 'number',
+            description: 'How long ago the users were those of the primary; null before the first copy.',
+          }),
+          reason: Nullable<string>({ type: 'string', description: 'Why the check is not `ok`.' }),
+        },
+        { description: 'Only on a standby: its copy of the primary’s users.' },
+      ),
+    ),
   },
   { $id: 'Health' },
 )
@@ -44,7 +68,7 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
       summary: 'Health of the process',
       access: 'public',
       answers: {
-        200: { description: '`ok`, or `degraded` while events wait for the bus.', schema: HealthSchema },
+        200: { description: '`ok`, or `degraded`: requests work.', schema: HealthSchema },
         503: { description: 'The database cannot be used.', schema: HealthSchema },
       },
       read: async () => {
@@ -53,7 +77,8 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
           () => 'failing' as const,
         )
         const bus = checkBus(options.bus)
-        const status = store === 'failing' ? 'failing' : bus === 'ok' ? 'ok' : 'degraded'
+        const mirror = options.mirror?.health()
+        const status = statusOf([store, bus, mirror?.status ?? 'ok'])
         const uptime = Math.round(clock.monotonic() - startedAt) / 1_000
         const body = {
           status,
@@ -61,7 +86,8 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
           modules: [...modules],
           read_only: readOnly,
           uptime_seconds: uptime,
-          checks: { store, bus },
+          checks: { store, bus, ...(mirror && { mirror: mirror.status }) },
+          ...(mirror && { mirror: mirrorBody(mirror) }),
         }
         return { status: store === 'failing' ? 503 : 200, body }
       },
@@ -82,6 +108,15 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
       },
     }),
   ]
+}
+
+function statusOf(checks: readonly string[]): 'ok' | 'degraded' | 'failing' {
+  if (checks.includes('failing')) return 'failing'
+  return checks.every((check) => check === 'ok') ? 'ok' : 'degraded'
+}
+
+function mirrorBody({ ageSeconds, reason }: MirrorHealth) {
+  return { age_seconds: ageSeconds, reason }
 }
 
 function checkBus({ state, problem }: OperationsOptions['bus']): 'ok' | 'degraded' | 'offline' {

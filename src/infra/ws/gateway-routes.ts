@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
+import type { Sender } from '../http/headers-for-api.ts'
 import { SESSION_PATH } from './handshake.ts'
 
 export interface GatewayRouteOptions {
-  /** The state of the tunnels as JSON. */
-  readonly tunnels: () => Promise<unknown>
+  /** The state of the tunnels as JSON, for this caller. */
+  readonly tunnels: (caller: Sender) => Promise<unknown>
 }
 
 /** Errors that only a gateway answers with. */
@@ -57,7 +58,7 @@ export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
       summary: 'Gateways, sessions and virtual addresses as they are now',
       access: ['admin', 'devops', 'auditor'],
       answers: { 200: { description: 'What the page draws.', schema: Type.Unknown() } },
-      read: async () => ok(await tunnels()),
+      read: async ({ identity, requestId }) => ok(await tunnels({ identity, requestId })),
     }),
   ]
 }

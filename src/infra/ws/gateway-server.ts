@@ -2,13 +2,14 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
+import type { Mirror } from '../../ports/mirror.ts'
 import type { SessionRegistry } from '../../ports/session-registry.ts'
 import type { Route } from '../../wire/route.ts'
 import { ApiConnection } from '../http/api-connection.ts'
 import { createIdentify } from '../http/identity.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import { Gateway } from './gateway.ts'
-import { gatewayRoutes } from './gateway-routes.ts'
+import { gatewayRoutes, type GatewayRouteOptions } from './gateway-routes.ts'
 
 export interface GatewayServerOptions {
   /** Of the gateway, as clients and the session registry know it. */
@@ -30,8 +31,12 @@ export interface GatewayServerOptions {
   readonly maxOutgoingBytes?: number
   /** Health, metrics and the page: what the gateway answers itself. */
   readonly routes: readonly Route[]
-  /** The state of the tunnels as JSON. */
-  readonly tunnels: () => Promise<unknown>
+  /** See {@link GatewayRouteOptions.tunnels}. */
+  readonly tunnels: GatewayRouteOptions['tunnels']
+  /** Of a standby: the copy of the users that its sessions go by. */
+  readonly mirror?: Mirror | undefined
+  /** Whether the api is known to be away, so that requests are refused at once. */
+  readonly isApiAway?: (() => boolean) | undefined
 }
 
 // docs/specification.md, Gateway: a token over 8 KiB is answered with 401, so it has to be read
@@ -39,9 +44,9 @@ const HEADER_LIMIT_BYTES = 32_768
 
 /** The gateway as a server: sessions, its own pages, and the api behind it. Not listening yet. */
 export async function createGatewayServer(options: GatewayServerOptions): Promise<HttpServer> {
-  const { authenticator, logger, metrics, version, readOnly } = options
-  const api = new ApiConnection({ url: options.apiUrl, logger })
-  const gateway = new Gateway({ ...options, api })
+  const { authenticator, logger, metrics, version, readOnly, mirror, isApiAway } = options
+  const api = new ApiConnection({ url: options.apiUrl, logger, ...(isApiAway && { isAway: isApiAway }) })
+  const gateway = new Gateway({ ...options, api, authenticator: sessionAuthenticator(authenticator, mirror) })
   const server = await createHttpServer({
     routes: [...options.routes, ...gatewayRoutes(options)],
     // Only a token identifies a caller here; trusted peers call the api itself.
@@ -66,6 +71,20 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
       // Clients that are refused a connection go to another gateway at once; what was accepted is finished meanwhile.
       await Promise.all([server.close(), gateway.close()])
       api.close()
+    },
+  }
+}
+
+/** Tokens of new and renewed sessions are good only while the users are known well enough. */
+function sessionAuthenticator(
+  authenticator: Authenticator,
+  mirror: Mirror | undefined,
+): Pick<Authenticator, 'holder'> {
+  if (!mirror) return authenticator
+  return {
+    async holder(token) {
+      mirror.requireCurrent()
+      return authenticator.holder(token)
     },
   }
 }

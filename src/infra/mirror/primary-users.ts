@@ -1,0 +1,137 @@
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { AppError, errorMessage } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import type { Secret } from '../../kernel/secret.ts'
+import { SECOND } from '../../kernel/time.ts'
+import type { UserSource, UserSourceFailure } from '../../ports/user-source.ts'
+import { ApiConnection, type ApiAnswer } from '../http/api-connection.ts'
+
+export interface PrimaryUsersOptions {
+  /** Of the primary's api. */
+  readonly url: string
+  /** Read for each request; throws when there is none. */
+  readonly readToken: () => Secret
+  /** How long a request may take, in milliseconds. */
+  readonly timeoutMs?: number
+}
+
+const TIMEOUT_MS = 5 * SECOND
+const NETWORK = '^(?:\\d{1,3}\\.){3}\\d{1,3}/\\d{1,2}$'
+
+// Further fields are ignored: a newer primary may send more.
+const Answer = Compile(
+  Type.Object({
+    revision: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    full: Type.Boolean(),
+    more: Type.Boolean(),
+    pool: Type.String({ pattern: NETWORK }),
+    items: Type.Array(
+      Type.Object({
+        id: Type.String({ minLength: 1, maxLength: 64 }),
+        name: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }),
+        roles: Type.Array(Type.String()),
+        enabled: Type.Boolean(),
+        token_generation: Type.Integer({ minimum: 0 }),
+        deleted: Type.Boolean(),
+      }),
+    ),
+  }),
+)
+
+/** The users of the primary over its HTTP API (docs/specification.md, Gateway). */
+export class PrimaryUsers implements UserSource {
+  readonly #options: PrimaryUsersOptions
+  readonly #connection: ApiConnection
+  readonly #timeoutMs: number
+
+  constructor(options: PrimaryUsersOptions) {
+    this.#options = options
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS
+    // The caller logs outages.
+    this.#connection = new ApiConnection({
+      url: options.url,
+      logger: silentLogger,
+      timeoutMs: this.#timeoutMs,
+    })
+  }
+
+  async changesSince(
+    revision: number | undefined,
+    signal: AbortSignal,
+  ): ReturnType<UserSource['changesSince']> {
+    const token = this.#token()
+    if ('outcome' in token) return token
+    try {
+      const answer = await this.#ask(
+        revision,
+        token,
+        AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)]),
+      )
+      return answer.status === 200 ? toChanges(answer.text) : refusalOf(answer)
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+
+  #token(): Secret | UserSourceFailure {
+    try {
+      return this.#options.readToken()
+    } catch {
+      return { outcome: 'refused', reason: 'gateway.mirror_token_file contains no usable token' }
+    }
+  }
+
+  #ask(revision: number | undefined, token: Secret, signal: AbortSignal): Promise<ApiAnswer> {
+    const path = revision === undefined ? '/users/mirror' : `/users/mirror?since=${revision}`
+    return this.#connection.ask(
+      { method: 'GET', path, headers: {}, body: undefined },
+      { identity: undefined, requestId: newId(), token },
+      signal,
+      async () => undefined,
+    )
+  }
+}
+
+function toChanges(text: string): Awaited<ReturnType<UserSource['changesSince']>> {
+  const body = parseJson(text)
+  if (!Answer.Check(body)) return { outcome: 'unusable', reason: 'the answer of the primary cannot be read' }
+  const { revision, full, more, pool } = body
+  const items = body.items.map(({ token_generation: tokenGeneration, ...item }) => ({
+    ...item,
+    tokenGeneration,
+  }))
+  return { outcome: 'changes', changes: { revision, full, more, pool, items } }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: 'the primary does not accept the token in gateway.mirror_token_file; write a new one',
+  403: 'the user of the token in gateway.mirror_token_file lacks the role service on the primary',
+  404: 'the primary is of a release without standbys, or gateway.mirror_from is not its api',
+}
+
+function refusalOf({ status }: ApiAnswer): UserSourceFailure {
+  const reason = REFUSALS[status]
+  if (reason !== undefined) return { outcome: 'refused', reason }
+  // A primary that starts, stops or has lost its database answers with 5xx, as does a proxy without it.
+  return { outcome: status >= 500 ? 'unreachable' : 'unusable', reason: `the primary answers with ${status}` }
+}
+
+function failureOf(error: unknown): UserSourceFailure {
+  if (error instanceof AppError && error.code !== 'api_unavailable')
+    return { outcome: 'unusable', reason: `the answer of the primary cannot be used: ${errorMessage(error)}` }
+  return { outcome: 'unreachable', reason: 'the primary does not answer' }
+}

@@ -1,0 +1,46 @@
+/** A user as the primary knows it, without password and hash. */
+export interface MirroredUser {
+  readonly id: string
+  readonly name: string
+  /** Empty for a deleted user. */
+  readonly roles: readonly string[]
+  readonly enabled: boolean
+  readonly tokenGeneration: number
+  readonly deleted: boolean
+}
+
+/** A page of users that have changed, in the order of their last changes. */
+export interface UserChanges {
+  /** Of the last change in the page; the next page begins after it. */
+  readonly revision: number
+  /** The first page of a copy of all users: a user that is in none of its pages does not exist. */
+  readonly full: boolean
+  /** Whether there are further changes. */
+  readonly more: boolean
+  /** The primary's pool of virtual addresses: `100.64.0.0/16`. */
+  readonly pool: string
+  readonly items: readonly MirroredUser[]
+}
+
+/**
+ * Why there is no answer. `unreachable`: no api answers. `refused`: the token is not accepted. `unusable`: the answer
+ * cannot be used. `reason` is for people and contains no secret and no address.
+ */
+export interface UserSourceFailure {
+  readonly outcome: 'unreachable' | 'refused' | 'unusable'
+  readonly reason: string
+}
+
+/** The users of another platform, the primary. */
+export interface UserSource {
+  /**
+   * The changes after a revision; all users without a revision, and after one that the primary does not know. Takes a
+   * bounded time and never rejects. Changes nothing, so it may be repeated.
+   */
+  changesSince(
+    revision: number | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly outcome: 'changes'; readonly changes: UserChanges } | UserSourceFailure>
+  /** Closes the connections; may be called twice. */
+  close(): void
+}
