@@ -7,6 +7,7 @@ export interface Schemas {
   User: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "last_login_at": string | null }
   Me: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean; readonly "created_at"?: string; readonly "updated_at"?: string; readonly "last_login_at"?: string | null }
   Error: { readonly "code": string; readonly "message": string; readonly "details"?: readonly ({ readonly "path": string; readonly "message": string })[] }
+  UserChanges: { readonly "revision": number; readonly "full": boolean; readonly "more": boolean; readonly "pool": string; readonly "items": readonly ({ readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "token_generation": number; readonly "deleted": boolean })[] }
   VpnPool: { readonly "cidr": string; readonly "size": number; readonly "used": number; readonly "cooling": number; readonly "free": number }
   VpnSession: { readonly "id": string; readonly "user": { readonly "id": string; readonly "name": string }; readonly "device": string | null; readonly "virtual_ip": string; readonly "gateway": string; readonly "remote_address": string; readonly "connected_at": string; readonly "last_seen_at": string; readonly "rtt_ms": number | null; readonly "closed_at": string | null; readonly "close_code": number | null }
   VpnAuditEntry: { readonly "id": string; readonly "at": string; readonly "event": "session_registered" | "session_closed" | "auth_failed"; readonly "session_id": string | null; readonly "user_id": string | null; readonly "user_name": string | null; readonly "device": string | null; readonly "virtual_ip": string | null; readonly "gateway": string; readonly "remote_address": string | null; readonly "reason": string | null }
@@ -25,7 +26,9 @@ export interface Schemas {
   CommandDryRun: { readonly "would_run": readonly (string)[]; readonly "approval": "none" | "two_person"; readonly "timeout_seconds": number }
   Execution: { readonly "id": string; readonly "command_id": string; readonly "params": { readonly [name: string]: unknown }; readonly "reason": string | null; readonly "requested_by": string; readonly "status": "awaiting_approval" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "incomplete" | "rejected" | "expired"; readonly "approvals": readonly ({ readonly "at": string; readonly "by": string; readonly "decision": "approved" | "rejected"; readonly "comment": string | null })[]; readonly "exit_code": number | null; readonly "signal": string | null; readonly "output": string; readonly "output_truncated": boolean; readonly "host": string | null; readonly "containment": "pid_namespace" | "process_scan" | null; readonly "cancelled_by": string | null; readonly "created_at": string; readonly "started_at": string | null; readonly "finished_at": string | null; readonly "expires_at": string | null }
   CommandPolicy: { readonly "revision": number; readonly "rules": { readonly [name: string]: { readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approvers"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approval"?: "none" | "two_person" } } }
-  Health: { readonly "status": "ok" | "degraded" | "failing"; readonly "version": string; readonly "modules": readonly (string)[]; readonly "read_only": boolean; readonly "uptime_seconds": number; readonly "checks": { readonly "store": "ok" | "failing"; readonly "bus": "ok" | "degraded" | "offline" } }
+  Health: { readonly "status": "ok" | "degraded" | "failing"; readonly "version": string; readonly "modules": readonly (string)[]; readonly "read_only": boolean; readonly "uptime_seconds": number; readonly "checks": { readonly "store": "ok" | "failing"; readonly "bus": "ok" | "degraded" | "offline"; readonly "mirror"?: "ok" | "degraded" | "expired" }; readonly "mirror"?: { readonly "age_seconds": number | null; readonly "reason": string | null } }
+  Live: { readonly "status": "live" }
+  Ready: { readonly "status": "ready" | "starting" | "draining" | "failing" }
 }
 
 export interface Operations {
@@ -46,11 +49,13 @@ export interface Operations {
   changeUser: { path: { readonly "id": string }; query: undefined; body: { readonly "roles"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean }; answer: Schemas['User'] }
   deleteUser: { path: { readonly "id": string }; query: undefined; body: undefined; answer: undefined }
   setPassword: { path: { readonly "id": string }; query: undefined; body: { readonly "password": string; readonly "old_password"?: string }; answer: undefined }
+  mirrorUsers: { path: undefined; query: { readonly "since"?: number; readonly "limit"?: number }; body: undefined; answer: Schemas['UserChanges'] }
   beginSignIn: { path: undefined; query: { readonly "return_to"?: string }; body: undefined; answer: undefined }
   finishSignIn: { path: undefined; query: { readonly "code"?: string | readonly (string)[]; readonly "state"?: string | readonly (string)[]; readonly "error"?: string | readonly (string)[]; readonly "error_description"?: string | readonly (string)[]; readonly "iss"?: string | readonly (string)[] }; body: undefined; answer: undefined }
   redeemTicket: { path: undefined; query: undefined; body: { readonly "ticket": string }; answer: Schemas['Login'] }
   getVpnPool: { path: undefined; query: undefined; body: undefined; answer: Schemas['VpnPool'] }
   listVpnSessions: { path: undefined; query: { readonly "state"?: "open" | "closed"; readonly "user"?: string; readonly "gateway"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; body: undefined; answer: { readonly "items": readonly (Schemas['VpnSession'])[]; readonly "next_cursor": string | null } }
+  listVpnTunnels: { path: undefined; query: undefined; body: undefined; answer: { readonly "at": string; readonly "gateways": readonly ({ readonly "name": string; readonly "address": string; readonly "heartbeat_seconds": number; readonly "last_seen_at": string; readonly "alive": boolean })[]; readonly "sessions": readonly (Schemas['VpnSession'])[]; readonly "total": number; readonly "pool"?: unknown } }
   disconnectVpnSession: { path: { readonly "id": string }; query: undefined; body: undefined; answer: undefined }
   listVpnAudit: { path: undefined; query: { readonly "event"?: "session_registered" | "session_closed" | "auth_failed"; readonly "user"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; body: undefined; answer: { readonly "items": readonly (Schemas['VpnAuditEntry'])[]; readonly "next_cursor": string | null } }
   streamEvents: { path: undefined; query: { readonly "subjects"?: string }; body: undefined; answer: undefined }
@@ -108,6 +113,8 @@ export interface Operations {
   getCommandPolicyHistory: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; body: undefined; answer: { readonly "items": readonly ({ readonly "revision": number; readonly "at": string; readonly "actor": string; readonly "rules": { readonly [name: string]: { readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approvers"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approval"?: "none" | "two_person" } } })[]; readonly "next_cursor": string | null } }
   getHealth: { path: undefined; query: undefined; body: undefined; answer: Schemas['Health'] }
   getMetrics: { path: undefined; query: undefined; body: undefined; answer: undefined }
+  getLive: { path: undefined; query: undefined; body: undefined; answer: Schemas['Live'] }
+  getReady: { path: undefined; query: undefined; body: undefined; answer: Schemas['Ready'] }
 }
 
 export const OPERATIONS = {
@@ -128,11 +135,13 @@ export const OPERATIONS = {
   changeUser: {"method":"PATCH","path":"/users/{id}","access":["admin"]},
   deleteUser: {"method":"DELETE","path":"/users/{id}","access":["admin"]},
   setPassword: {"method":"PUT","path":"/users/{id}/password","access":"authenticated"},
+  mirrorUsers: {"method":"GET","path":"/users/mirror","access":["service","admin"]},
   beginSignIn: {"method":"GET","path":"/auth/oauth/login","access":"public"},
   finishSignIn: {"method":"GET","path":"/auth/oauth/callback","access":"public"},
   redeemTicket: {"method":"POST","path":"/auth/oauth/redeem","access":"public"},
   getVpnPool: {"method":"GET","path":"/vpn/pool","access":["admin","devops","auditor"]},
   listVpnSessions: {"method":"GET","path":"/vpn/sessions","access":["admin","devops","auditor"]},
+  listVpnTunnels: {"method":"GET","path":"/vpn/tunnels","access":["admin","devops","auditor"]},
   disconnectVpnSession: {"method":"DELETE","path":"/vpn/sessions/{id}","access":["admin","devops"]},
   listVpnAudit: {"method":"GET","path":"/vpn/audit","access":["admin","devops","auditor"]},
   streamEvents: {"method":"GET","path":"/events","access":["admin","devops","auditor","service"]},
@@ -190,6 +199,8 @@ export const OPERATIONS = {
   getCommandPolicyHistory: {"method":"GET","path":"/commands/policy/history","access":["admin","auditor"]},
   getHealth: {"method":"GET","path":"/health","access":"public"},
   getMetrics: {"method":"GET","path":"/metrics","access":"public"},
+  getLive: {"method":"GET","path":"/health/live","access":"public"},
+  getReady: {"method":"GET","path":"/health/ready","access":"public"},
 } as const
 
 export const BODIES = {
