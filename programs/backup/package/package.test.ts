@@ -127,15 +127,6 @@ describe('a package', () => {
     await assert.rejects(w.unpack(file), { check: 'files' })
   })
 
-  it('is refused when there is too little space, and leaves nothing', async () => {
-    using w = temporaryPackageWorld()
-    const huge = join(w.logs, 'huge.log')
-    writeFileSync(huge, '')
-    truncateSync(huge, 2 ** 43)
-    await assert.rejects(w.write(), { errorCode: 'no_space' })
-    assert.deepEqual(readdirSync(w.staging), [])
-  })
-
   it('is archive_failed when the database is missing or the target exists, and when it is interrupted', async () => {
     using w = temporaryPackageWorld()
     const database = { path: 'database/platform.db', file: join(w.directory, 'none') } as const

@@ -7,8 +7,7 @@ import { flushDirectory } from '../../files/replace-file.ts'
 import { sealed } from './age.ts'
 import { gzipped, zstdFrames } from './compression.ts'
 import { fileChunks } from './file-chunks.ts'
-import { logBytes, copyLogs, type SkippedLog } from './log-copies.ts'
-import { requireFreeSpace } from './free-space.ts'
+import { copyLogs, type SkippedLog } from './log-copies.ts'
 import { encodeManifest, MANIFEST_NAME, type PackagedFile, type PackageManifest } from './manifest.ts'
 import { tarArchive, type TarFile } from './tar-entries.ts'
 import { systemErrorCode } from '../../files/system-error.ts'
@@ -72,8 +71,6 @@ export async function writePackage(request: PackageRequest): Promise<WrittenPack
   const file = join(request.directory, packageName(request))
   const copies = join(request.directory, 'log-copies')
   try {
-    const databaseBytes = (await stat(request.database.file)).size
-    await requireFreeSpace(request.directory, { databaseBytes, logBytes: await logBytes(request.logs) })
     const contents = await contentsOf(request, copies)
     const written = await writeArchive(request, file, contents.files)
     return { file, ...written, manifest: contents.manifest, skippedLogs: contents.skippedLogs }

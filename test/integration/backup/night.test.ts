@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { bytesSource } from '../../../programs/backup/drive/sources.ts'
@@ -269,6 +269,18 @@ describe('each error code has a fault of its own', () => {
       )
     })
   }
+})
+
+test('the free space is asked for once, before anything is written', async () => {
+  await using world = await nightWorld()
+  const log = join(world.directory, 'logs/huge.log')
+  writeFileSync(log, '')
+  truncateSync(log, 2 ** 43)
+  const { errorCode, message } = await world.night().run()
+  assert.equal(errorCode, 'no_space')
+  assert.match(message, /free space; a package needs \d{13}\.$/)
+  assert.deepEqual(world.calls, ['databaseBytes'])
+  assert.deepEqual(world.staging(), [])
 })
 
 describe('a run that was killed', () => {
