@@ -37,6 +37,7 @@ const GUIDES = [
   'certificates',
   'telemetry',
   'data-backups',
+  'overview',
 ].map((name) => `docs/guide/${name}.md`)
 
 type Environment = Readonly<Record<string, string>>
