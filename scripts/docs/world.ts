@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPlatform } from '../../src/app/platform.ts'
-import { loadConfig, type Config } from '../../src/config/config.ts'
+import { loadConfig, type LoadedConfig } from '../../src/config/config.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import type { OpenApiDocument } from './operations.ts'
 
@@ -19,7 +19,7 @@ export async function observePlatform(): Promise<Observations> {
   try {
     const listening = createListeningLogger()
     const platform = await startPlatform({
-      config: configIn(directory),
+      ...configIn(directory),
       logger: listening.logger,
       onFirstAdmin: () => undefined,
     })
@@ -38,7 +38,7 @@ async function observe(url: string): Promise<Observations> {
   return { openApi: (await openApi.json()) as OpenApiDocument, metrics: await metrics.text() }
 }
 
-function configIn(directory: string): Config {
+function configIn(directory: string): LoadedConfig {
   // No bus listens on this port: a bus that runs on this host must not be used.
   const env = {
     DATA_DIR: directory,
@@ -46,7 +46,7 @@ function configIn(directory: string): Config {
     GATEWAY_LISTEN_ADDR: '127.0.0.1:0',
     BUS_SERVER: 'nats://127.0.0.1:1',
   }
-  return loadConfig({ env, cwd: directory, systemConfigPath: join(directory, 'none.toml') }).config
+  return loadConfig({ env, cwd: directory, systemConfigPath: join(directory, 'none.toml') })
 }
 
 /** A logger without output that remembers the address of the api. */

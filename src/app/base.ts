@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Config } from '../config/config.ts'
+import type { Config, LoadedConfig } from '../config/config.ts'
 import type { Messages } from '../domains/messages/index.ts'
 import type { Telemetry } from '../domains/telemetry/index.ts'
 import { Dispatcher } from '../infra/bus/dispatcher.ts'
@@ -25,6 +25,8 @@ import { VERSION } from './version.ts'
 /** The parts that all modules share; created once, and closed in reverse order. */
 export interface Base {
   readonly config: Config
+  /** The settings in effect, for people. */
+  readonly settings: LoadedConfig['settings']
   readonly logger: Logger
   readonly metrics: Metrics
   readonly store: Store
@@ -41,7 +43,7 @@ const BACKLOG_AGE_MS = 5 * SECOND
 
 /** Opens the shared parts; `resources` closes them. */
 export async function openBase(
-  { config, logger }: Pick<Base, 'config' | 'logger'>,
+  { config, settings, logger }: Pick<Base, 'config' | 'settings' | 'logger'>,
   resources: AsyncDisposableStack,
 ): Promise<Base> {
   const { metrics, expose, close } = createMetrics({ logger })
@@ -72,10 +74,10 @@ export async function openBase(
     exposeMetrics: () => expose(),
   })
   const operations = [...health, ...probeRoutes({ lifecycle, checkStore })]
-  return { config, logger, metrics, store, bus, domains, lifecycle, operations }
+  return { config, settings, logger, metrics, store, bus, domains, lifecycle, operations }
 }
 
-type BaseParts = Omit<Base, 'domains' | 'lifecycle' | 'operations'>
+type BaseParts = Omit<Base, 'settings' | 'domains' | 'lifecycle' | 'operations'>
 
 /** The domains write to the outboxes and the dispatchers read them, so the dispatchers are created after the domains. */
 function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains {

@@ -11,6 +11,7 @@ import { heartbeatsDomain } from '../domains/heartbeats/index.ts'
 import { menusDomain } from '../domains/menus/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
+import { overviewDomain } from '../domains/overview/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
 import { sessionsDomain } from '../domains/sessions/index.ts'
 import { signInDomain, type SignInSettings } from '../domains/sign-in/index.ts'
@@ -36,6 +37,7 @@ import { createSnapshots } from '../store/snapshots.ts'
 import type { Store } from '../store/store.ts'
 import type { Domain, DomainParts } from '../wire/domain.ts'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-codes.ts'
+import { createOverview } from './overview.ts'
 
 /**
  * Every domain. Tables, event subjects, error codes, routes and jobs follow from this list; {@link createDomains} passes
@@ -57,6 +59,7 @@ export const DOMAINS = [
   signInDomain,
   dataBackupsDomain,
   commandsDomain,
+  overviewDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -198,7 +201,8 @@ export function createDomains(options: DomainsOptions) {
     findAccount: (userId) => users.users.find(userId),
     signingKeys,
   })
-  return { ...created, commands } satisfies Record<DomainName, DomainParts>
+  const overview = createOverview({ ...created, commands }, { store, clock })
+  return { ...created, commands, overview } satisfies Record<DomainName, DomainParts>
 }
 
 function commandSettings({ commands }: Config) {

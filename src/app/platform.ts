@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts'
+import type { Config, LoadedConfig } from '../config/config.ts'
 import type { ModuleName } from '../config/value-types.ts'
 import type { BusState } from '../kernel/bus.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -10,6 +10,8 @@ import type { ModuleContext, OpenModule } from './modules/module.ts'
 
 export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
   readonly config: Config
+  /** The settings in effect, for people. */
+  readonly settings: LoadedConfig['settings']
   readonly logger: Logger
 }
 
@@ -29,9 +31,14 @@ const MODULES: Readonly<Record<ModuleName, () => Promise<OpenModule>>> = {
 }
 
 /** Opens what the configured modules need, and starts them. If one fails, closes everything and rejects. */
-export async function startPlatform({ config, logger, onFirstAdmin }: PlatformOptions): Promise<Platform> {
+export async function startPlatform({
+  config,
+  settings,
+  logger,
+  onFirstAdmin,
+}: PlatformOptions): Promise<Platform> {
   await using resources = new AsyncDisposableStack()
-  const base = await openBase({ config, logger }, resources)
+  const base = await openBase({ config, settings, logger }, resources)
   const context: ModuleContext = { ...base, resources, onFirstAdmin, addresses: {} }
   // Modules may share a job; it runs once.
   const jobs = new Set<Job>()

@@ -1,9 +1,14 @@
 import { alignColumns } from '../kernel/table.ts'
 import { printable } from './config-error.ts'
-import type { LoadedConfig } from './config.ts'
+import type { EffectiveSetting, LoadedConfig } from './config.ts'
 
-/** What `platform config` prints: each setting with its value and where that came from, secrets masked. */
+/** Each setting as it may be shown: on one line, secrets masked. */
+export function describeSettings(settings: LoadedConfig['settings']): EffectiveSetting[] {
+  return settings.map(({ key, text, source }) => ({ key, text: printable(text), source: printable(source) }))
+}
+
+/** What `platform config` prints: each setting with its value and where that came from. */
 export function describeConfig({ settings }: LoadedConfig): string {
-  const rows = settings.map(({ key, text, source }) => [key, printable(text), printable(source)])
+  const rows = describeSettings(settings).map(({ key, text, source }) => [key, text, source])
   return alignColumns([['KEY', 'VALUE', 'SOURCE'], ...rows])
 }

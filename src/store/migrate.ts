@@ -16,6 +16,7 @@ import { addDataBackups } from './migrations/0012-data-backups.ts'
 import { addCommands } from './migrations/0013-commands.ts'
 import { addSignIn } from './migrations/0014-sign-in.ts'
 import { eventOrder } from './migrations/0015-event-order.ts'
+import { addOverview } from './migrations/0016-overview.ts'
 import { addUserChanges } from './migrations/0017-user-changes.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -51,6 +52,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addCommands,
   addSignIn,
   eventOrder,
+  addOverview,
   addUserChanges,
 ]
 

@@ -122,6 +122,26 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING (COVERING )?INDEX tickets_unclosed$/,
   ],
   [
+    'the number of dead messages',
+    "select created_at from messages where status = 'dead' order by seq limit 100000",
+    /USING INDEX messages_dead/,
+  ],
+  [
+    'the number of firing alerts of a weight',
+    "select weight from alerts where status = 'firing' and weight = 6 limit 10000",
+    /USING COVERING INDEX alerts_firing \(status=\? AND weight=\?\)$/,
+  ],
+  [
+    'the steps of the overview',
+    'select * from overview_steps where at >= 1 and at <= 9 order by at',
+    /USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/,
+  ],
+  [
+    'old steps of the overview',
+    'select at from overview_steps where at < 1 order by at limit 500',
+    /USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  [
     'the comments of a ticket',
     "select comment from ticket_changes where ticket_id = 't' and comment is not null order by seq",
     /USING INDEX ticket_changes_of_ticket \(ticket_id=\?\)$/,

@@ -38,6 +38,7 @@ const GUIDES = [
   'telemetry',
   'data-backups',
   'two-servers',
+  'overview',
 ].map((name) => `docs/guide/${name}.md`)
 
 type Environment = Readonly<Record<string, string>>

@@ -1,9 +1,9 @@
 import type { WaitingClock } from '../../src/kernel/clock.ts'
-import { fakeClock } from './clock.ts'
+import { fakeClock, type FakeClock } from './clock.ts'
 import { eventually } from './eventually.ts'
 
 /** A clock that moves only when a test advances it, and then ends the waits that are due. */
-export interface FakeWaitingClock extends WaitingClock {
+export interface FakeWaitingClock extends FakeClock, WaitingClock {
   /** The durations of all pending waits, in milliseconds. */
   waits(): number[]
   /** Advances the time and ends the waits that are due. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../../config/config.ts'
+import type { Config, LoadedConfig } from '../../config/config.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
@@ -16,31 +16,41 @@ const BUS_CONNECT_MS = 2 * SECOND
 
 /** `platform serve`: runs the modules until SIGTERM or SIGINT. Resolves after an orderly stop. */
 export async function serve(context: CommandContext, options: ConfigOptions): Promise<void> {
-  const { config, file } = configOf(context, options)
+  const loaded = configOf(context, options)
+  const { config, file } = loaded
   const { logger, flush } = createLogger(config.log)
   try {
     const { modules, readOnly: read_only } = config
     logger.info({ version: VERSION, modules, read_only, config: file ?? 'defaults' }, 'starting')
-    await Promise.race([uncaughtError(logger), serveUntilSignal(context, config, logger)])
+    await Promise.race([uncaughtError(logger), serveUntilSignal(context, loaded, logger)])
   } finally {
     flush()
   }
 }
 
-async function serveUntilSignal(context: CommandContext, config: Config, logger: Logger): Promise<void> {
+async function serveUntilSignal(
+  context: CommandContext,
+  loaded: LoadedConfig,
+  logger: Logger,
+): Promise<void> {
   const stopped = stopSignal()
-  const platform = await start(context, config, logger)
+  const platform = await start(context, loaded, logger)
   logger.info({ addresses: platform.addresses }, 'started')
-  const busCheck = setTimeout(() => warnWithoutBus(platform, config, logger), BUS_CONNECT_MS)
+  const busCheck = setTimeout(() => warnWithoutBus(platform, loaded.config, logger), BUS_CONNECT_MS)
   logger.info({ signal: await stopped }, 'stopping')
   clearTimeout(busCheck)
   await stopInTime(platform, logger)
 }
 
 /** A failed start is logged too: an operator searches the service's journal for JSON lines, not for standard error. */
-async function start(context: CommandContext, config: Config, logger: Logger): Promise<Platform> {
+async function start(
+  context: CommandContext,
+  { config, settings }: LoadedConfig,
+  logger: Logger,
+): Promise<Platform> {
   try {
-    return await startPlatform({ config, logger, onFirstAdmin: (admin) => announceAdmin(context, admin) })
+    const onFirstAdmin = (admin: FirstAdmin) => announceAdmin(context, admin)
+    return await startPlatform({ config, settings, logger, onFirstAdmin })
   } catch (error) {
     logger.error({ reason: errorMessage(error) }, 'start failed')
     throw error

@@ -1,5 +1,6 @@
 import { Changes } from '../../infra/http/changes.ts'
 import { createClientAddress } from '../../infra/http/client-address.ts'
+import { configRoute } from '../../infra/http/config-route.ts'
 import { consoleRoutes } from '../../infra/http/console-page.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer, type HttpServerOptions } from '../../infra/http/server.ts'
@@ -17,14 +18,14 @@ const PRUNE_BATCH = 1_000
 
 /** The HTTP API. */
 export async function openApi(context: ModuleContext): Promise<Job[]> {
-  const { config, store, operations, domains } = context
+  const { config, settings, store, operations, domains } = context
   const { trustedProxies } = config.auth
   const { authenticator } = domains.users
   const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secrets: jwtSecrets(config) })
   const options: HttpServerOptions = {
     ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),
-    routes: [...routesOf(domains), ...operations],
+    routes: [...routesOf(domains), configRoute(settings), ...operations],
     pages: consoleRoutes({ hasProvider: config.auth.oidc.issuer !== undefined }),
     identify: createIdentify({ authenticator, trustedProxies }),
     authenticator,

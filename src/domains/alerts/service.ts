@@ -25,17 +25,22 @@ import {
 } from './judgement.ts'
 import {
   BODY_BYTES,
+  SEVERITIES,
   severityOf,
   TITLE_LENGTH,
+  weightsOf,
   type Alert,
   type AlertStatus,
   type AlertView,
   type Report,
+  type Severity,
 } from './model.ts'
 import type { AlertNotifications } from './occasion.ts'
 import {
   countAlerts,
+  countFiring,
   deleteRecovered,
+  findAlarm,
   findAlert,
   insertAlert,
   insertHistory,
@@ -66,6 +71,9 @@ export interface AlertDeps {
 
 /** The actor of the alerts that the platform itself raises. */
 const PLATFORM = 'platform'
+// docs/specification.md, Overview
+const FIRING_LIMIT = 10_000
+const FIRING_SEVERITIES = SEVERITIES.filter((severity) => severity !== 'CLOSE')
 // How many alerts are read together when a silence ends.
 const SILENCE_BATCH = 100
 
@@ -114,6 +122,20 @@ export class Alerts implements PlatformAlerts {
   /** Rejects with `alert_not_found`. */
   async get(id: string): Promise<AlertView> {
     return requireAlert(await findAlert(this.#deps.store.read, id), id)
+  }
+
+  /** The alert with that `alarm_id`, whatever its status. */
+  findByAlarmId(alarmId: string): Promise<AlertView | undefined> {
+    return findAlarm(this.#deps.store.read, alarmId)
+  }
+
+  /** How many alerts of each severity fire, counted up to 10,000 for each weight. */
+  async countFiring(): Promise<Readonly<Record<Exclude<Severity, 'CLOSE'>, number>>> {
+    const counts = { CRITICAL: 0, HIGH: 0, ERROR: 0, WARNING: 0, INFO: 0 }
+    for (const severity of FIRING_SEVERITIES)
+      for (const weight of weightsOf(severity))
+        counts[severity] += await countFiring(this.#deps.store.read, weight, FIRING_LIMIT)
+    return counts
   }
 
   /** Newest first, by the time of the first report. */

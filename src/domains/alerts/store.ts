@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { sql } from 'kysely'
 import { OLDEST_FIRST, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
@@ -10,6 +11,7 @@ import {
   type AlertLevel,
   type AlertStatus,
   type AlertView,
+  type AlertWeight,
   type Report,
   type Severity,
 } from './model.ts'
@@ -85,6 +87,25 @@ const findById = statement<{ id: string }, AlertView>((on, value) =>
   on.selectFrom('alerts').select(VIEW).where('id', '=', value('id')),
 )
 
+const findByIdentity = statement<{ key: string }, AlertView>((on, value) =>
+  on.selectFrom('alerts').select(VIEW).where('identity', '=', value('key')),
+)
+
+// The status is a literal: the partial index on firing alerts covers only queries that repeat its condition.
+const countFiringOf = statement<{ weight: AlertWeight; limit: number }, { alerts: number }>((on, value) =>
+  on
+    .selectFrom(
+      on
+        .selectFrom('alerts')
+        .select('weight')
+        .where('status', '=', sql.lit('firing'))
+        .where('weight', '=', value('weight'))
+        .limit(value('limit'))
+        .as('counted'),
+    )
+    .select((row) => row.fn.countAll<number>().as('alerts')),
+)
+
 type Origin = Pick<Alert, 'firstAt' | 'createdBy' | 'firstWeight'>
 
 const findOrigin = statement<{ id: string }, Origin>((on, value) =>
@@ -140,6 +161,16 @@ export async function insertAlert(tx: Tx, alert: Alert): Promise<boolean> {
 
 export function findAlert(queries: Queries, id: string): Promise<AlertView | undefined> {
   return first(queries, findById, { id })
+}
+
+/** Finds the alert with that `alarm_id`. */
+export function findAlarm(queries: Queries, alarmId: string): Promise<AlertView | undefined> {
+  return first(queries, findByIdentity, { key: keyOf(alarmId) })
+}
+
+/** The number of firing alerts of a weight, counted up to `limit`. */
+export async function countFiring(queries: Queries, weight: AlertWeight, limit: number): Promise<number> {
+  return (await first(queries, countFiringOf, { weight, limit }))?.alerts ?? 0
 }
 
 /** Finds an alert by its id and locks it until the end of the transaction. */

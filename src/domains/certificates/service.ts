@@ -23,6 +23,7 @@ import {
   lockCertificate,
   recordSteps,
   revokeCertificate,
+  SOONEST_END_FIRST,
   type CertificateFilter,
 } from './store.ts'
 
@@ -99,6 +100,11 @@ export class Certificates {
     const now = clock.now()
     const { items, next } = await listCertificates(store.read, filter, now, page)
     return { items: items.map((each) => viewOf(each, now)), next }
+  }
+
+  /** The certificates in use that end within 30 days, the soonest end first; at most `limit`. */
+  async listExpiring(limit: number): Promise<readonly CertificateView[]> {
+    return (await this.list({ status: 'expiring' }, { limit, order: SOONEST_END_FIRST })).items
   }
 
   /** A certificate and its PEM. Rejects with `certificate_not_found`, and with `certificate_file_unavailable`. */

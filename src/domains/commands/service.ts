@@ -76,6 +76,9 @@ export interface DryRun extends Pick<Command, 'approval' | 'timeoutMs'> {
   readonly wouldRun: readonly string[]
 }
 
+// docs/specification.md, Overview
+const AWAITING_LIMIT = 1_000
+
 /** The requests for commands, the decisions on them, and the policy. Nothing is run here. */
 export class Commands {
   readonly #deps: CommandDeps
@@ -161,6 +164,12 @@ export class Commands {
     const policy = await readPolicy(store.read)
     const ids = catalogue.ids.filter((id) => mayRun(policy, id, identity) || mayDecide(policy, id, identity))
     return listExecutions(store.read, { ...filter, readable: readableFor(ids, identity.id) }, page)
+  }
+
+  /** The executions that wait for an approval and that the caller may read, newest first; at most 1,000. */
+  async awaitingApproval(identity: Identity): Promise<readonly ExecutionView[]> {
+    const page = await this.executions({ status: 'awaiting_approval' }, { limit: AWAITING_LIMIT }, identity)
+    return page.items
   }
 
   /** Rejects with `execution_not_found`, and with `forbidden` if the policy does not let the caller read it. */

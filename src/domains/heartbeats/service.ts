@@ -16,10 +16,12 @@ import {
 } from './model.ts'
 import {
   deleteHeartbeat,
+  findHeartbeat,
   hasHeartbeats,
   insertHeartbeat,
   listAges,
   listHeartbeats,
+  listMissed,
   listOverdue,
   lockHeartbeat,
   markMissed,
@@ -84,6 +86,16 @@ export class Heartbeats {
   /** Newest first. */
   list(page: PageRequest): Promise<Page<AlertHeartbeat>> {
     return listHeartbeats(this.#deps.store.read, {}, page)
+  }
+
+  /** The heartbeat of that name, if there is one. */
+  find(name: string): Promise<AlertHeartbeat | undefined> {
+    return findHeartbeat(this.#deps.store.read, name)
+  }
+
+  /** The heartbeats that are missed now, the longest missed first. */
+  missed(): Promise<AlertHeartbeat[]> {
+    return listMissed(this.#deps.store.read)
   }
 
   /** Records a beat, which recovers the alert of a missed one. Rejects with `heartbeat_not_found`. */

@@ -46,6 +46,14 @@ const remove = statement<{ name: string }>((on, value) =>
   on.deleteFrom('heartbeats').where('name', '=', value('name')),
 )
 
+const find = statement<{ name: string }, AlertHeartbeat>((on, value) =>
+  on.selectFrom('heartbeats').select(HEARTBEAT).where('name', '=', value('name')),
+)
+
+const missed = statement<object, AlertHeartbeat>((on) =>
+  on.selectFrom('heartbeats').select(HEARTBEAT).where('missed_at', 'is not', null).orderBy('missed_at'),
+)
+
 const due = statement<{ now: number }, { name: string }>((on, value) =>
   on
     .selectFrom('heartbeats')
@@ -89,6 +97,15 @@ const updateCheck = statement<{ name: string; now: number }>((on, value) =>
 /** `false` when there is a heartbeat of that name. */
 export async function insertHeartbeat(tx: Tx, heartbeat: AlertHeartbeat): Promise<boolean> {
   return (await tx.change(insert, heartbeat)) === 1
+}
+
+export function findHeartbeat(queries: Queries, name: string): Promise<AlertHeartbeat | undefined> {
+  return first(queries, find, { name })
+}
+
+/** The heartbeats that are missed now, the longest missed first. */
+export function listMissed(queries: Queries): Promise<AlertHeartbeat[]> {
+  return queries.run(missed, {})
 }
 
 /** Finds a heartbeat and locks it until the end of the transaction. */

@@ -21,6 +21,7 @@ import {
   markAttempt,
   markDelivered,
   readBacklog,
+  readDeadLetters,
   redriveMessage,
   type MessageFilter,
 } from './store.ts'
@@ -155,6 +156,11 @@ export class Messages implements Outbox {
   /** The number of pending messages, and when the oldest was written (epoch milliseconds). */
   backlog(): Promise<{ pending: number; oldest: number | null }> {
     return readBacklog(this.#deps.store.read)
+  }
+
+  /** The number of dead messages, and when the oldest was written (epoch milliseconds). */
+  deadLetters(): Promise<{ messages: number; oldest: number | null }> {
+    return readDeadLetters(this.#deps.store.read)
   }
 
   /** Removes one batch of the messages that were delivered before `before`; returns how many. */

@@ -43,22 +43,33 @@ const newest = statement<object, { seq: number }>((on) =>
 // After an outage there may be millions of messages; counting all of them at each scrape would take too long.
 const COUNT_LIMIT = 100_000
 
-const backlog = statement<{ limit: number }, { pending: number; oldest: number | null }>((on, value) =>
-  on
-    .selectFrom(
-      on
-        .selectFrom('messages')
-        .select('created_at')
-        .where('status', '=', sql.lit('pending'))
-        .orderBy('seq')
-        .limit(value('limit'))
-        .as('waiting'),
-    )
-    .select((row) => [
-      row.fn.countAll<number>().as('pending'),
-      row.fn.min<number | null>('created_at').as('oldest'),
-    ]),
-)
+/** How many messages have a status, and when the oldest of them was written. */
+export interface MessageCount {
+  readonly messages: number
+  /** Null if there is none. */
+  readonly oldest: number | null
+}
+
+const countOf = (status: 'pending' | 'dead') =>
+  statement<{ limit: number }, MessageCount>((on, value) =>
+    on
+      .selectFrom(
+        on
+          .selectFrom('messages')
+          .select('created_at')
+          .where('status', '=', sql.lit(status))
+          .orderBy('seq')
+          .limit(value('limit'))
+          .as('counted'),
+      )
+      .select((row) => [
+        row.fn.countAll<number>().as('messages'),
+        row.fn.min<number | null>('created_at').as('oldest'),
+      ]),
+  )
+
+const backlog = countOf('pending')
+const deadLetters = countOf('dead')
 
 export async function insertMessage(tx: Tx, message: Message): Promise<void> {
   await tx.change(insert, message)
@@ -166,7 +177,17 @@ export async function markAttempt(
 
 /** The number of pending messages (counted up to 100,000), and when the oldest was written. */
 export async function readBacklog(queries: Queries): Promise<{ pending: number; oldest: number | null }> {
-  return (await first(queries, backlog, { limit: COUNT_LIMIT })) ?? { pending: 0, oldest: null }
+  const { messages: pending, oldest } = await countUpToLimit(queries, backlog)
+  return { pending, oldest }
+}
+
+/** The number of dead messages (counted up to 100,000), and when the oldest was written. */
+export function readDeadLetters(queries: Queries): Promise<MessageCount> {
+  return countUpToLimit(queries, deadLetters)
+}
+
+async function countUpToLimit(queries: Queries, count: typeof backlog): Promise<MessageCount> {
+  return (await first(queries, count, { limit: COUNT_LIMIT })) ?? { messages: 0, oldest: null }
 }
 
 /**

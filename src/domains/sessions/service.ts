@@ -86,6 +86,11 @@ export class Sessions {
     return { at, gateways, sessions: items, total: await countSessions(store.read) }
   }
 
+  /** How many sessions are live. */
+  countLive(): Promise<number> {
+    return countSessions(this.#deps.store.read)
+  }
+
   /** Closes the sessions of dead gateways; returns how many. */
   reclaim(): Promise<number> {
     return this.#deadGateways.reclaim()

@@ -35,7 +35,7 @@ describe('the routine and a real platform', () => {
     const systemConfigPath = join(directory.path, 'none.toml')
     loaded = loadConfig({ env, cwd: directory.path, systemConfigPath })
     platform = await startPlatform({
-      config: loaded.config,
+      ...loaded,
       logger: silentLogger,
       onFirstAdmin: () => undefined,
     })

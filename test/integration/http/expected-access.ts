@@ -96,6 +96,9 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'DELETE /vpn/sessions/{id}': OPERATORS,
   'GET /vpn/pool': ['admin', 'devops', 'auditor'],
   'GET /vpn/audit': ['admin', 'devops', 'auditor'],
+  'GET /overview': ANY_ROLE,
+  'GET /overview/series': ANY_ROLE,
+  'GET /config': ['admin'],
 }
 
 /** Operations that this release does not have yet; an operation that exists is an error here. */

@@ -191,6 +191,9 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
     },
   }),
   getCommandPolicyHistory: () => ({ query: timedPage }),
+  getOverview: () => ({}),
+  getOverviewSeries: () => ({ query: { hours: '24' } }),
+  getConfig: () => ({}),
   getHealth: () => ({}),
   getMetrics: () => ({}),
 }

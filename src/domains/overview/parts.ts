@@ -1,0 +1,77 @@
+import type { Identity, Role } from '../../kernel/identity.ts'
+import type { OrderCounts } from './model.ts'
+import type { Night } from './night.ts'
+
+/** All times are epoch milliseconds, UTC. */
+export interface OverviewParts {
+  readonly orders: OrderCounts
+  readonly messages: {
+    readonly pending: number
+    readonly oldestPendingAt: number | null
+    readonly dead: number
+    readonly oldestDeadAt: number | null
+  }
+  /** The firing ones, by severity. */
+  readonly alerts: Readonly<Record<'CRITICAL' | 'HIGH' | 'ERROR' | 'WARNING' | 'INFO', number>>
+  readonly heartbeats: { readonly late: number; readonly items: readonly LateHeartbeat[] }
+  /** The unclosed ones, by level. */
+  readonly tickets: Readonly<Record<'critical' | 'high' | 'medium' | 'low' | 'info', number>>
+  readonly sessions: { readonly open: number }
+  readonly pool: Readonly<Record<'size' | 'used' | 'cooling' | 'free', number>> & { readonly cidr: string }
+  readonly certificates: {
+    readonly expiring: number
+    readonly expired: number
+    readonly items: readonly ExpiringCertificate[]
+  }
+  readonly dataBackups: { readonly last: LastDataBackup | null }
+  readonly night: { readonly last: Night | null }
+  readonly drill: Drill
+  readonly executions: { readonly awaitingApproval: number; readonly oldestAt: number | null }
+}
+
+export interface LateHeartbeat {
+  readonly name: string
+  readonly lastBeatAt: number | null
+  readonly missedAt: number | null
+}
+
+export interface ExpiringCertificate {
+  readonly id: string
+  readonly name: string
+  readonly notAfter: number
+  readonly daysLeft: number
+}
+
+export interface LastDataBackup {
+  readonly id: string
+  readonly status: 'running' | 'completed' | 'failed'
+  readonly sizeBytes: number | null
+  readonly createdAt: number
+  readonly finishedAt: number | null
+  readonly verifiedAt: number | null
+  readonly error: string | null
+}
+
+/** The restore drill, by its heartbeat. */
+export interface Drill {
+  /** Null when no drill is expected. */
+  readonly status: 'waiting' | 'ok' | 'missed' | null
+  readonly lastPassedAt: number | null
+  /** When the next one has to have passed. */
+  readonly dueAt: number | null
+}
+
+/** A part of the overview that the domain reads from another one. */
+export interface PartSource<T> {
+  /** The roles of its list. */
+  readonly readers: readonly Role[]
+  readonly read: (identity: Identity) => Promise<T>
+}
+
+/** Where each part comes from. */
+export type PartSources = { readonly [Name in keyof OverviewParts]: PartSource<OverviewParts[Name]> }
+
+/** The overview of one caller: a part is null without the role of its list. */
+export type OverviewView = { readonly [Name in keyof OverviewParts]: OverviewParts[Name] | null } & {
+  readonly at: number
+}

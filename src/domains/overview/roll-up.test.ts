@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { overviewOn, overviewWorld } from '../../../test/support/overview.ts'
+import { onEveryDialect, repeatingStore } from '../../../test/support/store.ts'
+import { DAY, HOUR, MINUTE } from '../../kernel/time.ts'
+import { STEP_MS, stepOf } from './model.ts'
+
+const NOTHING = { pending: 0, paid: 0, shipped: 0, completed: 0, expired: 0 }
+
+onEveryDialect('the roll-up', (dialect) => {
+  test('orders count at once, before and after the worker has counted their events', async () => {
+    await using w = await overviewWorld(dialect)
+    assert.deepEqual(await w.rollUp.orders(), NOTHING)
+    await w.order('o-1')
+    await w.order('o-2', 'paid', 'shipped', 'completed')
+    await w.order('o-3', 'paid', 'completed')
+    await w.order('o-4', 'expired')
+    const counted = { pending: 1, paid: 0, shipped: 0, completed: 2, expired: 1 }
+    assert.deepEqual(await w.rollUp.orders(), counted)
+    await w.work()
+    assert.deepEqual(await w.rollUp.orders(), counted)
+    await w.order('o-5', 'paid', 'shipped')
+    assert.deepEqual(await w.another.rollUp.orders(), { ...counted, shipped: 1 })
+  })
+
+  test('a step has the changes of its five minutes, counted once by two workers and after a restart', async () => {
+    await using w = await overviewWorld(dialect)
+    const first = stepOf(w.clock.now())
+    await w.order('o-1', 'paid')
+    await Promise.all([w.work(), w.another.work()])
+    w.clock.advance(STEP_MS)
+    await w.order('o-2', 'paid')
+    const restarted = overviewOn(repeatingStore(w.store), w.clock)
+    await Promise.all([restarted.work(), w.another.work(), w.work()])
+    const step = {
+      created: 1,
+      paid: 1,
+      shipped: 0,
+      completed: 0,
+      expired: 0,
+      firingAlerts: 0,
+      openSessions: 0,
+    }
+    assert.deepEqual(await w.known(), [
+      { at: first, ...step },
+      { at: first + STEP_MS, ...step },
+    ])
+  })
+
+  test('the step in progress has the events that no worker has counted', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.work()
+    await w.order('o-1')
+    const [step] = await w.known()
+    assert.deepEqual([step?.created, step?.firingAlerts], [1, 0])
+  })
+
+  test('a step is sampled once', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.work()
+    const alert = { alarmId: 'a', source: 's', title: 't', body: 'b', severity: 'HIGH' } as const
+    await w.store.write((tx) => w.domains.alerts.alerts.raise(tx, alert))
+    await w.another.work()
+    assert.deepEqual(
+      (await w.known()).map((step) => step.firingAlerts),
+      [0],
+    )
+    w.clock.advance(STEP_MS)
+    await w.another.work()
+    assert.deepEqual(
+      (await w.known()).map((step) => step.firingAlerts),
+      [0, 1],
+    )
+  })
+
+  test('a step without a worker has no samples, but its orders are counted later', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.work()
+    w.clock.advance(STEP_MS)
+    await w.order('o-1')
+    w.clock.advance(2 * STEP_MS)
+    await w.work()
+    const series = (await w.rollUp.series(1)).slice(-4)
+    assert.deepEqual(
+      series.map(({ created, firingAlerts }) => [created, firingAlerts]),
+      [
+        [0, 0],
+        [1, null],
+        [null, null],
+        [0, 0],
+      ],
+    )
+  })
+
+  test('orders are counted anew when events were removed before they were counted', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.order('o-1', 'paid')
+    await w.order('o-2')
+    const sent = await w.domains.messages.messages.pending(10, [])
+    await w.domains.messages.messages.settle({ delivered: sent, failed: [], refused: [] })
+    w.clock.advance(DAY)
+    await w.domains.messages.messages.prune(w.clock.now(), 10)
+    const counted = { ...NOTHING, pending: 1, paid: 1 }
+    assert.deepEqual(await w.rollUp.orders(), counted)
+    await w.work()
+    await w.order('o-3')
+    await w.work()
+    assert.deepEqual(await w.rollUp.orders(), { ...counted, pending: 2 })
+  })
+
+  test('steps are removed in batches after 31 days', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.work()
+    w.clock.advance(31 * DAY)
+    for (let step = 0; step <= 12; step++) {
+      w.clock.advance(STEP_MS)
+      await w.work()
+    }
+    assert.equal(await w.rollUp.prune(1), 1)
+    assert.equal(await w.rollUp.prune(1), 0)
+    assert.equal((await w.known(2)).length, 13)
+  })
+
+  test('a clock that jumps ahead and back removes no old step, and leaves no later one', async () => {
+    await using w = await overviewWorld(dialect)
+    for (let step = 0; step < 13; step++) {
+      w.clock.advance(STEP_MS)
+      await w.work()
+    }
+    const jump = 40 * DAY
+    w.clock.jump(jump)
+    await w.work()
+    assert.equal(await w.rollUp.prune(500), 0)
+    w.clock.jump(-jump)
+    w.clock.advance(STEP_MS)
+    await w.work()
+    w.clock.jump(jump)
+    assert.equal((await w.known()).length, 0)
+    w.clock.jump(-jump)
+    assert.equal((await w.known(2)).length, 14)
+  })
+
+  test('a clock that is set back writes no step again', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.order('o-1')
+    await w.work()
+    w.clock.advance(STEP_MS)
+    await w.work()
+    w.clock.jump(-MINUTE - (w.clock.now() % STEP_MS))
+    await w.work()
+    w.clock.jump(HOUR / 2)
+    assert.deepEqual(
+      (await w.known()).map((step) => step.created),
+      [1, 0],
+    )
+  })
+})

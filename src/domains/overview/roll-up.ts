@@ -1,0 +1,179 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Store, Tx } from '../../store/store.ts'
+import {
+  changeOf,
+  countOrders,
+  countSteps,
+  firstStep,
+  KEEP_MS,
+  seriesOf,
+  STEP_MS,
+  stepOf,
+  type CountedChange,
+  type OrderCounts,
+  type OrderSubjects,
+  type Step,
+} from './model.ts'
+import {
+  addToStep,
+  listSteps,
+  lockOrderCounts,
+  readOrderCounts,
+  recordSample,
+  removeStepsAfter,
+  removeStepsBefore,
+  stepBehindNewest,
+  updateOrderCounts,
+  type Sample,
+  type StoredCounts,
+} from './store.ts'
+
+/** What the roll-up needs of the rest of the platform. */
+export interface RollUpDeps {
+  readonly store: Store
+  readonly clock: Clock
+  /** The log that has the events of orders. */
+  readonly log: EventLog
+  readonly subjects: OrderSubjects
+  /** Counts all orders. Takes long where there are many. */
+  readonly countAllOrders: () => Promise<OrderCounts>
+  readonly sample: () => Promise<Sample>
+}
+
+// A transaction of this many events takes a few milliseconds.
+const FOLD_BATCH = 500
+// A request counts no more events itself; a worker that runs is seldom so far behind.
+const PENDING_LIMIT = 10_000
+const PENDING_PAGE = 1_000
+// How many newer steps show that the clock is right: one hour of them.
+const TRUSTED_STEPS = 12
+
+/** The changes that are not part of the stored counts yet. */
+interface Pending {
+  readonly changes: readonly CountedChange[]
+  /** `false` when events were removed, or when there are too many. */
+  readonly isComplete: boolean
+}
+
+/**
+ * Counts of orders, and the series of the last 31 days. They are kept from the events of orders, so that neither a reader
+ * nor the worker reads the orders themselves. A reader adds the events that are not counted yet.
+ */
+export class RollUp {
+  readonly #deps: RollUpDeps
+  #sampledStep: number | undefined
+
+  constructor(deps: RollUpDeps) {
+    this.#deps = deps
+  }
+
+  /** How many orders of each status there are now. */
+  async orders(): Promise<OrderCounts> {
+    const { store, countAllOrders } = this.#deps
+    const { place, ...counts } = await readOrderCounts(store.read)
+    const { changes, isComplete } = await this.#pending(place)
+    // No worker has run for a long time: then only the orders themselves are right.
+    return isComplete ? countOrders(counts, changes) : countAllOrders()
+  }
+
+  /** The steps of the last hours, oldest first; the last one is in progress. */
+  async series(hours: number): Promise<readonly Step[]> {
+    const { store, clock } = this.#deps
+    const now = clock.now()
+    const range = { from: firstStep(now, hours), to: stepOf(now) }
+    for (;;) {
+      const before = await readOrderCounts(store.read)
+      const { changes } = await this.#pending(before.place)
+      const stored = await listSteps(store.read, range.from, range.to)
+      const { place } = await readOrderCounts(store.read)
+      // Otherwise the worker has meanwhile added the changes to the steps.
+      if (place === before.place) return seriesOf(range, stored, changes)
+    }
+  }
+
+  /** Counts one batch of events; returns whether there may be more. Of two processes, one counts an event. */
+  async fold(): Promise<boolean> {
+    const { store, log } = this.#deps
+    const { place } = await readOrderCounts(store.read)
+    const { events, through } = await log.readAfter(place, FOLD_BATCH)
+    // After the reading: events may have been removed meanwhile.
+    if ((await log.removedUpTo()) > place) return this.#recount(place)
+    if (through === place) return false
+    const changes = events.flatMap((event) => changeOf(this.#deps.subjects, event) ?? [])
+    await this.#update(place, (tx, counts) => addChanges(tx, { ...counts, place: through }, changes))
+    return events.length > 0
+  }
+
+  /** Records what the series needs of this moment, once in each step. */
+  async sample(): Promise<void> {
+    const { store, clock, sample } = this.#deps
+    const step = stepOf(clock.now())
+    if (this.#sampledStep === step) return
+    const [known] = await listSteps(store.read, step, step)
+    if (!known || known.firingAlerts === null) await this.#record(step, await sample())
+    this.#sampledStep = step
+  }
+
+  /** Removes one batch of the steps that are older than 31 days; returns how many. */
+  async prune(limit: number): Promise<number> {
+    const { store, clock } = this.#deps
+    const trusted = await stepBehindNewest(store.read, TRUSTED_STEPS)
+    if (trusted === undefined) return 0
+    // A clock that is ahead for less than an hour removes nothing.
+    const before = Math.min(trusted, stepOf(clock.now())) - KEEP_MS
+    return store.write((tx) => removeStepsBefore(tx, before, limit))
+  }
+
+  async #pending(place: number): Promise<Pending> {
+    const { log, subjects } = this.#deps
+    const changes: CountedChange[] = []
+    let after = place
+    let read = 0
+    while (read < PENDING_LIMIT) {
+      const { events, through } = await log.readAfter(after, PENDING_PAGE)
+      if (events.length === 0) break
+      changes.push(...events.flatMap((event) => changeOf(subjects, event) ?? []))
+      after = through
+      read += events.length
+    }
+    return { changes, isComplete: read < PENDING_LIMIT && (await log.removedUpTo()) <= place }
+  }
+
+  /**
+   * Counts all orders, because events were removed before they were counted. The result is used only if no order has
+   * changed meanwhile; otherwise the next run tries again.
+   */
+  async #recount(place: number): Promise<boolean> {
+    const { log, countAllOrders, subjects } = this.#deps
+    const begin = await log.newestPlace()
+    const counts = await countAllOrders()
+    await log.newestPlace()
+    const { events, through } = await log.readAfter(begin, FOLD_BATCH)
+    if (events.length === FOLD_BATCH || events.some((event) => changeOf(subjects, event))) return false
+    await this.#update(place, (tx) => updateOrderCounts(tx, { ...counts, place: through }))
+    return true
+  }
+
+  /** Changes the counts, unless another process has changed them since `place` was read. */
+  async #update(place: number, change: (tx: Tx, counts: StoredCounts) => Promise<void>): Promise<void> {
+    await this.#deps.store.write(async (tx) => {
+      const counts = await lockOrderCounts(tx)
+      if (counts.place === place) await change(tx, counts)
+    })
+  }
+
+  async #record(step: number, sample: Sample): Promise<void> {
+    await this.#deps.store.write(async (tx) => {
+      // Of a clock that was ahead; another process may be a little ahead.
+      await removeStepsAfter(tx, step + STEP_MS)
+      await recordSample(tx, step, sample)
+    })
+  }
+}
+
+async function addChanges(tx: Tx, counts: StoredCounts, changes: readonly CountedChange[]): Promise<void> {
+  const { place, ...before } = counts
+  await updateOrderCounts(tx, { place, ...countOrders(before, changes) })
+  for (const [at, stepChanges] of countSteps(changes)) await addToStep(tx, at, stepChanges)
+}

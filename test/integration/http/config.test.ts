@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { describeConfig } from '../../../src/config/describe.ts'
+import { configRoute } from '../../../src/infra/http/config-route.ts'
+import { alignColumns } from '../../../src/kernel/table.ts'
+import { configFiles } from '../../support/config-files.ts'
+import { startRouteServer } from '../../support/route-server.ts'
+import { testStore } from '../../support/store.ts'
+import { systemClock } from '../../../src/kernel/clock.ts'
+
+const files = configFiles()
+
+const TOML = `
+orders.expiry = "20m"
+alerts.robot.kind = "slack"
+alerts.robot.url = "https://hooks.example.com/services/secret-path"
+`
+const ENVIRONMENT = {
+  JWT_SECRET: 'a-signing-key-that-nobody-may-read-0123456789',
+  DATABASE_URL: 'postgres://platform:secret-password@db/platform',
+}
+
+interface ConfigAnswer {
+  readonly items: readonly { readonly key: string; readonly value: string; readonly source: string }[]
+}
+
+async function readConfig(role: 'admin' | 'devops') {
+  const loaded = files.load(TOML, ENVIRONMENT)
+  await using world = await testStore('sqlite')
+  const routes = [configRoute(loaded.settings)]
+  await using server = await startRouteServer({ store: world.store, clock: systemClock, routes })
+  const response = await server.send('GET', '/config', { role })
+  return { loaded, status: response.status, text: await response.text() }
+}
+
+test('GET /config has the keys, values and sources that platform config prints', async () => {
+  const { loaded, status, text } = await readConfig('admin')
+  assert.equal(status, 200)
+  const { items } = JSON.parse(text) as ConfigAnswer
+  const rows = items.map(({ key, value, source }) => [key, value, source])
+  assert.equal(alignColumns([['KEY', 'VALUE', 'SOURCE'], ...rows]), describeConfig(loaded))
+  assert.deepEqual(
+    items.find(({ key }) => key === 'orders.expiry'),
+    { key: 'orders.expiry', value: '20m', source: 'file platform.toml:2' },
+  )
+})
+
+test('GET /config has no secret', async () => {
+  const { text } = await readConfig('admin')
+  for (const secret of ['nobody-may-read', 'secret-password', 'secret-path'])
+    assert.ok(!text.includes(secret))
+})
+
+test('only an admin may read the settings', async () => {
+  assert.equal((await readConfig('devops')).status, 403)
+})

@@ -1,0 +1,64 @@
+import { createDomains, routesOf } from '../../src/app/domains.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import type { OrderStatus } from '../../src/domains/orders/index.ts'
+import { rollUpJob } from '../../src/domains/overview/jobs.ts'
+import type { WaitingClock } from '../../src/kernel/clock.ts'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { noMetrics } from '../../src/kernel/metrics.ts'
+import { Secret } from '../../src/kernel/secret.ts'
+import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import type { Store } from '../../src/store/store.ts'
+import { fakeWaitingClock } from './waiting-clock.ts'
+import { inTransactions, testStores } from './store.ts'
+
+const ACTOR = 'client'
+const NO_DELIVERY = { wake: () => undefined, settled: () => Promise.resolve() }
+const NEVER = new AbortController().signal
+
+/** The domains of one process, with its roll-up. */
+export function overviewOn(store: Store, clock: WaitingClock) {
+  const { config } = loadConfig({ env: {}, cwd: '/', systemConfigPath: '/none.toml' })
+  const domains = createDomains({
+    config,
+    store,
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    delivery: NO_DELIVERY,
+    telemetryDelivery: NO_DELIVERY,
+    signingKeys: () => [new Secret('a key of the tokens, 32 bytes long')],
+  })
+  const orders = inTransactions(store, domains.orders.orders, 'create', 'move')
+  const { rollUp } = domains.overview
+  const job = rollUpJob(rollUp)
+  return {
+    domains,
+    rollUp,
+    routes: routesOf(domains),
+    /** Creates an order and moves it through these statuses. */
+    async order(orderId: string, ...moves: OrderStatus[]) {
+      await orders.create({ orderId, platform: 'live', amountCents: 100 }, ACTOR)
+      for (const status of moves) await orders.move(orderId, status, ACTOR)
+    },
+    /** One run of the worker's job. */
+    work: () => job.run(NEVER),
+    /** The counted part of the series, without the steps that have no data. */
+    async known(hours = 1) {
+      return (await rollUp.series(hours)).filter((step) => step.created !== null)
+    },
+  }
+}
+
+/** Two processes on an empty database. */
+export async function overviewWorld(dialect: DialectName) {
+  const clock = fakeWaitingClock()
+  const stores = await testStores(dialect, clock)
+  const { store, otherStore } = stores
+  return {
+    clock,
+    store,
+    ...overviewOn(store, clock),
+    another: overviewOn(otherStore, clock),
+    [Symbol.asyncDispose]: () => stores[Symbol.asyncDispose](),
+  }
+}
