@@ -94,7 +94,7 @@ const FOLDERS = [
     name: 'console',
     comment: 'Runs in a browser, and uses the platform only through its HTTP API.',
     path: '^console/',
-    mayImport: ['^console/', packages('preact', '@preact/signals')],
+    mayImport: ['^console/', packages('preact', 'preact-iso', '@preact/signals', 'lucide')],
     noOtherNodeModules: true,
   },
 ]

@@ -1,8 +1,9 @@
 // Builds the pages for the browser into dist/console, one directory each. Set-up runs it when a source has changed.
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { build, type HtmlTagDescriptor } from 'vite'
+import { build, type HtmlTagDescriptor, type Rolldown } from 'vite'
 import { consoleDirectory, fingerprint, STAMP } from './console-build.mjs'
+import { pageWeight, WEIGHT_LIMIT, type BuiltFile } from './page-weight.ts'
 import { root } from './runtime.mjs'
 
 /** Each page, and the path under which a server serves it. */
@@ -27,7 +28,7 @@ const TARGET = 'es2023'
 
 async function buildPages(directory: string): Promise<void> {
   for (const { name, base } of PAGES) {
-    await build({
+    const built = await build({
       root: join(root, 'console/pages', name),
       base,
       configFile: false,
@@ -44,7 +45,27 @@ async function buildPages(directory: string): Promise<void> {
         emptyOutDir: true,
       },
     })
+    requireLight(name, built)
   }
+}
+
+/** Throws an error if a browser would load more than the limit until the page is shown. */
+function requireLight(name: string, built: Awaited<ReturnType<typeof build>>): void {
+  if (!('output' in built)) throw new Error(`the build of the page "${name}" has no list of files`)
+  const bytes = pageWeight(built.output.map(toBuiltFile))
+  if (bytes <= WEIGHT_LIMIT) return
+  throw new Error(
+    `the page "${name}" has ${bytes} bytes compressed, and at most ${WEIGHT_LIMIT} are allowed; load a part of it later`,
+  )
+}
+
+function toBuiltFile(file: Rolldown.OutputChunk | Rolldown.OutputAsset): BuiltFile {
+  const { fileName } = file
+  if (file.type === 'asset') {
+    return { fileName, content: file.source, isEntry: false, imports: [], dynamicImports: [] }
+  }
+  const { code: content, isEntry, imports, dynamicImports } = file
+  return { fileName, content, isEntry, imports, dynamicImports }
 }
 
 /** Replaces the previous build. Between the two renames there is none for a moment. */

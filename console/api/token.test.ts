@@ -6,6 +6,7 @@ const tokenWith = (claims: unknown) => `e30.${Buffer.from(JSON.stringify(claims)
 
 test('the bearer is who the token names', () => {
   assert.deepEqual(readBearer(tokenWith({ sub: '1', name: 'Zoë', roles: ['admin', 7] })), {
+    id: '1',
     name: 'Zoë',
     roles: ['admin'],
   })
@@ -14,7 +15,7 @@ test('the bearer is who the token names', () => {
 
 for (const token of ['', 'abc', 'a.%%%.c', tokenWith(null), tokenWith('text')]) {
   test(`a token that cannot be read has no name: ${JSON.stringify(token)}`, () => {
-    assert.deepEqual(readBearer(token), { name: '', roles: [] })
+    assert.deepEqual(readBearer(token), { id: '', name: '', roles: [] })
   })
 }
 

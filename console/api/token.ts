@@ -1,5 +1,7 @@
 /** Whom a token names, for the eyes of its bearer only: whether it is genuine, the gateway alone can say. */
 export interface Bearer {
+  /** Empty if the token does not say. */
+  readonly id: string
   readonly name: string
   readonly roles: readonly string[]
 }
@@ -7,9 +9,11 @@ export interface Bearer {
 /** A token that can't be read has a bearer without a name. */
 export function readBearer(token: string): Bearer {
   const claims = claimsOf(token)
-  const name = claims['name'] ?? claims['sub']
+  const id = claims['sub']
+  const name = claims['name'] ?? id
   const roles = claims['roles']
   return {
+    id: typeof id === 'string' ? id : '',
     name: typeof name === 'string' ? name : '',
     roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
   }

@@ -5,6 +5,7 @@ import { alertWords } from './alerts/words.ts'
 import { heartbeatWords } from './heartbeats/words.ts'
 import { orderWords } from './orders/words.ts'
 import { silenceWords } from './silences/words.ts'
+import { ticketWords } from './tickets/words.ts'
 
 export interface ConsolePage {
   /** Behind `/console/`. */
@@ -56,6 +57,14 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listHeartbeats',
     key: 'h',
     component: lazy(async () => (await import('./heartbeats/page.tsx')).HeartbeatsPage),
+  },
+  {
+    name: 'tickets',
+    title: () => ticketWords().title,
+    icon: 'tickets',
+    operation: 'listTickets',
+    key: 't',
+    component: lazy(async () => (await import('./tickets/page.tsx')).TicketsPage),
   },
 ]
 

@@ -24,8 +24,12 @@ const later = (run: () => void, ms: number) => void setTimeout(run, ms)
 
 /** The list that the address of the page names, kept up to date by the events. `source` is a constant of its module. */
 export function useList<Item>(source: ListSource<Item>): UsedList<Item> {
-  const location = useLocation()
-  const query = readListQuery(location.query, source.filters)
+  const query = readListQuery(useLocation().query, source.filters)
+  return { model: useListOf(source, query), query }
+}
+
+/** The list of this query, kept up to date by the events. */
+export function useListOf<Item>(source: ListSource<Item>, query: ListQuery): ListModel<Item> {
   const model = useMemo(() => new ListModel<Item>({ ...source, later }), [source])
   useEffect(() => void model.load(query), [model, addressOf('', query)])
   useEffect(() => {
@@ -44,5 +48,5 @@ export function useList<Item>(source: ListSource<Item>): UsedList<Item> {
       model.stop()
     }
   }, [model])
-  return { model, query }
+  return model
 }

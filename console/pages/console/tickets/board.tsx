@@ -1,0 +1,89 @@
+import { useMemo } from 'preact/hooks'
+import type { ListQuery } from '../../../parts/list/list-query.ts'
+import { useListOf } from '../../../parts/list/use-list.ts'
+import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
+import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
+import { Failed, Loading } from '../../../parts/states.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { TicketDrawer } from './drawer.tsx'
+import { LEVEL_TONES, TICKET_STATUSES, TICKET_TONES, type Ticket, type TicketStatus } from './model.ts'
+import { ticketList } from './source.ts'
+import { ticketWords } from './words.ts'
+
+export interface TicketBoardProps {
+  readonly path: string
+  readonly query: ListQuery
+  readonly id?: string | undefined
+}
+
+/** The newest tickets of each status side by side. */
+export function TicketBoard({ path, query, id }: TicketBoardProps) {
+  const { hrefOf, close } = useSelectedItem(path, query)
+  return (
+    <ListAndDetail detail={id !== undefined && <TicketDrawer key={id} id={id} onClose={close} />}>
+      <div class="board">
+        {TICKET_STATUSES.map((status) => (
+          <BoardColumn key={status} status={status} hrefOf={hrefOf} selected={id} />
+        ))}
+      </div>
+    </ListAndDetail>
+  )
+}
+
+interface BoardColumnProps {
+  readonly status: TicketStatus
+  readonly hrefOf: (id: string) => string
+  readonly selected: string | undefined
+}
+
+function BoardColumn({ status, hrefOf, selected }: BoardColumnProps) {
+  const words = ticketWords()
+  const query = useMemo(() => ({ status }), [status])
+  const model = useListOf(ticketList, query)
+  const page = model.page.value
+  const failure = model.failure.value
+  // A ticket that was moved leaves its column at once, before the column is read again.
+  const tickets = page?.items.filter((ticket) => ticket.status === status) ?? []
+  return (
+    <section class="board-column" aria-labelledby={`board-${status}`}>
+      <h2 class="board-title" id={`board-${status}`}>
+        <StatusBadge tone={TICKET_TONES[status]} label={words.statuses[status]} />
+      </h2>
+      {failure && <Failed failure={failure} onRetry={() => void model.refresh()} />}
+      {!page && !failure && <Loading />}
+      {page && tickets.length === 0 && <p class="muted board-empty">{words.emptyColumn}</p>}
+      <ul class="board-cards">
+        {tickets.map((ticket) => (
+          <TicketCard
+            key={ticket.id}
+            ticket={ticket}
+            href={hrefOf(ticket.id)}
+            isSelected={ticket.id === selected}
+          />
+        ))}
+      </ul>
+      {page?.next_cursor && <p class="muted">{words.more}</p>}
+    </section>
+  )
+}
+
+interface TicketCardProps {
+  readonly ticket: Ticket
+  readonly href: string
+  readonly isSelected: boolean
+}
+
+function TicketCard({ ticket: { title, level, source }, href, isSelected }: TicketCardProps) {
+  const { levels } = ticketWords()
+  return (
+    <li class={isSelected ? 'ticket-card card row-selected' : 'ticket-card card'}>
+      <a class="row-link" href={href} {...(isSelected && { 'aria-current': 'true' as const })}>
+        <bdi>{title}</bdi>
+      </a>
+      <div class="ticket-card-foot">
+        <StatusBadge tone={LEVEL_TONES[level]} label={levels[level]} />
+        {source !== null && <bdi class="muted">{source}</bdi>}
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,36 @@
+import { localNumber, localTime } from '../../../i18n/local.ts'
+import type { Column } from '../../../parts/list/data-table.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { LEVEL_TONES, TICKET_TONES, type Ticket } from './model.ts'
+import type { ticketWords } from './words.ts'
+
+export function ticketColumns(words: ReturnType<typeof ticketWords>): readonly Column<Ticket>[] {
+  const { fields, levels, statuses } = words
+  return [
+    { key: 'title', title: fields.title, cell: ({ title }) => <bdi>{title}</bdi> },
+    {
+      key: 'level',
+      title: fields.level,
+      cell: ({ level }) => <StatusBadge tone={LEVEL_TONES[level]} label={levels[level]} />,
+    },
+    {
+      key: 'status',
+      title: fields.status,
+      isWideOnly: true,
+      cell: ({ status }) => <StatusBadge tone={TICKET_TONES[status]} label={statuses[status]} />,
+    },
+    {
+      key: 'comment_count',
+      title: fields.comment_count,
+      isNumeric: true,
+      isWideOnly: true,
+      cell: ({ comment_count }) => localNumber(comment_count),
+    },
+    {
+      key: 'created_at',
+      title: fields.created_at,
+      isWideOnly: true,
+      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
+    },
+  ]
+}

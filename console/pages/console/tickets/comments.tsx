@@ -1,0 +1,55 @@
+import { BODIES } from '../../../api/generated.ts'
+import type { BodyOf } from '../../../api/operations.ts'
+import { SchemaForm } from '../../../parts/form/schema-form.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
+import { useChange } from '../../../parts/resource/use-change.tsx'
+import { Timeline } from '../../../parts/timeline.tsx'
+import { call, session } from '../platform.ts'
+import { userLabel } from './labels.ts'
+import type { TicketDetails } from './model.ts'
+import { ticketWords } from './words.ts'
+
+export interface TicketCommentsProps {
+  readonly ticket: TicketDetails
+  readonly model: ResourceModel<TicketDetails>
+}
+
+/** The comments of a ticket, and a form for another one. */
+export function TicketComments({ ticket: { id, comments }, model }: TicketCommentsProps) {
+  const words = ticketWords()
+  const { apply } = useChange(model)
+  const send = (body: object) =>
+    apply({
+      // A comment is meant for every version of the ticket.
+      send: () => call('editTicket', { path: { id }, body: body as BodyOf<'editTicket'> }),
+      done: words.commented,
+    })
+  return (
+    <section>
+      <h3 class="section-title">{words.comments}</h3>
+      {comments.length === 0 ? (
+        <p class="muted">{words.noComments}</p>
+      ) : (
+        <Timeline
+          label={words.comments}
+          entries={comments.map(({ id: key, at, author, text }) => ({
+            key,
+            at,
+            tone: 'quiet' as const,
+            title: <bdi>{userLabel(author)}</bdi>,
+            note: <bdi>{text}</bdi>,
+          }))}
+        />
+      )}
+      {session.may('editTicket') && (
+        <SchemaForm
+          key={comments.length}
+          schema={BODIES.editTicket}
+          labels={{ comment: words.fields.comment }}
+          action={words.addComment}
+          send={send}
+        />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,28 @@
+import { session } from '../platform.ts'
+import { ticketWords } from './words.ts'
+
+/** The words for a level. */
+export function levelLabel(level: string): string {
+  const { levels } = ticketWords()
+  return level in levels ? levels[level as keyof typeof levels] : level
+}
+
+/** The words for the value of a field in the history of a ticket. */
+export function valueLabel(field: string, value: string | null): string {
+  const { statuses, nothing } = ticketWords()
+  if (value === null) return nothing
+  if (field === 'level') return levelLabel(value)
+  if (field === 'status' && value in statuses) return statuses[value as keyof typeof statuses]
+  return field === 'assignee' ? userLabel(value) : value
+}
+
+/** The words for a field. */
+export function fieldLabel(field: string): string {
+  const { fields } = ticketWords()
+  return field in fields ? fields[field as keyof typeof fields] : field
+}
+
+/** A user by the id; only the administrator may read the names of the others. */
+export function userLabel(id: string): string {
+  return id === session.bearer.value?.id ? ticketWords().assignedToMe : id
+}

@@ -1,0 +1,45 @@
+import type { LiveEvent } from '../../../api/event-stream.ts'
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { Filter } from '../../../parts/list/list-query.ts'
+import type { Tone } from '../../../parts/status-badge.tsx'
+
+export type Ticket = AnswerOf<'listTickets'>['items'][number]
+export type TicketDetails = AnswerOf<'getTicket'>
+export type TicketStatus = Ticket['status']
+
+export const TICKET_STATUSES = ['open', 'in_progress', 'resolved', 'closed'] as const
+
+/** docs/specification.md, Tickets */
+export const TICKET_MOVES: Readonly<Record<TicketStatus, readonly TicketStatus[]>> = {
+  open: ['in_progress', 'resolved', 'closed'],
+  in_progress: ['open', 'resolved', 'closed'],
+  resolved: ['open', 'closed'],
+  closed: ['open'],
+}
+
+export const TICKET_TONES: Readonly<Record<TicketStatus, Tone>> = {
+  open: 'active',
+  in_progress: 'warning',
+  resolved: 'good',
+  closed: 'quiet',
+}
+
+export const LEVEL_TONES: Readonly<Record<Ticket['level'], Tone>> = {
+  critical: 'danger',
+  high: 'danger',
+  medium: 'warning',
+  low: 'active',
+  info: 'quiet',
+}
+
+export const TICKET_FILTERS: readonly Filter[] = [
+  { name: 'status', kind: 'choice', values: TICKET_STATUSES },
+  { name: 'level', kind: 'choice', values: Object.keys(LEVEL_TONES) },
+  { name: 'source', kind: 'text' },
+  { name: 'assignee', kind: 'text' },
+]
+
+/** The ticket that an event is about. */
+export function ticketIn({ data }: LiveEvent): TicketDetails | null {
+  return typeof data === 'object' && data !== null && 'comment_count' in data ? (data as TicketDetails) : null
+}

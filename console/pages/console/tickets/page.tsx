@@ -1,0 +1,74 @@
+import { useSignal } from '@preact/signals'
+import { useLocation } from 'preact-iso/router'
+import { useActions } from '../../../parts/actions/actions.ts'
+import { Icon } from '../../../parts/icon.tsx'
+import type { ListQuery } from '../../../parts/list/list-query.ts'
+import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { pathOf, type PageProps } from '../pages.ts'
+import { session } from '../platform.ts'
+import { TicketBoard } from './board.tsx'
+import { TicketList } from './list.tsx'
+import { NewTicket } from './new-ticket.tsx'
+import { ticketWords } from './words.ts'
+
+const PATH = pathOf({ name: 'tickets' })
+const VIEWS = ['list', 'board'] as const
+const BOARD: ListQuery = { view: 'board' }
+
+/** The tickets as a list or as a board, and beside it the ticket that the address names. */
+export function TicketsPage({ id }: PageProps) {
+  const words = ticketWords()
+  const isCreating = useSignal(false)
+  const view = useLocation().query['view'] === 'board' ? 'board' : 'list'
+  const { open } = useSelectedItem(PATH, view === 'board' ? BOARD : {})
+  const mayCreate = session.may('createTicket')
+  const create = () => void (isCreating.value = true)
+  useActions(() => (mayCreate ? [{ title: words.newTicket, keys: 'n', run: create }] : []))
+  return (
+    <>
+      <PageHead title={words.title}>
+        <ViewChoice view={view} />
+        {mayCreate && (
+          <button class="button button-main" type="button" onClick={create}>
+            <Icon name="plus" />
+            {words.newTicket}
+          </button>
+        )}
+      </PageHead>
+      {view === 'board' ? (
+        <TicketBoard path={PATH} query={BOARD} id={id} />
+      ) : (
+        <TicketList path={PATH} id={id} />
+      )}
+      {isCreating.value && (
+        <NewTicket
+          onClose={() => (isCreating.value = false)}
+          onCreated={(ticket) => {
+            isCreating.value = false
+            open(ticket.id)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function ViewChoice({ view }: { readonly view: (typeof VIEWS)[number] }) {
+  const { views } = ticketWords()
+  return (
+    <nav class="view-choice" aria-label={views.label}>
+      {VIEWS.map((each) => (
+        <a
+          key={each}
+          class="button button-quiet"
+          href={each === 'board' ? `${PATH}?view=board` : PATH}
+          {...(each === view && { 'aria-current': 'page' as const })}
+        >
+          <Icon name={each} />
+          {views[each]}
+        </a>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,32 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { ListSource } from '../../../parts/list/use-list.ts'
+import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { call, live } from '../platform.ts'
+import { TICKET_FILTERS, ticketIn, type Ticket, type TicketDetails } from './model.ts'
+
+const PAGE_LENGTH = 50
+const PREFIX = 'ticket.'
+
+/** The list of the tickets, as the filters of the address say. */
+export const ticketList: ListSource<Ticket> = {
+  filters: TICKET_FILTERS,
+  live,
+  prefix: PREFIX,
+  read: (query, signal) => call('listTickets', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  keyOf: ({ id }) => id,
+  fromEvent: ticketIn,
+}
+
+/** One ticket with its description and its comments. */
+export const ticketResource: ResourceSource<TicketDetails> = {
+  live,
+  prefix: PREFIX,
+  read: (id, signal) => call('getTicket', { path: { id } }, signal),
+  isAbout: (event, id) => ticketIn(event)?.id === id,
+}
+
+/** The changes of one ticket. */
+export const ticketHistory: ResourceSource<AnswerOf<'getTicketHistory'>> = {
+  ...ticketResource,
+  read: (id, signal) => call('getTicketHistory', { path: { id }, query: {} }, signal),
+}

@@ -1,0 +1,92 @@
+import { useSignal } from '@preact/signals'
+import { BODIES } from '../../../api/generated.ts'
+import type { BodyOf } from '../../../api/operations.ts'
+import { describeFailure } from '../../../parts/failure-words.ts'
+import { FormDialog } from '../../../parts/form/form-dialog.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
+import { useChange, type Change } from '../../../parts/resource/use-change.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { showToast } from '../../../parts/toast.tsx'
+import { call, session } from '../platform.ts'
+import { fieldLabel, levelLabel, valueLabel } from './labels.ts'
+import { TICKET_MOVES, TICKET_TONES, type TicketDetails } from './model.ts'
+import { ticketWords } from './words.ts'
+
+type TicketEdit = BodyOf<'editTicket'>
+
+export interface TicketActionsProps {
+  readonly ticket: TicketDetails
+  readonly model: ResourceModel<TicketDetails>
+}
+
+/** What the user may do with a ticket in its present state. */
+export function TicketActions({ ticket, model }: TicketActionsProps) {
+  const words = ticketWords()
+  const isEditing = useSignal(false)
+  const { apply, conflict } = useChange(model)
+  const edit = async (body: TicketEdit) => {
+    const failure = await apply(changeOf(ticket.id, body))
+    if (failure) showToast('warning', describeFailure(failure))
+  }
+  const { status, assignee } = ticket
+  const me = session.bearer.value?.id ?? ''
+  return (
+    <div class="actions">
+      <StatusBadge tone={TICKET_TONES[status]} label={words.statuses[status]} />
+      {session.may('editTicket') && (
+        <>
+          {TICKET_MOVES[status].map((each) => (
+            <button key={each} class="button" type="button" onClick={() => void edit({ status: each })}>
+              {words.moves[each]}
+            </button>
+          ))}
+          <button
+            class="button"
+            type="button"
+            onClick={() => void edit({ assignee: assignee === me ? null : me })}
+          >
+            {assignee === me ? words.unassign : words.assignToMe}
+          </button>
+          <button class="button" type="button" onClick={() => (isEditing.value = true)}>
+            {words.edit}
+          </button>
+        </>
+      )}
+      {isEditing.value && (
+        <FormDialog
+          title={words.edit}
+          schema={BODIES.editTicket}
+          labels={{ title: words.fields.title, level: words.fields.level }}
+          labelOf={(_, value) => levelLabel(value)}
+          initial={{ title: ticket.title, level: ticket.level }}
+          action={words.edit}
+          send={async (body) => {
+            const failure = await apply(changeOf(ticket.id, body))
+            if (!failure) isEditing.value = false
+            return failure
+          }}
+          onClose={() => (isEditing.value = false)}
+        />
+      )}
+      {conflict}
+    </div>
+  )
+}
+
+function changeOf(id: string, body: TicketEdit): Change<TicketDetails> {
+  return {
+    send: (ifMatch) => call('editTicket', { path: { id }, body, ifMatch }),
+    done: ticketWords().changed,
+    compare: (current) => comparedFields(body, current),
+  }
+}
+
+const COMPARED = ['status', 'level', 'title', 'assignee'] as const
+
+function comparedFields(body: TicketEdit, current: TicketDetails) {
+  return COMPARED.filter((name) => name in body).map((name) => ({
+    name: fieldLabel(name),
+    yours: valueLabel(name, body[name] ?? null),
+    theirs: valueLabel(name, current[name]),
+  }))
+}
