@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { BackupCommands } from '../src/app/commands/backup.ts'
 import type { CommandContext } from '../src/app/commands/context.ts'
+import type { Shell } from '../src/app/commands/shell/index.ts'
 import { versionText } from '../src/app/commands/version.ts'
 import { ConfigError } from '../src/config/config-error.ts'
 import { processEnvironment } from '../src/config/env.ts'
@@ -29,6 +30,7 @@ const databaseCommands = () => import('../src/app/commands/db.ts')
 const dataCommands = () => import('../src/app/commands/data.ts')
 const backupCommands = () => import('../src/app/commands/backup.ts')
 const userCommands = () => import('../src/app/commands/user.ts')
+const shellCommands = () => import('../src/app/commands/shell/index.ts')
 
 const configFile = () => new Option('--config <file>', 'configuration file (default: ./platform.toml)')
 
@@ -249,6 +251,17 @@ function program(): Command {
       const { runTicketNotify } = await import('../programs/ticket-notify/index.ts')
       exitCode = await runTicketNotify(args, context)
     })
+
+  platform
+    .command('completion')
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+    .description('print the completions of the commands for a shell')
+    .action(async (shell: Shell) => (await shellCommands()).printCompletion(context, platform, shell))
+
+  platform
+    .command('manual')
+    .description('print the manual page, for man -l -')
+    .action(async () => (await shellCommands()).printManual(context, platform))
 
   platform
     .command('version')

@@ -1,23 +1,28 @@
-// Builds the release of the platform: a few files that need nothing but the pinned Node.js.
+// The code of the platform as a few files that need nothing but the pinned Node.js.
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'rolldown'
+import { build, type OutputOptions } from 'rolldown'
 import { NOT_BUNDLED } from './bundling.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
+/** What `bin/platform.ts` becomes. */
+export const MAIN = 'main'
+
 /**
- * The program, and the threads that it starts from files beside its own. Each is bundled separately: rolldown puts shared
- * code into the file of the program, so a thread that loaded it would run the program.
+ * The threads that the program starts (src/store/thread.ts). Each is bundled separately: rolldown puts shared code into
+ * the file of the program, so a thread that loaded it would run the program.
  */
-const ENTRIES = {
-  main: 'bin/platform.ts',
+const THREADS = {
   'sqlite-reader': 'src/store/dialects/sqlite-reader.ts',
   'sqlite-backup': 'src/store/dialects/sqlite-backup.ts',
   'sqlite-contents-thread': 'src/store/dialects/sqlite-contents-thread.ts',
   'file-hash-thread': 'src/store/file-hash-thread.ts',
   'sqlite-checkpoint': 'src/store/dialects/sqlite-checkpoint.ts',
 }
+
+/** The program and its threads: the name of the built file, and its source. */
+const ENTRIES: Readonly<Record<string, string>> = { [MAIN]: 'bin/platform.ts', ...THREADS }
 
 /** The file that users start. The compile cache keeps only modules that are loaded after it was enabled. */
 const PROGRAM = `#!/usr/bin/env node
@@ -29,27 +34,33 @@ require('./lib/main.cjs')
 export async function buildPlatform(directory: string): Promise<void> {
   const lib = join(directory, 'lib')
   rmSync(directory, { recursive: true, force: true })
-  for (const [name, file] of Object.entries(ENTRIES)) await bundle(name, file, lib)
+  await bundleEntries(lib, {})
   cpSync(join(ROOT, 'dist/console'), join(lib, 'console'), { recursive: true })
   writeFileSync(join(directory, 'platform.cjs'), PROGRAM, { mode: 0o755 })
 }
 
-async function bundle(name: string, file: string, directory: string): Promise<void> {
-  await build({
-    cwd: ROOT,
-    input: { [name]: file },
-    platform: 'node',
-    external: NOT_BUNDLED,
-    output: {
-      dir: directory,
-      // An ES module that imports node:http loads everything that node:http exports, a WebSocket client included.
-      format: 'cjs',
-      entryFileNames: '[name].cjs',
-      chunkFileNames: '[name]-[hash].cjs',
-      minify: true,
-      comments: false,
-    },
-  })
+/** Bundles the program and its threads, each into one file `NAME.cjs`. */
+export async function bundleIntoSingleFiles(directory: string): Promise<void> {
+  await bundleEntries(directory, { codeSplitting: false })
 }
 
-if (import.meta.main) await buildPlatform(join(ROOT, 'dist/bundle'))
+async function bundleEntries(directory: string, output: OutputOptions): Promise<void> {
+  for (const [name, file] of Object.entries(ENTRIES)) {
+    await build({
+      cwd: ROOT,
+      input: { [name]: file },
+      platform: 'node',
+      external: NOT_BUNDLED,
+      output: {
+        dir: directory,
+        // An ES module that imports node:http loads everything that node:http exports, a WebSocket client included.
+        format: 'cjs',
+        entryFileNames: '[name].cjs',
+        chunkFileNames: '[name]-[hash].cjs',
+        minify: true,
+        comments: false,
+        ...output,
+      },
+    })
+  }
+}

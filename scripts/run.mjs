@@ -22,7 +22,7 @@ const TARGETS = {
   check: { run: ['scripts/check.ts'] },
   format: { run: ['node_modules/oxfmt/bin/oxfmt'] },
   bench: { run: ['bench/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE], needsDebianPackages: true },
-  build: { run: ['scripts/build-platform.ts'], builds: [CONSOLE] },
+  build: { run: ['scripts/release/build.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   'build:ticket-notify': { run: ['scripts/build-ticket-notify.ts'] },
   chaos: { run: ['test/chaos/run.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
 }

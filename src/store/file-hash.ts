@@ -1,11 +1,10 @@
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { startThread } from './thread.ts'
 
 /** The SHA-256 of a file as 64 hexadecimal digits; computed on a thread of its own. */
 export function hashFile(path: string, signal?: AbortSignal): Promise<string> {
-  const worker = new Worker(new URL(`./file-hash-thread${extname(import.meta.url)}`, import.meta.url), {
-    workerData: { path },
-  })
+  const worker = startThread(import.meta.url, 'file-hash-thread', { path })
+  // The caller waits for the hash.
+  worker.ref()
   const end = () => void worker.terminate()
   return new Promise<string>((resolve, reject) => {
     worker.once('message', resolve)

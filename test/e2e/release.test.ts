@@ -1,21 +1,51 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { buildPlatform } from '../../scripts/build-platform.ts'
+import { hostArchitecture } from '../../scripts/release/architecture.ts'
+import { buildExecutable } from '../../scripts/release/executable.ts'
 import { runMockProvider } from '../support/checkout.ts'
 import { eventually } from '../support/eventually.ts'
-import { servePlatform, temporaryDirectory } from '../support/platform.ts'
+import { runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
 import { scopeOf } from '../support/scope.ts'
 
 const ORDER = { order_id: 'order-1', platform: 'live', amount_cents: 4_990 }
 
-test('the release runs from its own directory as the program runs from source', async (t) => {
+/** Builds the release into a directory, and returns its program. */
+const RELEASES = {
+  'a few files': async (directory: string) => {
+    await buildPlatform(directory)
+    return join(directory, 'platform.cjs')
+  },
+  'one executable': async (directory: string) => {
+    const output = join(directory, 'platform')
+    await buildExecutable({ output, architecture: hostArchitecture() })
+    return output
+  },
+}
+
+for (const [kind, buildRelease] of Object.entries(RELEASES))
+  test(`the release as ${kind} works as the program from source does`, async (t) => {
+    const scope = scopeOf(t)
+    const { path: release } = scope.use(temporaryDirectory())
+    await followRelease(t, await buildRelease(release))
+  })
+
+test('two builds of the executable are equal', async (t) => {
+  const { path: directory } = scopeOf(t).use(temporaryDirectory())
+  const outputs = ['first', 'second'].map((name) => join(directory, name))
+  for (const output of outputs) await buildExecutable({ output, architecture: hostArchitecture() })
+  const [first, second] = outputs.map((output) => hash('sha256', readFileSync(output)))
+  assert.equal(first, second)
+})
+
+async function followRelease(t: TestContext, program: string): Promise<void> {
   const scope = scopeOf(t)
   const { path: dataDir } = scope.use(temporaryDirectory())
-  const { path: release } = scope.use(temporaryDirectory())
-  await buildPlatform(release)
-  const platform = scope.use(await servePlatform({ dataDir, program: join(release, 'platform.cjs') }))
+  // Neither Node.js nor a packaged module is in the PATH.
+  const platform = scope.use(await servePlatform({ dataDir, program, env: { PATH: '/usr/bin:/bin' } }))
   const text = async (path: string, base = platform.url) => (await fetch(`${base}${path}`)).text()
 
   await t.test('it creates and lists orders', async () => {
@@ -53,13 +83,21 @@ test('the release runs from its own directory as the program runs from source', 
     }
   })
 
+  await t.test('its threads copy and hash a backup', async () => {
+    const backup = await runPlatform(['data', 'backup'], { dataDir, program })
+    assert.equal(backup.code, 0, backup.stderr)
+    const [file = ''] = globSync(join(dataDir, 'backups', '*'))
+    const verified = await runPlatform(['data', 'verify', file], { dataDir, program })
+    assert.equal(verified.code, 0, verified.stderr)
+  })
+
   await t.test('its threads run their own code only', () => {
     assert.doesNotMatch(platform.stderr(), /Usage: platform/)
   })
 
   await t.test('its mock provider writes no file', async () => {
     const { path: home } = scope.use(temporaryDirectory())
-    await runMockProvider(join(release, 'platform.cjs'), home)
+    await runMockProvider(program, home)
     assert.deepEqual(readdirSync(home), [])
   })
 
@@ -67,4 +105,4 @@ test('the release runs from its own directory as the program runs from source', 
     assert.equal(await platform.stop(), 0)
     assert.doesNotMatch(platform.stderr(), /Error/)
   })
-})
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, globSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, extname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { eventually } from './eventually.ts'
 import { testEnvironment, temporaryDirectory, type CommandResult } from './platform.ts'
@@ -67,7 +67,8 @@ function outputOf(stream: ChildProcess['stdout']): Promise<string> {
 /** Starts and stops the mock provider of a program; `home` is its working directory and its TMPDIR. */
 export async function runMockProvider(program: string, home: string): Promise<void> {
   const env = testEnvironment(home, { TMPDIR: home, MOCK_PORT: '0' })
-  const mock = startCommand([process.execPath, program, 'mock-oidc'], home, env)
+  const start = extname(program) === '' ? [program] : [process.execPath, program]
+  const mock = startCommand([...start, 'mock-oidc'], home, env)
   const ended = once(mock, 'close')
   let printed = ''
   mock.stderr?.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { eventually } from './eventually.ts'
 
 export const PROGRAM = join(import.meta.dirname, '../../bin/platform.mjs')
@@ -57,9 +57,11 @@ export async function runPlatform(
     input?: string
     /** See {@link ServeOptions}. */
     wrapper?: readonly string[]
+    /** See {@link ServeOptions}. */
+    program?: string
   },
 ): Promise<CommandResult> {
-  const [command, rest] = commandOf(options.wrapper, args)
+  const [command, rest] = commandOf(options.wrapper, args, options.program)
   const child = spawn(command, rest, {
     cwd: options.dataDir,
     env: testEnvironment(options.dataDir, options.env ?? {}),
@@ -108,7 +110,7 @@ export interface ServeOptions {
   readonly modules?: string
   /** A command that runs the program, such as `['strace', '-D', …]`. It must not change the process id. */
   readonly wrapper?: readonly string[]
-  /** The program's file; the default is the source. */
+  /** The program's file, a script or an executable; the default is the source. */
   readonly program?: string
 }
 
@@ -206,7 +208,9 @@ function commandOf(
   args: readonly string[],
   program = PROGRAM,
 ): [command: string, args: string[]] {
-  const [command = process.execPath, ...rest] = [...wrapper, process.execPath, program, ...args]
+  // A script has an extension; a single executable has none.
+  const start = extname(program) === '' ? [program] : [process.execPath, program]
+  const [command = process.execPath, ...rest] = [...wrapper, ...start, ...args]
   return [command, rest]
 }
 

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
+import { isSea } from 'node:sea'
 import {
   backupStatus,
   BackupParts,
@@ -85,11 +86,9 @@ function requireRoot(): void {
 
 /** How a unit starts the program that runs now. */
 function installedProgram({ cwd }: CommandContext, { file }: LoadedConfig) {
-  const [node = '', script] = process.argv
-  // The release is one executable, which names itself twice.
-  const isExecutable = script === undefined || realpathSync(script) === realpathSync(node)
+  const [, script = ''] = process.argv
   return {
-    command: isExecutable ? [process.execPath] : [process.execPath, lastingPath(script)],
+    command: isSea() ? [process.execPath] : [process.execPath, lastingPath(script)],
     configFile: file === undefined ? undefined : resolve(cwd, file),
     workingDirectory: cwd,
   }

@@ -9,6 +9,7 @@ import { startPlatform, type Platform } from '../platform.ts'
 import { VERSION } from '../version.ts'
 import { busHint } from './bus-hint.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
+import { connectServiceManager } from './service-manager.ts'
 import { stopSignal } from './stop-signal.ts'
 
 const STOP_LIMIT_MS = 9 * SECOND // docs/specification.md, Limits: a process ends within 10 s
@@ -33,11 +34,14 @@ async function serveUntilSignal(
   loaded: LoadedConfig,
   logger: Logger,
 ): Promise<void> {
+  using serviceManager = connectServiceManager(context.env, logger)
   const stopped = stopSignal()
   const platform = await start(context, loaded, logger)
   logger.info({ addresses: platform.addresses }, 'started')
+  serviceManager.ready()
   const busCheck = setTimeout(() => warnWithoutBus(platform, loaded.config, logger), BUS_CONNECT_MS)
   logger.info({ signal: await stopped }, 'stopping')
+  serviceManager.stopping()
   clearTimeout(busCheck)
   await stopInTime(platform, logger)
 }

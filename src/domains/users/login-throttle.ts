@@ -67,8 +67,8 @@ interface FailureWindow {
 class FailureCounter {
   readonly #limit: Limit
   readonly #clock: Clock
-  /** Reading with `peek` keeps the order of insertion: the window that ends first is the first to be evicted. */
-  readonly #windows = new LRUCache<string, FailureWindow>({ max: MAX_WINDOWS })
+  /** Created by the first failure, because it allocates space for all windows. */
+  #windows: LRUCache<string, FailureWindow> | undefined
 
   constructor(limit: Limit, clock: Clock) {
     this.#limit = limit
@@ -92,12 +92,14 @@ class FailureCounter {
   }
 
   #current(key: string): FailureWindow | undefined {
-    const window = this.#windows.peek(key)
+    // `peek` keeps the order of insertion: the window that ends first is the first to be evicted.
+    const window = this.#windows?.peek(key)
     return window && window.endsAt > this.#clock.monotonic() ? window : undefined
   }
 
   #open(key: string): FailureWindow {
     const window = { failures: 0, endsAt: this.#clock.monotonic() + WINDOW_MS }
+    this.#windows ??= new LRUCache({ max: MAX_WINDOWS })
     this.#windows.set(key, window)
     return window
   }
@@ -105,7 +107,7 @@ class FailureCounter {
   #subtract(key: string, window: FailureWindow, failures: number): void {
     // A success of another attempt may have cleared the window meanwhile.
     window.failures = Math.max(0, window.failures - failures)
-    if (window.failures === 0 && this.#windows.peek(key) === window) this.#windows.delete(key)
+    if (window.failures === 0 && this.#windows?.peek(key) === window) this.#windows.delete(key)
   }
 }
 

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { getAsset, getAssetKeys, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../../kernel/errors.ts'
 import { ok, type Answer } from '../../wire/route.ts'
 
-/** Where `scripts/build-console.ts` writes the pages; a release has them beside the program. */
+/** Where `scripts/build-console.ts` writes the pages; a release has them beside the program, or inside it. */
 const PAGES = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/console/' : './console/', import.meta.url),
 )
@@ -27,6 +28,9 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
+/** Where the assets of a single executable have the pages. */
+const EMBEDDED_PAGES = 'console'
+
 interface Build {
   readonly page: string
   /** Content by file name; nothing else is served. */
@@ -42,12 +46,15 @@ export interface BuiltPageOptions {
 /** A page for the browser that `scripts/build-console.ts` has built, and its assets. */
 export class BuiltPage {
   readonly #name: string
-  readonly #directory: string
+  readonly #directory: string | undefined
   readonly #facts: string
   #build: Build | undefined
 
-  /** `name` is the directory of the page in `console/pages`. */
-  constructor(name: string, { directory = join(PAGES, name), facts = {} }: BuiltPageOptions = {}) {
+  /** `name` is the directory of the page in `console/pages`; a single executable contains its pages. */
+  constructor(
+    name: string,
+    { directory = isSea() ? undefined : join(PAGES, name), facts = {} }: BuiltPageOptions = {},
+  ) {
     this.#name = name
     this.#directory = directory
     this.#facts = Object.entries(facts)
@@ -79,7 +86,7 @@ export class BuiltPage {
 
   /** Reads the files once: page and assets stay those of one build while another one is written. */
   #read(): Build | undefined {
-    this.#build ??= readBuild(this.#directory)
+    this.#build ??= this.#directory === undefined ? embeddedBuild(this.#name) : readBuild(this.#directory)
     return this.#build
   }
 }
@@ -93,6 +100,15 @@ function readBuild(directory: string): Build | undefined {
   } catch {
     // Missing, or being replaced: the next request reads again.
     return undefined
+  }
+}
+
+function embeddedBuild(name: string): Build {
+  const assets = `${EMBEDDED_PAGES}/${name}/assets/`
+  const keys = getAssetKeys().filter((key) => key.startsWith(assets))
+  return {
+    page: getAsset(`${EMBEDDED_PAGES}/${name}/index.html`, 'utf8'),
+    assets: new Map(keys.map((key) => [key.slice(assets.length), getAsset(key, 'utf8')])),
   }
 }
 

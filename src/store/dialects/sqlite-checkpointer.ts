@@ -1,6 +1,6 @@
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { MINUTE } from '../../kernel/time.ts'
+import { startThread } from '../thread.ts'
 
 // With one order a commit, about the thousand pages after which SQLite itself would checkpoint.
 const COMMITS_PER_CHECKPOINT = 64
@@ -32,11 +32,12 @@ export function createCheckpointer(
   let busy = false
   let worker: Worker | undefined
 
-  const startThread = (): Worker => {
-    const thread = new Worker(new URL(`./sqlite-checkpoint${extname(import.meta.url)}`, import.meta.url), {
-      workerData: { path, pagesKept: LOG_PAGES, idleMs: MINUTE },
+  const startCheckpoints = (): Worker => {
+    const thread = startThread(import.meta.url, 'sqlite-checkpoint', {
+      path,
+      pagesKept: LOG_PAGES,
+      idleMs: MINUTE,
     })
-    thread.unref()
     thread.on('message', () => (busy = false))
     thread.on('error', onFailure)
     thread.on('exit', () => {
@@ -52,7 +53,7 @@ export function createCheckpointer(
       if (busy || commits < commitsBetween) return
       commits = 0
       busy = true
-      worker ??= startThread()
+      worker ??= startCheckpoints()
       worker.postMessage('checkpoint')
     },
     async close() {

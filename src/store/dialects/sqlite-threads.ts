@@ -1,7 +1,7 @@
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { CompiledQuery } from 'kysely'
 import type { DatabaseContents } from '../../ports/database-files.ts'
+import { startThread } from '../thread.ts'
 import { storeUnavailable } from '../unavailable.ts'
 
 export interface ReadOptions {
@@ -16,7 +16,7 @@ export async function readInThread<R>(
   query: CompiledQuery<R>,
   { inBackground = false, signal }: ReadOptions = {},
 ): Promise<R[]> {
-  const worker = startThread('sqlite-reader', {
+  const worker = startThread(import.meta.url, 'sqlite-reader', {
     path,
     text: query.sql,
     values: query.parameters,
@@ -33,7 +33,7 @@ export async function readInThread<R>(
 /** Copies a database as it is now to `target`, an empty file, while others read and write it. */
 export async function copyInThread(path: string, target: string, signal?: AbortSignal): Promise<void> {
   const aborted = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-  const worker = startThread('sqlite-backup', { path, target, aborted })
+  const worker = startThread(import.meta.url, 'sqlite-backup', { path, target, aborted })
   // The thread closes its files itself: a thread that is terminated in the middle of a step would leave them open.
   await resultOf(worker, signal, () => Atomics.store(new Int32Array(aborted), 0, 1))
 }
@@ -43,14 +43,8 @@ export async function hashTablesInThread(
   path: string,
   signal?: AbortSignal,
 ): Promise<DatabaseContents['tables']> {
-  const worker = startThread('sqlite-contents-thread', { path })
+  const worker = startThread(import.meta.url, 'sqlite-contents-thread', { path })
   return resultOf(worker, signal, () => void worker.terminate())
-}
-
-function startThread(name: string, workerData: object): Worker {
-  const worker = new Worker(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url), { workerData })
-  worker.unref()
-  return worker
 }
 
 function resultOf<T>(worker: Worker, signal: AbortSignal | undefined, abort: () => void): Promise<T> {

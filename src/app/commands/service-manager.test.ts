@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import { silentLogger } from '../../kernel/logger.ts'
+import { connectServiceManager } from './service-manager.ts'
+
+const SOCKET = { NOTIFY_SOCKET: '/run/systemd/notify' }
+
+function recorded(environment: Readonly<Record<string, string>>) {
+  const sent: string[] = []
+  const manager = connectServiceManager(environment, silentLogger, async (state) => {
+    sent.push(...state)
+  })
+  return { sent, manager }
+}
+
+test('systemd learns when the program is ready and when it stops', () => {
+  const { sent, manager } = recorded(SOCKET)
+  manager.ready()
+  manager.stopping()
+  assert.deepEqual(sent, ['READY=1', 'STOPPING=1'])
+})
+
+test('nothing is reported without a service manager', () => {
+  const { sent, manager } = recorded({ WATCHDOG_USEC: '30000000' })
+  manager.ready()
+  manager.stopping()
+  manager[Symbol.dispose]()
+  assert.deepEqual(sent, [])
+})
+
+test('the watchdog hears of a ready program three times in its time, until the end', () => {
+  mock.timers.enable({ apis: ['setInterval'] })
+  try {
+    const { sent, manager } = recorded({ ...SOCKET, WATCHDOG_USEC: '30000000' })
+    mock.timers.tick(30_000)
+    assert.deepEqual(sent, [])
+    manager.ready()
+    mock.timers.tick(30_000)
+    assert.deepEqual(sent, ['READY=1', 'WATCHDOG=1', 'WATCHDOG=1', 'WATCHDOG=1'])
+    manager[Symbol.dispose]()
+    mock.timers.tick(30_000)
+    assert.equal(sent.length, 4)
+  } finally {
+    mock.timers.reset()
+  }
+})
+
+test('a report that fails is logged, and stops nothing', async () => {
+  const warned = Promise.withResolvers<unknown>()
+  const logger = { ...silentLogger, warn: (fields: object) => warned.resolve(fields) }
+  const manager = connectServiceManager(SOCKET, logger, () => Promise.reject(new Error('not there')))
+  manager.ready()
+  assert.deepEqual(await warned.promise, { state: ['READY=1'], error: 'not there' })
+})

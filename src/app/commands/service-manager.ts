@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process'
+import type { Environment } from '../../config/env.ts'
+import { errorMessage } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/logger.ts'
+
+/** Reports the state of this process to systemd, as units with `Type=notify` require. */
+export interface ServiceManager extends Disposable {
+  /** All listeners are open. From now on the watchdog is kept from ending this process. */
+  ready(): void
+  stopping(): void
+}
+
+/** Sends assignments such as `READY=1`; see sd_notify(3). */
+type Notify = (state: readonly string[]) => Promise<void>
+
+const MICROSECONDS_PER_MS = 1_000
+/** systemd ends a process that is silent for the whole time; two reports may be lost. */
+const REPORTS_PER_WATCHDOG = 3
+
+/** Connects to the service manager that started this process; without one, nothing is reported. */
+export function connectServiceManager(
+  { NOTIFY_SOCKET, WATCHDOG_USEC }: Environment,
+  logger: Logger,
+  notify: Notify = systemdNotify,
+): ServiceManager {
+  const send = async (...state: string[]) => {
+    if (!NOTIFY_SOCKET) return
+    try {
+      await notify(state)
+    } catch (error) {
+      logger.warn({ state, error: errorMessage(error) }, 'the service manager was not notified')
+    }
+  }
+  let watchdog: NodeJS.Timeout | undefined
+  return {
+    ready() {
+      void send('READY=1')
+      const periodMs = Number(WATCHDOG_USEC ?? 0) / MICROSECONDS_PER_MS / REPORTS_PER_WATCHDOG
+      // A stuck event loop runs no timer, so systemd restarts the process.
+      if (periodMs > 0) watchdog = setInterval(() => void send('WATCHDOG=1'), periodMs).unref()
+    },
+    stopping: () => void send('STOPPING=1'),
+    [Symbol.dispose]: () => clearInterval(watchdog),
+  }
+}
+
+/** Node.js has no datagram sockets of the family AF_UNIX, so the program of systemd sends them. */
+function systemdNotify(state: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile('systemd-notify', [...state], (error) => (error ? reject(error) : resolve()))
+  })
+}
