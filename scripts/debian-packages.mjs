@@ -18,6 +18,8 @@ const REQUIRED = [
   { command: 'strace', package: 'strace', directories: [], why: 'tests of what is written to the disk' },
   { command: 'faketime', package: 'faketime', directories: [], why: 'tests of clocks that jump' },
   { command: 'systemd-analyze', package: 'systemd', directories: [], why: 'tests of the unit files' },
+  { command: 'shellcheck', package: 'shellcheck', directories: [], why: 'checks of shell scripts' },
+  { command: 'lintian', package: 'lintian', directories: [], why: 'checks of the Debian package' },
   { command: 'openssl', package: 'openssl', directories: [], why: 'certificates for test servers' },
   { command: 'curl', package: 'curl', directories: [], why: 'the tour of the README' },
   { command: 'prometheus', package: 'prometheus', directories: [], why: 'tests of the alerts that it sends' },

@@ -23,6 +23,7 @@ const TARGETS = {
   format: { run: ['node_modules/oxfmt/bin/oxfmt'] },
   bench: { run: ['bench/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE], needsDebianPackages: true },
   build: { run: ['scripts/release/build.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
+  'check:package': { run: ['scripts/release/check-package.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   'build:ticket-notify': { run: ['scripts/build-ticket-notify.ts'] },
   chaos: { run: ['test/chaos/run.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
 }

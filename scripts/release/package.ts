@@ -49,7 +49,7 @@ export function buildPackage(options: PackageOptions): string {
     for (const each of [...contents(options), ...documents(version, Number(epoch))]) install(tree, each)
     for (const each of controlFiles(options, installedKibibytes(tree))) install(tree, each)
     const env = { SOURCE_DATE_EPOCH: epoch }
-    runToEnd('dpkg-deb', ['--root-owner-group', '-Zzstd', '-z9', '--build', tree, file], { env })
+    runToEnd('dpkg-deb', ['--root-owner-group', '-Zxz', '-z1', '--build', tree, file], { env })
     return file
   } finally {
     rmSync(tree, { recursive: true, force: true })
@@ -97,8 +97,8 @@ function controlFiles({ version, architecture }: PackageOptions, installedSize: 
     Priority: 'optional',
     Description: `orders, messages, alerts, tickets and a VPN gateway
  One executable serves an HTTP API, delivers events to a message bus, and
- accepts the sessions of a zero-trust VPN. It needs no other program: the database is
- embedded, and the message bus may be away.`,
+ accepts the sessions of a zero-trust VPN. It needs no other program: the
+ database is embedded, and the message bus may be away.`,
   }
   const control = Object.entries(fields).map(([name, value]) => `${name}: ${value}\n`)
   const script = (name: string) => ({
