@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { buildPlatform } from '../scripts/build-platform.ts'
+import { hostArchitecture } from '../scripts/release/architecture.ts'
+import { buildExecutable } from '../scripts/release/executable.ts'
 import type { Bench } from './support/bench.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
 import { SOURCE, startPlatform } from './support/platform-server.ts'
@@ -37,6 +39,9 @@ export const start: Bench = {
     const { path: bundle } = stack.use(diskDirectory())
     options.onSlice('building the release')
     await buildPlatform(bundle)
+    const { path: built } = stack.use(diskDirectory())
+    const executable = join(built, 'platform')
+    await buildExecutable({ output: executable, architecture: hostArchitecture() })
     const contestants = [
       contestant('bare', (port) =>
         startServer({ command: [process.execPath, BARE, String(port)], port, cwd: fewDir }),
@@ -44,6 +49,7 @@ export const start: Bench = {
       platform('source', fewDir, SOURCE),
       platform('many', manyDir, SOURCE),
       platform('bundle', fewDir, [process.execPath, join(bundle, 'platform.cjs')]),
+      platform('executable', fewDir, [executable]),
     ]
     return measuresOf(await interleave(contestants, options), many)
   },
@@ -80,10 +86,12 @@ function measuresOf(rounds: readonly Round<Sample>[], many: number): Measure[] {
   const time = ({ milliseconds }: Sample) => milliseconds
   const memory = ({ megabytes }: Sample) => megabytes
   const toBare = (name: string, figure: (sample: Sample) => number) => ratio(rounds, name, 'bare', figure)
-  const names = ['bare', 'source', 'bundle']
+  const names = ['bare', 'source', 'bundle', 'executable']
   return [
     { what: 'first answer, bundled ÷ bare', values: toBare('bundle', time), ...RELEASED },
     { what: 'idle memory, bundled ÷ bare', values: toBare('bundle', memory), ...MEMORY },
+    { what: 'first answer, executable ÷ bare', values: toBare('executable', time), ...RELEASED },
+    { what: 'idle memory, executable ÷ bare', values: toBare('executable', memory), ...MEMORY },
     { what: 'first answer, from source ÷ bare', values: toBare('source', time), ...FROM_SOURCE },
     { what: 'idle memory, from source ÷ bare', values: toBare('source', memory) },
     {

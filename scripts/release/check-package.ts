@@ -10,8 +10,19 @@ import { hostArchitecture } from './architecture.ts'
 import { runToEnd } from './run-to-end.ts'
 
 const COPIED = [
-  ...['bin', 'src', 'programs', 'scripts', 'deploy', 'docs', 'console', 'dist/console'],
-  ...['package.json', 'package-lock.json', '.npmrc', 'CHANGELOG.md', 'LICENSE'],
+  'bin',
+  'src',
+  'programs',
+  'scripts',
+  'deploy',
+  'docs',
+  'console',
+  'dist/console',
+  'package.json',
+  'package-lock.json',
+  '.npmrc',
+  'CHANGELOG.md',
+  'LICENSE',
 ]
 const MIGRATIONS = 'src/store/migrate.ts'
 const LAST_MIGRATION = /\n {2}\w+,\n(?=\])/

@@ -146,6 +146,14 @@ shell_inside '! command -v node'
 inside platform help serve > /dev/null
 shell_inside 'test -s /usr/share/bash-completion/completions/platform && zcat /usr/share/man/man1/platform.1.gz | grep -q "platform serve"'
 
+step 'the commands of the guide'
+shell_inside "platform config --config $config > /dev/null"
+shell_inside "echo 'a long enough pass phrase' | runuser -u platform -- platform user passwd admin --config $config"
+shell_inside "{ printf 'authorization: Bearer '; runuser -u platform -- platform token issue admin --config $config; } > /root/header"
+shell_inside 'curl -fsS -H @/root/header http://127.0.0.1:9994/auth/me | grep -qF "\"admin\""'
+shell_inside "runuser -u platform -- platform data backup --note 'before the upgrade' --config $config"
+inside systemctl restart platform
+
 step 'upgrade under load'
 inside sed -i 's/^format = "json"/format = "pretty"/' "$config"
 inside bash -c "$load" &
