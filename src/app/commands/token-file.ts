@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { readFileSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
+import { withFile } from '../../config/private-file.ts'
 import { errorMessage, invalidField } from '../../kernel/errors.ts'
 import { Secret } from '../../kernel/secret.ts'
 
@@ -18,27 +19,16 @@ export interface TokenFile {
 /** Opens a file that contains only a token. Throws `invalid` when it has none. */
 export function openTokenFile(name: string, cwd: string): TokenFile {
   const path = resolve(cwd, name)
-  const read = () => withFile(path, (file) => tokenIn(name, file))
+  const read = () => withFile(path, (file, stats) => tokenIn(name, file, stats))
   try {
     read()
-    return { read, warning: withFile(path, (file) => exposure(name, fstatSync(file))) }
+    return { read, warning: withFile(path, (_file, stats) => exposure(name, stats)) }
   } catch (error) {
     throw invalidField('--token-file', errorMessage(error))
   }
 }
 
-function withFile<T>(path: string, use: (file: number) => T): T {
-  // Opening a pipe that has no writer must not block the program.
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    return use(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-function tokenIn(name: string, file: number): Secret {
-  const stats = fstatSync(file)
+function tokenIn(name: string, file: number, stats: Stats): Secret {
   // The token is read again at each connection: a pipe can be read only once, a device may never end.
   if (!stats.isFile()) throw new Error(`${JSON.stringify(name)} is not a regular file`)
   if (stats.size > MAX_BYTES) throw new Error(`${JSON.stringify(name)} is larger than ${MAX_BYTES} bytes`)

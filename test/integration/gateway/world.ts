@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test'
 import { createMetrics } from '../../../src/infra/metrics/metrics.ts'
 import { createTokens } from '../../../src/infra/tokens/jwt.ts'
 import { createGatewayServer } from '../../../src/infra/ws/gateway-server.ts'
+import type { Mirror } from '../../../src/ports/mirror.ts'
 import type { SessionRegistry } from '../../../src/ports/session-registry.ts'
 import { systemClock, type Clock } from '../../../src/kernel/clock.ts'
 import { knownRoles } from '../../../src/kernel/identity.ts'
@@ -25,6 +26,8 @@ export interface WorldOptions {
   readonly beforeLeave?: () => Promise<void>
   readonly maxOutgoingBytes?: number
   readonly tunnels?: () => Promise<unknown>
+  /** Of a standby. */
+  readonly mirror?: Mirror
   /** Of the api; by default the double's. */
   readonly apiUrl?: (double: ApiDouble) => string
 }
@@ -77,6 +80,10 @@ export async function openWorld(t: TestContext, options: WorldOptions = {}): Pro
     connectionBurst: options.connectionBurst ?? 10_000,
     readOnly: options.readOnly ?? false,
     ...(options.maxOutgoingBytes !== undefined && { maxOutgoingBytes: options.maxOutgoingBytes }),
+    ...(options.mirror && {
+      mirror: options.mirror,
+      isApiAway: () => options.mirror?.isPrimaryAway() ?? false,
+    }),
     tunnels: options.tunnels ?? (async () => ({ total: registry.live.size })),
     routes: operationsRoutes({
       version: '0.0.0',
