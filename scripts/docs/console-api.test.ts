@@ -32,7 +32,9 @@ const DOCUMENT = {
         responses: {
           200: {
             description: '',
-            content: { 'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Item' } } } },
+            content: {
+              'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Item' } } },
+            },
           },
           204: { description: '' },
           400: { description: '' },

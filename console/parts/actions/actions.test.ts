@@ -24,7 +24,10 @@ test('after a pause a sequence begins again', () => {
 })
 
 test('an action matches with each word of the text; the beginning counts most', () => {
-  const actions = ['New order', 'Go to Orders', 'Orders of today'].map((title) => ({ title, run: () => undefined }))
+  const actions = ['New order', 'Go to Orders', 'Orders of today'].map((title) => ({
+    title,
+    run: () => undefined,
+  }))
   const titles = (text: string) => matchActions(actions, text).map(({ title }) => title)
   assert.deepEqual(titles('order'), ['Orders of today', 'New order', 'Go to Orders'])
   assert.deepEqual(titles('order go'), ['Go to Orders'])

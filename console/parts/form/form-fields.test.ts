@@ -7,7 +7,10 @@ const SCHEMA: FormSchema = {
   type: 'object',
   required: ['reason', 'count'],
   properties: {
-    matchers: { type: 'object', properties: { source: { type: 'string', maxLength: 128 }, title: { type: 'string' } } },
+    matchers: {
+      type: 'object',
+      properties: { source: { type: 'string', maxLength: 128 }, title: { type: 'string' } },
+    },
     reason: { type: 'string', maxLength: 1_024 },
     count: { type: 'integer' },
     dry_run: { type: 'boolean' },
@@ -41,7 +44,13 @@ test('a body of the API makes a form', () => {
 })
 
 test('a body has the values in their types, and nothing for an empty field', () => {
-  const values = { 'matchers.source': 'a*', reason: '', count: '7', dry_run: 'false', ends_at: '2026-01-31T12:00Z' }
+  const values = {
+    'matchers.source': 'a*',
+    reason: '',
+    count: '7',
+    dry_run: 'false',
+    ends_at: '2026-01-31T12:00Z',
+  }
   assert.deepEqual(bodyOf(FIELDS, values), {
     matchers: { source: 'a*' },
     count: 7,

@@ -9,7 +9,13 @@ const FILTERS: readonly Filter[] = [
 ]
 
 test('only parameters that the list has are read from the address', () => {
-  const query = { status: 'open', source: 'shop', created_from: '2026-01-31T00:00:00Z', cursor: 'abc', other: '1' }
+  const query = {
+    status: 'open',
+    source: 'shop',
+    created_from: '2026-01-31T00:00:00Z',
+    cursor: 'abc',
+    other: '1',
+  }
   const { other: _, ...own } = query
   assert.deepEqual(readListQuery(query, FILTERS), own)
   assert.deepEqual(readListQuery({ status: 'wrong', source: '', created_from: 'never' }, FILTERS), {})

@@ -42,7 +42,9 @@ test('the page is translated, and the choice lasts', async (t) => {
 
 test('the way to the provider leads back to the view', async (t) => {
   const page = await world.open(t, 'tickets?view=board', NOBODY)
-  const address = await page.getByRole('link', { name: 'Sign in with your organization' }).getAttribute('href')
+  const address = await page
+    .getByRole('link', { name: 'Sign in with your organization' })
+    .getAttribute('href')
   assert.equal(address, '/auth/oauth/login?return_to=%2Fconsole%2Ftickets%3Fview%3Dboard')
 })
 
