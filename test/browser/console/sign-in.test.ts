@@ -54,6 +54,15 @@ test('a ticket of the provider that is not valid leaves the address, with a mess
   assert.equal(new URL(page.url()).hash, '')
 })
 
+test('the colours follow the choice of the user', async (t) => {
+  const page = await world.open(t, 'orders', { colorScheme: 'light' })
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const light = await ground()
+  await page.getByLabel('Colours').selectOption('Dark')
+  assert.notEqual(await ground(), light)
+})
+
 test('a session that has ended asks for another sign-in, and goes on at the same view', async (t) => {
   const page = await world.open(t, 'alerts')
   await page.getByText('No alert was ever reported.').waitFor()
@@ -66,13 +75,4 @@ test('a session that has ended asks for another sign-in, and goes on at the same
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await page.keyboard.press('Enter')
   await page.getByText('No alert was ever reported.').waitFor()
-})
-
-test('the colours follow the choice of the user', async (t) => {
-  const page = await world.open(t, 'orders', { colorScheme: 'light' })
-  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  const light = await ground()
-  await page.getByLabel('Colours').selectOption('Dark')
-  assert.notEqual(await ground(), light)
 })
