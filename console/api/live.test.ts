@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LiveEvents, type LiveDeps } from './live.ts'
+
+const streamOf = (text: string) => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+const EVENT = 'id: 17\nevent: order.paid\ndata: {"data":{"order_id":"a"}}\n\n'
+
+/** Answers one after the other; stops after the last one. */
+function followed(answers: readonly (() => Response)[]) {
+  const stopped = new AbortController()
+  const sent: (string | null)[] = []
+  const seen: string[] = []
+  const states: string[] = []
+  let place = 0
+  const fetch: LiveDeps['fetch'] = async (_, { headers }) => {
+    sent.push(new Headers(headers).get('last-event-id'))
+    const answer = answers[place++]
+    if (place === answers.length) stopped.abort()
+    if (!answer) throw new TypeError('failed')
+    return answer()
+  }
+  const live = new LiveEvents({
+    fetch,
+    wait: async () => void states.push(live.state.peek()),
+    onRefused: (token) => void seen.push(`refused ${token}`),
+  })
+  live.subscribe({
+    prefix: 'order.',
+    onEvent: ({ subject }) => void seen.push(subject),
+    onGap: () => void seen.push('gap'),
+  })
+  return { sent, seen, states, live, end: live.follow('abc', stopped.signal) }
+}
+
+test('a stream that breaks is resumed behind its last event', async () => {
+  const { sent, seen, states, end } = followed([() => streamOf(EVENT), () => streamOf(EVENT)])
+  await end
+  assert.deepEqual(sent, [null, '17'])
+  assert.deepEqual(seen, ['order.paid', 'order.paid'])
+  assert.deepEqual(states, ['broken'])
+})
+
+test('a reset, and a stream that could not be resumed, are gaps', async () => {
+  const lost = () => new Response('', { status: 503 })
+  const { seen, end } = followed([lost, () => streamOf('id: 5\nevent: reset\ndata: {}\n\n')])
+  await end
+  assert.deepEqual(seen, ['gap', 'gap'])
+})
+
+test('a refused token ends it; a role that may read no events turns it off', async () => {
+  const refused = followed([() => new Response('', { status: 401 }), () => streamOf('')])
+  await refused.end
+  assert.deepEqual(refused.seen, ['refused abc'])
+  const forbidden = followed([() => new Response('', { status: 403 }), () => streamOf('')])
+  await forbidden.end
+  assert.equal(forbidden.live.state.peek(), 'off')
+  assert.equal(forbidden.sent.length, 1)
+})

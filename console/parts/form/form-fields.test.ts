@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BODIES } from '../../api/generated.ts'
+import { bodyOf, formFields, placeFaults, type FormSchema } from './form-fields.ts'
+
+const SCHEMA: FormSchema = {
+  type: 'object',
+  required: ['reason', 'count'],
+  properties: {
+    matchers: {
+      type: 'object',
+      properties: { source: { type: 'string', maxLength: 128 }, title: { type: 'string' } },
+    },
+    reason: { type: 'string', maxLength: 1_024 },
+    count: { type: 'integer' },
+    dry_run: { type: 'boolean' },
+    level: { type: 'string', enum: ['high', 'low'] },
+    ends_at: { type: 'string', format: 'date-time', maxLength: 64 },
+    assignee: { type: ['string', 'null'], maxLength: 64 },
+  },
+}
+const FIELDS = formFields(SCHEMA)
+
+test('each member of a schema is a field of its kind, also those of an object in it', () => {
+  assert.deepEqual(
+    FIELDS.map(({ path, kind, isRequired }) => `${path} ${kind}${isRequired ? ' required' : ''}`),
+    [
+      'matchers.source text',
+      'matchers.title text',
+      'reason long_text required',
+      'count number required',
+      'dry_run flag',
+      'level choice',
+      'ends_at time',
+      'assignee text',
+    ],
+  )
+})
+
+test('a body of the API makes a form', () => {
+  const paths = formFields(BODIES.createSilence).map(({ path }) => path)
+  assert.deepEqual(paths.slice(0, 2), ['matchers.source', 'matchers.alarm_id'])
+  assert.ok(paths.includes('ends_at'))
+})
+
+test('a body has the values in their types, and nothing for an empty field', () => {
+  const values = {
+    'matchers.source': 'a*',
+    reason: '',
+    count: '7',
+    dry_run: 'false',
+    ends_at: '2026-01-31T12:00Z',
+  }
+  assert.deepEqual(bodyOf(FIELDS, values), {
+    matchers: { source: 'a*' },
+    count: 7,
+    dry_run: false,
+    ends_at: '2026-01-31T12:00:00.000Z',
+  })
+})
+
+test('a fault stands at its field, one of an object at its first field, any other above the form', () => {
+  const faults = [
+    { path: 'count', message: 'is required' },
+    { path: 'matchers', message: 'is required' },
+    { path: 'created_by', message: 'is not allowed' },
+  ]
+  const { byPath, others } = placeFaults(FIELDS, faults)
+  assert.deepEqual([...byPath.keys()], ['count', 'matchers.source'])
+  assert.deepEqual(others, [faults[2]])
+})

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isFiltered, isFirstPage, readListQuery, withCursor, withFilter, type Filter } from './list-query.ts'
+
+const FILTERS: readonly Filter[] = [
+  { name: 'status', kind: 'choice', values: ['open', 'closed'] },
+  { name: 'source', kind: 'text' },
+  { name: 'created_from', kind: 'time' },
+]
+
+test('only parameters that the list has are read from the address', () => {
+  const query = {
+    status: 'open',
+    source: 'shop',
+    created_from: '2026-01-31T00:00:00Z',
+    cursor: 'abc',
+    other: '1',
+  }
+  const { other: _, ...own } = query
+  assert.deepEqual(readListQuery(query, FILTERS), own)
+  assert.deepEqual(readListQuery({ status: 'wrong', source: '', created_from: 'never' }, FILTERS), {})
+})
+
+test('another filter begins with the first page; another page keeps the filters', () => {
+  const query = { status: 'open', cursor: 'abc' }
+  assert.equal(withFilter('/list', query, 'source', 'a b&c'), '/list?status=open&source=a+b%26c')
+  assert.equal(withFilter('/list', query, 'status', ''), '/list')
+  assert.equal(withCursor('/list', query, 'def'), '/list?status=open&cursor=def')
+  assert.equal(withCursor('/list', query, null), '/list?status=open')
+})
+
+test('a cursor is no filter', () => {
+  assert.deepEqual([isFiltered({ cursor: 'a' }), isFirstPage({ cursor: 'a' })], [false, false])
+  assert.deepEqual([isFiltered({ status: 'open' }), isFirstPage({ status: 'open' })], [true, true])
+})

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
+
+const world = consoleWorld()
+
+async function reportAlert(title: string, more: object = {}): Promise<string> {
+  const body = { source: 'shop.web', title, level: 'HIGH', ...more }
+  const answer = await world.platform.call('POST', '/alerts/report', { body })
+  assert.equal(answer.status, 201)
+  return ((await answer.json()) as { id: string }).id
+}
+
+const drawer = (page: Page, title: string) => page.getByRole('region', { name: title })
+const toast = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text })
+
+const EMPTY = [
+  { path: 'alerts', en: 'No alert was ever reported.', zh: '还没有收到过告警。' },
+  { path: 'silences', en: 'No alert was ever silenced.', zh: '还没有静默过告警。' },
+  { path: 'heartbeats', en: 'There are no heartbeats.', zh: '没有心跳。' },
+] as const
+
+test('empty lists say so, in both languages', async (t) => {
+  const page = await world.open(t, 'alerts')
+  for (const { path, en, zh } of EMPTY) {
+    await page.goto(`${world.platform.url}/console/${path}`)
+    await page.getByText(en).waitFor()
+    await page.getByLabel('Language').selectOption('zh')
+    await page.getByText(zh).waitFor()
+    await assertLooks(page, `${path}-empty-zh`)
+    await page.getByLabel('语言').selectOption('en')
+  }
+})
+
+test('an alert is acknowledged with a comment, which is in its history', async (t) => {
+  const id = await reportAlert('The shop is slow', { alarm_id: 'shop.slow', body: 'p99 is 4 s' })
+  const page = await world.open(t, `alerts/${id}`)
+  const shown = drawer(page, 'The shop is slow')
+  await shown.getByRole('button', { name: 'Acknowledge' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Acknowledge' })
+  await dialog.getByLabel('Comment').fill('looking at it')
+  await dialog.getByRole('button', { name: 'Acknowledge' }).click()
+  await toast(page, 'The alert is acknowledged.').waitFor()
+  await shown.getByText('looking at it').waitFor()
+  await shown.getByText('Raised: no robot is configured').waitFor()
+  await assertLooks(page, 'alerts-drawer')
+  assert.equal(await shown.getByRole('button', { name: 'Acknowledge' }).count(), 0)
+})
+
+test('an alert is silenced for an hour, and the silence is ended', async (t) => {
+  const id = await reportAlert('The disk is full', { alarm_id: 'disk.full' })
+  const page = await world.open(t, `alerts/${id}`)
+  await drawer(page, 'The disk is full').getByRole('button', { name: 'Silence' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New silence' })
+  await dialog.getByRole('button', { name: 'Silence' }).click()
+  await dialog.getByText('This field is required.').waitFor()
+  await dialog.getByLabel('Reason').fill('planned work')
+  await dialog.getByRole('button', { name: 'Silence' }).click()
+  await toast(page, 'The silence is created.').waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('s')
+  await page.getByRole('link', { name: 'planned work' }).click()
+  await drawer(page, 'planned work').getByRole('button', { name: 'End now' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End now' }).click()
+  await drawer(page, 'planned work').getByText('Ended').waitFor()
+  await assertLooks(page, 'silences-drawer')
+})
+
+test('a frozen alert is unfrozen', async (t) => {
+  const report = { alarm_id: 'swings', title: 'It swings' }
+  const id = await reportAlert('It swings', { ...report, level: 'CRITICAL' })
+  for (const level of ['CLOSE', 'CRITICAL', 'CLOSE', 'CRITICAL']) {
+    const body = { source: 'shop.web', ...report, level }
+    await world.platform.call('POST', '/alerts/report', { body })
+  }
+  const page = await world.open(t, `alerts/${id}`)
+  await drawer(page, 'It swings').getByRole('button', { name: 'Unfreeze' }).click()
+  await toast(page, 'not frozen any more').waitFor()
+  await drawer(page, 'It swings').getByRole('button', { name: 'Acknowledge' }).waitFor()
+})
+
+test('a heartbeat gets a beat and is deleted, by keyboard alone', async (t) => {
+  await world.platform.call('PUT', '/alerts/heartbeats/nightly', { body: { every_seconds: 86_400 } })
+  const page = await world.open(t, 'heartbeats')
+  await page.getByRole('link', { name: 'nightly' }).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await drawer(page, 'nightly').getByRole('button', { name: 'Send a beat' }).press('Enter')
+  await toast(page, 'The beat is recorded.').waitFor()
+  await assertLooks(page, 'heartbeats-drawer')
+  await drawer(page, 'nightly').getByRole('button', { name: 'Delete' }).press('Enter')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByText('There are no heartbeats.').waitFor()
+})
+
+test('two browsers see each other’s change, and a role sees only what it may do', async (t) => {
+  const id = await reportAlert('The queue grows', { alarm_id: 'queue' })
+  const auditor = await world.open(t, `alerts/${id}`, { role: 'auditor' })
+  await auditor.getByText('Live', { exact: true }).waitFor()
+  const shown = drawer(auditor, 'The queue grows')
+  await shown.getByText('Firing').first().waitFor()
+  assert.equal(await shown.getByRole('button', { name: /Acknowledge|Silence|recovered/ }).count(), 0)
+  const admin = await world.open(t, `alerts/${id}`)
+  await drawer(admin, 'The queue grows').getByRole('button', { name: 'Declare recovered' }).click()
+  await admin.getByRole('alertdialog').getByRole('button', { name: 'Declare recovered' }).click()
+  await shown.getByText('Recovered').first().waitFor()
+})
+
+test('hostile text in every field is shown as text', async (t) => {
+  const long = 'long '.repeat(3_000)
+  const id = await reportAlert(HOSTILE, {
+    source: HOSTILE,
+    body: HOSTILE + long,
+    server_addr: HOSTILE,
+    alarm_id: HOSTILE,
+  })
+  const page = await world.open(t, `alerts/${id}`)
+  await drawer(page, HOSTILE.slice(0, 30)).getByText(HOSTILE.slice(0, 40)).first().waitFor()
+  await assertLooks(page, 'alerts-hostile')
+})
+
+test('an alert that cannot be read is described', async (t) => {
+  const page = await world.open(t, 'alerts/unknown')
+  await drawer(page, 'unknown').getByRole('alert').waitFor()
+  await assertLooks(page, 'alerts-failed')
+})

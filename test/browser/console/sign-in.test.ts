@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertLooks, consoleWorld, PASSWORD } from './console-world.ts'
+
+// The provider of this address never answers: only the way to it is looked at.
+const world = consoleWorld({
+  AUTH_OIDC_ISSUER: 'http://127.0.0.1:1',
+  AUTH_OIDC_CLIENT_ID: 'console',
+  AUTH_OIDC_CLIENT_SECRET: 'not-a-real-secret-value-0001',
+  AUTH_OIDC_REDIRECT_URI: 'http://127.0.0.1:2/auth/oauth/callback',
+  AUTH_OIDC_ALLOW_INSECURE_ENDPOINTS: 'true',
+})
+
+const NOBODY = { role: '' }
+
+test('a person signs in with name and password, and sees the view of the address', async (t) => {
+  const body = { name: 'ada', password: PASSWORD, roles: ['admin'] }
+  assert.equal((await world.platform.call('POST', '/users', { body })).status, 201)
+  const page = await world.open(t, 'orders?status=paid', NOBODY)
+  await page.getByLabel('Name', { exact: true }).fill('ada')
+  await page.getByLabel('Password', { exact: true }).fill('wrong')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('Name or password is wrong.').waitFor()
+  await assertLooks(page, 'sign-in-refused')
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.getByText('No order matches the filters.').waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+  assert.equal(await page.evaluate(() => sessionStorage.getItem('platform.token')), null)
+})
+
+test('the page is translated, and the choice lasts', async (t) => {
+  const page = await world.open(t, '', NOBODY)
+  await page.getByRole('button', { name: '中文' }).click()
+  await page.getByRole('button', { name: '登录', exact: true }).waitFor()
+  await assertLooks(page, 'sign-in-zh')
+  await page.reload()
+  await page.getByRole('button', { name: '登录', exact: true }).waitFor()
+  assert.equal(await page.evaluate(() => document.documentElement.lang), 'zh-CN')
+})
+
+test('the way to the provider leads back to the view', async (t) => {
+  const page = await world.open(t, 'tickets?view=board', NOBODY)
+  const address = await page
+    .getByRole('link', { name: 'Sign in with your organization' })
+    .getAttribute('href')
+  assert.equal(address, '/auth/oauth/login?return_to=%2Fconsole%2Ftickets%3Fview%3Dboard')
+})
+
+test('a ticket of the provider that is not valid leaves the address, with a message', async (t) => {
+  const page = await world.open(t, 'orders#signed-in=abc', NOBODY)
+  await page.getByRole('alert').getByText('This sign-in took too long').waitFor()
+  assert.equal(new URL(page.url()).hash, '')
+})
+
+test('the colours follow the choice of the user', async (t) => {
+  const page = await world.open(t, 'orders', { colorScheme: 'light' })
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const light = await ground()
+  await page.getByLabel('Colours').selectOption('Dark')
+  assert.notEqual(await ground(), light)
+})
+
+test('a session that has ended asks for another sign-in, and goes on at the same view', async (t) => {
+  const page = await world.open(t, 'alerts')
+  await page.getByText('No alert was ever reported.').waitFor()
+  const list = await world.platform.call('GET', '/users')
+  const { items } = (await list.json()) as { items: { id: string; name: string }[] }
+  const id = items.find(({ name }) => name === 'the-admin')?.id ?? ''
+  await world.platform.call('PATCH', `/users/${id}`, { body: { roles: ['admin', 'devops'] } })
+  await page.getByRole('alert').getByText('Your session has ended').waitFor()
+  await page.getByLabel('Name', { exact: true }).fill('the-admin')
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.getByText('No alert was ever reported.').waitFor()
+})

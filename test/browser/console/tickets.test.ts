@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
+
+const world = consoleWorld()
+
+async function createTicket(title: string, more: object = {}): Promise<string> {
+  const body = { title, level: 'high', ...more }
+  const answer = await world.platform.call('POST', '/tickets', { body })
+  assert.equal(answer.status, 201)
+  return ((await answer.json()) as { id: string }).id
+}
+
+const editTicket = (id: string, body: object) => world.platform.call('PUT', `/tickets/${id}`, { body })
+const drawer = (page: Page, title: string) => page.getByRole('region', { name: title, exact: true })
+const column = (page: Page, status: string) => page.getByRole('region', { name: status, exact: true })
+
+test('without a ticket the list says so, in both languages', async (t) => {
+  const page = await world.open(t, 'tickets', { language: 'zh' })
+  await page.getByText('还没有工单。').waitFor()
+  await assertLooks(page, 'tickets-empty-zh')
+  await page.getByLabel('语言').selectOption('en')
+  await page.getByText('There are no tickets yet.').waitFor()
+})
+
+test('a ticket is created, taken, commented on and edited', async (t) => {
+  const page = await world.open(t, 'tickets')
+  await page.getByRole('button', { name: 'New ticket' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New ticket' })
+  await dialog.getByRole('button', { name: 'Create the ticket' }).click()
+  await dialog.getByText('This field is required.').first().waitFor()
+  await dialog.getByLabel('Ticket').fill('Printer is out of paper')
+  await dialog.getByLabel('Level').selectOption('Low')
+  await dialog.getByRole('button', { name: 'Create the ticket' }).click()
+  const shown = drawer(page, 'Printer is out of paper')
+  await shown.getByRole('button', { name: 'Start' }).click()
+  await shown.getByRole('button', { name: 'Assign to me' }).click()
+  await shown.getByRole('button', { name: 'Unassign' }).waitFor()
+  await shown.getByLabel('Comment').fill('Ordered paper')
+  await shown.getByRole('button', { name: 'Comment' }).click()
+  await shown.getByRole('list', { name: 'Comments' }).getByText('Ordered paper').waitFor()
+  await shown.getByRole('list', { name: 'History' }).getByText('Status: Open → In progress').waitFor()
+  await assertLooks(page, 'tickets-drawer')
+})
+
+test('the board shows each status, and follows the changes of others', async (t) => {
+  const id = await createTicket('The shop does not answer', { source: 'shop.web' })
+  await createTicket('Renew the certificate', { level: 'medium' })
+  const page = await world.open(t, 'tickets?view=board')
+  await page.getByText('Live', { exact: true }).waitFor()
+  await column(page, 'Open').getByText('The shop does not answer').waitFor()
+  await editTicket(id, { status: 'resolved' })
+  await column(page, 'Resolved').getByText('The shop does not answer').waitFor()
+  await column(page, 'Open').getByText('The shop does not answer').waitFor({ state: 'detached' })
+  await assertLooks(page, 'tickets-board')
+})
+
+test('a conflict shows both versions, and the change can be applied anyway', async (t) => {
+  const id = await createTicket('Two people at once')
+  const page = await world.open(t, `tickets/${id}`)
+  let isFirst = true
+  await page.route(`**/tickets/${id}`, async (route) => {
+    if (route.request().method() === 'PUT' && isFirst) {
+      isFirst = false
+      await editTicket(id, { level: 'low' })
+    }
+    await route.continue()
+  })
+  await drawer(page, 'Two people at once').getByRole('button', { name: 'Edit' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Edit' })
+  await dialog.getByLabel('Level').selectOption('Critical')
+  await dialog.getByRole('button', { name: 'Edit' }).click()
+  const conflict = page.getByRole('alertdialog', { name: 'Changed in the meantime' })
+  await conflict.getByRole('cell', { name: 'Low' }).waitFor()
+  await conflict.getByRole('button', { name: 'Apply my change anyway' }).click()
+  await drawer(page, 'Two people at once').getByText('Critical').first().waitFor()
+})
+
+test('a role sees only what it may do', async (t) => {
+  const id = await createTicket('Only to read')
+  const page = await world.open(t, `tickets/${id}`, { role: 'auditor' })
+  await drawer(page, 'Only to read').getByText('Open', { exact: true }).first().waitFor()
+  assert.equal(await page.getByRole('button', { name: /New ticket|Start|Edit|Comment/ }).count(), 0)
+})
+
+test('hostile text in every field is shown as text', async (t) => {
+  const id = await createTicket(HOSTILE, { description: `${HOSTILE}${'x'.repeat(10_000)}`, source: HOSTILE })
+  await editTicket(id, { comment: HOSTILE })
+  const page = await world.open(t, `tickets/${id}?view=board`)
+  await page.getByRole('list', { name: 'Comments' }).getByText(HOSTILE.slice(0, 40)).waitFor()
+  await assertLooks(page, 'tickets-hostile')
+})
+
+test('a ticket that cannot be read is described', async (t) => {
+  const page = await world.open(t, 'tickets/unknown')
+  await page.getByRole('alert').waitFor()
+  await assertLooks(page, 'tickets-failed')
+})
