@@ -57,6 +57,15 @@ function program(): Command {
     .addOption(configFile())
     .action(async (options) => (await import('../src/app/commands/config.ts')).showConfig(context, options))
 
+  platform
+    .command('doctor')
+    .description('check configuration, files, ports, clock, disk, database and bus, and print what to do')
+    .option('--json', 'print the findings as one JSON object')
+    .addOption(configFile())
+    .action(async (options) => {
+      exitCode = await (await import('../src/app/commands/doctor.ts')).runDoctor(context, options)
+    })
+
   const database = platform.command('db').description('the database schema').helpCommand(false)
   database
     .command('migrate')

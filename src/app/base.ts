@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { Config, LoadedConfig } from '../config/config.ts'
 import type { Messages } from '../domains/messages/index.ts'
@@ -49,6 +50,7 @@ export async function openBase(
   const { metrics, expose, close } = createMetrics({ logger })
   resources.defer(close)
   exposeProcess(metrics, config)
+  exposeDisk(metrics, config)
   const database = await openCurrentDatabase({ config, logger, metrics, readOnly: config.readOnly })
   resources.defer(() => database.close())
   const store = config.readOnly ? readOnly(database) : database
@@ -140,6 +142,26 @@ function exposeProcess(metrics: Metrics, { readOnly: isReadOnly }: Config): void
   metrics
     .gauge({ name: 'read_only', help: 'Whether this process refuses changes (1) or not (0).' })
     .set(isReadOnly ? 1 : 0)
+}
+
+function exposeDisk(metrics: Metrics, { dataDir }: Config): void {
+  const free = metrics.gauge({
+    name: 'disk_free_bytes',
+    help: 'Free space of the file system with the data directory.',
+  })
+  const size = metrics.gauge({
+    name: 'disk_size_bytes',
+    help: 'Size of the file system with the data directory.',
+  })
+  const collect = async () => {
+    // With PostgreSQL and a configured key there is no data directory.
+    const disk = await statfs(dataDir).catch(() => undefined)
+    if (!disk) return
+    const { bavail, blocks, bsize } = disk
+    free.set(bavail * bsize)
+    size.set(blocks * bsize)
+  }
+  metrics.onScrape(collect, [free, size], BACKLOG_AGE_MS)
 }
 
 function exposeBacklog(outbox: Messages, metrics: Metrics): void {

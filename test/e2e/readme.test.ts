@@ -26,6 +26,9 @@ const STEP_MS = 120_000
 // Messages wait for ever: nothing listens there. Decisions are what they are with a robot.
 const ROBOT = { ALERT_ROBOT_KIND: 'generic', ALERT_ROBOT_URL: 'http://127.0.0.1:1/robot' }
 
+// The configuration is in the directory of the data, and not where the shell is.
+const ISSUE = 'npx platform token issue admin --config "$CONFIG"'
+
 const isRoot = process.getuid?.() === 0
 
 const GUIDES = [
@@ -101,6 +104,28 @@ describe('the commands that the documents show', () => {
     }
   })
 
+  it('rotate the key as docs/guide/maintenance.md says, without a signed-out user', async () => {
+    using data = temporaryDirectory()
+    const values = { CONFIG: join(data.path, 'platform.toml'), DATA: data.path }
+    await using shells = startShells(data.path, {})
+    await shells.shell.run(WITHOUT_NPM)
+    await shells.shell.run(`touch '${values.CONFIG}'; CONFIG='${values.CONFIG}'`)
+    await using before = await servePlatform({ dataDir: data.path })
+    const issued = await shells.shell.run(ISSUE)
+    assert.equal(await statusWith(before, issued), 200)
+    await before.stop()
+    const seen: number[] = []
+    for (const { text } of shownIn('docs/guide/maintenance.md')) {
+      for (const { command, output } of stepsOf(text))
+        assert.match(await shells.shell.run(withValues(command, values)), patternOf(output), command)
+      await using restarted = await servePlatform({ dataDir: data.path })
+      seen.push(await statusWith(restarted, issued))
+      assert.equal(await statusWith(restarted, await shells.shell.run(ISSUE)), 200)
+      await restarted.stop()
+    }
+    assert.deepEqual(seen, [200, 401], 'a former token, with both keys and with the new one alone')
+  })
+
   it('print in docs/guide/sign-in.md what it says', async () => {
     await using provider = await startTestProvider({}, systemClock)
     const port = await freePort()
@@ -155,6 +180,10 @@ async function startWorld(env: Environment, configuration = ''): Promise<Place &
   const { shell, ownTerminal } = opening.use(startShells(data.path, env))
   const opened = opening.move()
   return { platform, shell, ownTerminal, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+async function statusWith({ url }: ServedPlatform, token: string): Promise<number> {
+  return (await fetch(`${url}/auth/me`, { headers: { authorization: `Bearer ${token}` } })).status
 }
 
 function serveTour(dataDir: string, env: Environment, configuration = ''): Promise<ServedPlatform> {

@@ -6,6 +6,7 @@ import type { Secret } from '../../kernel/secret.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import { quickCheck } from '../../store/quick-check.ts'
 import type { Store } from '../../store/store.ts'
+import { ownUrl } from '../own-url.ts'
 import { withUsers } from './user.ts'
 
 /** The user of the self-check: with the role that can do least, and a password that nobody knows. */
@@ -49,10 +50,4 @@ async function ensureUser(store: Store, users: Users): Promise<void> {
 
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof AppError && error.code === code
-}
-
-/** The URL at which this server reaches a listener of its own. */
-function ownUrl({ host, port }: { readonly host: string; readonly port: number }): string {
-  const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${local.includes(':') ? `[${local}]` : local}:${port}`
 }

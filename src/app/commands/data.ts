@@ -8,19 +8,16 @@ import {
 } from '../../domains/data-backups/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
 import type { PagePosition } from '../../kernel/page.ts'
-import { Secret } from '../../kernel/secret.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { SnapshotContents } from '../../ports/snapshots.ts'
 import { hashFile } from '../../store/file-hash.ts'
-import { readOnly } from '../../store/open.ts'
 import { requireFormat, restoreTarget } from '../../store/restore.ts'
 import { verifySnapshot } from '../../store/verify-snapshot.ts'
 import type { LoadedConfig } from '../../config/config.ts'
-import { createDomains, type Domains } from '../domains.ts'
+import type { Domains } from '../domains.ts'
+import { commandDomains } from './command-domains.ts'
 import { configOf, withDatabase, withStore, type CommandContext, type ConfigOptions } from './context.ts'
 import { withProgress } from './progress.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -210,20 +207,8 @@ type BackupParts = Domains['data-backups']
 
 async function withBackups<T>(loaded: LoadedConfig, use: (parts: BackupParts) => Promise<T>): Promise<T> {
   const { config } = loaded
-  return withStore(loaded, (opened) => {
-    const domains = createDomains({
-      config,
-      store: config.readOnly ? readOnly(opened) : opened,
-      clock: systemClock,
-      logger: silentLogger,
-      metrics: noMetrics,
-      delivery: NO_DELIVERY,
-      telemetryDelivery: NO_DELIVERY,
-      signingKeys: () => [new Secret('')],
-    })
+  return withStore(loaded, (store) => {
+    const { domains } = commandDomains({ config, store })
     return use(domains['data-backups'])
   })
 }
-
-/** A command leaves its events in the outbox; a running process delivers them. */
-const NO_DELIVERY = { wake: () => undefined, settled: () => Promise.resolve() }

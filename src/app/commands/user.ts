@@ -4,16 +4,12 @@ import { usersMirrored, type Auth, type Users } from '../../domains/users/index.
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Role } from '../../kernel/identity.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
 import type { PagePosition } from '../../kernel/page.ts'
 import type { RotatedKeys } from '../../kernel/secret.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import type { Delivery } from '../../ports/outbox.ts'
-import { readOnly } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
-import { createDomains } from '../domains.ts'
+import { commandDomains } from './command-domains.ts'
 import {
   configOf,
   parseTokenLifetime,
@@ -149,17 +145,9 @@ export async function withUsers<T>(
 ): Promise<T> {
   const { config } = loaded
   return withStore(loaded, (opened) => {
-    const store = config.readOnly ? readOnly(opened) : opened
-    const { users, auth } = createDomains({
-      config,
-      store,
-      clock: systemClock,
-      logger: silentLogger,
-      metrics: noMetrics,
-      delivery: NO_DELIVERY,
-      telemetryDelivery: NO_DELIVERY,
-      signingKeys: () => requireJwtSecrets(config),
-    }).users
+    const signingKeys = () => requireJwtSecrets(config)
+    const { store, domains } = commandDomains({ config, store: opened, signingKeys })
+    const { users, auth } = domains.users
     return use({ store, users, auth })
   })
 }
@@ -176,6 +164,3 @@ function requireJwtSecrets({ auth, dataDir }: Config): RotatedKeys {
       'Start `platform serve` once, which creates it, or set auth.jwt_secret.',
   )
 }
-
-/** A command leaves its events in the outbox; a running process delivers them. */
-const NO_DELIVERY: Delivery = { wake: () => undefined, settled: () => Promise.resolve() }

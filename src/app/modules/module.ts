@@ -7,6 +7,7 @@ import type { Secret } from '../../kernel/secret.ts'
 import type { Base } from '../base.ts'
 import { runnersOf } from '../domains.ts'
 import { VERSION } from '../version.ts'
+import { LISTEN_FAILURES } from './listen-failures.ts'
 
 export interface FirstAdmin {
   readonly name: string
@@ -48,12 +49,6 @@ export function httpOptions({ config, logger, metrics }: Base, module: ModuleNam
     readOnly: config.readOnly,
     rateLimitPerMinute: config.api.rateLimitPerMinute,
   }
-}
-
-const LISTEN_FAILURES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program uses this port',
-  EADDRNOTAVAIL: 'this host does not have this address',
-  EACCES: 'this port needs privileges',
 }
 
 /** Starts the server of a module at the address of its setting `<module>.listen`; returns `host:port`. */

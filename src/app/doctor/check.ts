@@ -1,0 +1,55 @@
+import type { LoadedConfig } from '../../config/config.ts'
+import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { DatabaseFacts } from '../../store/inspect-database.ts'
+
+/** From harmless to grave. */
+export const RESULTS = ['skipped', 'ok', 'warning', 'error'] as const
+export type CheckResult = (typeof RESULTS)[number]
+
+/** What a check has found of one thing. */
+export interface Finding {
+  /** The thing: a path, an address, a setting. */
+  readonly subject: string
+  readonly result: CheckResult
+  readonly detail: string
+  /** What to do; set for a warning and an error. */
+  readonly remedy?: string
+}
+
+export interface Check {
+  readonly name: string
+  /** Changes nothing. A rejection is an error of the check. */
+  run(parts: DoctorParts): Promise<readonly Finding[]>
+}
+
+/** What the checks share. */
+export interface DoctorParts {
+  readonly loaded: LoadedConfig
+  readonly clock: Clock
+  /** The user id of this process; undefined where there is none. */
+  readonly userId: number | undefined
+  /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */
+  database(): Promise<(DatabaseFacts & { readonly certificates: CertificateCounts }) | undefined>
+  /** Read once. Rejects if no server answers. */
+  bus(): Promise<BusFacts>
+}
+
+/** The registered certificates by their status. */
+export type CertificateCounts = readonly { readonly status: string; readonly certificates: number }[]
+
+export function skipped(subject: string, detail: string): Finding {
+  return { subject, result: 'skipped', detail }
+}
+
+export function fine(subject: string, detail: string): Finding {
+  return { subject, result: 'ok', detail }
+}
+
+export function warning(subject: string, detail: string, remedy: string): Finding {
+  return { subject, result: 'warning', detail, remedy }
+}
+
+export function fault(subject: string, detail: string, remedy: string): Finding {
+  return { subject, result: 'error', detail, remedy }
+}

@@ -1,0 +1,33 @@
+import { statSync } from 'node:fs'
+import type { Config } from '../../../config/config.ts'
+import { fault, fine, skipped, type Check, type Finding } from '../check.ts'
+
+const GROUP_OR_OTHERS = 0o077
+
+/** The files of the nightly routine, where it is configured. */
+export const backupCheck: Check = {
+  name: 'backup',
+  run: async ({ loaded: { config } }) =>
+    config.backup.drive.apiUrl === undefined
+      ? [skipped('backup.drive.api_url', 'is not set: there is no nightly routine')]
+      : filesOf(config).map(([setting, path]) => privateFile(setting, path)),
+}
+
+function filesOf({ backup: { drive, standby, encryption } }: Config): [setting: string, path: string][] {
+  const files: [string, string | undefined][] = [
+    ['backup.drive.token_file', drive.tokenFile],
+    ['backup.drive.secrets_file', drive.secretsFile],
+    ['backup.standby.token_file', standby.tokenFile],
+    ['backup.encryption.identity_file', encryption.identityFile],
+  ]
+  return files.flatMap(([setting, path]) => (path === undefined ? [] : [[setting, path]]))
+}
+
+function privateFile(setting: string, path: string): Finding {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  const subject = `${setting} ${path}`
+  if (!stats) return fault(subject, 'does not exist', 'see docs/guide/nightly.md')
+  const mode = stats.mode & 0o777
+  if ((mode & GROUP_OR_OTHERS) === 0) return fine(subject, `mode ${mode.toString(8)}`)
+  return fault(subject, `mode ${mode.toString(8)}: the routine refuses it`, `run: chmod 600 ${path}`)
+}

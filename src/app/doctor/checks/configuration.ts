@@ -1,0 +1,32 @@
+import { statSync } from 'node:fs'
+import { SETTING_TABLE } from '../../../config/schema.ts'
+import type { EffectiveSetting, LoadedConfig } from '../../../config/config.ts'
+import { fine, warning, type Check, type Finding } from '../check.ts'
+
+/** The configuration itself was checked when it was loaded: an error in it ends the doctor before its checks. */
+export const configurationCheck: Check = {
+  name: 'configuration',
+  run: async ({ loaded }) => [summary(loaded), ...privacyOf(loaded)],
+}
+
+function summary({ config, file, settings }: LoadedConfig): Finding {
+  const changed = settings.filter(({ source }) => source !== 'default').length
+  return fine(
+    file ?? 'defaults',
+    `modules ${config.modules.join(', ')}; ${changed} settings are not the default`,
+  )
+}
+
+/** A file with secrets is for its owner, and perhaps a group, alone. */
+function privacyOf({ file, settings }: LoadedConfig): Finding[] {
+  const secrets = settings.filter((setting) => isSecret(setting) && setting.source.startsWith('file '))
+  if (file === undefined || secrets.length === 0) return []
+  const mode = statSync(file).mode & 0o777
+  if ((mode & 0o007) === 0) return []
+  const keys = secrets.map(({ key }) => key).join(', ')
+  return [warning(file, `mode ${mode.toString(8)}: every user can read ${keys}`, `run: chmod o= ${file}`)]
+}
+
+function isSecret({ key }: EffectiveSetting): boolean {
+  return Object.entries(SETTING_TABLE).some(([name, { secret }]) => name === key && secret === true)
+}

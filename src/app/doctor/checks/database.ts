@@ -1,0 +1,64 @@
+import { databaseLocation } from '../../../config/address-types.ts'
+import { errorMessage } from '../../../kernel/errors.ts'
+import { MINUTE } from '../../../kernel/time.ts'
+import type { SchemaStatus } from '../../../store/migrate.ts'
+import { quickCheck } from '../../../store/quick-check.ts'
+import { fault, fine, skipped, warning, type Check, type DoctorParts, type Finding } from '../check.ts'
+
+const INTEGRITY_MS = MINUTE
+
+/** What a commit needs to survive a power failure; the key is the name of the engine's setting. */
+const EXPECTED: Readonly<Record<string, (value: string) => boolean>> = {
+  journal_mode: (value) => value === 'wal',
+  fsync: (value) => value === 'on',
+  full_page_writes: (value) => value === 'on',
+  synchronous_commit: (value) => value !== 'off' && value !== 'local',
+  server_encoding: (value) => value === 'UTF8',
+}
+
+/** Whether the database can be used, is undamaged, has the schema of this release, and commits durably. */
+export const databaseCheck: Check = {
+  name: 'database',
+  run: async (parts) => {
+    const name = databaseLocation.format(parts.loaded.config.database)
+    try {
+      const facts = await parts.database()
+      if (!facts) return [skipped(name, 'does not exist yet: `platform serve` creates it')]
+      return [
+        await integrity(name, parts),
+        schemaFinding(facts.schema),
+        ...Object.entries(facts.settings).map(([key, value]) => settingFinding(key, value)),
+      ]
+    } catch (error) {
+      return [fault(name, errorMessage(error), 'see docs/guide/operating.md, or restore a backup')]
+    }
+  },
+}
+
+async function integrity(name: string, { loaded }: DoctorParts): Promise<Finding> {
+  const limit = AbortSignal.timeout(INTEGRITY_MS)
+  try {
+    return fine(name, await quickCheck(loaded.config.database, limit))
+  } catch (error) {
+    if (limit.aborted) return skipped(name, 'the integrity check takes longer than a minute')
+    return fault(name, errorMessage(error), 'stop the platform, and restore the last backup')
+  }
+}
+
+function schemaFinding({ applied, pending, unknown }: SchemaStatus): Finding {
+  const newest = applied.at(-1)?.name ?? 'none'
+  if (pending.length > 0)
+    return warning(
+      'schema',
+      `${newest}; pending: ${pending.join(', ')}`,
+      'restart, or run: platform db migrate',
+    )
+  if (unknown.length === 0) return fine('schema', newest)
+  const names = unknown.map(({ name }) => name).join(', ')
+  return warning('schema', `a newer release has added ${names}`, 'upgrade this program')
+}
+
+function settingFinding(key: string, value: string): Finding {
+  if (EXPECTED[key]?.(value) ?? true) return fine(key, value)
+  return fault(key, `is ${value}`, 'change it: acknowledged changes can be lost, or text damaged')
+}

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs'
+import type { LoadedConfig } from '../../config/config.ts'
+import { inspectBus } from '../../infra/bus/inspect-bus.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { errorMessage } from '../../kernel/errors.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { inspectDatabase } from '../../store/inspect-database.ts'
+import { openDatabase } from '../database.ts'
+import { commandDomains } from '../commands/command-domains.ts'
+import { eventSubjects } from '../domains.ts'
+import { fault, type Check, type DoctorParts, type Finding } from './check.ts'
+import { backupCheck } from './checks/backup.ts'
+import { busCheck } from './checks/bus.ts'
+import { certificatesCheck } from './checks/certificates.ts'
+import { clockCheck } from './checks/clock.ts'
+import { configurationCheck } from './checks/configuration.ts'
+import { databaseCheck } from './checks/database.ts'
+import { diskCheck } from './checks/disk.ts'
+import { filesCheck } from './checks/files.ts'
+import { portsCheck } from './checks/ports.ts'
+
+/** In the order in which they are shown. */
+export const CHECKS: readonly Check[] = [
+  configurationCheck,
+  filesCheck,
+  portsCheck,
+  clockCheck,
+  diskCheck,
+  databaseCheck,
+  busCheck,
+  certificatesCheck,
+  backupCheck,
+]
+
+export interface CheckFinding extends Finding {
+  readonly check: string
+}
+
+/** Runs every check; none changes anything, and none keeps another one from running. */
+export async function examine(parts: DoctorParts, checks = CHECKS): Promise<CheckFinding[]> {
+  const found = await Promise.all(checks.map((check) => findingsOf(check, parts)))
+  return found.flat()
+}
+
+async function findingsOf(check: Check, parts: DoctorParts): Promise<CheckFinding[]> {
+  const findings = await check.run(parts).catch((error: unknown) => {
+    return [fault(check.name, errorMessage(error), 'see docs/guide/operating.md')]
+  })
+  return findings.map((finding) => ({ check: check.name, ...finding }))
+}
+
+export function doctorParts(loaded: LoadedConfig): DoctorParts {
+  const { bus } = loaded.config
+  return {
+    loaded,
+    clock: systemClock,
+    userId: process.getuid?.(),
+    database: once(() => readDatabase(loaded)),
+    bus: once(() => inspectBus(bus.urls.reveal(), eventSubjects())),
+  }
+}
+
+async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['database']> {
+  const { database } = config
+  if (database.kind === 'sqlite' && !existsSync(database.path)) return undefined
+  const opened = await openDatabase({ config, readOnly: true, metrics: noMetrics, logger: silentLogger })
+  try {
+    const facts = await inspectDatabase(opened, database, systemClock)
+    const { domains } = commandDomains({ config: { ...config, readOnly: true }, store: opened })
+    const isCurrent = facts.schema.pending.length === 0
+    const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
+    return { ...facts, certificates }
+  } finally {
+    await opened.close()
+  }
+}
+
+function once<T>(call: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => (result ??= call())
+}
