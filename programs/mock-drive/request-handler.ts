@@ -161,7 +161,7 @@ async function fieldsOf({ body }: Endpoint, request: IncomingMessage, content: A
 
 const NO_FIELDS = new Fields({})
 
-/** Returns what was sent. */
+/** Returns the response that was sent. */
 async function send(
   context: HandlerContext,
   request: IncomingMessage,

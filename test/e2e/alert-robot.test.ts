@@ -54,7 +54,7 @@ test('test-robot without a robot is wrong usage', async (t) => {
   assert.match(stderr, /^platform: alerts\.robot\.url: must be set/)
 })
 
-test('an alert of the api is sent by the worker; its decision, the metrics and the log say so, without a secret', async (t) => {
+test('an alert of the api is sent by the worker, and is in its decision, the metrics and the log, without a secret', async (t) => {
   const { dataDir, env, robots, scope, secrets } = await world(t)
   const platform = scope.use(await servePlatform({ dataDir, env: { ...env, LOG_LEVEL: 'debug' } }))
   robots.behave((response) => {

@@ -105,7 +105,7 @@ test('with a provider that is advertised elsewhere, everything is reached at the
 test('with the default address of the callback the api listens there too, if it can', async (t) => {
   const { platform } = await openWorld(t, { AUTH_OIDC_REDIRECT_URI: '' })
   const isListening = (message: string) => message === 'listening for sign-in'
-  const line = await eventually('the api to say so', () =>
+  const line = await eventually('the line in the log of the api', () =>
     platform
       .logs()
       .find(({ message }) => isListening(message) || message.startsWith('cannot listen for sign-in')),

@@ -20,7 +20,7 @@ import type { Store } from '../../src/store/store.ts'
 import { inTransactions, testStore } from './store.ts'
 import { fakeWaitingClock, type FakeWaitingClock } from './waiting-clock.ts'
 
-/** A program that a test plays: it ends when the test says so, and by SIGTERM unless it ignores that. */
+/** A program that a test plays: it ends at a call of the test, and by SIGTERM unless it ignores that. */
 export interface PlayedProgram extends Program {
   readonly host: string
   end(end: ProgramEnd): void

@@ -40,7 +40,7 @@ export interface DrillWorld extends Disposable {
   /** The live database. */
   readonly live: string
   readonly databases: DatabaseFiles
-  /** What the ticket was told, and the heartbeats. */
+  /** The calls of the ticket, and the heartbeats. */
   readonly tickets: readonly string[]
   readonly progress: readonly string[]
   /** Makes a package. */

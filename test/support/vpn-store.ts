@@ -9,7 +9,7 @@ import type { Clock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { HOUR, SECOND } from '../../src/kernel/time.ts'
-import type { SessionRegistry, SessionRequest } from '../../src/ports/session-registry.ts'
+import type { RegisteredSession, SessionRegistry, SessionRequest } from '../../src/ports/session-registry.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fakeClock, type FakeClock } from './clock.ts'
@@ -132,4 +132,25 @@ async function endProcessOf(store: Store, lease: string): Promise<void> {
     const ended = String(holder).replace(`/${process.pid}/`, `/${pid}/`)
     await db.updateTable('leases').set({ holder: ended }).where('name', '=', lease).execute()
   })
+}
+
+/** How long a gateway may be silent before other processes end its sessions. */
+export const DEAD_MS = 3 * HEARTBEAT_MS
+
+export const LOST_CONNECTION = { code: 1006, reason: 'the connection was lost' }
+
+export async function closeLost(registry: SessionRegistry, { id }: RegisteredSession): Promise<void> {
+  await registry.close([{ id, ...LOST_CONNECTION }])
+}
+
+/** Whether each gateway is alive, by its name. */
+export async function aliveGateways({ sessions }: VpnStoreWorld): Promise<Record<string, boolean>> {
+  const { gateways } = await sessions.tunnels()
+  return Object.fromEntries(gateways.map((gateway) => [gateway.name, gateway.alive]))
+}
+
+/** The audit entries, oldest first. */
+export async function auditTrailOf({ sessions }: VpnStoreWorld) {
+  const { items } = await sessions.audit({}, FIRST_PAGE)
+  return items.toReversed()
 }

@@ -54,7 +54,7 @@ describe('a command of the host', () => {
     assert.equal((await shell.run(['/etc/hostname'])).status, 'failed')
   })
 
-  it('that fails says so with its exit code and its last line, without control characters', async () => {
+  it('that fails is reported with its exit code and its last line, without control characters', async () => {
     const outcome = await shell.run(['sh', '-c', String.raw`printf 'first\nlast \033[31mred\n' >&2; exit 3`])
     assert.equal(reasonOf(outcome), 'sh: exit code 3: last  [31mred')
   })

@@ -23,7 +23,7 @@ const ENTRIES_PER_TURN = 256
 export class OpenDirectory implements Disposable {
   /** For messages. */
   readonly path: string
-  /** As it was when it was opened. */
+  /** At the time when it was opened. */
   readonly stats: BigIntStats
   readonly #file: number
   readonly #prefix: Buffer

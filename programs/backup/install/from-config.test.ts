@@ -36,7 +36,7 @@ test('the units follow the settings', () => {
   assert.equal(installSettingsOf(postgres.config).databaseFile, undefined)
 })
 
-test('the variables of a shell are those that settings come from', () => {
+test('the variables of a shell are the sources of settings', () => {
   assert.deepEqual(shellVariablesOf(load({ ...SERVER, PATH: '/usr/bin' })), [
     'DATA_DIR',
     'BACKUP_TIME_ZONE',

@@ -25,7 +25,7 @@ function existingFile(path: string, root: TargetRoot): string {
   return existsSync(located) ? located : path
 }
 
-/** A timer whose zone systemd does not know never elapses. Some names are in the package tzdata-legacy only. */
+/** systemd never starts a timer whose zone it does not know. Some names are in the package tzdata-legacy only. */
 function requireZone(timeZone: string, root: TargetRoot): void {
   const zones = root.locate(ZONES)
   const unknown = root.isHost || existsSync(zones)

@@ -13,7 +13,9 @@ import { Drill } from './drill.ts'
 import type { DrillCheck } from './drill-report.ts'
 
 // `BIT_FLIPS=1000` for the long form.
-const FLIPS = Number(process.env['BIT_FLIPS'] ?? 100)
+const FLIPS = Number(process.env['BIT_FLIPS'] ?? 60)
+// The index has the SHA-256 of the whole archive, so any bit shows the same.
+const HASHED_FLIPS = 5
 
 function flip(good: Buffer, chance: Chance): Buffer {
   const bytes = Buffer.from(good)
@@ -53,7 +55,7 @@ describe('a package of which one bit has changed', () => {
   }
 
   for (const isSealed of [false, true]) {
-    it(`fails archive-hash each time, and a later check where the index has the new hash (${isSealed ? 'sealed' : 'plain'})`, async (t) => {
+    it(`fails archive-hash, and a later check where the index has the new hash (${isSealed ? 'sealed' : 'plain'})`, async (t) => {
       const chance = chanceOf(t)
       const identity = await generateX25519Identity()
       const identityFile = join(w.directory, 'identity')
@@ -68,8 +70,10 @@ describe('a package of which one bit has changed', () => {
       const found = new Map<string, number>()
       for (let round = 0; round < FLIPS; round++) {
         const bytes = flip(good, chance)
-        const known = await drill(bytes, { ...sealed, sha256 })
-        assert.deepEqual(failed(known.checks), ['archive-hash'])
+        if (round < HASHED_FLIPS) {
+          const known = await drill(bytes, { ...sealed, sha256 })
+          assert.deepEqual(failed(known.checks), ['archive-hash'])
+        }
         const forged = await drill(bytes, sealed)
         const [name = 'none'] = failed(forged.checks)
         found.set(name, (found.get(name) ?? 0) + 1)

@@ -183,7 +183,7 @@ onEveryDialect('what replaces what', (dialect) => {
     assert.match(w.alerts[0]?.body ?? '', /CN=issuer 1.* ends 398 days before it/)
   })
 
-  test('the alert of a certificate that has ended says so', async () => {
+  test('the alert of a certificate that has ended names the end', async () => {
     await using w = await certificateWorld(dialect)
     await w.register({ notAfter: w.clock.now() - DAY })
     await w.inspect()

@@ -149,7 +149,7 @@ test('revoking is 200 with or without a reason, and again 200 without a change',
   assert.deepEqual([bare.status, bare.body.status, bare.body.revoke_reason], [200, 'revoked', null])
 })
 
-test('deleting is 204, the file is gone with the answer, and the certificate is 404 everywhere', async () => {
+test('deleting is 204, the file is removed before the answer, and the certificate is 404 everywhere', async () => {
   await using api = await startApi()
   const { body } = await api.call('POST', '/certificates', register(CERTIFICATE))
   assert.equal(readFileSync(join(api.directory, `${body.fingerprint_sha256}.pem`), 'utf8'), CERTIFICATE)

@@ -38,7 +38,7 @@ export class RunOutput {
     this.#append(this.#mask.write(mask.write(storable(decoder.decode(bytes, { stream: true })))))
   }
 
-  /** Adds what was held back. The lines of the platform itself follow, each on a line of its own. */
+  /** Adds the text that was retained to mask it. The lines of the platform itself follow, each on a line of its own. */
   end(lines: readonly string[] = []): void {
     for (const { decoder, mask } of Object.values(this.#streams))
       this.#append(this.#mask.write(mask.write(storable(decoder.decode())) + mask.end()))

@@ -187,7 +187,7 @@ export class SignIn {
     }
   }
 
-  /** The user of the platform that the claims name, created or changed when the rules say so. */
+  /** The user of the platform that the claims name, created or changed by the rules. */
   async #resolve(claims: Claims): Promise<User> {
     const rules = this.#configured()
     const name = userNameOf(claims, rules)

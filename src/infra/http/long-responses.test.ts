@@ -61,7 +61,7 @@ describe('long responses', () => {
     assert.deepEqual(response.ends, ['token'])
   })
 
-  test('end when the server stops, also those that are added later', () => {
+  test('end when the server stops, also when they are added later', () => {
     const { responses, add } = world()
     const first = add(BEARER)
     const removed = add(BEARER)

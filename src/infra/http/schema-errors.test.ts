@@ -35,7 +35,7 @@ const { value: aValue } = fc.letrec((tie) => ({
 const shown = (errors: readonly SchemaError[]) =>
   errors.map(({ instancePath, keyword, message }) => `${instancePath} ${keyword} ${message}`).toSorted()
 
-test('the faults of a value are those that the library describes', (t: TestContext) => {
+test('the library describes the faults of a value', (t: TestContext) => {
   const cases = SCHEMAS.map((schema) => ({ library: Compile(schema), describe: schemaErrors(schema) }))
   let faulty = 0
   fc.assert(

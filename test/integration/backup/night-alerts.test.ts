@@ -150,7 +150,7 @@ test('the standby reports under its own source', async () => {
   assert.match(alert?.body ?? '', /^weight=2 alarm_id=backup\.start\nJob/)
 })
 
-test('a lost night has one critical ticket for its date, whoever opens it', async () => {
+test('a lost night has one critical ticket for its date, from any process', async () => {
   const ticket = lostNightTicket('2026-01-31', 'It failed 8 times: no_space.')
   await nightAlerts().alerts.openTicket(ticket)
   await nightAlerts().alerts.openTicket(ticket)

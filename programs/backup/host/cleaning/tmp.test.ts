@@ -175,7 +175,7 @@ describe('the step tmp', () => {
     const replacing: FileChanges = {
       ...hostFileChanges,
       removeFile(directory, name) {
-        // The directory that is being cleaned, and those that come later.
+        // The directory that is being cleaned, and later ones.
         if (!isReplaced)
           for (const each of ['a', 'b', 'c', 'd']) {
             renameSync(join(root, each), join(base, each))
