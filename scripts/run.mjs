@@ -24,6 +24,7 @@ const TARGETS = {
   bench: { run: ['bench/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE], needsDebianPackages: true },
   build: { run: ['scripts/build-platform.ts'], builds: [CONSOLE] },
   'build:ticket-notify': { run: ['scripts/build-ticket-notify.ts'] },
+  cluster: { run: ['scripts/cluster.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
   chaos: { run: ['test/chaos/run.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
 }
 
