@@ -111,6 +111,7 @@ export function createDomains(options: DomainsOptions) {
     alerts: alerts.alerts,
     expiryMs: config.orders.expiryMs,
     scanEveryMs: config.worker.orderScanMs,
+    archiveAfterMs: config.orders.archiveAfterMs,
   })
   const tokens = lazyTokens(() =>
     createTokens({ secret: signingKey(), clock, ttlMs: config.auth.tokenTtlMs }),

@@ -16,6 +16,7 @@ import { addDataBackups } from './migrations/0012-data-backups.ts'
 import { addCommands } from './migrations/0013-commands.ts'
 import { addSignIn } from './migrations/0014-sign-in.ts'
 import { eventOrder } from './migrations/0015-event-order.ts'
+import { orderArchive } from './migrations/0018-order-archive.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addCommands,
   addSignIn,
   eventOrder,
+  orderArchive,
 ]
 
 // Any number that no other program uses for a lock in the same database.
