@@ -16,6 +16,7 @@ import { robotStorm } from './robot-storm.ts'
 import { supervision } from './supervision.ts'
 import type { Scenario } from './support/scenario.ts'
 import { telemetryStorm } from './telemetry-storm.ts'
+import { twoServers } from './two-servers.ts'
 import { workers } from './workers.ts'
 
 /** Every scenario, grouped by the kind of its fault. */
@@ -30,6 +31,7 @@ export const SCENARIOS: readonly Scenario[] = [
   clockJumps,
   massExpiry,
   workers,
+  twoServers,
   drain,
   supervision,
   lockContention,

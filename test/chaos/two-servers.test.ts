@@ -1,0 +1,4 @@
+import { shortForm } from './support/short-form.ts'
+import { twoServers } from './two-servers.ts'
+
+shortForm(twoServers)
