@@ -128,8 +128,7 @@ export function parseInlineTable(text: string): Readonly<Record<string, unknown>
   const toml = text.replaceAll(/("[^"\\]*")\s*:/g, '$1 =')
   try {
     const { table, ...others } = parse(`table = ${toml}`)
-    if (!isTable(table) || Object.keys(others).length > 0) return undefined
-    return Object.fromEntries<unknown>(Object.entries(table))
+    return isTable(table) && Object.keys(others).length === 0 ? { ...table } : undefined
   } catch {
     return undefined
   }
