@@ -35,7 +35,8 @@ function settingRow([key, setting]: readonly [string, Setting]): string[] {
   ]
 }
 
-function variableCell({ name, when }: EnvironmentVariable): string {
+function variableCell({ name, member, when }: EnvironmentVariable): string {
+  if (member !== undefined) return `${code(name)}, a table with ${code(member)}`
   return when ? `${code(name)} ${when.documented}` : code(name)
 }
 

@@ -20,6 +20,22 @@ describe('the table [backup]', () => {
     assert.deepEqual(keys.config.backup.remoteKeep, { daily: 9, weekly: 4, monthly: 3 })
   })
 
+  test('takes remote_keep from one variable, as a table of TOML or JSON', () => {
+    for (const text of ['{ daily = 1, weekly = 2 }', '{"daily":1,"weekly":2}']) {
+      const { remoteKeep } = load('', { BACKUP_REMOTE_KEEP: text, BACKUP_REMOTE_KEEP_WEEKLY: '9' }).config
+        .backup
+      assert.deepEqual(remoteKeep, { daily: 1, weekly: 9, monthly: 12 })
+    }
+    for (const text of ['7', '{ daily = 1', '{ daily = "x" }', '{ daily = 1 }\nweekly = 2']) {
+      const [line = ''] = linesOf('', { BACKUP_REMOTE_KEEP: text })
+      assert.match(
+        line,
+        /^environment BACKUP_REMOTE_KEEP: backup\.remote_keep\.daily: expected an integer/,
+        text,
+      )
+    }
+  })
+
   for (const [wrong, expected] of [
     ['windw_start = "02:00"', 'windw_start: expected a known key, did you mean backup.window_start?'],
     ['window_start = "2:00"', 'window_start: expected a time of the day such as 02:00'],

@@ -17,6 +17,12 @@ import { choice, duration, integerWithin, path, trueOrFalse } from './value-type
 /** In their order. */
 const CLEANING_STEPS = ['packages', 'journal', 'tmp', 'media', 'containers', 'page-cache'] as const
 
+/** A member of `remote_keep`, whose variable may be the whole table. */
+const keptCount = (member: string) => [
+  { name: `BACKUP_REMOTE_KEEP_${member.toUpperCase()}` },
+  { name: 'BACKUP_REMOTE_KEEP', member },
+]
+
 const backupCount = integerWithin({ minimum: 0, maximum: 10_000 })
 const waitingTime = duration({ minimum: SECOND, maximum: DAY })
 
@@ -82,14 +88,17 @@ export const BACKUP_SETTINGS = {
   }),
   'backup.remote_keep.daily': setting(backupCount, {
     description: 'Of how many days the newest backup stays on the drive.',
+    environment: keptCount('daily'),
     default: '7',
   }),
   'backup.remote_keep.weekly': setting(backupCount, {
     description: 'Of how many weeks the newest backup stays on the drive.',
+    environment: keptCount('weekly'),
     default: '4',
   }),
   'backup.remote_keep.monthly': setting(backupCount, {
     description: 'Of how many months the newest backup stays on the drive.',
+    environment: keptCount('monthly'),
     default: '12',
   }),
   'backup.platform_api': setting(httpUrl, {

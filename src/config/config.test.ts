@@ -298,7 +298,7 @@ describe('for every setting', () => {
   for (const [key, sample] of Object.entries(SAMPLES)) {
     const { toml, fileText = JSON.parse(toml), env, envText = env, beside = '' } = sample
     const setting = SETTING_TABLE[key] ?? assert.fail(key)
-    const variable = variablesOf(key, setting).at(-1)?.name ?? ''
+    const variable = variablesOf(key, setting).findLast(({ member }) => member === undefined)?.name ?? ''
     const shown = (loaded: LoadedConfig): unknown => loaded.settings.find((each) => each.key === key)
 
     test(`the environment beats the file, and the file the default: ${key}`, () => {

@@ -15,6 +15,8 @@ export interface DefaultContext {
 
 export interface EnvironmentVariable {
   readonly name: string
+  /** The variable is a table, `{ daily = 7 }` or in JSON; this member of it is the value. */
+  readonly member?: string
   /** The modules with which the variable has this meaning; left out: all. */
   readonly when?: { readonly documented: string; holds(modules: readonly ModuleName[]): boolean }
 }

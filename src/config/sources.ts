@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Problem } from './config-error.ts'
 import type { Environment } from './env.ts'
 import { variablesOf, type Setting } from './setting.ts'
-import { readTomlFile, type TomlFile } from './toml-file.ts'
+import { parseInlineTable, readTomlFile, type TomlFile } from './toml-file.ts'
 import { textOfToml, type ModuleName } from './value-types.ts'
 
 export interface SourceOptions {
@@ -37,9 +37,12 @@ export function givenValue(
   modules: readonly ModuleName[],
 ): GivenValue | undefined {
   if (key === 'module' && moduleOverride !== undefined) return givenText(moduleOverride, 'option --module')
-  for (const { name, when } of variablesOf(key, setting)) {
+  for (const { name, when, member } of variablesOf(key, setting)) {
     const text = readVariable(env, name)
-    if (text !== undefined && (when?.holds(modules) ?? true)) return givenText(text, `environment ${name}`)
+    if (text === undefined || !(when?.holds(modules) ?? true)) continue
+    const given =
+      member === undefined ? givenText(text, `environment ${name}`) : givenMember(text, name, member)
+    if (given) return given
   }
   const inFile = file.values.get(key)
   return inFile && { ...inFile, text: textOfToml(inFile.value, setting.type) }
@@ -47,6 +50,14 @@ export function givenValue(
 
 function givenText(text: string, source: string): GivenValue {
   return { text, value: text, source }
+}
+
+/** Undefined when the table does not have the member. */
+function givenMember(table: string, variable: string, member: string): GivenValue | undefined {
+  const source = `environment ${variable}`
+  const members = parseInlineTable(table)
+  if (!members) return { text: undefined, value: table, source }
+  return Object.hasOwn(members, member) ? givenText(String(members[member]), source) : undefined
 }
 
 /** A variable's value. An empty variable counts as unset: unit files and compose files cannot unset one. */

@@ -121,3 +121,16 @@ function expectedInstead(path: KeyPath): string {
   const isTableExpected = TABLES.has(key) || (isInCommands && suggestion === '')
   return isTableExpected ? `a table [${key}]` : `a known key${suggestion}`
 }
+
+/** The members of an inline table of TOML, or of an object of JSON; undefined for any other text. */
+export function parseInlineTable(text: string): Readonly<Record<string, unknown>> | undefined {
+  // An object of JSON is a table of TOML with other signs after its keys.
+  const toml = text.replaceAll(/("[^"\\]*")\s*:/g, '$1 =')
+  try {
+    const { table, ...others } = parse(`table = ${toml}`)
+    if (!isTable(table) || Object.keys(others).length > 0) return undefined
+    return Object.fromEntries<unknown>(Object.entries(table))
+  } catch {
+    return undefined
+  }
+}
