@@ -128,7 +128,8 @@ export function parseInlineTable(text: string): Readonly<Record<string, unknown>
   const toml = text.replaceAll(/("[^"\\]*")\s*:/g, '$1 =')
   try {
     const { table, ...others } = parse(`table = ${toml}`)
-    return isTable(table) && Object.keys(others).length === 0 ? { ...table } : undefined
+    if (!isTable(table) || Object.keys(others).length > 0) return undefined
+    return Object.fromEntries<unknown>(Object.entries(table))
   } catch {
     return undefined
   }
