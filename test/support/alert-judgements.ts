@@ -56,7 +56,7 @@ export type JudgedStep = readonly [
   what: Severity | 'by hand' | 'unfreeze' | 'acknowledge' | 'time',
 ]
 
-export function judgeStep(alert: Alert | undefined, [minute, what]: JudgedStep): Judgement[] {
+function judgeStep(alert: Alert | undefined, [minute, what]: JudgedStep): Judgement[] {
   const cause = { at: minute * MINUTES, actor: 'anna' }
   if (!alert) return [judgeFirst(reportOf(what as Severity), 'id', cause)]
   if (what === 'by hand') return judgeRecovery(alert, cause)

@@ -110,7 +110,7 @@ export async function writeNumbered(
   }
 }
 
-export function numberIn({ payload }: BusMessage): number {
+function numberIn({ payload }: BusMessage): number {
   return (JSON.parse(payload) as { data: number }).data
 }
 
