@@ -55,7 +55,8 @@ export async function openBase(
   resources.defer(() => database.close())
   const store = config.readOnly ? readOnly(database) : database
   const bus = createNatsBus({
-    servers: config.bus.urls.reveal(),
+    servers: config.bus.server.urls.reveal(),
+    replicas: config.bus.replicas,
     name: `platform ${VERSION} on ${hostname()}`,
     streamSubjects: eventSubjects(),
     logger: logger.child({ part: 'bus' }),

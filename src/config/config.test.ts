@@ -30,7 +30,7 @@ test('without a file and an environment everything has its default', () => {
       name: hostname(),
     },
     database: { kind: 'sqlite', path: path('data/platform.db') },
-    bus: { urls: '**redacted**', text: 'nats://127.0.0.1:9996' },
+    bus: { server: { urls: '**redacted**', text: 'nats://127.0.0.1:9996' } },
     auth: {
       tokenTtlMs: 3_600_000,
       trustedProxies: [
@@ -159,6 +159,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     env: 'tls://me:canary@c:3',
     envText: `tls://${SECRET}@c:3`,
   },
+  'bus.replicas': { toml: '3', env: '5' },
   'auth.jwt_secret': {
     toml: '"canary-9fK2pX7vQmB4tZ8nLw3RsY6jHd"',
     fileText: SECRET,
@@ -204,6 +205,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'vpn.connection_burst': { toml: '3', env: '4' },
   'vpn.sessions_per_user': { toml: '1', env: '2' },
   'orders.expiry': { toml: '"1h"', env: '2h' },
+  'orders.archive_after': { toml: '"90d"', env: '1d' },
   'messages.keep': { toml: '"1d"', env: '2d' },
   'telemetry.max_pending': { toml: '1', env: '2' },
   'telemetry.rate': { toml: '1', env: '2' },
@@ -331,14 +333,14 @@ test('secrets are in the configuration as secrets', () => {
   assert.equal(config.auth.jwtSecrets?.[0].reveal(), 'sss-9fK2pX7vQmB4tZ8nLw3RsY6jHd0c')
   assert.ok(config.database.kind === 'postgres')
   assert.equal(config.database.url.reveal(), 'postgresql://me:hunter2@db/platform')
-  assert.deepEqual(config.bus.urls.reveal(), ['nats://me:p%40ss@bus:1'])
+  assert.deepEqual(config.bus.server.urls.reveal(), ['nats://me:p%40ss@bus:1'])
   assert.doesNotMatch(JSON.stringify(config), /hunter2|p%40ss|sss/)
 })
 
 test('a token of the bus stands before the host alone', () => {
   const { bus } = configOf('bus.server = "nats://token@bus"')
-  assert.deepEqual(bus.urls.reveal(), ['nats://token@bus:4222'])
-  assert.equal(bus.text, `nats://${SECRET}@bus:4222`)
+  assert.deepEqual(bus.server.urls.reveal(), ['nats://token@bus:4222'])
+  assert.equal(bus.server.text, `nats://${SECRET}@bus:4222`)
 })
 
 test('--module beats the environment and the file', () => {

@@ -148,7 +148,11 @@ const SETTINGS = {
       'The NATS servers, tried in this order. A login is written `nats://user:password@host:port`.',
     default: 'nats://127.0.0.1:9996',
     secret: true,
-    property: 'bus',
+  }),
+  'bus.replicas': setting(integerWithin({ minimum: 1, maximum: 5 }), {
+    description:
+      'How many servers of a NATS cluster store the stream of the platform. Set, it also changes an existing stream.',
+    documentedDefault: '1 for a new stream; an existing one keeps its number',
   }),
   'auth.jwt_secret': setting(signingKeys, {
     description:
@@ -263,6 +267,9 @@ const SETTINGS = {
     description: 'How long an order may stay pending when it names no time itself.',
     default: '15m', // docs/specification.md, Limits
     environment: [{ name: 'ORDER_EXPIRY' }],
+  }),
+  'orders.archive_after': setting(durationFrom(SECOND), {
+    description: 'How long after its end an order moves to the archive. Unset, orders stay.',
   }),
   'messages.keep': setting(durationFrom(SECOND), {
     description: 'How long delivered messages are kept.',

@@ -93,7 +93,9 @@ describe('streams', () => {
 
   it('adds new subjects to the stream that an older version has created', async (t) => {
     const nats = await openServer(t, { jetstream: true })
-    const older = await waitForConnection(openBus(t, [nats.url], [], ['order.created', 'ticket.>']))
+    const older = await waitForConnection(
+      openBus(t, [nats.url], [], { streamSubjects: ['order.created', 'ticket.>'] }),
+    )
     const sent = [message('order.created', '1'), message('alert.raised', '2')]
     await older.publish(sent)
     const bus = await waitForConnection(openBus(t, [nats.url]))

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { connect } from '@nats-io/transport-node'
-import { createNatsBus } from '../../src/infra/bus/nats.ts'
+import { createNatsBus, type NatsBusOptions } from '../../src/infra/bus/nats.ts'
 import type { Bus, BusMessage, PublishResult } from '../../src/kernel/bus.ts'
 import type { LogFields, Logger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
@@ -38,12 +38,16 @@ export function openBus(
   t: TestContext,
   servers: readonly string[],
   lines: Line[] = [],
-  streamSubjects: readonly string[] = STREAM_SUBJECTS,
+  {
+    streamSubjects = STREAM_SUBJECTS,
+    replicas,
+  }: Partial<Pick<NatsBusOptions, 'streamSubjects' | 'replicas'>> = {},
 ): Bus {
   const bus = createNatsBus({
     servers,
     name: 'test',
     streamSubjects,
+    replicas,
     logger: recordingLogger(lines),
     metrics: noMetrics,
   })

@@ -96,8 +96,8 @@ function announceAdmin({ stderr }: CommandContext, { name, password }: FirstAdmi
 
 function warnWithoutBus({ busState }: Platform, { bus }: Config, logger: Logger): void {
   if (busState() === 'connected') return
-  const hint = busHint(bus.urls.reveal())
-  const fields = { bus: bus.text, ...(hint && { hint }) }
+  const hint = busHint(bus.server.urls.reveal())
+  const fields = { bus: bus.server.text, ...(hint && { hint }) }
   logger.warn(
     fields,
     'not connected to the message bus: the platform works, and stores events until it is connected',

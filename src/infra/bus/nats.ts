@@ -35,6 +35,8 @@ export interface NatsBusOptions {
   readonly name: string
   /** Subjects that a stream must store if the server has JetStream, as patterns. The bus creates a stream for them. */
   readonly streamSubjects: readonly string[]
+  /** How many servers store the stream that the bus creates; undefined: one, and an existing stream stays as it is. */
+  readonly replicas?: number | undefined
   readonly logger: Logger
   readonly metrics: Metrics
 }
@@ -50,10 +52,12 @@ export function createNatsBus(options: NatsBusOptions): Bus {
 }
 
 class NatsBus implements Bus {
-  readonly #servers: readonly string[]
+  /** In the order in which they are tried. */
+  #servers: readonly string[]
   readonly #name: string
   readonly #logger: Logger
   readonly #streamSubjects: readonly string[]
+  readonly #replicas: number | undefined
   readonly #jetStream = new JetStreamOpener()
   readonly #connected: Gauge
   readonly #reconnects: Counter
@@ -63,13 +67,16 @@ class NatsBus implements Bus {
   readonly #running: Promise<void>
   #state: BusState = 'disconnected'
   #session: BusSession | undefined
+  /** The server of the last session. */
+  #server = ''
   #sessionCount = 0
   #closed: Promise<void> | undefined
 
-  constructor({ servers, name, streamSubjects, logger, metrics }: NatsBusOptions) {
+  constructor({ servers, name, streamSubjects, replicas, logger, metrics }: NatsBusOptions) {
     this.#servers = servers
     this.#name = name
     this.#streamSubjects = streamSubjects
+    this.#replicas = replicas
     this.#logger = logger
     this.#connected = metrics.gauge({
       name: 'bus_connected',
@@ -128,13 +135,20 @@ class NatsBus implements Bus {
   async #connectToAny(closing: AbortSignal): Promise<BusSession | undefined> {
     for (const text of this.#servers) {
       try {
-        return await this.#connect(parseServer(text), closing)
+        const session = await this.#connect(parseServer(text), closing)
+        this.#server = text
+        return session
       } catch (error) {
         if (closing.aborted) return undefined
         this.#logFailure(error)
       }
     }
     return undefined
+  }
+
+  /** Tries the other servers first from now on. */
+  #avoidServer(): void {
+    this.#servers = [...this.#servers.filter((each) => each !== this.#server), this.#server]
   }
 
   async #connect(server: BusServer, closing: AbortSignal): Promise<BusSession> {
@@ -149,7 +163,7 @@ class NatsBus implements Bus {
       reconnect: false,
     })
     const coverage = await this.#openCoverage(connection)
-    const session = new BusSession(connection, coverage)
+    const session = new BusSession(connection, coverage, { hasAlternative: this.#servers.length > 1 })
     const result = await Promise.race([readCoverage(coverage), session.lost])
     if (typeof result === 'string') throw new Error(result)
     this.#onConnected(server, result)
@@ -158,7 +172,12 @@ class NatsBus implements Bus {
 
   async #openCoverage(connection: NatsConnection): Promise<StreamCoverage> {
     const jetStream = await this.#jetStream.open(connection)
-    return new StreamCoverage({ jetStream, streamSubjects: this.#streamSubjects, logger: this.#logger })
+    return new StreamCoverage({
+      jetStream,
+      streamSubjects: this.#streamSubjects,
+      replicas: this.#replicas,
+      logger: this.#logger,
+    })
   }
 
   /** Publishes on the session until it is lost; returns how long it lasted, in milliseconds. */
@@ -169,6 +188,7 @@ class NatsBus implements Bus {
     this.#enter('connected')
     const reason = await session.lost
     this.#session = undefined
+    if (session.lacksJetStream) this.#avoidServer()
     if (this.#enter('disconnected')) this.#logger.warn({ reason }, 'bus disconnected; reconnecting')
     return systemClock.monotonic() - startedAt
   }

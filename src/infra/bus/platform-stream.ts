@@ -19,6 +19,13 @@ const MAX_AGE_MS = 7 * DAY
  */
 const DUPLICATE_WINDOW_MS = 30 * MINUTE
 
+export interface PlatformStreamOptions {
+  /** As patterns. */
+  readonly subjects: readonly string[]
+  /** How many servers store the stream; undefined leaves a stream as it is. */
+  readonly replicas: number | undefined
+}
+
 /**
  * Creates the stream `PLATFORM` for the subjects that no other stream takes, or adds the subjects that it lacks.
  * Returns the subjects added. Rejects if the server refuses. Streams of operators are not changed.
@@ -26,7 +33,7 @@ const DUPLICATE_WINDOW_MS = 30 * MINUTE
 export async function ensurePlatformStream(
   { streams }: JetStream,
   existing: readonly StreamConfig[],
-  subjects: readonly string[],
+  { subjects, replicas }: PlatformStreamOptions,
 ): Promise<readonly string[]> {
   const ours = existing.find(isOurs)
   const taken = existing.filter((config) => config !== ours).flatMap(subjectsOf)
@@ -35,8 +42,23 @@ export async function ensurePlatformStream(
   const missing = notCovered(wanted, current)
   if (missing.length === 0) return missing
   if (ours) await streams.update(STREAM_NAME, { subjects: [...missing, ...notCovered(current, missing)] })
-  else await streams.add(newStream(missing))
+  else await streams.add(newStream(missing, replicas))
   return missing
+}
+
+/**
+ * Gives the stream `PLATFORM` the wanted number of replicas, and returns the former number; undefined when nothing is to
+ * be changed. Rejects if the server refuses, for example because the cluster has fewer servers.
+ */
+export async function ensureReplicas(
+  { streams }: JetStream,
+  existing: readonly StreamConfig[],
+  replicas: number | undefined,
+): Promise<number | undefined> {
+  const ours = existing.find(isOurs)
+  if (!ours || replicas === undefined || ours.num_replicas === replicas) return undefined
+  await streams.update(STREAM_NAME, { num_replicas: replicas })
+  return ours.num_replicas
 }
 
 /** A mirror has no subjects. */
@@ -52,7 +74,7 @@ function notCovered(patterns: readonly string[], by: readonly string[]): string[
   return patterns.filter((pattern) => !by.some((wider) => patternCovers(wider, pattern)))
 }
 
-function newStream(subjects: readonly string[]) {
+function newStream(subjects: readonly string[], replicas: number | undefined) {
   return {
     name: STREAM_NAME,
     description: DESCRIPTION,
@@ -60,5 +82,6 @@ function newStream(subjects: readonly string[]) {
     storage: StorageType.File,
     max_age: nanos(MAX_AGE_MS),
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+    ...(replicas !== undefined && { num_replicas: replicas }),
   }
 }

@@ -15,6 +15,11 @@ const CONFIRMATION_MS = 5 * SECOND
 /** Finds a deleted stream, or the end of a problem, also while nothing is published. */
 const COVERAGE_CHECK_MS = 5 * SECOND
 
+export interface SessionOptions {
+  /** Whether there is another server to go to when JetStream does not answer on this one. */
+  readonly hasAlternative: boolean
+}
+
 /**
  * One connection from its greeting to its loss; it never reconnects. So a confirmation always concerns messages of the
  * same connection: a flush that succeeds on the next one says nothing about what the last one lost.
@@ -24,6 +29,7 @@ export class BusSession {
   readonly lost: Promise<string>
   readonly #connection: NatsConnection
   readonly #coverage: StreamCoverage
+  readonly #hasAlternative: boolean
   readonly #inbox = createInbox()
   readonly #batches = new Map<number, Batch>()
   readonly #loss = Promise.withResolvers<string>()
@@ -32,10 +38,12 @@ export class BusSession {
   #sending: Promise<void> = Promise.resolve()
   #lastError: string | undefined
   #isLost = false
+  #lacksJetStream = false
 
-  constructor(connection: NatsConnection, coverage: StreamCoverage) {
+  constructor(connection: NatsConnection, coverage: StreamCoverage, { hasAlternative }: SessionOptions) {
     this.#connection = connection
     this.#coverage = coverage
+    this.#hasAlternative = hasAlternative
     this.lost = this.#loss.promise
     connection.subscribe(`${this.#inbox}.*.*`, {
       callback: (error, answer) => {
@@ -50,6 +58,11 @@ export class BusSession {
   /** Why messages wait although the server is connected. */
   get problem(): string | undefined {
     return this.#coverage.problem
+  }
+
+  /** Whether the session was given up because JetStream did not answer: the server may be cut off from its cluster. */
+  get lacksJetStream(): boolean {
+    return this.#lacksJetStream
   }
 
   /** Sends after all messages of earlier calls; the confirmations of several calls may overlap. */
@@ -80,6 +93,7 @@ export class BusSession {
       await this.#coverage.refresh()
     } catch {
       batch.settleRest(failed(this.#coverage.problem ?? 'the streams of the bus cannot be read'))
+      this.#onCoverageFailure()
       return
     }
     // No await from here to the flush: the whole batch is sent on the connection in its present state.
@@ -152,7 +166,13 @@ export class BusSession {
 
   #checkCoverage(): void {
     // A failure is kept in `problem`.
-    this.#coverage.refresh().catch(() => undefined)
+    this.#coverage.refresh().catch(() => this.#onCoverageFailure())
+  }
+
+  #onCoverageFailure(): void {
+    if (!this.#hasAlternative || this.#isLost) return
+    this.#lacksJetStream = true
+    this.#lose('JetStream does not answer; another server is tried')
   }
 
   async #watch(): Promise<void> {

@@ -4,7 +4,7 @@ import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
 import type { JetStream } from './jetstream.ts'
-import { ensurePlatformStream, STREAM_NAME, subjectsOf } from './platform-stream.ts'
+import { ensurePlatformStream, ensureReplicas, STREAM_NAME, subjectsOf } from './platform-stream.ts'
 import { matcherOf } from './subjects.ts'
 
 /** An operator's new stream is noticed after this time; until then its messages are confirmed by a flush. */
@@ -18,6 +18,8 @@ export interface StreamCoverageOptions {
   readonly jetStream: JetStream
   /** Subjects that a stream must store, as patterns. */
   readonly streamSubjects: readonly string[]
+  /** Of the platform's stream; undefined leaves a stream as it is. */
+  readonly replicas: number | undefined
   readonly logger: Logger
 }
 
@@ -29,6 +31,7 @@ export class StreamCoverage {
   readonly #jetStream: JetStream
   readonly #streamSubjects: readonly string[]
   readonly #needsStream: RegExp
+  readonly #replicas: number | undefined
   readonly #logger: Logger
   #acknowledged: RegExp | undefined
   #hasJetStream = false
@@ -37,11 +40,13 @@ export class StreamCoverage {
   #failure: string | undefined
   #waitingSubject: string | undefined
   #isPrepared = false
+  #replicasFailure: string | undefined
 
-  constructor({ jetStream, streamSubjects, logger }: StreamCoverageOptions) {
+  constructor({ jetStream, streamSubjects, replicas, logger }: StreamCoverageOptions) {
     this.#jetStream = jetStream
     this.#streamSubjects = streamSubjects
     this.#needsStream = matcherOf(streamSubjects)
+    this.#replicas = replicas
     this.#logger = logger
   }
 
@@ -112,12 +117,32 @@ export class StreamCoverage {
   /** Returns why the platform's stream cannot be created. */
   async #ensureStream(streams: readonly StreamConfig[]): Promise<string | undefined> {
     try {
-      const added = await ensurePlatformStream(this.#jetStream, streams, this.#streamSubjects)
+      const added = await ensurePlatformStream(this.#jetStream, streams, {
+        subjects: this.#streamSubjects,
+        replicas: this.#replicas,
+      })
       if (added.length > 0) await this.#reportAdded(added)
       this.#isPrepared = true
+      await this.#ensureReplicas(streams)
       return undefined
     } catch (error) {
       return `the stream ${STREAM_NAME} cannot be created: ${errorMessage(error)}`
+    }
+  }
+
+  /** A stream with other replicas still takes messages, so a failure is only logged, once for each reason. */
+  async #ensureReplicas(streams: readonly StreamConfig[]): Promise<void> {
+    const fields = { stream: STREAM_NAME, replicas: this.#replicas }
+    try {
+      const former = await ensureReplicas(this.#jetStream, streams, this.#replicas)
+      if (former !== undefined)
+        this.#logger.info({ ...fields, former }, 'bus stream has another number of replicas')
+      this.#replicasFailure = undefined
+    } catch (error) {
+      const reason = errorMessage(error)
+      if (reason !== this.#replicasFailure)
+        this.#logger.warn({ ...fields, reason }, 'bus stream keeps its number of replicas; trying again')
+      this.#replicasFailure = reason
     }
   }
 
