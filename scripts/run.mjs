@@ -25,6 +25,7 @@ const TARGETS = {
   build: { run: ['scripts/release/build.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   'check:package': { run: ['scripts/release/check-package.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   'build:ticket-notify': { run: ['scripts/build-ticket-notify.ts'] },
+  cluster: { run: ['scripts/cluster.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
   chaos: { run: ['test/chaos/run.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
 }
 

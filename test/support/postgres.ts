@@ -103,7 +103,7 @@ function startKeeper(directory: string, port: number, list: readonly string[]): 
   const owner = serverOwner()
   if (owner) chownSync(directory, owner.uid, owner.gid)
   const settings = list.flatMap((setting) => ['-c', setting])
-  const keeper = spawn('sh', ['-c', KEEPER, 'sh', programs(), directory, String(port), ...settings], {
+  const keeper = spawn('sh', ['-c', KEEPER, 'sh', postgresPrograms(), directory, String(port), ...settings], {
     ...owner,
     cwd: directory,
     // Outside the process group: Ctrl-C stops it through its standard input only.
@@ -131,7 +131,7 @@ function serverOwner(): { uid: number; gid: number } | undefined {
 }
 
 /** Debian has a directory for each version; the newest is used. */
-function programs(): string {
+export function postgresPrograms(): string {
   const directories = globSync('/usr/lib/postgresql/*/bin')
   const newest = directories.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
   if (!newest) throw new Error('There is no /usr/lib/postgresql/*/bin; install the package postgresql.')

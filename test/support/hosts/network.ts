@@ -1,0 +1,191 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { inSandbox, systemPath } from './sandbox.ts'
+
+const SWITCH = 'switch'
+const PREFIX = '10.99.0'
+/** Of this process, as the client of the hosts. */
+export const CLIENT_ADDRESS = `${PREFIX}.250`
+const FAULTS = `
+table bridge faults {
+  set drops { type ifname . ifname; }
+  chain forward {
+    type filter hook forward priority 0; policy accept;
+    iifname . oifname @drops drop
+  }
+}
+`
+
+/** A program on a host. */
+export interface HostProcess {
+  readonly name: string
+  readonly child: ChildProcess
+  readonly log: string
+}
+
+/** A network namespace with an address of its own, which is connected to the others by a switch. */
+export interface Host {
+  readonly name: string
+  readonly address: string
+}
+
+/** The switch, the hosts and the faults between them. Only in a sandbox: the commands need its rights. */
+export class Network {
+  readonly #hosts = new Map<string, Host>()
+  #hasDrops = false
+
+  constructor() {
+    ip('link', 'set', 'lo', 'up')
+    ip('netns', 'add', SWITCH)
+    ip('-n', SWITCH, 'link', 'add', 'br0', 'type', 'bridge', 'forward_delay', '0')
+    ip('-n', SWITCH, 'link', 'set', 'br0', 'up')
+    // This process itself, as the client of the others.
+    ip(
+      '-n',
+      SWITCH,
+      'link',
+      'add',
+      'p-client',
+      'type',
+      'veth',
+      'peer',
+      'name',
+      'eth0',
+      'netns',
+      `${process.pid}`,
+    )
+    this.#plug('client')
+    ip('addr', 'add', `${CLIENT_ADDRESS}/24`, 'dev', 'eth0')
+    ip('link', 'set', 'eth0', 'up')
+  }
+
+  addHost(name: string, number: number): Host {
+    const address = `${PREFIX}.${number}`
+    const mac = `02:00:00:00:00:${number.toString(16).padStart(2, '0')}`
+    ip('netns', 'add', name)
+    ip(
+      '-n',
+      SWITCH,
+      'link',
+      'add',
+      portOf(name),
+      'type',
+      'veth',
+      'peer',
+      'name',
+      'eth0',
+      'address',
+      mac,
+      'netns',
+      name,
+    )
+    this.#plug(name)
+    ip('-n', name, 'addr', 'add', `${address}/24`, 'dev', 'eth0')
+    for (const link of ['lo', 'eth0']) ip('-n', name, 'link', 'set', link, 'up')
+    const host = { name, address }
+    this.#hosts.set(name, host)
+    return host
+  }
+
+  /** Cuts the host off from all others, in both directions; its programs see no change. */
+  cutOff({ name }: Host): void {
+    ip('-n', SWITCH, 'link', 'set', portOf(name), 'down')
+  }
+
+  /** Nothing from `from` reaches `to`, but the other direction works. */
+  cutOneWay(from: Host, to: readonly Host[]): void {
+    if (!this.#hasDrops) onSwitch('nft', ['-f', '-'], FAULTS)
+    this.#hasDrops = true
+    const pairs = to.map((each) => `"${portOf(from.name)}" . "${portOf(each.name)}"`)
+    onSwitch('nft', ['add', 'element', 'bridge', 'faults', 'drops', `{ ${pairs.join(', ')} }`])
+  }
+
+  /** Limits what reaches the host. */
+  slowDown({ name }: Host, rate = '256kbit'): void {
+    const limit = ['tbf', 'rate', rate, 'burst', '10k', 'latency', '200ms']
+    onSwitch('tc', ['qdisc', 'replace', 'dev', portOf(name), 'root', ...limit])
+  }
+
+  /** Ends all faults of the network. */
+  heal(): void {
+    if (this.#hasDrops) onSwitch('nft', ['flush', 'set', 'bridge', 'faults', 'drops'])
+    for (const { name } of this.#hosts.values()) {
+      ip('-n', SWITCH, 'link', 'set', portOf(name), 'up')
+      if (onSwitch('tc', ['qdisc', 'show', 'dev', portOf(name)]).includes('tbf'))
+        onSwitch('tc', ['qdisc', 'del', 'dev', portOf(name), 'root'])
+    }
+  }
+
+  #plug(name: string): void {
+    ip('-n', SWITCH, 'link', 'set', portOf(name), 'master', 'br0', 'up')
+  }
+}
+
+/** Starts a program on a host; its output goes to a file. Its process id is that of the program. */
+export function startOn(
+  host: Host,
+  name: string,
+  [command = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): HostProcess {
+  const log = inSandbox(`${host.name}-${name}.log`)
+  const file = openSync(log, 'a')
+  const child = spawn('nsenter', [`--net=/run/netns/${host.name}`, '--', command, ...args], {
+    stdio: ['ignore', file, file],
+    env: { PATH: systemPath(), HOME: inSandbox(), ...env },
+  })
+  closeSync(file)
+  return { name, child, log }
+}
+
+/** Suspends every process of the host: its system still accepts connections. */
+export function freeze(host: Host): void {
+  signalAll(host, 'SIGSTOP')
+}
+
+export function thaw(host: Host): void {
+  signalAll(host, 'SIGCONT')
+}
+
+/** Kills every process of the host, as `kill -9` does. */
+export function killAll(host: Host): void {
+  while (processesOf(host).length > 0) signalAll(host, 'SIGKILL')
+}
+
+function signalAll(host: Host, signal: NodeJS.Signals): void {
+  for (const pid of processesOf(host)) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+function processesOf({ name }: Host): number[] {
+  const isAlive = (pid: number) => {
+    try {
+      return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    } catch {
+      return false
+    }
+  }
+  return ip('netns', 'pids', name).split('\n').filter(Boolean).map(Number).filter(isAlive)
+}
+
+function portOf(name: string): string {
+  return `p-${name}`
+}
+
+function ip(...args: readonly string[]): string {
+  return run('ip', args)
+}
+
+function onSwitch(command: string, args: readonly string[], input = ''): string {
+  return run('nsenter', [`--net=/run/netns/${SWITCH}`, '--', command, ...args], input)
+}
+
+function run(command: string, args: readonly string[], input = ''): string {
+  const env = { ...process.env, PATH: systemPath() }
+  return execFileSync(command, args, { encoding: 'utf8', input, env })
+}
