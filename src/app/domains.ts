@@ -115,6 +115,7 @@ export function createDomains(options: DomainsOptions) {
     alerts: alerts.alerts,
     expiryMs: config.orders.expiryMs,
     scanEveryMs: config.worker.orderScanMs,
+    archiveAfterMs: config.orders.archiveAfterMs,
   })
   const tokens = lazyTokens(() =>
     createTokens({ secrets: signingKeys(), clock, ttlMs: config.auth.tokenTtlMs }),

@@ -85,6 +85,8 @@ type GetValue<Row> = <Name extends keyof Row & string>(name: Name) => Row[Name]
 export class Columns<D extends Declaration> {
   /** Every column, for `select` and `returning`. */
   readonly all: Selected<keyof D & string>[]
+  /** The names of every column in the database, for `insert into … select`. */
+  readonly names: Snake<keyof D & string>[]
   readonly #declaration: D
   readonly #decoded: readonly [name: string, decode: (stored: unknown) => unknown][]
 
@@ -92,6 +94,7 @@ export class Columns<D extends Declaration> {
     this.#declaration = declaration
     const names = Object.keys(declaration) as (keyof D & string)[]
     this.all = this.pick(...names)
+    this.names = names.map(toSnake) as Snake<keyof D & string>[]
     this.#decoded = names.flatMap((name) => {
       const codec = declaration[name]?.codec
       return codec ? [[name, (stored: unknown) => codec.decode(stored)] as const] : []

@@ -18,6 +18,7 @@ import { addSignIn } from './migrations/0014-sign-in.ts'
 import { eventOrder } from './migrations/0015-event-order.ts'
 import { addOverview } from './migrations/0016-overview.ts'
 import { addUserChanges } from './migrations/0017-user-changes.ts'
+import { orderArchive } from './migrations/0018-order-archive.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   eventOrder,
   addOverview,
   addUserChanges,
+  orderArchive,
 ]
 
 // Any number that no other program uses for a lock in the same database.

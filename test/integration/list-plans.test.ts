@@ -8,6 +8,7 @@ import { listBackups } from '../../src/domains/data-backups/store.ts'
 import { listExecutions, listPolicies } from '../../src/domains/commands/store.ts'
 import { listHeartbeats } from '../../src/domains/heartbeats/store.ts'
 import { listMessages } from '../../src/domains/messages/store.ts'
+import { listArchivable, listArchivedOrders } from '../../src/domains/orders/archive.ts'
 import { listOrders } from '../../src/domains/orders/store.ts'
 import { listAudit } from '../../src/domains/sessions/audit.ts'
 import { listSessions } from '../../src/domains/sessions/store.ts'
@@ -43,6 +44,21 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'orders of a platform',
     (on) => listOrders(on, { platform: 'live' }, NEWEST),
     /^SEARCH orders USING INDEX orders_by_platform \(platform=\? AND seq<\?\)$/,
+  ],
+  [
+    'archived orders',
+    (on) => listArchivedOrders(on, {}, NEWEST),
+    /^SEARCH archived_orders USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  [
+    'expired archived orders',
+    (on) => listArchivedOrders(on, { status: 'expired' }, NEWEST),
+    /^SEARCH archived_orders USING INDEX archived_orders_by_status \(status=\? AND seq<\?\)$/,
+  ],
+  [
+    'orders for the archive',
+    (on) => listArchivable(on, 9, 100),
+    /SEARCH orders USING (COVERING )?INDEX orders_ended \(updated_at<\?\)/,
   ],
   [
     'dead messages',

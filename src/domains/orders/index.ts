@@ -1,7 +1,7 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { expireDueCommand } from './commands.ts'
 import { ORDER_EVENTS } from './events.ts'
-import { orderCountJob, orderTimeoutJob } from './jobs.ts'
+import { orderArchiveJob, orderCountJob, orderTimeoutJob } from './jobs.ts'
 import { ORDER_ERRORS, ORDER_READERS, orderRoutes } from './routes.ts'
 import { encodeOrder } from './schemas.ts'
 import { Orders, type OrderDeps } from './service.ts'
@@ -9,6 +9,12 @@ import { names } from './tables.ts'
 
 export type { Order, OrderChange, OrderStatus } from './model.ts'
 export { Orders, type OrderDeps } from './service.ts'
+
+interface OrderSettings {
+  readonly scanEveryMs: number
+  /** How long after its end an order moves to the archive; undefined: never. */
+  readonly archiveAfterMs: number | undefined
+}
 
 /** Orders of the shop and the live-ordering client (docs/specification.md, Orders). */
 export const ordersDomain = defineDomain({
@@ -18,14 +24,18 @@ export const ordersDomain = defineDomain({
   eventReaders: ORDER_READERS,
   errors: ORDER_ERRORS,
   encodeEvent: encodeOrder,
-  create: (deps: OrderDeps & { readonly scanEveryMs: number }) => {
+  create: (deps: OrderDeps & OrderSettings) => {
     const orders = new Orders(deps)
+    const { archiveAfterMs } = deps
     return {
       orders,
       routes: orderRoutes(orders),
       jobs: {
         api: [orderCountJob(orders, deps.metrics)],
-        worker: [orderTimeoutJob(orders, deps.scanEveryMs)],
+        worker: [
+          orderTimeoutJob(orders, deps.scanEveryMs),
+          ...(archiveAfterMs === undefined ? [] : [orderArchiveJob(orders, archiveAfterMs)]),
+        ],
       },
       builtInCommands: [expireDueCommand(orders)],
     } satisfies DomainParts & { orders: Orders }

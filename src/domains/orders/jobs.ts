@@ -1,12 +1,14 @@
 import { runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { SECOND } from '../../kernel/time.ts'
+import { MINUTE, SECOND } from '../../kernel/time.ts'
 import { ORDER_STATUSES } from './model.ts'
 import type { Orders } from './service.ts'
 
 // A batch blocks the event loop for a few milliseconds; larger batches are not faster
 // (docs/performance.md, P4: the expiry scan).
 export const EXPIRY_BATCH = 50
+const ARCHIVE_BATCH = 100
+const ARCHIVE_EVERY_MS = 10 * MINUTE
 const COUNT_EVERY_MS = 30 * SECOND
 
 /** Expires overdue pending orders (docs/specification.md, Orders). */
@@ -20,6 +22,19 @@ export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
         // Orders that other transactions have locked are left for the next run.
         return due === EXPIRY_BATCH && expired > 0
       }),
+  }
+}
+
+/** Moves orders that have ended long ago to the archive (docs/specification.md, Orders). */
+export function orderArchiveJob(orders: Orders, archiveAfterMs: number): Job {
+  return {
+    name: 'order-archive',
+    everyMs: ARCHIVE_EVERY_MS,
+    run: (signal) =>
+      runBatches(
+        signal,
+        async () => (await orders.archiveEnded(archiveAfterMs, ARCHIVE_BATCH)) === ARCHIVE_BATCH,
+      ),
   }
 }
 

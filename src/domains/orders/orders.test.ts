@@ -1,61 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fakeClock, type FakeClock } from '../../../test/support/clock.ts'
-import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
+import { EXPIRY_MS, orderWorld, WANTED } from '../../../test/support/orders.ts'
+import { onEveryDialect } from '../../../test/support/store.ts'
 import type { Page, PagePosition } from '../../kernel/page.ts'
 import { MINUTE } from '../../kernel/time.ts'
-import type { DialectName } from '../../store/dialects/capabilities.ts'
-import { ORDER_MOVES, ORDER_STATUSES, type ListedOrder, type Order, type OrderStatus } from './model.ts'
-import type { PlatformAlert } from '../../ports/alerts.ts'
-import type { DomainEvent } from '../../ports/events.ts'
-import { Orders } from './service.ts'
+import { ORDER_MOVES, ORDER_STATUSES, type ListedOrder } from './model.ts'
 
-const EXPIRY_MS = 15 * MINUTE
 const FIRST_PAGE = { limit: 100 }
-const WANTED = { orderId: 'o-1', platform: 'live', amountCents: 4_990 }
-
-/** The moves that bring a new order into a status. */
-const MOVES_TO: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
-  pending: [],
-  paid: ['paid'],
-  shipped: ['paid', 'shipped'],
-  completed: ['paid', 'completed'],
-  expired: ['expired'],
-}
-
-async function world(dialect: DialectName, clock: FakeClock = fakeClock()) {
-  const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
-  const events: DomainEvent<Order>[] = []
-  const alerts: PlatformAlert[] = []
-  const faults = { append: false }
-  const service = new Orders({
-    store,
-    clock,
-    logger: silentLogger,
-    metrics: noMetrics,
-    expiryMs: EXPIRY_MS,
-    events: {
-      append: async (tx, event) => {
-        if (faults.append) throw new Error('the outbox is full')
-        tx.afterCommit(() => events.push(event))
-      },
-    },
-    alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
-  })
-  const orders = inTransactions(store, service, 'create', 'move')
-  const orderIn = async (status: OrderStatus, orderId = `in-${status}`) => {
-    await orders.create({ ...WANTED, orderId }, 'client')
-    for (const next of MOVES_TO[status]) await orders.move(orderId, next, 'client')
-    return orders.get(orderId)
-  }
-  return { store, clock, orders, events, alerts, faults, orderIn, [Symbol.asyncDispose]: dispose }
-}
 
 onEveryDialect('orders', (dialect) => {
   test('a new order is pending, expires after the default time, and emits one event', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     const { order, outcome } = await w.orders.create(WANTED, 'client')
     assert.equal(outcome, 'created')
     assert.equal(order.status, 'pending')
@@ -68,7 +23,7 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('creating the same order again returns the existing one; a different one with its id is refused', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     const { order } = await w.orders.create({ ...WANTED, expiresAt: 5_000 }, 'client')
     w.clock.advance(MINUTE)
     assert.deepEqual(await w.orders.create(WANTED, 'client'), { order, outcome: 'unchanged' })
@@ -83,14 +38,14 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('concurrent creations of the same order create it once', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => w.orders.create(WANTED, 'client')))
     assert.equal(outcomes.filter(({ outcome }) => outcome === 'created').length, 1)
     assert.equal(w.events.length, 1)
   })
 
   test('an event that cannot be written rolls back the order', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     w.faults.append = true
     await assert.rejects(w.orders.create(WANTED, 'client'), /outbox is full/)
     await assert.rejects(w.orders.get('o-1'), { code: 'order_not_found' })
@@ -101,7 +56,7 @@ onEveryDialect('orders', (dialect) => {
       const allowed = ORDER_MOVES[from].includes(to)
       const expectation = from === to ? 'changes nothing' : allowed ? 'succeeds' : 'is refused'
       test(`moving an order from ${from} to ${to} ${expectation}`, async () => {
-        await using w = await world(dialect)
+        await using w = await orderWorld(dialect)
         const before = await w.orderIn(from)
         const eventsBefore = w.events.length
         w.clock.advance(1_000)
@@ -124,7 +79,7 @@ onEveryDialect('orders', (dialect) => {
   }
 
   test('the history contains every change with its time and its actor, oldest first', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     const start = w.clock.now()
     await w.orders.create(WANTED, 'client')
     w.clock.advance(1_000)
@@ -140,7 +95,7 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('a move with expected versions is refused for any other version', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     await w.orders.create(WANTED, 'client')
     await assert.rejects(w.orders.move('o-1', 'paid', 'client', [2]), { code: 'precondition_failed' })
     assert.equal((await w.orders.move('o-1', 'paid', 'client', [7, 1])).status, 'paid')
@@ -148,7 +103,7 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('an overdue order expires once, with one event and one alert', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     await w.orders.create(WANTED, 'client')
     assert.deepEqual(await w.orders.expireDue(100), { due: 0, expired: 0 })
     w.clock.advance(EXPIRY_MS)
@@ -170,13 +125,13 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('an order that is created with a past expiry time is due immediately', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     await w.orders.create({ ...WANTED, expiresAt: 0 }, 'client')
     assert.deepEqual(await w.orders.expireDue(100), { due: 1, expired: 1 })
   })
 
   test('an order does not expire when the clock is set back between the scan and the change', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     await w.orders.create(WANTED, 'client')
     w.clock.advance(EXPIRY_MS)
     const scan = w.orders.expireDue(100)
@@ -186,14 +141,14 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('a paid order never expires', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     await w.orderIn('paid')
     w.clock.advance(EXPIRY_MS * 2)
     assert.deepEqual(await w.orders.expireDue(100), { due: 0, expired: 0 })
   })
 
   test('of a concurrent payment and expiry one succeeds, and the history records only that one', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     const ids = Array.from({ length: 40 }, (_, index) => `race-${index}`)
     await Promise.all(ids.map((orderId) => w.orders.create({ ...WANTED, orderId, expiresAt: 0 }, 'client')))
     const pays = ids.map((orderId) => w.orders.move(orderId, 'paid', 'client').catch((error: Error) => error))
@@ -211,7 +166,7 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('a scan expires the longest overdue orders first, up to its limit', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     for (const [orderId, expiresAt] of [
       ['late', 3],
       ['latest', 1],
@@ -224,7 +179,7 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('a scan does not wait for an order that another transaction has locked', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     // SQLite has no row locks: its write transactions run one after the other.
     if (!w.store.capabilities.concurrentWriters) return
     for (const orderId of ['locked', 'free'])
@@ -237,7 +192,7 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('lists are newest first, and their pages neither skip nor repeat orders while new ones are created', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     for (let n = 1; n <= 7; n++) await w.orders.create({ ...WANTED, orderId: `o-${n}` }, 'client')
     const seen: string[] = []
     let after: PagePosition | null = null
@@ -251,7 +206,7 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('lists filter by status and by platform', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     await w.orderIn('paid')
     await w.orderIn('pending')
     await w.orders.create({ ...WANTED, orderId: 'elsewhere', platform: 'shop' }, 'client')
@@ -263,7 +218,7 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('a list can be restricted to orders created in a time range, page by page', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     const start = w.clock.now()
     for (let hour = 0; hour < 10; hour++) {
       await w.orderIn('pending', `hour-${hour}`)
@@ -277,7 +232,7 @@ onEveryDialect('orders', (dialect) => {
   })
 
   test('orders are counted by status', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     await w.orderIn('paid')
     await w.orderIn('pending')
     await w.orderIn('pending', 'another')
@@ -285,7 +240,7 @@ onEveryDialect('orders', (dialect) => {
     assert.deepEqual([counts.get('paid'), counts.get('pending'), counts.get('expired')], [1, 2, undefined])
   })
   test('the longest overdue pending order is known, with the time since it was due', async () => {
-    await using w = await world(dialect)
+    await using w = await orderWorld(dialect)
     await w.orderIn('paid')
     await w.orderIn('pending')
     assert.equal(await w.orders.longestOverdueMs(), 0)

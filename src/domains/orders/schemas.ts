@@ -52,6 +52,11 @@ export const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_
 export const OrderQuery = Fields({
   status: Type.Optional(Status),
   platform: Type.Optional(Platform),
+  archived: Type.Optional(
+    Type.Boolean({
+      description: 'The orders of the archive, instead of the others (`orders.archive_after`).',
+    }),
+  ),
   ...TimedPageQuery,
 })
 

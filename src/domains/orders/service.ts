@@ -6,6 +6,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
+import { archiveOrders, listArchivable, listArchivedOrders } from './archive.ts'
 import { ORDER_EVENTS } from './events.ts'
 import {
   applyMove,
@@ -51,6 +52,7 @@ const WORKER = 'worker'
 export class Orders {
   readonly #deps: OrderDeps
   readonly #changes: Counter
+  readonly #archived: Counter
 
   constructor(deps: OrderDeps) {
     this.#deps = deps
@@ -60,6 +62,11 @@ export class Orders {
       labels: ['status'],
     })
     for (const status of ORDER_STATUSES) this.#changes.increment({ status }, 0)
+    this.#archived = deps.metrics.counter({
+      name: 'orders_archived_total',
+      help: 'Orders that were moved to the archive.',
+    })
+    this.#archived.increment({}, 0)
   }
 
   /** Creates an order, or returns the existing one if it is the same. Rejects with `order_exists` if it differs. */
@@ -83,8 +90,9 @@ export class Orders {
   }
 
   /** Newest first. */
-  list(filter: OrderFilter, page: PageRequest): Promise<Page<ListedOrder>> {
-    return listOrders(this.#deps.store.read, filter, page)
+  list({ archived = false, ...filter }: OrderFilter, page: PageRequest): Promise<Page<ListedOrder>> {
+    const read = archived ? listArchivedOrders : listOrders
+    return read(this.#deps.store.read, filter, page)
   }
 
   /** Every change of an order, oldest first, starting with the creation. Rejects with `order_not_found`. */
@@ -129,6 +137,18 @@ export class Orders {
       for (const order of await lockDue(tx, due))
         if (isDue(order, now) && (await this.#move(tx, order, 'expired', WORKER, now))) expired++
       return { due: due.length, expired }
+    })
+  }
+
+  /** Moves one batch of orders that ended before `archiveAfterMs` to the archive; returns how many. */
+  async archiveEnded(archiveAfterMs: number, limit: number): Promise<number> {
+    const { store, clock } = this.#deps
+    const ended = await listArchivable(store.read, clock.now() - archiveAfterMs, limit)
+    if (ended.length === 0) return 0
+    return store.write(async (tx) => {
+      const archived = await archiveOrders(tx, ended)
+      tx.afterCommit(() => this.#archived.increment({}, archived))
+      return archived
     })
   }
 

@@ -3,14 +3,25 @@ import type { NewRowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order, OrderChange, OrderStatus } from './model.ts'
-import { db, orderHistory, orders, pages, statement } from './tables.ts'
+import { findArchivedOrder } from './archive.ts'
+import { db, ORDER_CONDITIONS, orderHistory, orders, pages, statement } from './tables.ts'
 
-const insert = statement<Order>((on, value) =>
-  on
+// An archived order keeps its id from a new one.
+const insert = statement<Order>((on, value) => {
+  const columns = Object.entries(orders.values(value))
+  const archived = on
+    .selectFrom('archived_orders')
+    .select('order_id')
+    .where('order_id', '=', value('orderId'))
+  const row = on
+    .selectNoFrom(columns.map(([name, placeholder]) => sql`${placeholder}`.as(name)))
+    .where(({ not, exists }) => not(exists(archived)))
+  return on
     .insertInto('orders')
-    .values(orders.values(value))
-    .onConflict((conflict) => conflict.column('order_id').doNothing()),
-)
+    .columns(columns.map(([name]) => name as 'order_id'))
+    .expression(row)
+    .onConflict((conflict) => conflict.column('order_id').doNothing())
+})
 
 const find = statement<{ orderId: string }, Order>((on, value) =>
   on.selectFrom('orders').select(orders.except('seq')).where('order_id', '=', value('orderId')),
@@ -46,8 +57,9 @@ export async function insertOrder(tx: Tx, order: Order): Promise<boolean> {
   return (await tx.change(insert, order)) === 1
 }
 
-export function findOrder(queries: Queries, orderId: string): Promise<Order | undefined> {
-  return first(queries, find, { orderId })
+/** Also an archived one. */
+export async function findOrder(queries: Queries, orderId: string): Promise<Order | undefined> {
+  return (await first(queries, find, { orderId })) ?? findArchivedOrder(queries, orderId)
 }
 
 /** Compare-and-set: `false`, and nothing changes, when the order has left the status `from`. */
@@ -59,6 +71,8 @@ export async function moveOrder(tx: Tx, from: OrderStatus, order: Order, actor: 
 }
 
 export interface OrderFilter {
+  /** Only archived orders; else only those that are not. */
+  readonly archived?: boolean
   readonly status?: OrderStatus
   readonly platform?: string
 }
@@ -67,10 +81,7 @@ export interface OrderFilter {
 export const listOrders = pages(
   { table: 'orders', createdAt: 'created_at', literals: ['status'] },
   (on) => on.selectFrom('orders').select(orders.except('createdBy', 'version')),
-  {
-    status: (query, status: OrderStatus) => query.where('status', '=', sql.lit(status)),
-    platform: (query, platform: string) => query.where('platform', '=', platform),
-  },
+  ORDER_CONDITIONS,
 )
 
 /** Overdue pending orders, the longest overdue first. */
@@ -101,13 +112,18 @@ export async function lockDue(tx: Tx, candidates: readonly Order[]): Promise<rea
 }
 
 /** The changes after the creation, oldest first. */
-export function listChanges(queries: Queries, orderId: string): Promise<OrderChange[]> {
-  return db(queries)
-    .selectFrom('order_history')
-    .select(['at', 'from_status as from', 'to_status as to', 'actor'])
-    .where('order_id', '=', orderId)
+export async function listChanges(queries: Queries, orderId: string): Promise<OrderChange[]> {
+  const changesIn = (table: 'order_history' | 'archived_order_history') =>
+    db(queries)
+      .selectFrom(table)
+      .select(['version', 'at', 'from_status as from', 'to_status as to', 'actor'])
+      .where('order_id', '=', orderId)
+  // In one query: between two of them the order may move to the archive.
+  const rows = await changesIn('order_history')
+    .unionAll(changesIn('archived_order_history'))
     .orderBy('version')
     .execute()
+  return rows.map(({ version: _version, ...change }) => change)
 }
 
 /** The query that counts the orders of each status. It reads a whole index, so it runs with `readAside`. */

@@ -1,9 +1,10 @@
+import { sql } from 'kysely'
 import { defineColumns, generated, integer, text } from '../../store/columns.ts'
+import type { AnyQuery } from '../../store/pages.ts'
 import { schemaOf } from '../../store/schema.ts'
 import type { OrderStatus } from './model.ts'
 
-export const orders = defineColumns({
-  seq: generated(),
+const ORDER = {
   orderId: text(),
   platform: text(),
   amountCents: integer(),
@@ -18,7 +19,12 @@ export const orders = defineColumns({
   expiredAt: integer().nullable(),
   /** Counts the changes; the ETag on the wire. */
   version: integer(),
-})
+}
+
+export const orders = defineColumns({ seq: generated(), ...ORDER })
+
+/** Orders that have ended long ago, under the same numbers. */
+export const archivedOrders = defineColumns({ seq: integer(), ...ORDER })
 
 /** Every change after the creation, which the row of the order itself records. */
 export const orderHistory = defineColumns({
@@ -30,4 +36,15 @@ export const orderHistory = defineColumns({
   actor: text(),
 })
 
-export const { db, names, pages, statement } = schemaOf({ orders, order_history: orderHistory })
+export const { db, names, pages, statement } = schemaOf({
+  orders,
+  order_history: orderHistory,
+  archived_orders: archivedOrders,
+  archived_order_history: orderHistory,
+})
+
+/** The filter of the lists of orders. */
+export const ORDER_CONDITIONS = {
+  status: (query: AnyQuery, status: OrderStatus) => query.where('status', '=', sql.lit(status)),
+  platform: (query: AnyQuery, platform: string) => query.where('platform', '=', platform),
+}

@@ -1,0 +1,82 @@
+import { sql } from 'kysely'
+import { lockRows } from '../../store/locking.ts'
+import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Order } from './model.ts'
+import { archivedOrders, db, ORDER_CONDITIONS, orderHistory, orders, pages, statement } from './tables.ts'
+
+// As in the partial index `orders_ended`. With a condition on the status SQLite would use the index of the status.
+const HAS_ENDED = sql<boolean>`(completed_at is not null or expired_at is not null)`
+
+// The newest order stays: on SQLite its number would be given to another order. The sign keeps SQLite from a search by the
+// number, which would read every order.
+const archivable = statement<{ until: number; limit: number }, { orderId: string }>((on, value) =>
+  on
+    .selectFrom('orders')
+    .select('order_id as orderId')
+    .where(HAS_ENDED)
+    .where('updated_at', '<=', value('until'))
+    .where(sql<boolean>`+seq < (select max(seq) from orders)`)
+    .orderBy('updated_at')
+    .limit(value('limit')),
+)
+
+const find = statement<{ orderId: string }, Order>((on, value) =>
+  on
+    .selectFrom('archived_orders')
+    .select(archivedOrders.except('seq'))
+    .where('order_id', '=', value('orderId')),
+)
+
+export function findArchivedOrder(queries: Queries, orderId: string): Promise<Order | undefined> {
+  return first(queries, find, { orderId })
+}
+
+/** Orders that ended at `until` or earlier, the oldest first. */
+export async function listArchivable(queries: Queries, until: number, limit: number): Promise<string[]> {
+  return (await queries.run(archivable, { until, limit })).map(({ orderId }) => orderId)
+}
+
+/**
+ * Moves orders and their history to the archive, and returns how many. Orders that another worker moves at the same time
+ * are left out.
+ */
+export async function archiveOrders(tx: Tx, candidates: readonly string[]): Promise<number> {
+  const on = db(tx)
+  const rows = await on
+    .selectFrom('orders')
+    .select('order_id')
+    .where('order_id', 'in', candidates)
+    .where(HAS_ENDED)
+    .orderBy('order_id')
+    .$call(lockRows(tx.capabilities, { skipLocked: true }))
+    .execute()
+  const ids = rows.map((row) => row.order_id)
+  if (ids.length === 0) return 0
+  await copyToArchive(tx, ids)
+  await on.deleteFrom('order_history').where('order_id', 'in', ids).execute()
+  await on.deleteFrom('orders').where('order_id', 'in', ids).execute()
+  return ids.length
+}
+
+async function copyToArchive(tx: Tx, ids: readonly string[]): Promise<void> {
+  const on = db(tx)
+  await on
+    .insertInto('archived_orders')
+    .columns(orders.names)
+    .expression((query) => query.selectFrom('orders').select(orders.names).where('order_id', 'in', ids))
+    .execute()
+  await on
+    .insertInto('archived_order_history')
+    .columns(orderHistory.names)
+    .expression((query) =>
+      query.selectFrom('order_history').select(orderHistory.names).where('order_id', 'in', ids),
+    )
+    .execute()
+}
+
+/** Newest first. */
+export const listArchivedOrders = pages(
+  { table: 'archived_orders', createdAt: 'created_at', literals: ['status'] },
+  (on) => on.selectFrom('archived_orders').select(archivedOrders.except('createdBy', 'version')),
+  ORDER_CONDITIONS,
+)
