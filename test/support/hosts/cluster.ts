@@ -23,9 +23,6 @@ export interface ClusterSize {
   readonly withProxy: boolean
 }
 
-/** Without a proxy: requests go to the only api. */
-export const SMALL_SIZE: ClusterSize = { apis: 1, gateways: 0, workers: 1, withProxy: false }
-
 export const FULL_SIZE: ClusterSize = { apis: 3, gateways: 2, workers: 2, withProxy: true }
 
 /** One part of the cluster, for people. */

@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { inSandbox, systemPath } from './sandbox.ts'
 
 const SWITCH = 'switch'
@@ -136,41 +136,6 @@ export function startOn(
   })
   closeSync(file)
   return { name, child, log }
-}
-
-/** Suspends every process of the host: its system still accepts connections. */
-export function freeze(host: Host): void {
-  signalAll(host, 'SIGSTOP')
-}
-
-export function thaw(host: Host): void {
-  signalAll(host, 'SIGCONT')
-}
-
-/** Kills every process of the host, as `kill -9` does. */
-export function killAll(host: Host): void {
-  while (processesOf(host).length > 0) signalAll(host, 'SIGKILL')
-}
-
-function signalAll(host: Host, signal: NodeJS.Signals): void {
-  for (const pid of processesOf(host)) {
-    try {
-      process.kill(pid, signal)
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-}
-
-function processesOf({ name }: Host): number[] {
-  const isAlive = (pid: number) => {
-    try {
-      return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-    } catch {
-      return false
-    }
-  }
-  return ip('netns', 'pids', name).split('\n').filter(Boolean).map(Number).filter(isAlive)
 }
 
 function portOf(name: string): string {
