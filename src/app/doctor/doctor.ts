@@ -57,7 +57,7 @@ export function doctorParts(loaded: LoadedConfig): DoctorParts {
     clock: systemClock,
     userId: process.getuid?.(),
     database: once(() => readDatabase(loaded)),
-    bus: once(() => inspectBus(bus.urls.reveal(), eventSubjects())),
+    bus: once(() => inspectBus(bus.server.urls.reveal(), eventSubjects())),
   }
 }
 

@@ -15,9 +15,9 @@ export const busCheck: Check = {
       const facts = await bus()
       return [server(facts), payload(facts), ...jetStream(facts)]
     } catch (error) {
-      const hint = busHint(config.bus.urls.reveal())
+      const hint = busHint(config.bus.server.urls.reveal())
       const remedy = hint ? `start it (${hint}), or change bus.server` : 'start it, or change bus.server'
-      return [fault(config.bus.text, `${errorMessage(error)}; events wait`, remedy)]
+      return [fault(config.bus.server.text, `${errorMessage(error)}; events wait`, remedy)]
     }
   },
 }
