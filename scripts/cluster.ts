@@ -63,5 +63,5 @@ function hints({ postgres, apis }: Cluster): string {
 }
 
 process.exitCode = await main(process.argv.slice(2))
-// The programs of the hosts end with the sandbox.
+// oxlint-disable-next-line unicorn/no-process-exit -- the programs of the hosts end with the sandbox
 if (isInSandbox()) process.exit()

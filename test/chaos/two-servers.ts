@@ -10,10 +10,8 @@ import type { Measurements, WorldOptions } from './two-servers/world.ts'
 const FULL = 1_000
 const WORLD = join(import.meta.dirname, 'two-servers/world.ts')
 // All its processes end with it, and its network and its mounts vanish.
-const SANDBOX = [
-  ...['setpriv', '--pdeathsig', 'KILL', 'unshare', '-Urmnpf', '--kill-child', '--mount-proc'],
-  ...['--propagation', 'private', 'bash', '-c', 'mount -t tmpfs tmpfs /run; "$@"; exit $?', 'two-servers'],
-]
+const UNSHARE = '--pdeathsig KILL unshare -Urmnpf --kill-child --mount-proc --propagation private'.split(' ')
+const SANDBOX = [...UNSHARE, 'bash', '-c', 'mount -t tmpfs tmpfs /run; "$@"; exit $?', 'two-servers']
 // Each second of the histogram that is shown; the rest is one column.
 const COLUMNS = [1, 2, 5, 10, 20, 40, 60]
 
@@ -61,8 +59,8 @@ async function measure(
 }
 
 async function runWorld(options: WorldOptions, signal: AbortSignal): Promise<Measurements> {
-  const [command = '', ...args] = [...SANDBOX, process.execPath, WORLD, JSON.stringify(options)]
-  const world = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' })
+  const args = [...SANDBOX, process.execPath, WORLD, JSON.stringify(options)]
+  const world = spawn('setpriv', args, { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' })
   const [output, errors, [code]] = await Promise.all([
     text(world.stdout),
     text(world.stderr),

@@ -25,7 +25,7 @@ export function primaryUsersOf(store: Store, clock: Clock) {
 }
 
 /** The source of a primary whose answers a test can change. */
-export class TestSource implements UserSource {
+class TestSource implements UserSource {
   queries: Queries
   pool = PRIMARY_POOL
   limit = 1_000

@@ -1,7 +1,6 @@
 import type { Config, LoadedConfig } from '../../config/config.ts'
 import { readJwtSecret } from '../../config/secrets.ts'
 import { usersMirrored, type Auth, type Users } from '../../domains/users/index.ts'
-import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Role } from '../../kernel/identity.ts'
 import type { PagePosition } from '../../kernel/page.ts'

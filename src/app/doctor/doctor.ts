@@ -9,7 +9,7 @@ import { inspectDatabase } from '../../store/inspect-database.ts'
 import { openDatabase } from '../database.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects } from '../domains.ts'
-import { fault, type Check, type DoctorParts, type Finding } from './check.ts'
+import { fault, type Check, type DoctorParts, type CheckedThing } from './check.ts'
 import { backupCheck } from './checks/backup.ts'
 import { busCheck } from './checks/bus.ts'
 import { certificatesCheck } from './checks/certificates.ts'
@@ -21,7 +21,7 @@ import { filesCheck } from './checks/files.ts'
 import { portsCheck } from './checks/ports.ts'
 
 /** In the order in which they are shown. */
-export const CHECKS: readonly Check[] = [
+const CHECKS: readonly Check[] = [
   configurationCheck,
   filesCheck,
   portsCheck,
@@ -33,7 +33,7 @@ export const CHECKS: readonly Check[] = [
   backupCheck,
 ]
 
-export interface CheckFinding extends Finding {
+export interface CheckFinding extends CheckedThing {
   readonly check: string
 }
 

@@ -9,8 +9,7 @@ export const MAX_HOURS = 720
 /** How long steps are kept. */
 export const KEEP_MS = 31 * DAY
 
-export const ORDER_STATES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
-type OrderState = (typeof ORDER_STATES)[number]
+type OrderState = 'pending' | 'paid' | 'shipped' | 'completed' | 'expired'
 /** How many orders there are of each status. */
 export type OrderCounts = Readonly<Record<OrderState, number>>
 

@@ -54,7 +54,11 @@ export async function inspectBus(servers: readonly string[], subjects: readonly 
         timeout: TIMEOUT_MS,
         reconnect: false,
       })
-      return await factsOf(connection, server.address, subjects).finally(() => connection.close())
+      try {
+        return await factsOf(connection, server.address, subjects)
+      } finally {
+        await connection.close()
+      }
     } catch (error) {
       reasons.push(errorMessage(error))
     }

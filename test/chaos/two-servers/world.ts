@@ -61,7 +61,7 @@ interface Follower {
   ended: number
 }
 
-const tokens = createTokens({ secret: new Secret(JWT_SECRET), clock: systemClock, ttlMs: 3_600_000 })
+const tokens = createTokens({ secrets: [new Secret(JWT_SECRET)], clock: systemClock, ttlMs: 3_600_000 })
 const urls = { primary: `http://${ADDRESSES.primary}:9991`, standby: `http://${ADDRESSES.standby}:9991` }
 const api = `http://${ADDRESSES.primary}:9600`
 
@@ -177,7 +177,8 @@ class World {
 
   async #mirrored(): Promise<MirroredItem[]> {
     const answer = await this.#primary?.call('GET', '/users/mirror')
-    return ((await answer?.json()) as { items: MirroredItem[] }).items
+    if (!answer) throw new Error('the primary is not running')
+    return ((await answer.json()) as { items: MirroredItem[] }).items
   }
 
   async #serve(

@@ -1,7 +1,7 @@
 import type { BusFacts } from '../../../infra/bus/inspect-bus.ts'
 import { errorMessage } from '../../../kernel/errors.ts'
 import { busHint } from '../../commands/bus-hint.ts'
-import { fault, fine, skipped, warning, type Check, type Finding } from '../check.ts'
+import { fault, fine, skipped, warning, type Check, type CheckedThing } from '../check.ts'
 
 const NEARLY_FULL = 0.9
 // docs/specification.md, Limits: a body has up to 1 MiB, and becomes the payload of a message.
@@ -22,17 +22,17 @@ export const busCheck: Check = {
   },
 }
 
-function server({ address, version }: BusFacts): Finding {
+function server({ address, version }: BusFacts): CheckedThing {
   return fine(address, `NATS ${version}`)
 }
 
-function payload({ maxPayloadBytes }: BusFacts): Finding {
+function payload({ maxPayloadBytes }: BusFacts): CheckedThing {
   const detail = `${maxPayloadBytes} bytes`
   if (maxPayloadBytes >= PAYLOAD_BYTES) return fine('max_payload', detail)
   return warning('max_payload', detail, `set it to ${PAYLOAD_BYTES} or more: larger messages become dead`)
 }
 
-function jetStream({ jetStream: facts }: BusFacts): Finding[] {
+function jetStream({ jetStream: facts }: BusFacts): CheckedThing[] {
   if (!facts)
     return [warning('jetstream', 'is off', 'enable it: without it a message that nobody reads is lost')]
   const { usedBytes, limitBytes, missingSubjects, streams } = facts
@@ -49,7 +49,7 @@ function jetStream({ jetStream: facts }: BusFacts): Finding[] {
   ]
 }
 
-function fill(subject: string, used: number, limit: number | undefined): Finding {
+function fill(subject: string, used: number, limit: number | undefined): CheckedThing {
   if (limit === undefined) return fine(subject, `${used} bytes stored, no limit`)
   const detail = `${used} of ${limit} bytes stored`
   if (used >= NEARLY_FULL * limit) return warning(subject, detail, 'raise the limit: then messages wait')

@@ -4,7 +4,7 @@ import type { Config } from '../../../config/config.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { ownUrl } from '../../own-url.ts'
 import { LISTEN_FAILURES } from '../../modules/listen-failures.ts'
-import { fault, fine, skipped, type Check, type Finding } from '../check.ts'
+import { fault, fine, skipped, type Check, type CheckedThing } from '../check.ts'
 
 const ANSWER_MS = 2 * SECOND
 
@@ -26,7 +26,7 @@ function listenersOf({ modules, api, gateway, worker }: Config): [setting: strin
   )
 }
 
-async function examine(setting: string, address: ListenAddress): Promise<Finding> {
+async function examine(setting: string, address: ListenAddress): Promise<CheckedThing> {
   const subject = `${setting} ${listenAddress.format(address)}`
   if (address.port === 0) return skipped(subject, 'the system chooses a port at the start')
   const running = await platformAt(address)
@@ -37,12 +37,19 @@ async function examine(setting: string, address: ListenAddress): Promise<Finding
   return fault(subject, `${reason} (${code})`, `end what uses it (ss -ltnp), or change ${setting}`)
 }
 
+/** The part of `GET /health` that is shown. */
+interface HealthAnswer {
+  readonly version: string
+  readonly modules?: readonly string[]
+  readonly status: string
+}
+
 /** Release and modules of the platform that listens there; undefined if none does. */
 async function platformAt(address: ListenAddress): Promise<string | undefined> {
   try {
     const response = await fetch(`${ownUrl(address)}/health`, { signal: AbortSignal.timeout(ANSWER_MS) })
-    const { version, modules, status } = (await response.json()) as Readonly<Record<string, unknown>>
-    return Array.isArray(modules) ? `${version}, ${modules.join(', ')}, ${status}` : undefined
+    const { version, modules, status } = (await response.json()) as HealthAnswer
+    return modules && `${version}, ${modules.join(', ')}, ${status}`
   } catch {
     return undefined
   }
