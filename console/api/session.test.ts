@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Session } from './session.ts'
+import { ConsoleSession } from './session.ts'
 
 const claims = { sub: '1', name: 'ada', roles: ['auditor'] }
 const TOKEN = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`
@@ -12,7 +12,7 @@ function openSession(kept: string | null) {
     write: (token: string) => void (store.kept = token),
     clear: () => void (store.kept = null),
   }
-  return { store, session: new Session(store) }
+  return { store, session: new ConsoleSession(store) }
 }
 
 test('a session begins with the kept token, and its roles decide', () => {

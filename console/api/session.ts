@@ -13,7 +13,7 @@ export interface TokenStore {
 }
 
 /** Who uses the console. A token that the platform refuses ends the session. */
-export class Session {
+export class ConsoleSession {
   readonly #store: TokenStore
   readonly token
   readonly end = signal<SessionEnd | null>(null)

@@ -17,10 +17,10 @@ export interface ConsolePage {
   /** Typed after `g`. */
   readonly key: string
   /** Loaded when the page is opened. It gets the part of the path behind the name as `id`. */
-  readonly component: (props: PageProps) => preact.VNode
+  readonly component: (props: ViewProps) => preact.VNode
 }
 
-export interface PageProps {
+export interface ViewProps {
   readonly id?: string
 }
 

@@ -2,13 +2,13 @@ import { browserTiming } from '../../api/browser.ts'
 import { keptToken } from '../../api/kept-token.ts'
 import { LiveEvents } from '../../api/live.ts'
 import { createCaller } from '../../api/operations.ts'
-import { Session } from '../../api/session.ts'
+import { ConsoleSession } from '../../api/session.ts'
 
 const fetchHere = (path: string, init: RequestInit) => fetch(path, init)
 const onRefused = (token: string) => session.refuse(token)
 
 /** Who uses this page. */
-export const session = new Session(keptToken)
+export const session = new ConsoleSession(keptToken)
 
 /** Calls the API as the user. */
 export const call = createCaller({ fetch: fetchHere, token: () => session.token.peek(), onRefused })

@@ -4,7 +4,7 @@ import { Failed, Loading } from '../states.tsx'
 import type { ListModel } from './list-model.ts'
 import { listWords } from './list-words.ts'
 
-export interface Column<Item> {
+export interface TableColumn<Item> {
   readonly key: string
   readonly title: string
   readonly cell: (item: Item) => ComponentChildren
@@ -19,7 +19,7 @@ export interface DataTableProps<Item> {
   readonly model: ListModel<Item>
   readonly keyOf: (item: Item) => string
   /** The first one has the link to the object. */
-  readonly columns: readonly Column<Item>[]
+  readonly columns: readonly TableColumn<Item>[]
   readonly hrefOf: (item: Item) => string
   /** The key of the object that is shown beside the list. */
   readonly selected: string | null
@@ -90,7 +90,7 @@ function Row<Item>({ item, table }: { readonly item: Item; readonly table: DataT
   )
 }
 
-function columnClass<Item>({ isNumeric, isWideOnly }: Column<Item>): string {
+function columnClass<Item>({ isNumeric, isWideOnly }: TableColumn<Item>): string {
   return [isNumeric && 'numeric', isWideOnly && 'wide-column'].filter(Boolean).join(' ')
 }
 

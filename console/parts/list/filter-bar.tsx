@@ -1,12 +1,12 @@
 import { useLocation } from 'preact-iso/router'
 import { partWords } from '../part-words.ts'
 import { toLocalInput } from '../form/local-time.ts'
-import { addressOf, isFiltered, withFilter, type Filter, type ListQuery } from './list-query.ts'
+import { addressOf, isFiltered, withFilter, type ListFilter, type ListQuery } from './list-query.ts'
 
 export interface FilterBarProps {
   /** The path of the list. */
   readonly path: string
-  readonly filters: readonly Filter[]
+  readonly filters: readonly ListFilter[]
   readonly query: ListQuery
   /** By the names of the filters. */
   readonly labels: Readonly<Record<string, string>>
@@ -41,7 +41,7 @@ export function FilterBar({ path, filters, query, labels, labelOf }: FilterBarPr
 }
 
 interface FilterInputProps {
-  readonly filter: Filter
+  readonly filter: ListFilter
   readonly value: string
   readonly labelOf: FilterBarProps['labelOf']
   readonly onChange: (value: string) => void

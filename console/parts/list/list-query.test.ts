@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isFiltered, isFirstPage, readListQuery, withCursor, withFilter, type Filter } from './list-query.ts'
+import { isFiltered, isFirstPage, readListQuery, withCursor, withFilter, type ListFilter } from './list-query.ts'
 
-const FILTERS: readonly Filter[] = [
+const FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: ['open', 'closed'] },
   { name: 'source', kind: 'text' },
   { name: 'created_from', kind: 'time' },

@@ -1,5 +1,5 @@
 /** A filter of a list, which the address of the page keeps. */
-export type Filter =
+export type ListFilter =
   | { readonly name: string; readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly name: string; readonly kind: 'text' | 'time' }
 
@@ -9,7 +9,7 @@ export type ListQuery = Readonly<Record<string, string>>
 const CURSOR = 'cursor'
 
 /** The parameters of the address that the list has; a value that a filter does not have is left out. */
-export function readListQuery(query: ListQuery, filters: readonly Filter[]): ListQuery {
+export function readListQuery(query: ListQuery, filters: readonly ListFilter[]): ListQuery {
   const own = filters.flatMap((filter) => {
     const value = query[filter.name] ?? ''
     return isPossible(filter, value) ? [[filter.name, value] as const] : []
@@ -18,7 +18,7 @@ export function readListQuery(query: ListQuery, filters: readonly Filter[]): Lis
   return Object.fromEntries([...own, ...(cursor ? [[CURSOR, cursor] as const] : [])])
 }
 
-function isPossible(filter: Filter, value: string): boolean {
+function isPossible(filter: ListFilter, value: string): boolean {
   if (filter.kind === 'choice') return filter.values.includes(value)
   return filter.kind === 'time' ? !Number.isNaN(Date.parse(value)) : value !== ''
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
 import { EmptyState } from '../states.tsx'
-import { DataTable, type Column } from './data-table.tsx'
+import { DataTable, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { isFiltered } from './list-query.ts'
 import { Pager } from './pager.tsx'
@@ -16,7 +16,7 @@ export interface ListViewProps<Item> {
   readonly words: ListWords
   /** The words for a value of a filter. */
   readonly labelOf: (name: string, value: string) => string
-  readonly columns: readonly Column<Item>[]
+  readonly columns: readonly TableColumn<Item>[]
   readonly icon: IconName
   readonly hrefOf: (item: Item) => string
   /** The key of the item that is shown beside the list. */

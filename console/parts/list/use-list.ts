@@ -3,10 +3,10 @@ import { useEffect, useMemo } from 'preact/hooks'
 import type { LiveEvents } from '../../api/live.ts'
 import type { LiveEvent } from '../../api/event-stream.ts'
 import { ListModel, type ListDeps } from './list-model.ts'
-import { addressOf, readListQuery, type Filter, type ListQuery } from './list-query.ts'
+import { addressOf, readListQuery, type ListFilter, type ListQuery } from './list-query.ts'
 
 export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'> {
-  readonly filters: readonly Filter[]
+  readonly filters: readonly ListFilter[]
   readonly live: LiveEvents
   /** Begin of the subjects of the items. */
   readonly prefix: string

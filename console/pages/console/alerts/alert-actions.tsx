@@ -61,7 +61,7 @@ export function AlertActions({ alert, model }: AlertActionsProps) {
           ),
       )}
       {dialog.value === 'acknowledge' && <Acknowledge id={id} apply={apply} onClose={close} />}
-      {dialog.value === 'silence' && <NewSilence initial={silenceOf(alert, Date.now())} onClose={close} />}
+      {dialog.value === 'silence' && <NewSilence initial={silenceOf(alert, new Date().getTime())} onClose={close} />}
     </div>
   )
 }

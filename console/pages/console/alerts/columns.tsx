@@ -1,10 +1,10 @@
 import { localNumber, localTime } from '../../../i18n/local.ts'
-import type { Column } from '../../../parts/list/data-table.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { ALERT_TONES, SEVERITY_TONES, type Alert } from './model.ts'
 import type { alertWords } from './words.ts'
 
-export function alertColumns(words: ReturnType<typeof alertWords>): readonly Column<Alert>[] {
+export function alertColumns(words: ReturnType<typeof alertWords>): readonly TableColumn<Alert>[] {
   const { fields, statuses, severities } = words
   return [
     { key: 'title', title: fields.title, cell: ({ title }) => <bdi>{title}</bdi> },

@@ -1,6 +1,6 @@
 import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
-import type { Filter } from '../../../parts/list/list-query.ts'
+import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 
 export type Alert = AnswerOf<'getAlert'>
@@ -35,7 +35,7 @@ export const OUTCOME_TONES: Readonly<Record<AlertDecision['outcome'], Tone>> = {
   failed: 'danger',
 }
 
-export const ALERT_FILTERS: readonly Filter[] = [
+export const ALERT_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: Object.keys(ALERT_TONES) },
   { name: 'level', kind: 'choice', values: ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] },
   { name: 'source', kind: 'text' },

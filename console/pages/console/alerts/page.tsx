@@ -2,7 +2,7 @@ import { ListView } from '../../../parts/list/list-view.tsx'
 import { useList } from '../../../parts/list/use-list.ts'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
-import { pathOf, type PageProps } from '../pages.ts'
+import { pathOf, type ViewProps } from '../pages.ts'
 import { alertColumns } from './columns.tsx'
 import { AlertDrawer } from './drawer.tsx'
 import type { Alert } from './model.ts'
@@ -12,7 +12,7 @@ import { alertWords } from './words.ts'
 const PATH = pathOf({ name: 'alerts' })
 
 /** The alerts: the list, and beside it the alert that the address names. */
-export function AlertsPage({ id }: PageProps) {
+export function AlertsPage({ id }: ViewProps) {
   const words = alertWords()
   const list = useList(alertList)
   const { hrefOf, close } = useSelectedItem(PATH, list.query)

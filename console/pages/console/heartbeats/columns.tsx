@@ -1,10 +1,10 @@
 import { localTime } from '../../../i18n/local.ts'
-import type { Column } from '../../../parts/list/data-table.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { HEARTBEAT_TONES, type Heartbeat } from './model.ts'
 import type { heartbeatWords } from './words.ts'
 
-export function heartbeatColumns(words: ReturnType<typeof heartbeatWords>): readonly Column<Heartbeat>[] {
+export function heartbeatColumns(words: ReturnType<typeof heartbeatWords>): readonly TableColumn<Heartbeat>[] {
   const { fields, statuses, never } = words
   return [
     { key: 'name', title: fields.name, cell: ({ name }) => <bdi class="mono">{name}</bdi> },

@@ -2,7 +2,7 @@ import { ListView } from '../../../parts/list/list-view.tsx'
 import { useList } from '../../../parts/list/use-list.ts'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
-import { pathOf, type PageProps } from '../pages.ts'
+import { pathOf, type ViewProps } from '../pages.ts'
 import { heartbeatColumns } from './columns.tsx'
 import { HeartbeatDrawer } from './drawer.tsx'
 import { heartbeatList } from './model.ts'
@@ -11,7 +11,7 @@ import { heartbeatWords } from './words.ts'
 const PATH = pathOf({ name: 'heartbeats' })
 
 /** The heartbeats: the list, and beside it the heartbeat that the address names. */
-export function HeartbeatsPage({ id }: PageProps) {
+export function HeartbeatsPage({ id }: ViewProps) {
   const words = heartbeatWords()
   const list = useList(heartbeatList)
   const { hrefOf, close } = useSelectedItem(PATH, list.query)

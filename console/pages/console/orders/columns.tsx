@@ -1,10 +1,10 @@
 import { localAmount, localTime } from '../../../i18n/local.ts'
-import type { Column } from '../../../parts/list/data-table.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { ORDER_TONES, type Order } from './model.ts'
 import type { orderWords } from './words.ts'
 
-export function orderColumns({ fields, statuses }: ReturnType<typeof orderWords>): readonly Column<Order>[] {
+export function orderColumns({ fields, statuses }: ReturnType<typeof orderWords>): readonly TableColumn<Order>[] {
   return [
     { key: 'order_id', title: fields.order_id, cell: ({ order_id }) => <bdi class="mono">{order_id}</bdi> },
     {

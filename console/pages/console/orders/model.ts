@@ -1,7 +1,7 @@
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import type { Filter } from '../../../parts/list/list-query.ts'
+import type { ListFilter } from '../../../parts/list/list-query.ts'
 
 export type Order = AnswerOf<'getOrder'>
 export type OrderStatus = Order['status']
@@ -25,7 +25,7 @@ export const ORDER_TONES: Readonly<Record<OrderStatus, Tone>> = {
   expired: 'warning',
 }
 
-export const ORDER_FILTERS: readonly Filter[] = [
+export const ORDER_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: ORDER_STATUSES },
   { name: 'platform', kind: 'text' },
   { name: 'created_from', kind: 'time' },

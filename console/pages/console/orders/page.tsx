@@ -6,7 +6,7 @@ import { ListView } from '../../../parts/list/list-view.tsx'
 import { useList } from '../../../parts/list/use-list.ts'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
-import { pathOf, type PageProps } from '../pages.ts'
+import { pathOf, type ViewProps } from '../pages.ts'
 import { session } from '../platform.ts'
 import { orderColumns } from './columns.tsx'
 import { OrderDrawer } from './drawer.tsx'
@@ -18,7 +18,7 @@ import { orderWords } from './words.ts'
 const PATH = pathOf({ name: 'orders' })
 
 /** The orders: the list, and beside it the order that the address names. */
-export function OrdersPage({ id }: PageProps) {
+export function OrdersPage({ id }: ViewProps) {
   const words = orderWords()
   const isCreating = useSignal(false)
   const list = useList(orderList)

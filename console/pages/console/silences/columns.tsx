@@ -1,10 +1,10 @@
 import { localTime } from '../../../i18n/local.ts'
-import type { Column } from '../../../parts/list/data-table.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { SILENCE_TONES, type Silence } from './model.ts'
 import type { silenceWords } from './words.ts'
 
-export function silenceColumns(words: ReturnType<typeof silenceWords>): readonly Column<Silence>[] {
+export function silenceColumns(words: ReturnType<typeof silenceWords>): readonly TableColumn<Silence>[] {
   const { fields, states, matchers } = words
   return [
     { key: 'reason', title: fields.reason, cell: ({ reason }) => <bdi>{reason}</bdi> },

@@ -5,7 +5,7 @@ import { ListView } from '../../../parts/list/list-view.tsx'
 import { useList } from '../../../parts/list/use-list.ts'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
-import { pathOf, type PageProps } from '../pages.ts'
+import { pathOf, type ViewProps } from '../pages.ts'
 import { session } from '../platform.ts'
 import { silenceColumns } from './columns.tsx'
 import { SilenceDrawer } from './drawer.tsx'
@@ -16,7 +16,7 @@ import { silenceWords } from './words.ts'
 const PATH = pathOf({ name: 'silences' })
 
 /** The silences: the list, and beside it the silence that the address names. */
-export function SilencesPage({ id }: PageProps) {
+export function SilencesPage({ id }: ViewProps) {
   const words = silenceWords()
   const isCreating = useSignal(false)
   const list = useList(silenceList)

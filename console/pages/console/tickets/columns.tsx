@@ -1,10 +1,10 @@
 import { localNumber, localTime } from '../../../i18n/local.ts'
-import type { Column } from '../../../parts/list/data-table.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { LEVEL_TONES, TICKET_TONES, type Ticket } from './model.ts'
 import type { ticketWords } from './words.ts'
 
-export function ticketColumns(words: ReturnType<typeof ticketWords>): readonly Column<Ticket>[] {
+export function ticketColumns(words: ReturnType<typeof ticketWords>): readonly TableColumn<Ticket>[] {
   const { fields, levels, statuses } = words
   return [
     { key: 'title', title: fields.title, cell: ({ title }) => <bdi>{title}</bdi> },

@@ -1,6 +1,6 @@
 import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
-import type { Filter } from '../../../parts/list/list-query.ts'
+import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 
 export type Ticket = AnswerOf<'listTickets'>['items'][number]
@@ -32,7 +32,7 @@ export const LEVEL_TONES: Readonly<Record<Ticket['level'], Tone>> = {
   info: 'quiet',
 }
 
-export const TICKET_FILTERS: readonly Filter[] = [
+export const TICKET_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: TICKET_STATUSES },
   { name: 'level', kind: 'choice', values: Object.keys(LEVEL_TONES) },
   { name: 'source', kind: 'text' },

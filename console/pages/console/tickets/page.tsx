@@ -5,7 +5,7 @@ import { Icon } from '../../../parts/icon.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
-import { pathOf, type PageProps } from '../pages.ts'
+import { pathOf, type ViewProps } from '../pages.ts'
 import { session } from '../platform.ts'
 import { TicketBoard } from './board.tsx'
 import { TicketList } from './list.tsx'
@@ -17,7 +17,7 @@ const VIEWS = ['list', 'board'] as const
 const BOARD: ListQuery = { view: 'board' }
 
 /** The tickets as a list or as a board, and beside it the ticket that the address names. */
-export function TicketsPage({ id }: PageProps) {
+export function TicketsPage({ id }: ViewProps) {
   const words = ticketWords()
   const isCreating = useSignal(false)
   const view = useLocation().query['view'] === 'board' ? 'board' : 'list'
