@@ -1,3 +1,6 @@
+/** The time of the browser, in epoch milliseconds. */
+export const browserClock = { now: () => Date.now() }
+
 /** What the polling needs of a browser. */
 export const browserTiming = {
   wait: (ms: number, signal: AbortSignal) =>

@@ -5,7 +5,7 @@ import { EventStreamParser } from './event-stream.ts'
 test('events are complete at the empty line, wherever the stream was cut', () => {
   const parser = new EventStreamParser()
   const text = 'id: 17\nevent: order.paid\ndata: {"data":{"order_id":"a"}}\n\n'
-  const events = [...text].flatMap((character) => parser.push(character))
+  const events = Array.from(text).flatMap((character) => parser.push(character))
   assert.deepEqual(events, [{ subject: 'order.paid', data: { order_id: 'a' } }])
   assert.equal(parser.lastEventId, '17')
 })

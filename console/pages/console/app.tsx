@@ -1,7 +1,7 @@
 import { LocationProvider } from 'preact-iso/router'
 import { ConfirmHost } from '../../parts/confirm.tsx'
 import { ToastHost } from '../../parts/toast.tsx'
-import { CONSOLE_PATH } from './pages.ts'
+import { CONSOLE_PATH } from './view.ts'
 import { session } from './platform.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/page.tsx'

@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso/router'
 import { Icon } from '../../parts/icon.tsx'
-import { pathOf, type ConsolePage } from './pages.ts'
+import type { ConsolePage } from './pages.ts'
+import { pathOf } from './view.ts'
 import { shellWords } from './shell-words.ts'
 
 export interface NavigationProps {

@@ -6,6 +6,7 @@ import { heartbeatWords } from './heartbeats/words.ts'
 import { orderWords } from './orders/words.ts'
 import { silenceWords } from './silences/words.ts'
 import { ticketWords } from './tickets/words.ts'
+import type { ViewProps } from './view.ts'
 
 export interface ConsolePage {
   /** Behind `/console/`. */
@@ -18,10 +19,6 @@ export interface ConsolePage {
   readonly key: string
   /** Loaded when the page is opened. It gets the part of the path behind the name as `id`. */
   readonly component: (props: ViewProps) => preact.VNode
-}
-
-export interface ViewProps {
-  readonly id?: string
 }
 
 /** The pages in the order of the navigation: everything that lists pages reads this list. */
@@ -67,9 +64,3 @@ export const PAGES: readonly ConsolePage[] = [
     component: lazy(async () => (await import('./tickets/page.tsx')).TicketsPage),
   },
 ]
-
-export const CONSOLE_PATH = '/console'
-
-export function pathOf({ name }: Pick<ConsolePage, 'name'>): string {
-  return `${CONSOLE_PATH}/${name}`
-}

@@ -1,5 +1,5 @@
 import type { Action } from '../../parts/actions/actions.ts'
-import { pathOf } from './pages.ts'
+import { pathOf } from './view.ts'
 import { session } from './platform.ts'
 import { shellWords } from './shell-words.ts'
 

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isFiltered, isFirstPage, readListQuery, withCursor, withFilter, type ListFilter } from './list-query.ts'
+import {
+  isFiltered,
+  isFirstPage,
+  readListQuery,
+  withCursor,
+  withFilter,
+  type ListFilter,
+} from './list-query.ts'
 
 const FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: ['open', 'closed'] },

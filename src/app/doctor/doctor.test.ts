@@ -116,10 +116,10 @@ test('files that others can write or read are named, with the command that mends
   chmodSync(join(dataDir, 'platform.db'), 0o666)
   const { of } = await examine()
   const remedies = of('files').map(({ remedy }) => remedy)
-  assert.deepEqual(remedies.toSorted((a = '', b = '') => a.localeCompare(b)), [
-    `run: chmod 600 ${secret}`,
-    `run: chmod o= ${join(dataDir, 'platform.db')}`,
-  ])
+  assert.deepEqual(
+    remedies.toSorted((a = '', b = '') => a.localeCompare(b)),
+    [`run: chmod 600 ${secret}`, `run: chmod o= ${join(dataDir, 'platform.db')}`],
+  )
 })
 
 test(

@@ -11,8 +11,8 @@ import { scopeOf } from '../../support/scope.ts'
 import { openPage, startBrowser } from '../browser.ts'
 import { sidewaysScroll } from '../page-checks.ts'
 
-export const WIDE = { width: 1_440, height: 900 }
-export const PHONE = { width: 360, height: 740 }
+const WIDE = { width: 1_440, height: 900 }
+const PHONE = { width: 360, height: 740 }
 export const PASSWORD = 'a heavy brass telescope'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -95,7 +95,7 @@ async function createToken(platform: ServedPlatform, role: string): Promise<stri
 }
 
 /** What axe finds against WCAG 2.2 AA, each with the elements. */
-export async function axeViolations(page: Page): Promise<string[]> {
+async function axeViolations(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: typeof axeCore }
@@ -127,7 +127,7 @@ export async function assertLooks(page: Page, name: string): Promise<void> {
 }
 
 /** Only for people who want to see the pages: `SCREENSHOTS=directory`. */
-export async function takePicture(page: Page, name: string): Promise<void> {
+async function takePicture(page: Page, name: string): Promise<void> {
   const directory = process.env['SCREENSHOTS']
   if (directory !== undefined) await page.screenshot({ path: `${directory}/${name}.png` })
 }

@@ -146,7 +146,7 @@ export class Cluster {
   }
 }
 
-export function urlOf({ address }: Host, module: Module): string {
+function urlOf({ address }: Host, module: Module): string {
   return `http://${address}:${PORTS[module]}`
 }
 

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
+import { browserClock } from '../../../api/browser.ts'
 import { BODIES } from '../../../api/generated.ts'
-import type { ApiResult, BodyOf } from '../../../api/operations.ts'
+import type { ApiResult } from '../../../api/operations.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { describeFailure } from '../../../parts/failure-words.ts'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
@@ -61,7 +62,9 @@ export function AlertActions({ alert, model }: AlertActionsProps) {
           ),
       )}
       {dialog.value === 'acknowledge' && <Acknowledge id={id} apply={apply} onClose={close} />}
-      {dialog.value === 'silence' && <NewSilence initial={silenceOf(alert, new Date().getTime())} onClose={close} />}
+      {dialog.value === 'silence' && (
+        <NewSilence initial={silenceOf(alert, browserClock.now())} onClose={close} />
+      )}
     </div>
   )
 }
@@ -76,7 +79,7 @@ function Acknowledge({ id, apply, onClose }: AcknowledgeProps) {
   const words = alertWords()
   const send = async (body: object) => {
     const failure = await apply({
-      send: () => call('acknowledgeAlert', { path: { id }, body: body as BodyOf<'acknowledgeAlert'> }),
+      send: () => call('acknowledgeAlert', { path: { id }, body }),
       done: words.acknowledged,
     })
     if (!failure) onClose()

@@ -4,7 +4,9 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { HEARTBEAT_TONES, type Heartbeat } from './model.ts'
 import type { heartbeatWords } from './words.ts'
 
-export function heartbeatColumns(words: ReturnType<typeof heartbeatWords>): readonly TableColumn<Heartbeat>[] {
+export function heartbeatColumns(
+  words: ReturnType<typeof heartbeatWords>,
+): readonly TableColumn<Heartbeat>[] {
   const { fields, statuses, never } = words
   return [
     { key: 'name', title: fields.name, cell: ({ name }) => <bdi class="mono">{name}</bdi> },

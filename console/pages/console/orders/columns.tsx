@@ -4,7 +4,10 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { ORDER_TONES, type Order } from './model.ts'
 import type { orderWords } from './words.ts'
 
-export function orderColumns({ fields, statuses }: ReturnType<typeof orderWords>): readonly TableColumn<Order>[] {
+export function orderColumns({
+  fields,
+  statuses,
+}: ReturnType<typeof orderWords>): readonly TableColumn<Order>[] {
   return [
     { key: 'order_id', title: fields.order_id, cell: ({ order_id }) => <bdi class="mono">{order_id}</bdi> },
     {

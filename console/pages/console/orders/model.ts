@@ -6,7 +6,7 @@ import type { ListFilter } from '../../../parts/list/list-query.ts'
 export type Order = AnswerOf<'getOrder'>
 export type OrderStatus = Order['status']
 
-export const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
+const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
 
 /** docs/specification.md, Orders */
 export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {

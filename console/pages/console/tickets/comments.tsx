@@ -1,5 +1,4 @@
 import { BODIES } from '../../../api/generated.ts'
-import type { BodyOf } from '../../../api/operations.ts'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
@@ -21,7 +20,7 @@ export function TicketComments({ ticket: { id, comments }, model }: TicketCommen
   const send = (body: object) =>
     apply({
       // A comment is meant for every version of the ticket.
-      send: () => call('editTicket', { path: { id }, body: body as BodyOf<'editTicket'> }),
+      send: () => call('editTicket', { path: { id }, body }),
       done: words.commented,
     })
   return (
