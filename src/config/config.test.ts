@@ -266,7 +266,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'backup.retry_every': { toml: '"10m"', env: '1h' },
   'backup.clean': { toml: '["tmp"]', fileText: '["tmp"]', env: 'none' },
   'backup.tmp_dir': { toml: '"/srv/file"', env: '/srv/env' },
-  'backup.media_globs': { toml: '["/a/*.ts"]', fileText: '["/a/*.ts"]', env: '/b', envText: '["/b"]' },
+  'backup.media_globs': { toml: '["/a/*.ts"]', fileText: '["/a/*.ts"]', env: '/b/*', envText: '["/b/*"]' },
   'backup.reboot': { toml: 'false', env: '0', envText: 'false' },
   'backup.reboot_command': {
     toml: '["kexec", "-e", "a b,c"]',

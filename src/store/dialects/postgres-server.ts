@@ -40,6 +40,7 @@ export class PostgresServer {
   readonly #pool: Pool
   readonly #sockets = new TrackedSockets()
   readonly #retired = Promise.withResolvers<never>()
+  #ended: Promise<void> | undefined
 
   constructor({ url, settings, logger }: PostgresServerOptions) {
     this.url = url
@@ -84,7 +85,7 @@ export class PostgresServer {
   /** Opens no more connections: requests that wait for one reject, queries that run end as usual. */
   retire(reason: unknown): void {
     this.#retired.reject(reason)
-    void this.#pool.end()
+    void this.close()
   }
 
   /** Ends every connection at once: the queries that run on them reject. */
@@ -93,8 +94,9 @@ export class PostgresServer {
     this.#sockets.destroy()
   }
 
+  /** Resolves when every connection is closed; may be called again, also after `retire`. */
   close(): Promise<void> {
-    return this.#pool.end()
+    return (this.#ended ??= this.#pool.end())
   }
 }
 

@@ -89,7 +89,8 @@ export class PostgresServers {
 
   /** No connection to the server could be opened. */
   failed(server: PostgresServer, error: unknown): void {
-    if (server !== this.#current || !isFailureOfServer(error)) return
+    const isClosing = this.#closing.signal.aborted
+    if (isClosing || server !== this.#current || !isFailureOfServer(error)) return
     this.#failure = toError(error)
     this.#current = undefined
     server.retire(error)

@@ -30,7 +30,7 @@ export const databaseCheck: Check = {
         ...Object.entries(facts.settings).map(([key, value]) => settingFinding(key, value)),
       ]
     } catch (error) {
-      return [fault(name, errorMessage(error), 'see docs/guide/operating.md, or restore a backup')]
+      return [fault(name, errorMessage(error), 'restore a backup (docs/guide/operating.md, Backups)')]
     }
   },
 }
