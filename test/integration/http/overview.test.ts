@@ -66,7 +66,7 @@ onEveryDialect('the overview', (dialect) => {
     assert.deepEqual(body.executions, { awaiting_approval: 0, oldest_at: null })
   })
 
-  test('counts a late heartbeat and an expiring certificate by name', async () => {
+  test('names a late heartbeat, and has no certificate before the first', async () => {
     await using w = await openOverview(dialect)
     const { heartbeats } = w.domains.heartbeats
     await w.store.write((tx) => heartbeats.put(tx, 'shop', HEARTBEAT, 'anna'))
