@@ -150,8 +150,9 @@ test('the keyboard is enough', async (t) => {
 
 test('hostile text is shown as text', async (t) => {
   await createOrder('hostile-1', { platform: HOSTILE.slice(0, 64) })
-  const page = await world.open(t, 'orders/hostile-1')
-  await drawer(page, 'hostile-1').getByText(HOSTILE.slice(0, 40)).waitFor()
+  const page = await world.open(t, 'orders')
   await row(page, 'hostile-1').getByText(HOSTILE.slice(0, 40)).waitFor()
+  await page.goto(`${world.platform.url}/console/orders/hostile-1`)
+  await drawer(page, 'hostile-1').getByText(HOSTILE.slice(0, 40)).waitFor()
   await assertLooks(page, 'orders-hostile')
 })

@@ -34,7 +34,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       expires_at: '2026-01-31T03:00:00+01:00',
     },
   }),
-  listOrders: () => ({ query: { ...timedPage, status: 'pending', platform: 'live' } }),
+  listOrders: () => ({ query: { ...timedPage, status: 'pending', platform: 'live', archived: 'true' } }),
   getOrder: () => ({ params: { order_id: fresh('order') } }),
   getOrderHistory: () => ({ params: { order_id: fresh('order') } }),
   moveOrder: () => ({ params: { order_id: fresh('order') }, body: { status: 'paid' } }),
@@ -195,6 +195,8 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getOverviewSeries: () => ({ query: { hours: '24' } }),
   getConfig: () => ({}),
   getHealth: () => ({}),
+  getLive: () => ({}),
+  getReady: () => ({}),
   getMetrics: () => ({}),
 }
 
