@@ -1,3 +1,4 @@
+import type { Clock } from '../../kernel/clock.ts'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Tx } from '../../store/store.ts'
 import type { AddressRange } from './addresses.ts'
@@ -7,8 +8,7 @@ import { db, leases, statement } from './tables.ts'
 
 /** How long a released address is reserved for its last holder. */
 export interface CoolDown {
-  /** Epoch milliseconds. */
-  readonly now: number
+  readonly clock: Clock
   readonly ms: number
 }
 
@@ -97,7 +97,8 @@ export async function releaseAddress(tx: Tx, address: number, sessionId: string,
 }
 
 /** A release later than one cool-down from now was written before the clock was set back. */
-export function coolDownLimits({ now, ms }: CoolDown) {
+export function coolDownLimits({ clock, ms }: CoolDown) {
+  const now = clock.now()
   return { cooledSince: now - ms, plausibleUntil: now + ms }
 }
 
@@ -111,14 +112,26 @@ async function findLastOfDevice(
 }
 
 async function findFree(tx: Tx, range: AddressRange, coolDown: CoolDown): Promise<number | undefined> {
-  const { cooledSince, plausibleUntil } = coolDownLimits(coolDown)
-  const find = (from: number, until: number) => first(tx, longestFree, { pool: range.cidr, from, until })
+  const { cooledSince } = coolDownLimits(coolDown)
   for (let isUsedUp = false; ;) {
-    const free = await find(NEVER, cooledSince)
+    const free = await first(tx, longestFree, { pool: range.cidr, from: NEVER, until: cooledSince })
     if (free?.releasedAt === NEVER) return free.address
-    if (isUsedUp) return (free ?? (await find(plausibleUntil + 1, Number.MAX_SAFE_INTEGER)))?.address
+    if (isUsedUp) return (free ?? (await findImplausible(tx, range, coolDown)))?.address
     isUsedUp = !(await addLeases(tx, range))
   }
+}
+
+/** A lease that was released before the clock was set back. */
+async function findImplausible(
+  tx: Tx,
+  { cidr }: AddressRange,
+  coolDown: CoolDown,
+): Promise<FreeLease | undefined> {
+  const from = coolDownLimits(coolDown).plausibleUntil + 1
+  const free = await first(tx, longestFree, { pool: cidr, from, until: Number.MAX_SAFE_INTEGER })
+  // A process may have stopped for longer than the cool-down since it read the clock: another session could have
+  // released the lease meanwhile. The row is locked now, so a second look at the clock is certain.
+  return free && free.releasedAt > coolDownLimits(coolDown).plausibleUntil ? free : undefined
 }
 
 /** Adds leases for the next addresses; `false` when every address of the range has one. */

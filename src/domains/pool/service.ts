@@ -77,7 +77,7 @@ export class AddressPool {
   }
 
   #coolDown(): CoolDown {
-    return { now: this.#deps.clock.now(), ms: this.#deps.coolDownMs }
+    return { clock: this.#deps.clock, ms: this.#deps.coolDownMs }
   }
 
   #exhausted(): AppError {
