@@ -158,6 +158,7 @@ export async function servePlatform({
     throw new Error(`the platform does not serve; its output:\n${stdout()}\n${stderr()}`, { cause })
   })
   const url = addressOf('api')
+  reportSurprisingEnd(child, () => `${stdout()}\n${stderr()}`)
   const signal = (name: NodeJS.Signals) => void child.kill(name)
   const kill = async () => {
     signal('SIGKILL')
@@ -180,6 +181,14 @@ export async function servePlatform({
     },
     [Symbol.asyncDispose]: kill,
   }
+}
+
+/** A crash would otherwise show in a test only as a refused connection. */
+function reportSurprisingEnd(child: ChildProcess, output: () => string): void {
+  child.once('close', (code, signal) => {
+    if (!child.killed)
+      console.error(`the platform ended by itself (${code ?? signal}); its output:\n${output()}`)
+  })
 }
 
 /** Calls an api as a local tool. */

@@ -78,12 +78,14 @@ const SUBJECTS: readonly Subject[] = [
   },
 ]
 
-await suite('on sqlite', await openApi())
+// Both before the first test: the runner calls the hooks of a file once all tests that it knows have ended.
 const database = await createTestDatabase()
-await suite('on postgres', await openApi({ DATABASE_URL: database.url }))
+const [sqlite, postgres] = await Promise.all([openApi(), openApi({ DATABASE_URL: database.url })])
+suite('on sqlite', sqlite)
+suite('on postgres', postgres)
 after(() => database.drop())
 
-async function suite(where: string, api: Api): Promise<void> {
+function suite(where: string, api: Api): void {
   after(() => api[Symbol.asyncDispose]())
   const post = (path: string, key: string, body: Body, caller: Record<string, string> = ADMIN) =>
     api.send({
