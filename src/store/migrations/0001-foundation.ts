@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
+import { orderColumns, orderHistoryColumns } from './order-tables.ts'
 
 export const foundation: Migration = {
   name: '0001-foundation',
@@ -27,21 +28,7 @@ export const foundation: Migration = {
     await db.schema
       .createTable('orders')
       .addColumn('seq', integer, numberedAbove)
-      .addColumn('order_id', 'text', (column) => column.notNull().unique())
-      .addColumn('platform', 'text', (column) => column.notNull())
-      .addColumn('amount_cents', integer, (column) => column.notNull())
-      .addColumn('status', 'text', (column) =>
-        column.notNull().check(sql`status in ('pending', 'paid', 'shipped', 'completed', 'expired')`),
-      )
-      .addColumn('expires_at', integer, (column) => column.notNull())
-      .addColumn('created_at', integer, (column) => column.notNull())
-      .addColumn('created_by', 'text', (column) => column.notNull())
-      .addColumn('updated_at', integer, (column) => column.notNull())
-      .addColumn('paid_at', integer)
-      .addColumn('shipped_at', integer)
-      .addColumn('completed_at', integer)
-      .addColumn('expired_at', integer)
-      .addColumn('version', integer, (column) => column.notNull())
+      .$call(orderColumns(integer, ['pending', 'paid', 'shipped', 'completed', 'expired']))
       .modifyEnd(tableSuffix)
       .execute()
     await db.schema.createIndex('orders_by_status').on('orders').columns(['status', 'seq']).execute()
@@ -58,12 +45,7 @@ export const foundation: Migration = {
 
     await db.schema
       .createTable('order_history')
-      .addColumn('order_id', 'text', (column) => column.notNull().references('orders.order_id'))
-      .addColumn('version', integer, (column) => column.notNull())
-      .addColumn('at', integer, (column) => column.notNull())
-      .addColumn('from_status', 'text', (column) => column.notNull())
-      .addColumn('to_status', 'text', (column) => column.notNull())
-      .addColumn('actor', 'text', (column) => column.notNull())
+      .$call(orderHistoryColumns(integer, 'orders'))
       .addPrimaryKeyConstraint('order_history_key', ['order_id', 'version'])
       .modifyEnd(tableSuffix)
       .execute()

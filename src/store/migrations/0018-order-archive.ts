@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
+import { orderColumns, orderHistoryColumns } from './order-tables.ts'
 
 export const orderArchive: Migration = {
   name: '0018-order-archive',
@@ -9,21 +10,7 @@ export const orderArchive: Migration = {
       .createTable('archived_orders')
       // Of the order while it was in `orders`, so that lists keep their order.
       .addColumn('seq', integer, (column) => column.primaryKey())
-      .addColumn('order_id', 'text', (column) => column.notNull().unique())
-      .addColumn('platform', 'text', (column) => column.notNull())
-      .addColumn('amount_cents', integer, (column) => column.notNull())
-      .addColumn('status', 'text', (column) =>
-        column.notNull().check(sql`status in ('completed', 'expired')`),
-      )
-      .addColumn('expires_at', integer, (column) => column.notNull())
-      .addColumn('created_at', integer, (column) => column.notNull())
-      .addColumn('created_by', 'text', (column) => column.notNull())
-      .addColumn('updated_at', integer, (column) => column.notNull())
-      .addColumn('paid_at', integer)
-      .addColumn('shipped_at', integer)
-      .addColumn('completed_at', integer)
-      .addColumn('expired_at', integer)
-      .addColumn('version', integer, (column) => column.notNull())
+      .$call(orderColumns(integer, ['completed', 'expired']))
       .modifyEnd(tableSuffix)
       .execute()
     for (const column of ['status', 'platform'])
@@ -35,12 +22,7 @@ export const orderArchive: Migration = {
 
     await db.schema
       .createTable('archived_order_history')
-      .addColumn('order_id', 'text', (column) => column.notNull().references('archived_orders.order_id'))
-      .addColumn('version', integer, (column) => column.notNull())
-      .addColumn('at', integer, (column) => column.notNull())
-      .addColumn('from_status', 'text', (column) => column.notNull())
-      .addColumn('to_status', 'text', (column) => column.notNull())
-      .addColumn('actor', 'text', (column) => column.notNull())
+      .$call(orderHistoryColumns(integer, 'archived_orders'))
       .addPrimaryKeyConstraint('archived_order_history_key', ['order_id', 'version'])
       .modifyEnd(tableSuffix)
       .execute()
