@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '../../src/kernel/retry.ts'
 import {
   openEventStream,
   type EventStreamClient,
@@ -6,7 +7,8 @@ import {
   type SeenEvent,
 } from './event-stream.ts'
 
-const RECONNECT_MS = 20
+// A thousand readers that connected again at once would keep a server from starting.
+const RECONNECT = { initialMs: 20, maximumMs: 2_000 }
 
 /** A client of the live stream that resumes by the id of its last event whenever its connection ends. */
 export class ResumingReader implements AsyncDisposable {
@@ -40,25 +42,27 @@ export class ResumingReader implements AsyncDisposable {
   }
 
   async #run(path: string, options: OpenStreamOptions): Promise<void> {
-    while (!this.#isStopped) {
+    for (let failures = 0; !this.#isStopped; failures++) {
       try {
-        await this.#readOnce(path, options)
+        if (await this.#readOnce(path, options)) failures = 0
       } catch {
         // The server is away.
       }
-      await pause(RECONNECT_MS)
+      await pause(backoffMs(RECONNECT, failures))
     }
   }
 
-  async #readOnce(path: string, options: OpenStreamOptions): Promise<void> {
+  /** Reads until the connection ends; `false` when the server has refused it. */
+  async #readOnce(path: string, options: OpenStreamOptions): Promise<boolean> {
     const lastEventId = this.#lastEventId
     using stream = await openEventStream(this.#url, path, { ...options, lastEventId })
-    if (stream.status !== 200) return
+    if (stream.status !== 200) return false
     this.#stream = stream
-    if (this.#isStopped) return
+    if (this.#isStopped) return true
     await stream.ended
     this.events.push(...stream.events)
     if (stream.lastEventId !== '') this.#lastEventId = stream.lastEventId
+    return true
   }
 
   /** All events so far, with those of the open connection. */
