@@ -1,6 +1,6 @@
 import type { Action } from './actions.ts'
 
-/** The actions whose titles have every word of the text, those that begin with it first. */
+/** The actions whose titles contain every word of the text; first the titles that begin with its first word. */
 export function matchActions(actions: readonly Action[], text: string): readonly Action[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const matching = actions.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))

@@ -19,7 +19,7 @@ export function requirePrerequisites(settings: InstallSettings, root: TargetRoot
   if (problems.length > 0) throw new AppError('invalid', 'backup_not_ready', problems.join('\n'))
 }
 
-/** With `--root`, the file of the image; else, the image gets it later, that of this host. */
+/** The file of the image; if the image does not have it yet, the file of this host. */
 function existingFile(path: string, root: TargetRoot): string {
   const located = root.locate(path)
   return existsSync(located) ? located : path

@@ -71,7 +71,7 @@ export async function moveOrder(tx: Tx, from: OrderStatus, order: Order, actor: 
 }
 
 export interface OrderFilter {
-  /** Only archived orders; else only those that are not. */
+  /** From the archive; by default, the orders that are not in it. */
   readonly archived?: boolean
   readonly status?: OrderStatus
   readonly platform?: string
