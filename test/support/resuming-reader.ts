@@ -16,7 +16,7 @@ export class ResumingReader implements AsyncDisposable {
   #url: string
   #stream: EventStreamClient | undefined
   #lastEventId: string | undefined
-  #isStopped = false
+  readonly #stop = new AbortController()
   readonly #running: Promise<void>
 
   constructor(url: string, path: string, options: OpenStreamOptions = {}) {
@@ -36,19 +36,20 @@ export class ResumingReader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isStopped = true
+    this.#stop.abort()
     this.kill()
     await this.#running
   }
 
   async #run(path: string, options: OpenStreamOptions): Promise<void> {
-    for (let failures = 0; !this.#isStopped; failures++) {
+    const { signal } = this.#stop
+    for (let failures = 0; !signal.aborted; failures++) {
       try {
         if (await this.#readOnce(path, options)) failures = 0
       } catch {
         // The server is away.
       }
-      await pause(backoffMs(RECONNECT, failures))
+      await pause(backoffMs(RECONNECT, failures), undefined, { signal }).catch(() => undefined)
     }
   }
 
@@ -58,7 +59,7 @@ export class ResumingReader implements AsyncDisposable {
     using stream = await openEventStream(this.#url, path, { ...options, lastEventId })
     if (stream.status !== 200) return false
     this.#stream = stream
-    if (this.#isStopped) return true
+    if (this.#stop.signal.aborted) return true
     await stream.ended
     this.events.push(...stream.events)
     if (stream.lastEventId !== '') this.#lastEventId = stream.lastEventId
