@@ -11,13 +11,14 @@ import { diskDirectory } from './support/servers.ts'
 import { quantile, spreadOf } from './support/statistics.ts'
 
 interface Sizes {
+  readonly warmUpMs: number
   readonly readers: number
   readonly eventsPerSecond: number
 }
 
 const SIZES: Readonly<Record<'full' | 'small', Sizes>> = {
-  full: { readers: 1_000, eventsPerSecond: 1_000 },
-  small: { readers: 20, eventsPerSecond: 100 },
+  full: { warmUpMs: 6_000, readers: 1_000, eventsPerSecond: 1_000 },
+  small: { warmUpMs: 500, readers: 20, eventsPerSecond: 100 },
 }
 
 interface Sample {
@@ -36,14 +37,14 @@ export const events: Bench = {
 
   async run(options) {
     await using stack = new AsyncDisposableStack()
-    const { readers: count, eventsPerSecond } = options.small ? SIZES.small : SIZES.full
+    const { warmUpMs, readers: count, eventsPerSecond } = options.small ? SIZES.small : SIZES.full
     const { path: dataDir } = stack.use(diskDirectory())
     const port = await freePort()
     const probe = await createMemoryProbe()
     const { pid } = stack.use(await startPlatform({ dataDir, port, env: probe.env }))
     options.onSlice('warming up')
     // Requests of any kind let the heap grow and the code be compiled.
-    await createOrders(port, eventsPerSecond, WARM_UP_MS)
+    await createOrders(port, eventsPerSecond, warmUpMs)
     const before = await settledKibibytes(probe, pid)
     options.onSlice(`opening ${count} streams`)
     const readers = stack.use(await startEventReaders(port, count))
@@ -56,7 +57,6 @@ export const events: Bench = {
   },
 }
 
-const WARM_UP_MS = 6_000
 const SETTLE_MS = 1_500
 
 /** The engine returns memory to the system some time after a collection. */

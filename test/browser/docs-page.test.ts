@@ -20,7 +20,9 @@ test('the API page lists every operation of the document without an error in the
   assert.equal(page.url(), `${url}/docs`)
   assert.equal(await page.locator('details').count(), api.places.length)
   assert.equal(await page.getByRole('link', { name: 'openapi.json' }).getAttribute('href'), '/openapi.json')
-  for (const summary of await page.locator('details > summary').all()) await summary.click()
+  await page.locator('details > summary').evaluateAll((all) => {
+    for (const summary of all) (summary as HTMLElement).click()
+  })
   assert.deepEqual(opened.complaints, [])
   assert.deepEqual([...opened.origins], [url])
   assert.deepEqual(await namelessRoles(page), [])

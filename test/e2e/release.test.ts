@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { buildPlatform } from '../../scripts/build-platform.ts'
 import { hostArchitecture } from '../../scripts/release/architecture.ts'
 import { buildExecutable } from '../../scripts/release/executable.ts'
@@ -13,31 +13,37 @@ import { scopeOf } from '../support/scope.ts'
 
 const ORDER = { order_id: 'order-1', platform: 'live', amount_cents: 4_990 }
 
-/** Builds the release into a directory, and returns its program. */
+const directory = temporaryDirectory()
+after(() => directory[Symbol.dispose]())
+
+async function buildAs(name: string): Promise<string> {
+  const output = join(directory.path, name)
+  await buildExecutable({ output, architecture: hostArchitecture() })
+  return output
+}
+
+let executable: Promise<string> | undefined
+const firstBuild = () => (executable ??= buildAs('first'))
+
+/** Each builds the release, and returns its program. */
 const RELEASES = {
-  'a few files': async (directory: string) => {
-    await buildPlatform(directory)
-    return join(directory, 'platform.cjs')
+  'a few files': async () => {
+    const files = join(directory.path, 'files')
+    await buildPlatform(files)
+    return join(files, 'platform.cjs')
   },
-  'one executable': async (directory: string) => {
-    const output = join(directory, 'platform')
-    await buildExecutable({ output, architecture: hostArchitecture() })
-    return output
-  },
+  'one executable': firstBuild,
 }
 
 for (const [kind, buildRelease] of Object.entries(RELEASES))
   test(`the release as ${kind} works as the program from source does`, async (t) => {
-    const scope = scopeOf(t)
-    const { path: release } = scope.use(temporaryDirectory())
-    await followRelease(t, await buildRelease(release))
+    await followRelease(t, await buildRelease())
   })
 
-test('two builds of the executable are equal', async (t) => {
-  const { path: directory } = scopeOf(t).use(temporaryDirectory())
-  const outputs = ['first', 'second'].map((name) => join(directory, name))
-  for (const output of outputs) await buildExecutable({ output, architecture: hostArchitecture() })
-  const [first, second] = outputs.map((output) => hash('sha256', readFileSync(output)))
+test('two builds of the executable are equal', async () => {
+  const [first, second] = [await firstBuild(), await buildAs('second')].map((file) =>
+    hash('sha256', readFileSync(file)),
+  )
   assert.equal(first, second)
 })
 
