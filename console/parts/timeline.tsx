@@ -11,13 +11,16 @@ export interface TimelineEntry {
   readonly note?: ComponentChildren
 }
 
-export interface TimelineProps {
+interface TimelineProps {
   readonly label: string
   readonly entries: readonly TimelineEntry[]
+  /** Shown without entries. */
+  readonly empty?: string
 }
 
 /** What happened to an object, in the order of the entries. */
-export function Timeline({ label, entries }: TimelineProps) {
+export function Timeline({ label, entries, empty = '' }: TimelineProps) {
+  if (entries.length === 0) return <p class="muted">{empty}</p>
   return (
     <ol class="timeline" aria-label={label}>
       {entries.map(({ key, at, tone, title, note }) => (

@@ -6,22 +6,32 @@ import { DataTable, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { isFiltered } from './list-query.ts'
 import { Pager } from './pager.tsx'
-import type { ListSource, UsedList } from './use-list.ts'
+import { useList, type ListSource } from './use-list.ts'
+import { useSelectedItem } from './use-selected-item.ts'
+
+/** What the drawer of a list gets. */
+export interface ListDetail<Item> {
+  readonly id: string
+  /** The item, if it is on the page of the list. */
+  readonly item: Item | undefined
+  readonly onClose: () => void
+  /** Reads the list again. */
+  readonly onChange: () => void
+}
 
 export interface ListViewProps<Item> {
   /** The path of the list in the console. */
   readonly path: string
   readonly source: ListSource<Item>
-  readonly list: UsedList<Item>
   readonly words: ListWords
   /** The words for a value of a filter. */
-  readonly labelOf: (name: string, value: string) => string
+  readonly labelOf?: (name: string, value: string) => string
   readonly columns: readonly TableColumn<Item>[]
   readonly icon: IconName
-  readonly hrefOf: (item: Item) => string
   /** The key of the item that is shown beside the list. */
-  readonly selected?: string | undefined
-  readonly detail?: ComponentChildren
+  readonly id?: string | undefined
+  /** Draws that item; nothing if it cannot be shown. */
+  readonly detail: (detail: ListDetail<Item>) => ComponentChildren
 }
 
 /** The words of every list. */
@@ -36,27 +46,25 @@ export interface ListWords {
 
 /** A list with its filters and its pages, and one of its items beside it. */
 export function ListView<Item>(props: ListViewProps<Item>) {
-  const { path, source, list, words, labelOf, columns, icon, hrefOf, selected, detail } = props
-  const { model, query } = list
+  const { path, source, words, labelOf = (_, value) => value, columns, icon, id, detail } = props
+  const { keyOf, filters } = source
+  const { model, query } = useList(source)
+  const { hrefOf, close } = useSelectedItem(path, query)
+  const item = model.page.value?.items.find((each) => keyOf(each) === id)
+  const onChange = () => void model.refresh()
   return (
     <>
-      {source.filters.length > 0 && (
-        <FilterBar
-          path={path}
-          filters={source.filters}
-          query={query}
-          labels={words.fields}
-          labelOf={labelOf}
-        />
+      {filters.length > 0 && (
+        <FilterBar path={path} filters={filters} query={query} labels={words.fields} labelOf={labelOf} />
       )}
-      <ListAndDetail detail={detail}>
+      <ListAndDetail detail={id !== undefined && detail({ id, item, onClose: close, onChange })}>
         <DataTable
           label={words.list}
           model={model}
-          keyOf={source.keyOf}
+          keyOf={keyOf}
           columns={columns}
-          hrefOf={hrefOf}
-          selected={selected ?? null}
+          hrefOf={(each) => hrefOf(keyOf(each))}
+          selected={id ?? null}
           empty={<EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty} />}
         />
         <Pager path={path} query={query} model={model} />

@@ -23,6 +23,8 @@ interface PendingConflict<T> {
 export interface Changing<T> {
   /** Returns why the change was refused; null if it is done, or if the user decides about a conflict. */
   readonly apply: (change: Change<T>) => Promise<ApiFailure | null>
+  /** Does the same, and shows a refusal as a toast. */
+  readonly applyAndReport: (change: Change<T>) => Promise<void>
   /** To be drawn with the object. */
   readonly conflict: ComponentChildren
 }
@@ -43,14 +45,18 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
     if (current !== null) pending.value = { change, fields: change.compare(current) }
     return null
   }
-  const applyAnyway = async (change: Change<T>) => {
-    pending.value = null
+  const applyAndReport = async (change: Change<T>) => {
     const failure = await apply(change)
     if (failure) showToast('warning', describeFailure(failure))
+  }
+  const applyAnyway = (change: Change<T>) => {
+    pending.value = null
+    return applyAndReport(change)
   }
   const shown = pending.value
   return {
     apply,
+    applyAndReport,
     conflict: shown && (
       <Conflict
         fields={shown.fields}

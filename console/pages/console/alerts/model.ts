@@ -4,6 +4,7 @@ import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 
 export type Alert = AnswerOf<'getAlert'>
+export type AlertChange = AnswerOf<'getAlertHistory'>['items'][number]
 export type AlertDecision = AnswerOf<'listAlertDecisions'>['items'][number]
 
 export const ALERT_TONES: Readonly<Record<Alert['status'], Tone>> = {

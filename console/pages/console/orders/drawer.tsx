@@ -1,16 +1,14 @@
 import { localAmount, localTime } from '../../../i18n/local.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
-import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
-import { describeFailure } from '../../../parts/failure-words.ts'
-import { ResourceView } from '../../../parts/resource/resource-view.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
+import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { Timeline } from '../../../parts/timeline.tsx'
-import { showToast } from '../../../parts/toast.tsx'
 import { call, session } from '../platform.ts'
-import { ORDER_MOVES, ORDER_TONES, type Order, type OrderStatus } from './model.ts'
+import { ORDER_MOVES, ORDER_TONES, type Order, type OrderChange, type OrderStatus } from './model.ts'
 import { orderHistory, orderResource } from './source.ts'
 import { orderWords } from './words.ts'
 
@@ -21,33 +19,55 @@ export interface OrderDrawerProps {
 
 /** One order with its moves and its history. */
 export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
-  const order = useResource(orderResource, id)
-  const { apply, conflict } = useChange(order)
+  const model = useResource(orderResource, id)
+  return (
+    <ResourceDrawer id={id} model={model} onClose={onClose}>
+      {(order) => (
+        <>
+          <OrderMoves order={order} model={model} />
+          <OrderFacts order={order} />
+          <ResourceTimeline
+            title={orderWords().history}
+            source={orderHistory}
+            id={id}
+            entryOf={historyEntry}
+          />
+        </>
+      )}
+    </ResourceDrawer>
+  )
+}
+
+interface OrderMovesProps {
+  readonly order: Order
+  readonly model: ResourceModel<Order>
+}
+
+function OrderMoves({ order: { order_id, status }, model }: OrderMovesProps) {
   const words = orderWords()
-  const move = async (status: OrderStatus) => {
-    if (status === 'expired' && !(await confirmExpiry(id))) return
-    const failure = await apply({
-      send: (ifMatch) => call('moveOrder', { path: { order_id: id }, body: { status }, ifMatch }),
-      done: words.moved(id, words.statuses[status]),
+  const { applyAndReport, conflict } = useChange(model)
+  const move = async (to: OrderStatus) => {
+    if (to === 'expired' && !(await confirmExpiry(order_id))) return
+    await applyAndReport({
+      send: (ifMatch) => call('moveOrder', { path: { order_id }, body: { status: to }, ifMatch }),
+      done: words.moved(order_id, words.statuses[to]),
       compare: (current) => [
-        { name: words.fields.status, yours: words.statuses[status], theirs: words.statuses[current.status] },
+        { name: words.fields.status, yours: words.statuses[to], theirs: words.statuses[current.status] },
       ],
     })
-    if (failure) showToast('warning', describeFailure(failure))
   }
+  const moves = session.may('moveOrder') ? ORDER_MOVES[status] : []
   return (
-    <Drawer title={id} onClose={onClose}>
-      <ResourceView model={order}>
-        {(shown) => (
-          <>
-            <OrderMoves order={shown} onMove={(status) => void move(status)} />
-            <OrderFacts order={shown} />
-            <OrderHistory id={id} />
-          </>
-        )}
-      </ResourceView>
+    <ObjectActions
+      status={{ tone: ORDER_TONES[status], label: words.statuses[status] }}
+      actions={moves.map((to) => ({
+        title: words.moves[to],
+        isDestructive: to === 'expired',
+        run: () => move(to),
+      }))}
+    >
       {conflict}
-    </Drawer>
+    </ObjectActions>
   )
 }
 
@@ -61,67 +81,28 @@ function confirmExpiry(id: string): Promise<boolean> {
   })
 }
 
-interface OrderMovesProps {
-  readonly order: Order
-  readonly onMove: (status: OrderStatus) => void
-}
-
-function OrderMoves({ order: { status }, onMove }: OrderMovesProps) {
-  const words = orderWords()
-  return (
-    <div class="actions">
-      <StatusBadge tone={ORDER_TONES[status]} label={words.statuses[status]} />
-      {session.may('moveOrder') &&
-        ORDER_MOVES[status].map((each) => (
-          <button
-            key={each}
-            class={each === 'expired' ? 'button button-danger' : 'button'}
-            type="button"
-            onClick={() => onMove(each)}
-          >
-            {words.moves[each]}
-          </button>
-        ))}
-    </div>
-  )
-}
-
 const TIMES = ['created_at', 'expires_at', 'paid_at', 'shipped_at', 'completed_at', 'expired_at'] as const
 
 function OrderFacts({ order }: { readonly order: Order }) {
   const { fields } = orderWords()
-  const times = TIMES.filter((name) => order[name] !== null)
   return (
     <FactList
       facts={[
         [fields.platform, order.platform],
         [fields.amount_cents, localAmount(order.amount_cents)],
-        ...times.map((name) => [fields[name], localTime(order[name])] as const),
+        ...TIMES.map((name) => [fields[name], order[name] && localTime(order[name])] as const),
       ]}
     />
   )
 }
 
-function OrderHistory({ id }: { readonly id: string }) {
+function historyEntry({ at, from, to, actor }: OrderChange) {
   const words = orderWords()
-  const history = useResource(orderHistory, id)
-  return (
-    <section>
-      <h3 class="section-title">{words.history}</h3>
-      <ResourceView model={history}>
-        {({ items }) => (
-          <Timeline
-            label={words.history}
-            entries={items.map(({ at, from, to, actor }) => ({
-              key: `${at} ${to}`,
-              at,
-              tone: ORDER_TONES[to],
-              title: from === null ? words.created : words.statuses[to],
-              note: <bdi>{words.by(actor)}</bdi>,
-            }))}
-          />
-        )}
-      </ResourceView>
-    </section>
-  )
+  return {
+    key: `${at} ${to}`,
+    at,
+    tone: ORDER_TONES[to],
+    title: from === null ? words.created : words.statuses[to],
+    note: <bdi>{words.by(actor)}</bdi>,
+  }
 }

@@ -4,6 +4,7 @@ import type { Tone } from '../../../parts/status-badge.tsx'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 
 export type Order = AnswerOf<'getOrder'>
+export type OrderChange = AnswerOf<'getOrderHistory'>['items'][number]
 export type OrderStatus = Order['status']
 
 const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const

@@ -1,10 +1,8 @@
 import { localTime } from '../../../i18n/local.ts'
-import { confirmAction } from '../../../parts/confirm.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
-import { describeFailure } from '../../../parts/failure-words.ts'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { showToast } from '../../../parts/toast.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
 import { SILENCE_TONES, type Silence } from './model.ts'
 import { silenceWords } from './words.ts'
@@ -12,31 +10,31 @@ import { silenceWords } from './words.ts'
 export interface SilenceDrawerProps {
   readonly silence: Silence
   readonly onClose: () => void
-  readonly onEnded: () => void
+  readonly onChange: () => void
 }
 
 /** One silence. The API has no operation for one alone, so it is that of the list. */
-export function SilenceDrawer({ silence, onClose, onEnded }: SilenceDrawerProps) {
+export function SilenceDrawer({ silence, onClose, onChange }: SilenceDrawerProps) {
   const words = silenceWords()
   const { id, state } = silence
-  const end = async () => {
-    const { endTitle: title, endText: text, end: action } = words
-    if (!(await confirmAction({ title, text, action, isDestructive: true }))) return
-    const result = await call('endSilence', { path: { id } })
-    if (!result.ok) return showToast('warning', describeFailure(result.failure))
-    showToast('good', words.ended)
-    onEnded()
+  const end = () => {
+    const { endTitle: title, endText: text, end: action, ended: done } = words
+    return sendChange({
+      question: { title, text, action, isDestructive: true },
+      send: () => call('endSilence', { path: { id } }),
+      done,
+      onDone: onChange,
+    })
   }
   return (
     <Drawer title={silence.reason} onClose={onClose}>
-      <div class="actions">
-        <StatusBadge tone={SILENCE_TONES[state]} label={words.states[state]} />
-        {state !== 'ended' && session.may('endSilence') && (
-          <button class="button button-danger" type="button" onClick={() => void end()}>
-            {words.end}
-          </button>
-        )}
-      </div>
+      <ObjectActions
+        status={{ tone: SILENCE_TONES[state], label: words.states[state] }}
+        actions={[
+          state !== 'ended' &&
+            session.may('endSilence') && { title: words.end, isDestructive: true, run: end },
+        ]}
+      />
       <FactList
         facts={[
           ...matcherFacts(silence),
@@ -53,8 +51,5 @@ const MATCHERS = ['source', 'alarm_id', 'server_addr', 'title'] as const
 
 function matcherFacts({ matchers }: Silence) {
   const { fields } = silenceWords()
-  return MATCHERS.flatMap((name) => {
-    const pattern = matchers[name]
-    return pattern === undefined ? [] : [[fields[`matchers.${name}`], pattern] as const]
-  })
+  return MATCHERS.map((name) => [fields[`matchers.${name}`], matchers[name] ?? null] as const)
 }

@@ -1,8 +1,7 @@
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
-import { FormDialog } from '../../../parts/form/form-dialog.tsx'
+import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { FormValues } from '../../../parts/form/form-fields.ts'
-import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
 import { silenceWords } from './words.ts'
 
@@ -14,22 +13,17 @@ export interface NewSilenceProps {
 /** Asks which alerts to silence, and until when. */
 export function NewSilence({ initial = {}, onClose }: NewSilenceProps) {
   const words = silenceWords()
-  const create = async (body: object) => {
-    const result = await call('createSilence', { body: body as BodyOf<'createSilence'> })
-    if (!result.ok) return result.failure
-    showToast('good', words.created)
-    onClose()
-    return null
-  }
   return (
-    <FormDialog
+    <CreateDialog
       title={words.newSilence}
       schema={BODIES.createSilence}
       labels={words.fields}
       hints={words.hints}
       initial={initial}
       action={words.create}
-      send={create}
+      create={(body) => call('createSilence', { body: body as BodyOf<'createSilence'> })}
+      doneOf={() => words.created}
+      onCreated={onClose}
       onClose={onClose}
     />
   )

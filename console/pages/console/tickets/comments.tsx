@@ -2,6 +2,7 @@ import { BODIES } from '../../../api/generated.ts'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
+import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { call, session } from '../platform.ts'
 import { userLabel } from './labels.ts'
@@ -24,22 +25,18 @@ export function TicketComments({ ticket: { id, comments }, model }: TicketCommen
       done: words.commented,
     })
   return (
-    <section>
-      <h3 class="section-title">{words.comments}</h3>
-      {comments.length === 0 ? (
-        <p class="muted">{words.noComments}</p>
-      ) : (
-        <Timeline
-          label={words.comments}
-          entries={comments.map(({ id: key, at, author, text }) => ({
-            key,
-            at,
-            tone: 'quiet' as const,
-            title: <bdi>{userLabel(author)}</bdi>,
-            note: <bdi>{text}</bdi>,
-          }))}
-        />
-      )}
+    <Section title={words.comments}>
+      <Timeline
+        label={words.comments}
+        empty={words.noComments}
+        entries={comments.map(({ id: key, at, author, text }) => ({
+          key,
+          at,
+          tone: 'quiet' as const,
+          title: <bdi>{userLabel(author)}</bdi>,
+          note: <bdi>{text}</bdi>,
+        }))}
+      />
       {session.may('editTicket') && (
         <SchemaForm
           key={comments.length}
@@ -49,6 +46,6 @@ export function TicketComments({ ticket: { id, comments }, model }: TicketCommen
           send={send}
         />
       )}
-    </section>
+    </Section>
   )
 }

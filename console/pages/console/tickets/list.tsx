@@ -1,6 +1,4 @@
 import { ListView } from '../../../parts/list/list-view.tsx'
-import { useList } from '../../../parts/list/use-list.ts'
-import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { ticketColumns } from './columns.tsx'
 import { TicketDrawer } from './drawer.tsx'
 import type { Ticket, TicketStatus } from './model.ts'
@@ -15,22 +13,18 @@ export interface TicketListProps {
 /** The tickets, newest first. */
 export function TicketList({ path, id }: TicketListProps) {
   const words = ticketWords()
-  const list = useList(ticketList)
-  const { hrefOf, close } = useSelectedItem(path, list.query)
   return (
     <ListView
       path={path}
       source={ticketList}
-      list={list}
       words={words}
       labelOf={(name, value) =>
         name === 'status' ? words.statuses[value as TicketStatus] : words.levels[value as Ticket['level']]
       }
       columns={ticketColumns(words)}
       icon="tickets"
-      hrefOf={(ticket) => hrefOf(ticket.id)}
-      selected={id}
-      detail={id !== undefined && <TicketDrawer key={id} id={id} onClose={close} />}
+      id={id}
+      detail={(detail) => <TicketDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
     />
   )
 }

@@ -5,6 +5,7 @@ import type { Tone } from '../../../parts/status-badge.tsx'
 
 export type Ticket = AnswerOf<'listTickets'>['items'][number]
 export type TicketDetails = AnswerOf<'getTicket'>
+export type TicketChange = AnswerOf<'getTicketHistory'>['items'][number]
 export type TicketStatus = Ticket['status']
 
 export const TICKET_STATUSES = ['open', 'in_progress', 'resolved', 'closed'] as const

@@ -1,8 +1,7 @@
-import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
-import { useActions } from '../../../parts/actions/actions.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
+import { useNewItem, type NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
@@ -19,37 +18,25 @@ const BOARD: ListQuery = { view: 'board' }
 /** The tickets as a list or as a board, and beside it the ticket that the address names. */
 export function TicketsPage({ id }: ViewProps) {
   const words = ticketWords()
-  const isCreating = useSignal(false)
   const view = useLocation().query['view'] === 'board' ? 'board' : 'list'
   const { open } = useSelectedItem(PATH, view === 'board' ? BOARD : {})
-  const mayCreate = session.may('createTicket')
-  const create = () => void (isCreating.value = true)
-  useActions(() => (mayCreate ? [{ title: words.newTicket, keys: 'n', run: create }] : []))
+  const newTicket = session.may('createTicket') && {
+    title: words.newTicket,
+    dialog: (dialog: NewItemDialog) => <NewTicket {...dialog} />,
+  }
+  const { button, dialog } = useNewItem(newTicket, open)
   return (
     <>
       <PageHead title={words.title}>
         <ViewChoice view={view} />
-        {mayCreate && (
-          <button class="button button-main" type="button" onClick={create}>
-            <Icon name="plus" />
-            {words.newTicket}
-          </button>
-        )}
+        {button}
       </PageHead>
       {view === 'board' ? (
         <TicketBoard path={PATH} query={BOARD} id={id} />
       ) : (
         <TicketList path={PATH} id={id} />
       )}
-      {isCreating.value && (
-        <NewTicket
-          onClose={() => (isCreating.value = false)}
-          onCreated={(ticket) => {
-            isCreating.value = false
-            open(ticket.id)
-          }}
-        />
-      )}
+      {dialog}
     </>
   )
 }

@@ -1,12 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
-import { describeFailure } from '../../../parts/failure-words.ts'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange, type Change } from '../../../parts/resource/use-change.tsx'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { showToast } from '../../../parts/toast.tsx'
 import { call, session } from '../platform.ts'
 import { fieldLabel, levelLabel, valueLabel } from './labels.ts'
 import { TICKET_MOVES, TICKET_TONES, type TicketDetails } from './model.ts'
@@ -23,35 +21,22 @@ export interface TicketActionsProps {
 export function TicketActions({ ticket, model }: TicketActionsProps) {
   const words = ticketWords()
   const isEditing = useSignal(false)
-  const { apply, conflict } = useChange(model)
-  const edit = async (body: TicketEdit) => {
-    const failure = await apply(changeOf(ticket.id, body))
-    if (failure) showToast('warning', describeFailure(failure))
-  }
+  const { apply, applyAndReport, conflict } = useChange(model)
+  const edit = (body: TicketEdit) => applyAndReport(changeOf(ticket.id, body))
   const { status, assignee } = ticket
   const me = session.bearer.value?.id ?? ''
+  const actions = [
+    ...TICKET_MOVES[status].map((to) => ({ title: words.moves[to], run: () => edit({ status: to }) })),
+    assignee === me
+      ? { title: words.unassign, run: () => edit({ assignee: null }) }
+      : { title: words.assignToMe, run: () => edit({ assignee: me }) },
+    { title: words.edit, run: () => (isEditing.value = true) },
+  ]
   return (
-    <div class="actions">
-      <StatusBadge tone={TICKET_TONES[status]} label={words.statuses[status]} />
-      {session.may('editTicket') && (
-        <>
-          {TICKET_MOVES[status].map((each) => (
-            <button key={each} class="button" type="button" onClick={() => void edit({ status: each })}>
-              {words.moves[each]}
-            </button>
-          ))}
-          <button
-            class="button"
-            type="button"
-            onClick={() => void edit({ assignee: assignee === me ? null : me })}
-          >
-            {assignee === me ? words.unassign : words.assignToMe}
-          </button>
-          <button class="button" type="button" onClick={() => (isEditing.value = true)}>
-            {words.edit}
-          </button>
-        </>
-      )}
+    <ObjectActions
+      status={{ tone: TICKET_TONES[status], label: words.statuses[status] }}
+      actions={session.may('editTicket') ? actions : []}
+    >
       {isEditing.value && (
         <FormDialog
           title={words.edit}
@@ -69,7 +54,7 @@ export function TicketActions({ ticket, model }: TicketActionsProps) {
         />
       )}
       {conflict}
-    </div>
+    </ObjectActions>
   )
 }
 

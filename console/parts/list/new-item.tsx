@@ -1,0 +1,39 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useActions } from '../actions/actions.ts'
+import { Icon } from '../icon.tsx'
+
+export interface NewItemDialog {
+  readonly onClose: () => void
+  /** Closes the dialog, and shows the new item. */
+  readonly onCreated: (id: string) => void
+}
+
+/** How an item of a list is created. */
+export interface NewItem {
+  /** The words of the button. */
+  readonly title: string
+  readonly dialog: (dialog: NewItemDialog) => ComponentChildren
+}
+
+/** The button, the key `n` and the dialog for a new item; nothing of it if the user must not create one. */
+export function useNewItem(newItem: NewItem | false, open: (id: string) => void) {
+  const isCreating = useSignal(false)
+  const create = () => (isCreating.value = true)
+  const onClose = () => (isCreating.value = false)
+  useActions(() => (newItem ? [{ title: newItem.title, keys: 'n', run: create }] : []))
+  if (!newItem) return { button: null, dialog: null }
+  const onCreated = (id: string) => {
+    onClose()
+    open(id)
+  }
+  return {
+    button: (
+      <button class="button button-main" type="button" onClick={create}>
+        <Icon name="plus" />
+        {newItem.title}
+      </button>
+    ),
+    dialog: isCreating.value && newItem.dialog({ onClose, onCreated }),
+  }
+}

@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact'
+import { StatusBadge, type StatusBadgeProps } from './status-badge.tsx'
+
+export interface ObjectAction {
+  readonly title: string
+  readonly isDestructive?: boolean
+  readonly run: () => unknown
+}
+
+export interface ObjectActionsProps {
+  /** The state of the object. */
+  readonly status?: StatusBadgeProps
+  /** What the user may do; false stands for what the roles or the state do not allow. */
+  readonly actions: readonly (ObjectAction | false)[]
+  /** The dialogs of the actions. */
+  readonly children?: ComponentChildren
+}
+
+/** The state of an object, and the buttons of what can be done with it. */
+export function ObjectActions({ status, actions, children }: ObjectActionsProps) {
+  const allowed = actions.filter((action) => action !== false)
+  return (
+    <div class="actions">
+      {status && <StatusBadge {...status} />}
+      {allowed.map(({ title, isDestructive, run }) => (
+        <button
+          key={title}
+          class={isDestructive ? 'button button-danger' : 'button'}
+          type="button"
+          onClick={() => void run()}
+        >
+          {title}
+        </button>
+      ))}
+      {children}
+    </div>
+  )
+}

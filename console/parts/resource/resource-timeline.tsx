@@ -1,0 +1,27 @@
+import { Section } from '../section.tsx'
+import { Timeline, type TimelineEntry } from '../timeline.tsx'
+import { ResourceView } from './resource-view.tsx'
+import { useResource, type ResourceSource } from './use-resource.ts'
+
+export interface ResourceTimelineProps<Item> {
+  readonly title: string
+  readonly source: ResourceSource<{ readonly items: readonly Item[] }>
+  /** The id of the object. */
+  readonly id: string
+  readonly entryOf: (item: Item, index: number) => TimelineEntry
+  /** Shown without entries. */
+  readonly empty?: string
+}
+
+/** What happened to an object, read by the id of the object. */
+export function ResourceTimeline<Item>(props: ResourceTimelineProps<Item>) {
+  const { title, source, id, entryOf, empty = '' } = props
+  const model = useResource(source, id)
+  return (
+    <Section title={title}>
+      <ResourceView model={model}>
+        {({ items }) => <Timeline label={title} entries={items.map(entryOf)} empty={empty} />}
+      </ResourceView>
+    </Section>
+  )
+}
