@@ -74,6 +74,8 @@ interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly isProbe?: true
   /** Whether a request without a body counts as one with an empty object. */
   readonly isBodyOptional?: true
+  /** False where a request that is sent twice changes something twice, although its method is idempotent. */
+  readonly isRepeatable?: false
   readonly answers: Readonly<Record<number, AnswerSchema>>
   /** Errors of this operation, in addition to the common ones. */
   readonly errors?: ErrorCodes

@@ -107,6 +107,8 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       access: WRITERS,
       params: IdParams,
       body: TicketEditBody,
+      // Each comment is added.
+      isRepeatable: false,
       answers: { 200: { description: 'The ticket after the change.', schema: TicketDetailsSchema } },
       errors: { ticket_not_found, invalid_transition, precondition_failed },
       change: async (tx, { params, body, identity, headers }) =>

@@ -48,7 +48,7 @@ function pathsOf(routes: readonly Route[]): Record<string, Operations> {
 }
 
 function operationOf(route: Route): Record<string, unknown> {
-  const { body, isBodyOptional = false } = route
+  const { body, isBodyOptional = false, isRepeatable = true } = route
   const parameters = parametersOf(route)
   return {
     operationId: route.operation,
@@ -59,6 +59,7 @@ function operationOf(route: Route): Record<string, unknown> {
     ...(parameters.length > 0 && { parameters }),
     security: route.access === 'public' ? [] : [{ token: [] }, { localTool: [] }],
     'x-roles': documentedRoles(route.access),
+    ...(!isRepeatable && { 'x-repeatable': false }),
     responses: responsesOf(route),
   }
 }
