@@ -19,6 +19,9 @@ const NOTIFIER_INDEX = '^programs/ticket-notify/index[.]ts$'
 const VPN_CLIENT = '^programs/vpn-client/'
 // The backup proves that a gateway takes clients: with the code of a client, so that both mean the same.
 const VPN_CLIENT_INDEX = '^programs/vpn-client/index[.]ts$'
+// What the console and the client for programs have in common.
+const CLIENT_IN_BROWSER =
+  '^clients/typescript/src/(errors|event-stream|generated|operations|target|timing)[.]ts$'
 const DOMAIN_INDEX = '^src/domains/[^/]+/index[.]ts$'
 
 /** @param {string[]} names */
@@ -94,7 +97,18 @@ const FOLDERS = [
     name: 'console',
     comment: 'Runs in a browser, and uses the platform only through its HTTP API.',
     path: '^console/',
-    mayImport: ['^console/', packages('preact', 'preact-iso', '@preact/signals', 'lucide')],
+    mayImport: [
+      '^console/',
+      CLIENT_IN_BROWSER,
+      packages('preact', 'preact-iso', '@preact/signals', 'lucide'),
+    ],
+    noOtherNodeModules: true,
+  },
+  {
+    name: 'clients',
+    comment: 'Published packages without dependencies: they contain what they import of the platform.',
+    path: '^clients/',
+    mayImport: ['^clients/', KERNEL, VPN_CLIENT_INDEX],
     noOtherNodeModules: true,
   },
 ]

@@ -5,7 +5,7 @@ import { cruise, type ICruiseResult, type IReporterOutput, type IViolation } fro
 import configuration from '../.dependency-cruiser.mjs'
 import { supportUsing } from './swc-using.ts'
 
-const DIRECTORIES = ['src', 'bin', 'console', 'programs', 'test', 'bench', 'scripts']
+const DIRECTORIES = ['src', 'bin', 'console', 'programs', 'clients', 'test', 'bench', 'scripts']
 // Fewer modules mean that the wrong directory was checked.
 const FEWEST_MODULES = 10
 

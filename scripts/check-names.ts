@@ -2,8 +2,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The platform, the browser pages and the separate programs; each is checked by itself. */
-const PROGRAMS = ['src', 'console', 'programs/*']
+/** The platform, the browser pages, the separate programs and the clients; each is checked by itself. */
+const PROGRAMS = ['src', 'console', 'programs/*', 'clients/*']
 const DECLARATION =
   /^export (?:declare |abstract |async )*(?:class|function\*?|const|let|type|interface) (\w+)/gm
 

@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import { root } from './runtime.mjs'
 
 /** What the pages are built from: their sources, the build script, and the versions of the packages. */
-const SOURCES = ['console', 'scripts/build-console.ts', 'scripts/page-weight.ts', 'package-lock.json']
+const SOURCES = [
+  'console',
+  'clients/typescript/src',
+  'scripts/build-console.ts',
+  'scripts/page-weight.ts',
+  'package-lock.json',
+]
 
 /** Where the built pages are. */
 export const consoleDirectory = join(root, 'dist/console')

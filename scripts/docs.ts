@@ -1,22 +1,26 @@
-// Generates docs/reference/, and the API for the console, from the program. With --check it writes nothing and reports
+// Generates docs/reference/, and the API for clients and for the console, from the program. With --check it writes nothing and reports
 // stale files.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { clientApi } from './docs/client-api.ts'
 import { commandsPage } from './docs/commands.ts'
 import { configurationPage } from './docs/configuration.ts'
 import { consoleApi } from './docs/console-api.ts'
 import { errorsPage } from './docs/errors.ts'
 import { eventsPage } from './docs/events.ts'
 import { metricsPage } from './docs/metrics.ts'
-import { operationsPage } from './docs/operations.ts'
+import { operationsPage, type OpenApiDocument } from './docs/operations.ts'
 import { observePlatform, type Observations } from './docs/world.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIRECTORY = 'docs/reference'
 
-/** What the console knows of the API. */
-const CONSOLE_API = 'console/api/generated.ts'
+/** What programs in TypeScript know of the API. */
+const APIS: Readonly<Record<string, (document: OpenApiDocument) => string>> = {
+  'clients/typescript/src/generated.ts': clientApi,
+  'console/api/generated.ts': consoleApi,
+}
 
 /** The pages by file name. Their text depends on the program only, not on the time or the machine. */
 const PAGES: Readonly<Record<string, (observed: Observations) => string | Promise<string>>> = {
@@ -32,7 +36,8 @@ const PAGES: Readonly<Record<string, (observed: Observations) => string | Promis
 /** The generated files by their paths in the repository. */
 async function makeFiles(): Promise<Map<string, string>> {
   const observed = await observePlatform()
-  const files = new Map([[CONSOLE_API, consoleApi(observed.openApi)]])
+  const files = new Map<string, string>()
+  for (const [path, make] of Object.entries(APIS)) files.set(path, make(observed.openApi))
   for (const [name, make] of Object.entries(PAGES)) files.set(`${DIRECTORY}/${name}`, await make(observed))
   return files
 }

@@ -7,7 +7,7 @@ import { availableParallelism, constants, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { become } from './become.mjs'
 
-const DIRECTORIES = ['src', 'console', 'test', 'programs', 'scripts']
+const DIRECTORIES = ['src', 'console', 'test', 'programs', 'clients', 'scripts']
 
 // Most tests wait for a process or a socket, so one file more than there are cores runs at once. More than eight would
 // need more connections than the PostgreSQL server that they share allows.

@@ -1,19 +1,11 @@
+import { waitFor } from '../../clients/typescript/src/timing.ts'
+
 /** The time of the browser, in epoch milliseconds. */
 export const browserClock = { now: () => Date.now() }
 
 /** What the polling needs of a browser. */
 export const browserTiming = {
-  wait: (ms: number, signal: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      if (signal.aborted) return resolve()
-      const done = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      signal.addEventListener('abort', done)
-    }),
+  wait: waitFor,
   isHidden: () => document.hidden,
   untilVisible: (signal: AbortSignal) =>
     new Promise<void>((resolve) => {

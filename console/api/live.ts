@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { Watchdog } from '../../clients/typescript/src/timing.ts'
 import { EventStreamParser, type LiveEvent } from './event-stream.ts'
 import { pauseAfter } from './poll.ts'
 
@@ -117,34 +118,5 @@ export class LiveEvents {
 
   #notifyGap(): void {
     for (const { onGap } of this.#listeners) onGap()
-  }
-}
-
-/** Aborts its signal when it was not reset for so long. */
-class Watchdog {
-  readonly #abort = new AbortController()
-  readonly #limitMs: number
-  #timer: ReturnType<typeof setTimeout>
-
-  constructor(limitMs: number) {
-    this.#limitMs = limitMs
-    this.#timer = this.#start()
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal
-  }
-
-  reset(): void {
-    clearTimeout(this.#timer)
-    this.#timer = this.#start()
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer)
-  }
-
-  #start() {
-    return setTimeout(() => this.#abort.abort(), this.#limitMs)
   }
 }

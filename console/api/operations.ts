@@ -1,15 +1,16 @@
+import type { FieldFault } from '../../clients/typescript/src/errors.ts'
+import type {
+  AnswerOf,
+  BodyOf,
+  OperationName,
+  QueryOf,
+  RequestPart,
+} from '../../clients/typescript/src/operations.ts'
+import { targetOf, type TargetParameters } from '../../clients/typescript/src/target.ts'
 import { callApi, errorMessage, type Fetch } from './call.ts'
 import { OPERATIONS, type Operations } from './generated.ts'
 
-export type OperationName = keyof Operations
-export type AnswerOf<Name extends OperationName> = Operations[Name]['answer']
-export type BodyOf<Name extends OperationName> = Operations[Name]['body']
-
-/** What is wrong with one field of a request. `path` is dotted: `items.0.title`. */
-export interface FieldFault {
-  readonly path: string
-  readonly message: string
-}
+export type { AnswerOf, BodyOf, FieldFault, OperationName, QueryOf }
 
 /** Why a call failed. `code` is the API's, or `unreachable`. */
 export interface ApiFailure {
@@ -24,17 +25,8 @@ export type ApiResult<T> =
   | { readonly ok: true; readonly value: T; readonly etag: string | null }
   | { readonly ok: false; readonly failure: ApiFailure }
 
-/** The parameters of a query; one that is undefined is not sent. */
-export type QueryOf<Name extends OperationName> = {
-  readonly [Key in keyof Operations[Name]['query']]?: Operations[Name]['query'][Key] | undefined
-}
-
-type Part<Key extends string, Value> = undefined extends Value
-  ? { readonly [Each in Key]?: Value }
-  : { readonly [Each in Key]: Value }
-
-export type RequestOf<Name extends OperationName> = Part<'path', Operations[Name]['path']> &
-  Part<'body', BodyOf<Name>> & {
+export type RequestOf<Name extends OperationName> = RequestPart<'path', Operations[Name]['path']> &
+  RequestPart<'body', BodyOf<Name>> & {
     readonly query?: QueryOf<Name>
     /** The `ETag` of the version that the change is meant for. */
     readonly ifMatch?: string | null
@@ -77,31 +69,17 @@ const UNREACHABLE: ApiFailure = {
   retryAfterSeconds: null,
 }
 
-interface AnyRequest {
-  readonly path?: Readonly<Record<string, string>> | undefined
-  readonly query?: Readonly<Record<string, unknown>>
+interface AnyRequest extends TargetParameters {
   readonly body?: unknown
   readonly ifMatch?: string | null
 }
 
-/** What a parameter of a query may be. */
-type Scalar = string | number | boolean
-
 /** The HTTP request of a call. */
 export function toHttp(name: OperationName, request: AnyRequest, token: string | null) {
   const { method, path } = OPERATIONS[name]
-  const { body, ifMatch, query = {} } = request
-  const parameters = request.path ?? {}
-  const pathname = path.replaceAll(/\{(\w+)\}/g, (_, key: string) =>
-    encodeURIComponent(parameters[key] ?? ''),
-  )
-  const search = new URLSearchParams(
-    (Object.entries(query) as [string, Scalar | undefined][]).flatMap(([key, value]) =>
-      value === undefined ? [] : [[key, String(value)]],
-    ),
-  ).toString()
+  const { body, ifMatch } = request
   return {
-    target: search ? `${pathname}?${search}` : pathname,
+    target: targetOf(path, request),
     init: {
       method,
       headers: {

@@ -1,0 +1,299 @@
+// Generated from the OpenAPI document of the platform. Run `node scripts/docs.ts` to write it again.
+
+export interface Schemas {
+  Message: { readonly "id": string; readonly "subject": string; readonly "payload": unknown; readonly "headers": { readonly [name: string]: string }; readonly "status": "pending" | "delivered" | "dead"; readonly "attempts": number; readonly "last_error": string | null; readonly "created_at": string; readonly "delivered_at": string | null }
+  Order: { readonly "order_id": string; readonly "platform": string; readonly "amount_cents": number; readonly "status": "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "expires_at": string; readonly "created_at": string; readonly "updated_at": string; readonly "paid_at": string | null; readonly "shipped_at": string | null; readonly "completed_at": string | null; readonly "expired_at": string | null }
+  Login: { readonly "access_token": string; readonly "token_type": "Bearer"; readonly "expires_in": number; readonly "user": Schemas['User'] }
+  User: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "last_login_at": string | null }
+  Me: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean; readonly "created_at"?: string; readonly "updated_at"?: string; readonly "last_login_at"?: string | null }
+  Error: { readonly "code": string; readonly "message": string; readonly "details"?: readonly ({ readonly "path": string; readonly "message": string })[] }
+  UserChanges: { readonly "revision": number; readonly "full": boolean; readonly "more": boolean; readonly "pool": string; readonly "items": readonly ({ readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "token_generation": number; readonly "deleted": boolean })[] }
+  VpnPool: { readonly "cidr": string; readonly "size": number; readonly "used": number; readonly "cooling": number; readonly "free": number }
+  VpnSession: { readonly "id": string; readonly "user": { readonly "id": string; readonly "name": string }; readonly "device": string | null; readonly "virtual_ip": string; readonly "gateway": string; readonly "remote_address": string; readonly "connected_at": string; readonly "last_seen_at": string; readonly "rtt_ms": number | null; readonly "closed_at": string | null; readonly "close_code": number | null }
+  VpnAuditEntry: { readonly "id": string; readonly "at": string; readonly "event": "session_registered" | "session_closed" | "auth_failed"; readonly "session_id": string | null; readonly "user_id": string | null; readonly "user_name": string | null; readonly "device": string | null; readonly "virtual_ip": string | null; readonly "gateway": string; readonly "remote_address": string | null; readonly "reason": string | null }
+  Alert: { readonly "id": string; readonly "alarm_id": string | null; readonly "source": string; readonly "title": string; readonly "body": string; readonly "level": number; readonly "weight": number; readonly "severity": "CRITICAL" | "HIGH" | "ERROR" | "WARNING" | "INFO" | "CLOSE"; readonly "server_addr": string | null; readonly "status": "firing" | "acknowledged" | "recovered" | "frozen"; readonly "count": number; readonly "first_at": string; readonly "last_at": string; readonly "recovered_at": string | null }
+  Silence: { readonly "id": string; readonly "matchers": { readonly "source"?: string; readonly "alarm_id"?: string; readonly "server_addr"?: string; readonly "title"?: string }; readonly "reason": string; readonly "starts_at": string; readonly "ends_at": string; readonly "state": "active" | "pending" | "ended"; readonly "created_by": string; readonly "created_at": string; readonly "ended_by": string | null }
+  AlertDecision: { readonly "id": string; readonly "at": string; readonly "occasion": "raised" | "risen" | "recovered" | "acknowledgement_lapsed" | "silence_ended" | "inhibition_ended" | "frozen" | "unfrozen"; readonly "channel": string; readonly "outcome": "disabled" | "below_level" | "inhibited" | "silenced" | "acknowledged" | "frozen" | "pending" | "sent" | "bundled" | "failed"; readonly "reason": string | null }
+  Heartbeat: { readonly "name": string; readonly "every_seconds": number; readonly "grace_seconds": number; readonly "severity": "CRITICAL" | "HIGH" | "ERROR" | "WARNING" | "INFO"; readonly "source": string; readonly "status": "waiting" | "ok" | "missed"; readonly "last_beat_at": string | null; readonly "due_at": string; readonly "missed_at": string | null; readonly "created_by": string; readonly "created_at": string; readonly "updated_by": string; readonly "updated_at": string }
+  TicketDetails: { readonly "id": string; readonly "title": string; readonly "level": "critical" | "high" | "medium" | "low" | "info"; readonly "status": "open" | "in_progress" | "resolved" | "closed"; readonly "source": string | null; readonly "assignee": string | null; readonly "comment_count": number; readonly "created_by": string; readonly "created_at": string; readonly "updated_at": string; readonly "resolved_at": string | null; readonly "closed_at": string | null; readonly "description": string | null; readonly "comments": readonly ({ readonly "id": string; readonly "at": string; readonly "author": string; readonly "text": string })[] }
+  Ticket: { readonly "id": string; readonly "title": string; readonly "level": "critical" | "high" | "medium" | "low" | "info"; readonly "status": "open" | "in_progress" | "resolved" | "closed"; readonly "source": string | null; readonly "assignee": string | null; readonly "comment_count": number; readonly "created_by": string; readonly "created_at": string; readonly "updated_at": string; readonly "resolved_at": string | null; readonly "closed_at": string | null }
+  MenuTree: { readonly "revision": number; readonly "items": readonly ({ readonly "id": string; readonly "title": string; readonly "parent_id": string | null; readonly "path": string | null; readonly "icon": string | null; readonly "position": number; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "children"?: readonly ({ readonly "id": string; readonly "title": string; readonly "parent_id": string | null; readonly "path": string | null; readonly "icon": string | null; readonly "position": number; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "children"?: readonly ({ readonly "id": string; readonly "title": string; readonly "parent_id": string | null; readonly "path": string | null; readonly "icon": string | null; readonly "position": number; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "children"?: readonly ({ readonly "id": string; readonly "title": string; readonly "parent_id": string | null; readonly "path": string | null; readonly "icon": string | null; readonly "position": number; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "children"?: readonly ({ readonly "id": string; readonly "title": string; readonly "parent_id": string | null; readonly "path": string | null; readonly "icon": string | null; readonly "position": number; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "children"?: readonly ({ readonly "id": string; readonly "title": string; readonly "parent_id": string | null; readonly "path": string | null; readonly "icon": string | null; readonly "position": number; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "children"?: readonly ({ readonly "id": string; readonly "title": string; readonly "parent_id": string | null; readonly "path": string | null; readonly "icon": string | null; readonly "position": number; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "children"?: readonly ({ readonly "id": string; readonly "title": string; readonly "parent_id": string | null; readonly "path": string | null; readonly "icon": string | null; readonly "position": number; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "children"?: readonly (unknown)[] })[] })[] })[] })[] })[] })[] })[] })[] }
+  MenuChange: { readonly "revision": number; readonly "created": readonly (string)[]; readonly "updated": readonly (string)[]; readonly "moved": readonly (string)[]; readonly "unchanged": readonly (string)[]; readonly "deleted": readonly (string)[] }
+  Certificate: { readonly "id": string; readonly "name": string; readonly "fingerprint_sha256": string; readonly "serial": string; readonly "subject": string; readonly "issuer": string; readonly "names": readonly (string)[]; readonly "not_before": string; readonly "not_after": string; readonly "days_left": number; readonly "key": string; readonly "signature": string; readonly "is_ca": boolean; readonly "chain": readonly ({ readonly "fingerprint_sha256": string; readonly "subject": string; readonly "not_after": string })[]; readonly "status": "valid" | "not_yet_valid" | "expiring" | "expired" | "revoked" | "replaced"; readonly "warnings": readonly ("weak_key" | "weak_signature" | "self_signed" | "ca_as_leaf" | "chain_order" | "chain_broken" | "chain_expires_first")[]; readonly "replaced_by": string | null; readonly "revoked_at": string | null; readonly "revoke_reason": string | null; readonly "created_by": string; readonly "created_at": string }
+  DataBackup: { readonly "id": string; readonly "status": "running" | "completed" | "failed"; readonly "size_bytes": number | null; readonly "sha256": string | null; readonly "tables": { readonly [name: string]: number } | null; readonly "schema_version": string | null; readonly "created_at": string; readonly "finished_at": string | null; readonly "verified_at": string | null; readonly "error": string | null; readonly "note": string | null; readonly "requested_by": string }
+  TelemetryAgent: { readonly "agent_id": string; readonly "first_at": string; readonly "last_at": string; readonly "items": number }
+  Command: { readonly "id": string; readonly "title": string; readonly "description": string; readonly "params": { readonly [name: string]: unknown }; readonly "approval": "none" | "two_person"; readonly "timeout_seconds": number }
+  CommandDryRun: { readonly "would_run": readonly (string)[]; readonly "approval": "none" | "two_person"; readonly "timeout_seconds": number }
+  Execution: { readonly "id": string; readonly "command_id": string; readonly "params": { readonly [name: string]: unknown }; readonly "reason": string | null; readonly "requested_by": string; readonly "status": "awaiting_approval" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "incomplete" | "rejected" | "expired"; readonly "approvals": readonly ({ readonly "at": string; readonly "by": string; readonly "decision": "approved" | "rejected"; readonly "comment": string | null })[]; readonly "exit_code": number | null; readonly "signal": string | null; readonly "output": string; readonly "output_truncated": boolean; readonly "host": string | null; readonly "containment": "pid_namespace" | "process_scan" | null; readonly "cancelled_by": string | null; readonly "created_at": string; readonly "started_at": string | null; readonly "finished_at": string | null; readonly "expires_at": string | null }
+  CommandPolicy: { readonly "revision": number; readonly "rules": { readonly [name: string]: { readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approvers"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approval"?: "none" | "two_person" } } }
+  Overview: { readonly "at": string; readonly "orders": { readonly "pending": number; readonly "paid": number; readonly "shipped": number; readonly "completed": number; readonly "expired": number } | null; readonly "messages": { readonly "pending": number; readonly "oldest_pending_at": string | null; readonly "dead": number; readonly "oldest_dead_at": string | null } | null; readonly "alerts": { readonly "CRITICAL": number; readonly "HIGH": number; readonly "ERROR": number; readonly "WARNING": number; readonly "INFO": number } | null; readonly "heartbeats": { readonly "late": number; readonly "items": readonly ({ readonly "name": string; readonly "last_beat_at": string | null; readonly "missed_at": string | null })[] } | null; readonly "tickets": { readonly "critical": number; readonly "high": number; readonly "medium": number; readonly "low": number; readonly "info": number } | null; readonly "sessions": { readonly "open": number } | null; readonly "pool": { readonly "cidr": string; readonly "size": number; readonly "used": number; readonly "cooling": number; readonly "free": number } | null; readonly "certificates": { readonly "expiring": number; readonly "expired": number; readonly "items": readonly ({ readonly "id": string; readonly "name": string; readonly "not_after": string; readonly "days_left": number })[] } | null; readonly "data_backups": { readonly "last": { readonly "id": string; readonly "status": "running" | "completed" | "failed"; readonly "size_bytes": number | null; readonly "created_at": string; readonly "finished_at": string | null; readonly "verified_at": string | null; readonly "error": string | null } | null } | null; readonly "night": { readonly "last": { readonly "status": "running" | "succeeded" | "failed" | "lost"; readonly "started_at": string | null; readonly "succeeded_at": string | null; readonly "failed_at": string | null } | null } | null; readonly "drill": { readonly "status": "waiting" | "ok" | "missed" | null; readonly "last_passed_at": string | null; readonly "due_at": string | null } | null; readonly "executions": { readonly "awaiting_approval": number; readonly "oldest_at": string | null } | null }
+  OverviewSeries: { readonly "from": string; readonly "to": string; readonly "step_seconds": number; readonly "items": readonly ({ readonly "at": string; readonly "created": number | null; readonly "paid": number | null; readonly "shipped": number | null; readonly "completed": number | null; readonly "expired": number | null; readonly "firing_alerts": number | null; readonly "open_sessions": number | null })[] }
+  Config: { readonly "items": readonly ({ readonly "key": string; readonly "value": string; readonly "source": string })[] }
+  Health: { readonly "status": "ok" | "degraded" | "failing"; readonly "version": string; readonly "modules": readonly (string)[]; readonly "read_only": boolean; readonly "uptime_seconds": number; readonly "checks": { readonly "store": "ok" | "failing"; readonly "bus": "ok" | "degraded" | "offline"; readonly "mirror"?: "ok" | "degraded" | "expired" }; readonly "mirror"?: { readonly "age_seconds": number | null; readonly "reason": string | null } }
+  Live: { readonly "status": "live" }
+  Ready: { readonly "status": "ready" | "starting" | "draining" | "failing" }
+}
+
+export interface Operations {
+  /** List messages, newest first. */
+  listMessages: { path: undefined; query: { readonly "status"?: "pending" | "delivered" | "dead"; readonly "subject"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Message'])[]; readonly "next_cursor": string | null } }
+  /** Read one message. */
+  getMessage: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Message'] }
+  /** Publish a message on the bus. */
+  publishMessage: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "subject": string; readonly "payload": unknown; readonly "headers"?: { readonly [name: string]: string } }; answer: Schemas['Message'] }
+  /** Make a dead message pending again. */
+  redriveMessage: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: Schemas['Message'] }
+  /** Create an order. */
+  createOrder: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "order_id": string; readonly "platform": string; readonly "amount_cents": number; readonly "expires_at"?: string }; answer: Schemas['Order'] }
+  /** List orders, newest first. */
+  listOrders: { path: undefined; query: { readonly "status"?: "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "platform"?: string; readonly "archived"?: boolean; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Order'])[]; readonly "next_cursor": string | null } }
+  /** Read one order. */
+  getOrder: { path: { readonly "order_id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Order'] }
+  /** Move an order to another status. */
+  moveOrder: { path: { readonly "order_id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "status": "pending" | "paid" | "shipped" | "completed" | "expired" }; answer: Schemas['Order'] }
+  /** Every change of one order, oldest first. */
+  getOrderHistory: { path: { readonly "order_id": string }; query: undefined; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "at": string; readonly "from": string | null; readonly "to": "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "actor": string })[] } }
+  /** Get a token for a name and a password. */
+  login: { path: undefined; query: undefined; headers: undefined; body: { readonly "username": string; readonly "password": string }; answer: Schemas['Login'] }
+  /** Read the authenticated caller. */
+  getMe: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['Me'] }
+  /** List users, newest first. */
+  listUsers: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['User'])[]; readonly "next_cursor": string | null } }
+  /** Create a user. */
+  createUser: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "name": string; readonly "password": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[] }; answer: Schemas['User'] }
+  /** Read one user. */
+  getUser: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['User'] }
+  /** Change the roles of a user, or disable or enable one. */
+  changeUser: { path: { readonly "id": string }; query: undefined; headers: undefined; body: { readonly "roles"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean }; answer: Schemas['User'] }
+  /** Delete a user. */
+  deleteUser: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
+  /** Set a password. */
+  setPassword: { path: { readonly "id": string }; query: undefined; headers: undefined; body: { readonly "password": string; readonly "old_password"?: string }; answer: undefined }
+  /** Read the users that have changed, for a standby gateway. */
+  mirrorUsers: { path: undefined; query: { readonly "since"?: number; readonly "limit"?: number }; headers: undefined; body: undefined; answer: Schemas['UserChanges'] }
+  /** Begin a sign-in with the OpenID provider. */
+  beginSignIn: { path: undefined; query: { readonly "return_to"?: string }; headers: undefined; body: undefined; answer: undefined }
+  /** Finish a sign-in with the answer of the OpenID provider. */
+  finishSignIn: { path: undefined; query: { readonly "code"?: string | readonly (string)[]; readonly "state"?: string | readonly (string)[]; readonly "error"?: string | readonly (string)[]; readonly "error_description"?: string | readonly (string)[]; readonly "iss"?: string | readonly (string)[] }; headers: undefined; body: undefined; answer: undefined }
+  /** Get a token for the ticket of a sign-in. */
+  redeemTicket: { path: undefined; query: undefined; headers: undefined; body: { readonly "ticket": string }; answer: Schemas['Login'] }
+  /** How full the address pool is. */
+  getVpnPool: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['VpnPool'] }
+  /** List sessions, newest first. */
+  listVpnSessions: { path: undefined; query: { readonly "state"?: "open" | "closed"; readonly "user"?: string; readonly "gateway"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['VpnSession'])[]; readonly "next_cursor": string | null } }
+  /** Read gateways and live sessions at once. */
+  listVpnTunnels: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: { readonly "at": string; readonly "gateways": readonly ({ readonly "name": string; readonly "address": string; readonly "heartbeat_seconds": number; readonly "last_seen_at": string; readonly "alive": boolean })[]; readonly "sessions": readonly (Schemas['VpnSession'])[]; readonly "total": number; readonly "pool"?: unknown } }
+  /** Disconnect a session. */
+  disconnectVpnSession: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
+  /** Read the audit trail of the gateways, newest first. */
+  listVpnAudit: { path: undefined; query: { readonly "event"?: "session_registered" | "session_closed" | "auth_failed"; readonly "user"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['VpnAuditEntry'])[]; readonly "next_cursor": string | null } }
+  /** Follow events as they are committed. */
+  streamEvents: { path: undefined; query: { readonly "subjects"?: string }; headers: { readonly "Last-Event-ID"?: string }; body: undefined; answer: undefined }
+  /** Report an alert. */
+  reportAlert: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "source": string; readonly "title": string; readonly "body"?: string; readonly "level"?: string | number; readonly "server_addr"?: string; readonly "weight"?: number; readonly "alarm_id"?: string }; answer: Schemas['Alert'] }
+  /** List alerts, newest first. */
+  listAlerts: { path: undefined; query: { readonly "status"?: "firing" | "acknowledged" | "recovered" | "frozen"; readonly "level"?: string; readonly "source"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Alert'])[]; readonly "next_cursor": string | null } }
+  /** Read one alert. */
+  getAlert: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Alert'] }
+  /** The changes of one alert, oldest first. */
+  getAlertHistory: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "at": string; readonly "from": string | null; readonly "to": "firing" | "acknowledged" | "recovered" | "frozen"; readonly "weight": number; readonly "actor": string; readonly "note": string | null })[]; readonly "next_cursor": string | null } }
+  /** Declare an alert recovered. */
+  recoverAlert: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: Schemas['Alert'] }
+  /** Acknowledge a firing alert. */
+  acknowledgeAlert: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "comment"?: string } | undefined; answer: Schemas['Alert'] }
+  /** End the freeze of an alert. */
+  unfreezeAlert: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: Schemas['Alert'] }
+  /** Silence alerts for some time. */
+  createSilence: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "matchers": { readonly "source"?: string; readonly "alarm_id"?: string; readonly "server_addr"?: string; readonly "title"?: string }; readonly "reason": string; readonly "starts_at"?: string; readonly "ends_at": string }; answer: Schemas['Silence'] }
+  /** List silences, newest first. */
+  listSilences: { path: undefined; query: { readonly "state"?: "active" | "pending" | "ended"; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Silence'])[]; readonly "next_cursor": string | null } }
+  /** End a silence now. */
+  endSilence: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
+  /** List the decisions on the notifications of an alert, newest first. */
+  listAlertDecisions: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['AlertDecision'])[]; readonly "next_cursor": string | null } }
+  /** Take alerts as an Alertmanager does. */
+  postPrometheusAlerts: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: readonly (unknown)[]; answer: undefined }
+  /** Take a notification of an Alertmanager. */
+  postAlertmanagerNotification: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "version"?: "4"; readonly "alerts": readonly (unknown)[] }; answer: undefined }
+  /** Create a heartbeat, or change its settings. */
+  putHeartbeat: { path: { readonly "name": string }; query: undefined; headers: undefined; body: { readonly "every_seconds": number; readonly "grace_seconds"?: number; readonly "severity"?: string; readonly "source"?: string }; answer: Schemas['Heartbeat'] }
+  /** Delete a heartbeat; its alert recovers. */
+  deleteHeartbeat: { path: { readonly "name": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
+  /** List heartbeats, newest first. */
+  listHeartbeats: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Heartbeat'])[]; readonly "next_cursor": string | null } }
+  /** Send a beat. */
+  beatHeartbeat: { path: { readonly "name": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: undefined }
+  /** Create a ticket. */
+  createTicket: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "title": string; readonly "level": "critical" | "high" | "medium" | "low" | "info"; readonly "description"?: string; readonly "source"?: string; readonly "dedup_key"?: string }; answer: Schemas['TicketDetails'] }
+  /** List tickets, newest first. */
+  listTickets: { path: undefined; query: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "source"?: string; readonly "assignee"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Ticket'])[]; readonly "next_cursor": string | null } }
+  /** Read one ticket with its description and comments. */
+  getTicket: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['TicketDetails'] }
+  /** Change a ticket, or comment on it. */
+  editTicket: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "title"?: string; readonly "comment"?: string; readonly "assignee"?: string | null }; answer: Schemas['TicketDetails'] }
+  /** Every change of one ticket, oldest first. */
+  getTicketHistory: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "at": string; readonly "actor": string; readonly "changes": { readonly [name: string]: readonly (string | null)[] } })[]; readonly "next_cursor": string | null } }
+  /** Read the tree of menus. */
+  getMenus: { path: undefined; query: { readonly "all"?: boolean; readonly "flat"?: boolean }; headers: undefined; body: undefined; answer: Schemas['MenuTree'] }
+  /** Create, change, move and delete menus. */
+  editMenus: { path: undefined; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "items": readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly (unknown)[] })[] })[] })[] })[] })[] })[] })[] })[] })[]; readonly "replace"?: boolean; readonly "dry_run"?: boolean }; answer: Schemas['MenuChange'] }
+  /** Delete one node of the menus, which has no children. */
+  deleteMenu: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: undefined; answer: undefined }
+  /** Register a certificate with its chain. */
+  registerCertificate: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "name": string; readonly "pem": string }; answer: Schemas['Certificate'] }
+  /** List certificates, newest first or by their end. */
+  listCertificates: { path: undefined; query: { readonly "status"?: "valid" | "not_yet_valid" | "expiring" | "expired" | "revoked" | "replaced"; readonly "expires_before"?: string; readonly "sort"?: "created_at" | "not_after"; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Certificate'])[]; readonly "next_cursor": string | null } }
+  /** Read one certificate. */
+  getCertificate: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Certificate'] }
+  /** Delete a certificate and its file; its alerts recover. */
+  deleteCertificate: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
+  /** Read one certificate with its chain, in PEM. */
+  getCertificatePem: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: string }
+  /** Revoke a certificate; its alert recovers. */
+  revokeCertificate: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "reason"?: string } | undefined; answer: Schemas['Certificate'] }
+  /** Request a backup of the database. */
+  createDataBackup: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "note"?: string } | undefined; answer: Schemas['DataBackup'] }
+  /** List backups, newest first. */
+  listDataBackups: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['DataBackup'])[]; readonly "next_cursor": string | null } }
+  /** Read one backup. */
+  getDataBackup: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['DataBackup'] }
+  /** Delete a backup and its file. */
+  deleteDataBackup: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
+  /** Download the file of a completed backup. */
+  getDataBackupFile: { path: { readonly "id": string }; query: undefined; headers: { readonly "Range"?: string; readonly "If-Range"?: string; readonly "If-Match"?: string }; body: undefined; answer: ReadableStream<Uint8Array> }
+  /** Delete all but the newest completed backups. */
+  pruneDataBackups: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "keep": number }; answer: { readonly "removed": readonly (string)[]; readonly "kept": readonly (string)[] } }
+  /** Send one item of an agent, or a batch. */
+  sendTelemetry: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "agent_id": string; readonly "at"?: string; readonly "data"?: { readonly [name: string]: unknown }; readonly "items"?: readonly ({ readonly "at"?: string; readonly "data": { readonly [name: string]: unknown } })[] }; answer: { readonly "accepted": number } }
+  /** List agents, newest first by their first item. */
+  listTelemetryAgents: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['TelemetryAgent'])[]; readonly "next_cursor": string | null } }
+  /** Read one agent, with its last item. */
+  getTelemetryAgent: { path: { readonly "agent_id": string }; query: undefined; headers: undefined; body: undefined; answer: { readonly "agent_id": string; readonly "first_at": string; readonly "last_at": string; readonly "items": number; readonly "last_item": { readonly "at": string; readonly "data": { readonly [name: string]: unknown } } } }
+  /** List the commands that the caller may run, by id. */
+  listCommands: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Command'])[]; readonly "next_cursor": string | null } }
+  /** Why a user may, or may not, run a command. */
+  explainCommandAccess: { path: { readonly "id": string }; query: { readonly "user_id": string }; headers: undefined; body: undefined; answer: { readonly "allowed": boolean; readonly "because": string } }
+  /** Request an execution of a command. */
+  executeCommand: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "params"?: { readonly [name: string]: unknown }; readonly "reason"?: string; readonly "dry_run"?: boolean } | undefined; answer: Schemas['CommandDryRun'] | Schemas['Execution'] }
+  /** List executions, newest first. */
+  listExecutions: { path: undefined; query: { readonly "status"?: "awaiting_approval" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "incomplete" | "rejected" | "expired"; readonly "command_id"?: string; readonly "requested_by"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Execution'])[]; readonly "next_cursor": string | null } }
+  /** Read one execution with its output. */
+  getExecution: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Execution'] }
+  /** Follow the output of an execution. */
+  followExecutionOutput: { path: { readonly "id": string }; query: undefined; headers: { readonly "Last-Event-ID"?: string }; body: undefined; answer: undefined }
+  /** Cancel an execution that is queued or running. */
+  cancelExecution: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: Schemas['Execution'] }
+  /** Approve the request of another person. */
+  approveExecution: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "comment"?: string } | undefined; answer: Schemas['Execution'] }
+  /** Reject the request of another person. */
+  rejectExecution: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "comment"?: string } | undefined; answer: Schemas['Execution'] }
+  /** Read who may run which command. */
+  getCommandPolicy: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['CommandPolicy'] }
+  /** Replace the whole policy. */
+  setCommandPolicy: { path: undefined; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "rules": { readonly [name: string]: { readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approvers"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approval"?: "none" | "two_person" } } }; answer: Schemas['CommandPolicy'] }
+  /** Every change of the policy, newest first. */
+  getCommandPolicyHistory: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "revision": number; readonly "at": string; readonly "actor": string; readonly "rules": { readonly [name: string]: { readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approvers"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approval"?: "none" | "two_person" } } })[]; readonly "next_cursor": string | null } }
+  /** The state of the whole platform. */
+  getOverview: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['Overview'] }
+  /** Orders, alerts and sessions of the last hours, in steps of five minutes. */
+  getOverviewSeries: { path: undefined; query: { readonly "hours"?: number }; headers: undefined; body: undefined; answer: Schemas['OverviewSeries'] }
+  /** The settings in effect. */
+  getConfig: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['Config'] }
+  /** Health of the process. */
+  getHealth: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['Health'] }
+  /** Metrics in the Prometheus text format. */
+  getMetrics: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: string }
+  /** Whether the process answers. */
+  getLive: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['Live'] }
+  /** Whether the process takes requests. */
+  getReady: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['Ready'] }
+}
+
+export const OPERATIONS = {
+  listMessages: {"method":"GET","path":"/messages","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getMessage: {"method":"GET","path":"/messages/{id}","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  publishMessage: {"method":"POST","path":"/messages/publish","access":["admin","service"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  redriveMessage: {"method":"POST","path":"/messages/{id}/redrive","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  createOrder: {"method":"POST","path":"/orders","access":["admin","service"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listOrders: {"method":"GET","path":"/orders","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getOrder: {"method":"GET","path":"/orders/{order_id}","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  moveOrder: {"method":"PUT","path":"/orders/{order_id}","access":["admin","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getOrderHistory: {"method":"GET","path":"/orders/{order_id}/history","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  login: {"method":"POST","path":"/auth/login","access":"public","answer":"json","isKeyed":false,"isRepeatable":false},
+  getMe: {"method":"GET","path":"/auth/me","access":"authenticated","answer":"json","isKeyed":false,"isRepeatable":true},
+  listUsers: {"method":"GET","path":"/users","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  createUser: {"method":"POST","path":"/users","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  getUser: {"method":"GET","path":"/users/{id}","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  changeUser: {"method":"PATCH","path":"/users/{id}","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":false},
+  deleteUser: {"method":"DELETE","path":"/users/{id}","access":["admin"],"answer":"none","isKeyed":false,"isRepeatable":true},
+  setPassword: {"method":"PUT","path":"/users/{id}/password","access":"authenticated","answer":"none","isKeyed":false,"isRepeatable":true},
+  mirrorUsers: {"method":"GET","path":"/users/mirror","access":["service","admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  beginSignIn: {"method":"GET","path":"/auth/oauth/login","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
+  finishSignIn: {"method":"GET","path":"/auth/oauth/callback","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
+  redeemTicket: {"method":"POST","path":"/auth/oauth/redeem","access":"public","answer":"json","isKeyed":false,"isRepeatable":false},
+  getVpnPool: {"method":"GET","path":"/vpn/pool","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  listVpnSessions: {"method":"GET","path":"/vpn/sessions","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  listVpnTunnels: {"method":"GET","path":"/vpn/tunnels","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  disconnectVpnSession: {"method":"DELETE","path":"/vpn/sessions/{id}","access":["admin","devops"],"answer":"none","isKeyed":false,"isRepeatable":true},
+  listVpnAudit: {"method":"GET","path":"/vpn/audit","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  streamEvents: {"method":"GET","path":"/events","access":["admin","devops","auditor","service"],"answer":"events","isKeyed":false,"isRepeatable":true},
+  reportAlert: {"method":"POST","path":"/alerts/report","access":["admin","service","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listAlerts: {"method":"GET","path":"/alerts","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getAlert: {"method":"GET","path":"/alerts/{id}","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getAlertHistory: {"method":"GET","path":"/alerts/{id}/history","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  recoverAlert: {"method":"POST","path":"/alerts/{id}/recover","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  acknowledgeAlert: {"method":"POST","path":"/alerts/{id}/acknowledge","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  unfreezeAlert: {"method":"POST","path":"/alerts/{id}/unfreeze","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  createSilence: {"method":"POST","path":"/alerts/silences","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listSilences: {"method":"GET","path":"/alerts/silences","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  endSilence: {"method":"DELETE","path":"/alerts/silences/{id}","access":["admin","devops"],"answer":"none","isKeyed":false,"isRepeatable":true},
+  listAlertDecisions: {"method":"GET","path":"/alerts/{id}/decisions","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  postPrometheusAlerts: {"method":"POST","path":"/api/v2/alerts","access":["admin","service","devops"],"answer":"none","isKeyed":true,"isRepeatable":true},
+  postAlertmanagerNotification: {"method":"POST","path":"/alerts/alertmanager","access":["admin","service","devops"],"answer":"none","isKeyed":true,"isRepeatable":true},
+  putHeartbeat: {"method":"PUT","path":"/alerts/heartbeats/{name}","access":["admin","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  deleteHeartbeat: {"method":"DELETE","path":"/alerts/heartbeats/{name}","access":["admin","devops"],"answer":"none","isKeyed":false,"isRepeatable":true},
+  listHeartbeats: {"method":"GET","path":"/alerts/heartbeats","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  beatHeartbeat: {"method":"POST","path":"/alerts/heartbeats/{name}/beat","access":["admin","service","devops"],"answer":"none","isKeyed":true,"isRepeatable":true},
+  createTicket: {"method":"POST","path":"/tickets","access":["admin","service","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listTickets: {"method":"GET","path":"/tickets","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getTicket: {"method":"GET","path":"/tickets/{id}","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  editTicket: {"method":"PUT","path":"/tickets/{id}","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":false},
+  getTicketHistory: {"method":"GET","path":"/tickets/{id}/history","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getMenus: {"method":"GET","path":"/menus","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  editMenus: {"method":"PUT","path":"/menus","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  deleteMenu: {"method":"DELETE","path":"/menus/{id}","access":["admin"],"answer":"none","isKeyed":false,"isRepeatable":true},
+  registerCertificate: {"method":"POST","path":"/certificates","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listCertificates: {"method":"GET","path":"/certificates","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getCertificate: {"method":"GET","path":"/certificates/{id}","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  deleteCertificate: {"method":"DELETE","path":"/certificates/{id}","access":["admin"],"answer":"none","isKeyed":false,"isRepeatable":true},
+  getCertificatePem: {"method":"GET","path":"/certificates/{id}/pem","access":["admin","devops","auditor"],"answer":"text","isKeyed":false,"isRepeatable":true},
+  revokeCertificate: {"method":"POST","path":"/certificates/{id}/revoke","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  createDataBackup: {"method":"POST","path":"/data/backups","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listDataBackups: {"method":"GET","path":"/data/backups","access":["admin","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getDataBackup: {"method":"GET","path":"/data/backups/{id}","access":["admin","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  deleteDataBackup: {"method":"DELETE","path":"/data/backups/{id}","access":["admin"],"answer":"none","isKeyed":false,"isRepeatable":true},
+  getDataBackupFile: {"method":"GET","path":"/data/backups/{id}/file","access":["admin"],"answer":"bytes","isKeyed":false,"isRepeatable":true},
+  pruneDataBackups: {"method":"POST","path":"/data/backups/prune","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  sendTelemetry: {"method":"POST","path":"/api/v1/telemetry","access":["service","admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listTelemetryAgents: {"method":"GET","path":"/api/v1/telemetry/agents","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getTelemetryAgent: {"method":"GET","path":"/api/v1/telemetry/agents/{agent_id}","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  listCommands: {"method":"GET","path":"/commands","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  explainCommandAccess: {"method":"GET","path":"/commands/{id}/access","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  executeCommand: {"method":"POST","path":"/commands/{id}/execute","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listExecutions: {"method":"GET","path":"/commands/executions","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getExecution: {"method":"GET","path":"/commands/executions/{id}","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  followExecutionOutput: {"method":"GET","path":"/commands/executions/{id}/output","access":["admin","devops","service","auditor"],"answer":"events","isKeyed":false,"isRepeatable":true},
+  cancelExecution: {"method":"POST","path":"/commands/executions/{id}/cancel","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  approveExecution: {"method":"POST","path":"/commands/executions/{id}/approve","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  rejectExecution: {"method":"POST","path":"/commands/executions/{id}/reject","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  getCommandPolicy: {"method":"GET","path":"/commands/policy","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  setCommandPolicy: {"method":"PUT","path":"/commands/policy","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getCommandPolicyHistory: {"method":"GET","path":"/commands/policy/history","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getOverview: {"method":"GET","path":"/overview","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getOverviewSeries: {"method":"GET","path":"/overview/series","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getConfig: {"method":"GET","path":"/config","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getHealth: {"method":"GET","path":"/health","access":"public","answer":"json","isKeyed":false,"isRepeatable":true},
+  getMetrics: {"method":"GET","path":"/metrics","access":"public","answer":"text","isKeyed":false,"isRepeatable":true},
+  getLive: {"method":"GET","path":"/health/live","access":"public","answer":"json","isKeyed":false,"isRepeatable":true},
+  getReady: {"method":"GET","path":"/health/ready","access":"public","answer":"json","isKeyed":false,"isRepeatable":true},
+} as const

@@ -1,0 +1,15 @@
+export { createClient, type Answer, type Client } from './client.ts'
+export { PlatformError, type FieldFault } from './errors.ts'
+export type { Operations, Schemas } from './generated.ts'
+export type {
+  AnswerOf,
+  BodyOf,
+  CallName,
+  ItemOf,
+  ListName,
+  OperationName,
+  QueryOf,
+  RequestOf,
+  StreamName,
+} from './operations.ts'
+export type { ClientOptions, Fetch } from './options.ts'

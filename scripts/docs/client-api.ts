@@ -1,0 +1,199 @@
+import type { OpenApiDocument } from './operations.ts'
+
+/** A JSON Schema, as far as the API uses it. */
+export interface ApiSchema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly items?: ApiSchema
+  readonly properties?: Readonly<Record<string, ApiSchema>>
+  readonly patternProperties?: Readonly<Record<string, ApiSchema>>
+  readonly additionalProperties?: boolean | ApiSchema
+  readonly required?: readonly string[]
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required: boolean
+  readonly schema: ApiSchema
+}
+
+type Content = Readonly<Record<string, { readonly schema: ApiSchema }>>
+
+interface Described {
+  readonly operationId: string
+  readonly summary: string
+  readonly 'x-roles': unknown
+  readonly 'x-repeatable'?: boolean
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+}
+
+/** An operation of the document, with its place in it. */
+export interface CalledOperation extends Described {
+  readonly method: string
+  readonly path: string
+}
+
+/** The first line of the generated files. */
+export const GENERATED_NOTE =
+  '// Generated from the OpenAPI document of the platform. Run `node scripts/docs.ts` to write it again.'
+const JSON_TYPE = 'application/json'
+// RFC 9110, section 9.2.2
+const IDEMPOTENT_METHODS = ['GET', 'PUT', 'DELETE']
+
+/** The API for programs: the types of its operations, and what a call of each needs to know. */
+export function clientApi(document: OpenApiDocument): string {
+  const { components } = document as unknown as {
+    readonly components: { readonly schemas: Readonly<Record<string, ApiSchema>> }
+  }
+  const operations = operationsIn(document)
+  return [
+    GENERATED_NOTE,
+    `export interface Schemas {\n${members(components.schemas)}\n}`,
+    `export interface Operations {\n${operations.map(operationType).join('\n')}\n}`,
+    `export const OPERATIONS = ${operationTable(operations, callOf)} as const\n`,
+  ].join('\n\n')
+}
+
+export function operationsIn(document: OpenApiDocument): CalledOperation[] {
+  // Other pages of the reference read other parts of the same document.
+  const { paths } = document as unknown as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
+  }
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, each]) => ({ ...each, path, method: method.toUpperCase() })),
+  )
+}
+
+/** The text of an object with a line for each operation. */
+export function operationTable(
+  operations: readonly CalledOperation[],
+  valueOf: (operation: CalledOperation) => unknown,
+): string {
+  const lines = operations.map((each) => `  ${each.operationId}: ${JSON.stringify(valueOf(each))},`)
+  return `{\n${lines.join('\n')}\n}`
+}
+
+/** The schema of the JSON body. */
+export function jsonBodyOf({ requestBody }: CalledOperation): ApiSchema | undefined {
+  return requestBody?.content[JSON_TYPE]?.schema
+}
+
+function callOf(operation: CalledOperation) {
+  const { method, path, 'x-roles': access, 'x-repeatable': repeatable = true } = operation
+  const isKeyed = parametersIn(operation, 'header').some(({ name }) => name === 'Idempotency-Key')
+  const isRepeatable = isKeyed || (repeatable && IDEMPOTENT_METHODS.includes(method))
+  return { method, path, access, answer: answerKind(operation), isKeyed, isRepeatable }
+}
+
+function operationType(operation: CalledOperation): string {
+  const parts = [
+    `path: ${parametersType(operation, 'path')}`,
+    `query: ${parametersType(operation, 'query')}`,
+    `headers: ${parametersType(operation, 'header')}`,
+    `body: ${bodyType(operation)}`,
+    `answer: ${answerType(operation)}`,
+  ]
+  return `  /** ${operation.summary}. */\n  ${operation.operationId}: { ${parts.join('; ')} }`
+}
+
+function parametersIn({ parameters = [] }: CalledOperation, place: string): Parameter[] {
+  return parameters.filter((each) => each.in === place)
+}
+
+function parametersType(operation: CalledOperation, place: string): string {
+  const own = parametersIn(operation, place)
+  if (own.length === 0) return 'undefined'
+  return `{ ${own.map(({ name, required, schema }) => member(name, schema, required)).join('; ')} }`
+}
+
+function bodyType(operation: CalledOperation): string {
+  const schema = jsonBodyOf(operation)
+  if (!schema) return 'undefined'
+  return operation.requestBody?.required === false ? `${typeOf(schema)} | undefined` : typeOf(schema)
+}
+
+/** How a client reads a response by its content type; JSON has a schema of its own. */
+const ANSWER_TYPES: Readonly<Record<string, { readonly kind: string; readonly type?: string }>> = {
+  [JSON_TYPE]: { kind: 'json' },
+  'text/event-stream': { kind: 'events', type: 'undefined' },
+  'text/plain': { kind: 'text', type: 'string' },
+  'application/x-pem-file': { kind: 'text', type: 'string' },
+  'application/octet-stream': { kind: 'bytes', type: 'ReadableStream<Uint8Array>' },
+}
+
+/** The content of each successful response; undefined for one without a body. */
+function successContents({ responses }: CalledOperation): (readonly [type: string, schema: ApiSchema])[] {
+  return Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .map(([, { content = {} }]) => {
+      const [type, body] = Object.entries(content)[0] ?? []
+      return [type ?? '', body?.schema ?? {}] as const
+    })
+}
+
+function answerKind(operation: CalledOperation): string {
+  const kinds = successContents(operation).map(([type]) => ANSWER_TYPES[type]?.kind)
+  return kinds.find((kind) => kind !== undefined) ?? 'none'
+}
+
+function answerType(operation: CalledOperation): string {
+  const types = successContents(operation).map(([type, schema]) => {
+    if (type === '') return 'undefined'
+    const answer = ANSWER_TYPES[type]
+    if (!answer) throw new Error(`${operation.operationId}: no type is known for an answer in ${type}`)
+    return answer.type ?? typeOf(schema)
+  })
+  return [...new Set(types)].join(' | ') || 'undefined'
+}
+
+function members(schemas: Readonly<Record<string, ApiSchema>>): string {
+  return Object.entries(schemas)
+    .map(([name, schema]) => `  ${name}: ${typeOf(schema)}`)
+    .join('\n')
+}
+
+const PLAIN: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+}
+
+/** The TypeScript type of the values that a schema accepts. */
+function typeOf(schema: ApiSchema): string {
+  if (schema.$ref) return `Schemas['${schema.$ref.split('/').at(-1) ?? ''}']`
+  const types = [schema.type ?? []].flat()
+  if (schema.enum) {
+    const values = schema.enum.map((value) => JSON.stringify(value))
+    return [...new Set([...values, ...types.filter((type) => type === 'null')])].join(' | ')
+  }
+  const names = types.map((type) => PLAIN[type] ?? (type === 'array' ? listType(schema) : objectType(schema)))
+  return names.join(' | ') || 'unknown'
+}
+
+function listType({ items }: ApiSchema): string {
+  return `readonly (${items ? typeOf(items) : 'unknown'})[]`
+}
+
+function objectType({
+  properties,
+  patternProperties,
+  additionalProperties,
+  required = [],
+}: ApiSchema): string {
+  if (properties) {
+    const own = Object.entries(properties).map(([name, each]) => member(name, each, required.includes(name)))
+    return `{ ${own.join('; ')} }`
+  }
+  const pattern = Object.values(patternProperties ?? {})[0] ?? additionalProperties
+  return `{ readonly [name: string]: ${typeof pattern === 'object' ? typeOf(pattern) : 'unknown'} }`
+}
+
+function member(name: string, schema: ApiSchema, isRequired: boolean): string {
+  return `readonly ${JSON.stringify(name)}${isRequired ? '' : '?'}: ${typeOf(schema)}`
+}
