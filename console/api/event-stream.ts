@@ -1,47 +1,17 @@
+import type { StreamEvent } from '../../clients/typescript/src/event-stream.ts'
+
 /** One event of `GET /events`. */
 export interface LiveEvent {
   /** The subject on the bus, such as `order.paid`, or `reset`. */
   readonly subject: string
-  /** The object as the API shows it. */
+  /** The object as the API shows it: `data` of the envelope (CloudEvents 1.0). */
   readonly data: unknown
 }
 
-/**
- * Parses a stream of server-sent events (WHATWG HTML, section 9.2) as the platform writes it: each field in one line. The
- * platform sends the id of the present place also without an event, so that a client can resume which has seen none.
- */
-export class EventStreamParser {
-  #rest = ''
-  /** The place up to which the stream was read. */
-  lastEventId: string
-
-  constructor(lastEventId = '') {
-    this.lastEventId = lastEventId
-  }
-
-  /** The events that are complete with this piece of text. */
-  push(text: string): LiveEvent[] {
-    const blocks = (this.#rest + text).split('\n\n')
-    this.#rest = blocks.pop() ?? ''
-    return blocks.flatMap((block) => this.#read(block))
-  }
-
-  #read(block: string): LiveEvent[] {
-    const fields = new Map(block.split('\n').map(splitField))
-    this.lastEventId = fields.get('id') ?? this.lastEventId
-    const data = fields.get('data')
-    const subject = fields.get('event')
-    if (data === undefined || subject === undefined) return []
-    return [{ subject, data: dataOf(data) }]
-  }
+export function liveEventOf({ event, data }: StreamEvent): LiveEvent {
+  return { subject: event, data: dataOf(data) }
 }
 
-function splitField(line: string): [name: string, value: string] {
-  const colon = line.indexOf(':')
-  return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')]
-}
-
-/** `data` of the envelope (CloudEvents 1.0). */
 function dataOf(text: string): unknown {
   try {
     const envelope: unknown = JSON.parse(text)

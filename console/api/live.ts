@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
+import { StreamParser } from '../../clients/typescript/src/event-stream.ts'
 import { Watchdog } from '../../clients/typescript/src/timing.ts'
-import { EventStreamParser, type LiveEvent } from './event-stream.ts'
+import { liveEventOf, type LiveEvent } from './event-stream.ts'
 import { pauseAfter } from './poll.ts'
 
 /** `off` is final: the user may read no events. */
@@ -43,7 +44,7 @@ export class LiveEvents {
 
   /** Follows with this token until the signal aborts, or the token is refused. */
   async follow(token: string, stopped: AbortSignal): Promise<void> {
-    const parser = new EventStreamParser()
+    const parser = new StreamParser()
     this.state.value = 'connecting'
     for (let failures = 0; !stopped.aborted; failures++) {
       if (await this.#connect(token, parser, stopped, () => (failures = 0))) return
@@ -62,10 +63,11 @@ export class LiveEvents {
   /** Reads one connection to its end; true if another one would be refused, too. */
   async #connect(
     token: string,
-    parser: EventStreamParser,
+    parser: StreamParser,
     stopped: AbortSignal,
     onOpen: () => void,
   ): Promise<boolean> {
+    parser.restart()
     const silence = new Watchdog(SILENCE_LIMIT_MS)
     try {
       const response = await this.#deps.fetch('/events', {
@@ -96,18 +98,19 @@ export class LiveEvents {
     return true
   }
 
-  #opened({ lastEventId }: EventStreamParser): void {
+  #opened({ lastEventId }: StreamParser): void {
     const wasBroken = this.state.peek() === 'broken'
     this.state.value = 'live'
     // Without a place to resume from, nothing says what happened meanwhile.
     if (wasBroken && lastEventId === '') this.#notifyGap()
   }
 
-  async #read(body: ReadableStream<Uint8Array>, parser: EventStreamParser, silence: Watchdog): Promise<void> {
+  async #read(body: ReadableStream<Uint8Array>, parser: StreamParser, silence: Watchdog): Promise<void> {
     const decoder = new TextDecoder()
     for await (const bytes of body) {
       silence.reset()
-      for (const event of parser.push(decoder.decode(bytes, { stream: true }))) this.#deliver(event)
+      for (const event of parser.push(decoder.decode(bytes, { stream: true })))
+        this.#deliver(liveEventOf(event))
     }
   }
 

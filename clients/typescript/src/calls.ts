@@ -21,7 +21,7 @@ export async function sendCall(call: PreparedCall, settings: Settings): Promise<
 }
 
 /** Waits before another attempt. Rejects with the reason of the signal when that aborts. */
-async function pauseAfter(
+export async function pauseAfter(
   error: PlatformError | undefined,
   failures: number,
   { timing }: Settings,

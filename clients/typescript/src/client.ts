@@ -1,5 +1,17 @@
 import { sendCall } from './calls.ts'
-import type { AnswerOf, CallName, ItemOf, ListName, OperationName, RequestArguments } from './operations.ts'
+import type { StreamEvent } from './event-stream.ts'
+import { followStream, type FollowOptions, type FollowRequest } from './follow.ts'
+import { platformEvents, toFollowRequest, type EventsRequest, type PlatformEvent } from './live-events.ts'
+import type {
+  AnswerOf,
+  CallName,
+  ItemOf,
+  ListName,
+  OperationName,
+  RequestArguments,
+  RequestOf,
+  StreamName,
+} from './operations.ts'
 import { settingsOf, type ClientOptions } from './options.ts'
 import { itemsOf, pagesOf } from './pages.ts'
 import { prepareCall, type AnyRequest } from './prepared-call.ts'
@@ -31,6 +43,16 @@ export interface Client {
     name: Name,
     ...request: RequestArguments<Name>
   ): AsyncGenerator<ItemOf<Name>, void>
+  /**
+   * The live stream of events. It is resumed behind its last event whenever its connection ends, until the loop is left. An
+   * error that stays, such as 403, ends the loop.
+   */
+  events(request?: EventsRequest): AsyncGenerator<PlatformEvent, void>
+  /** The events of any operation that answers with a stream, resumed like `events`. */
+  follow<Name extends StreamName>(
+    name: Name,
+    request: RequestOf<Name> & FollowOptions,
+  ): AsyncGenerator<StreamEvent, void>
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -52,15 +74,19 @@ export function createClient(options: ClientOptions): Client {
     send,
     pages: (name, request) => pagesOf((each) => read(name, each), request),
     list: (name, request) => itemsOf(pagesOf((each) => read(name, each), request)),
+    events: (request = {}) =>
+      platformEvents(followStream('streamEvents', toFollowRequest(request), settings)),
+    follow: (name, request) => followStream(name, request, settings),
   }
   // The types of requests and answers are generated from the document that the platform keeps to.
   return client as Client
 }
 
 /** A client without the types of the operations. */
-interface AnyClient {
+interface AnyClient extends Pick<Client, 'events'> {
   call(name: OperationName, request?: AnyRequest): Promise<unknown>
   send(name: OperationName, request?: AnyRequest): Promise<Answer<unknown>>
   pages(name: OperationName, request?: AnyRequest): AsyncGenerator<unknown, void>
   list(name: OperationName, request?: AnyRequest): AsyncGenerator<unknown, void>
+  follow(name: StreamName, request: FollowRequest): AsyncGenerator<StreamEvent, void>
 }

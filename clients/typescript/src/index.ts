@@ -1,5 +1,8 @@
 export { createClient, type Answer, type Client } from './client.ts'
 export { PlatformError, type FieldFault } from './errors.ts'
+export type { StreamEvent } from './event-stream.ts'
+export type { FollowOptions } from './follow.ts'
+export type { CloudEvent, EventsRequest, PlatformEvent } from './live-events.ts'
 export type { Operations, Schemas } from './generated.ts'
 export type {
   AnswerOf,
