@@ -24,6 +24,7 @@ const TARGETS = {
   bench: { run: ['bench/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE], needsDebianPackages: true },
   build: { run: ['scripts/release/build.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   'check:package': { run: ['scripts/release/check-package.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
+  'build:client': { run: ['scripts/build-client.ts'] },
   'build:ticket-notify': { run: ['scripts/build-ticket-notify.ts'] },
   cluster: { run: ['scripts/cluster.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
   chaos: { run: ['test/chaos/run.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },

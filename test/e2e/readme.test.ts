@@ -12,6 +12,7 @@ import { freePort } from '../support/loopback.ts'
 import { CLIENT_ID, CLIENT_SECRET, startTestProvider } from '../support/mock-oidc.ts'
 import { startNats } from '../support/nats.ts'
 import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
+import { firstPassword, patternOf, plain } from '../support/shown-output.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const TOUR = '## A five-minute tour'
@@ -253,23 +254,6 @@ function stepsOf(text: string): Step[] {
 function withValues(command: string, values: Readonly<Record<string, string>>): string {
   const name = /^([A-Z]+)=/.exec(command)?.[1] ?? ''
   return name in values ? `${name}='${values[name]}'` : command
-}
-
-function patternOf(output: string): RegExp {
-  return new RegExp(`^${plain(output).split('…').map(RegExp.escape).join('.*')}$`)
-}
-
-/** Ids and times by their kind. */
-function plain(text: string): string {
-  return text
-    .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<id>')
-    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g, '<time>')
-}
-
-function firstPassword(stderr: string): string {
-  const password = /with the password (\S+)/.exec(stderr)?.[1]
-  assert.ok(password, 'the first start tells the password')
-  return password
 }
 
 function lateBus(port: number) {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
@@ -14,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, test } from 'node:test'
 import { buildTicketNotify } from '../../scripts/build-ticket-notify.ts'
+import { bareNode } from '../support/bare-node.ts'
 import { notifierWorld } from '../support/notifier.ts'
 import { ticket } from '../support/ticket-api.ts'
 
@@ -22,15 +22,7 @@ const SOURCE = join(import.meta.dirname, '../../programs/ticket-notify')
 const ROOMS = [SOURCE, join(SOURCE, '../files')]
 const FILES = ['notify.mjs', 'ticket-notify.mjs'] as const
 
-/** The Node.js of the system where it is new enough, else the pinned one. */
 const BARE_NODE = bareNode()
-
-function bareNode(): string {
-  const path = '/usr/bin/node'
-  if (!existsSync(path)) return process.execPath
-  const major = Number(/^v(\d+)/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' }))?.[1])
-  return major >= 20 ? path : process.execPath
-}
 
 const STATIC_IMPORT = /(?:^|[;\n])\s*(?:import|export)\s(?:[^'"();]*?\sfrom\s*)?['"]([^'"]+)['"]/g
 const DYNAMIC_IMPORT = /\bimport\(\s*(['"`])([^'"`]+)\1/g

@@ -21,7 +21,7 @@ export interface Answer<Value> {
   readonly value: Value
   readonly status: number
   /** The version of the object, for `If-Match`. */
-  readonly etag: string | null
+  readonly etag: string | undefined
   readonly requestId: string
   /** Whether the platform had answered the same `Idempotency-Key` before. */
   readonly isReplay: boolean
@@ -63,7 +63,7 @@ export function createClient(options: ClientOptions): Client {
     return {
       value,
       status,
-      etag: headers.get('etag'),
+      etag: headers.get('etag') ?? undefined,
       requestId: headers.get('x-request-id') ?? call.requestId,
       isReplay: headers.get('idempotent-replay') === 'true',
     }
