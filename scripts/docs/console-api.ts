@@ -1,38 +1,10 @@
-import type { OpenApiDocument } from './operations.ts'
-
-/** A JSON Schema, as far as the API uses it. */
-interface Schema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly enum?: readonly unknown[]
-  readonly items?: Schema
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly patternProperties?: Readonly<Record<string, Schema>>
-  readonly additionalProperties?: boolean | Schema
-  readonly required?: readonly string[]
-}
-
-interface Parameter {
-  readonly name: string
-  readonly in: string
-  readonly required: boolean
-  readonly schema: Schema
-}
-
-type Content = Readonly<Record<string, { readonly schema: Schema }>>
-
-interface Described {
-  readonly operationId: string
-  readonly 'x-roles': unknown
-  readonly parameters?: readonly Parameter[]
-  readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
-}
-
-interface Called extends Described {
-  readonly method: string
-  readonly path: string
-}
+import {
+  operationsOf,
+  type OpenApiDocument,
+  type Operation,
+  type PlacedOperation,
+  type Schema,
+} from './open-api.ts'
 
 const NOTE =
   '// Generated from the OpenAPI document of the platform. Run `node scripts/docs.ts` to write it again.'
@@ -40,37 +12,33 @@ const JSON_TYPE = 'application/json'
 
 /** The API for the code of the console: the types of its operations, who may call them, and the schemas of their bodies. */
 export function consoleApi(document: OpenApiDocument): string {
-  // Other pages of the reference read other parts of the same document.
-  const { components, paths } = document as unknown as {
-    readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
-    readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
-  }
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, each]) => ({ ...each, path, method: method.toUpperCase() })),
-  )
+  const operations = operationsOf(document)
   return [
     NOTE,
-    `export interface Schemas {\n${members(components.schemas)}\n}`,
+    `export interface Schemas {\n${members(document.components.schemas)}\n}`,
     `export interface Operations {\n${operations.map(operationType).join('\n')}\n}`,
     `export const OPERATIONS = ${table(operations, callOf)} as const`,
     `export const BODIES = ${table(operations.filter(bodyOf), bodyOf)} as const\n`,
   ].join('\n\n')
 }
 
-function table(operations: readonly Called[], valueOf: (operation: Called) => unknown): string {
+function table(
+  operations: readonly PlacedOperation[],
+  valueOf: (operation: PlacedOperation) => unknown,
+): string {
   const lines = operations.map((each) => `  ${each.operationId}: ${JSON.stringify(valueOf(each))},`)
   return `{\n${lines.join('\n')}\n}`
 }
 
-function callOf({ method, path, 'x-roles': access }: Called) {
+function callOf({ method, path, 'x-roles': access }: PlacedOperation) {
   return { method, path, access }
 }
 
-function bodyOf({ requestBody }: Described): Schema | undefined {
+function bodyOf({ requestBody }: Operation): Schema | undefined {
   return requestBody?.content[JSON_TYPE]?.schema
 }
 
-function operationType(operation: Called): string {
+function operationType(operation: PlacedOperation): string {
   const body = bodyOf(operation)
   const parts = [
     `path: ${parametersType(operation, 'path')}`,
@@ -81,14 +49,14 @@ function operationType(operation: Called): string {
   return `  ${operation.operationId}: { ${parts.join('; ')} }`
 }
 
-function parametersType({ parameters = [] }: Called, place: string): string {
+function parametersType({ parameters = [] }: PlacedOperation, place: string): string {
   const own = parameters.filter((each) => each.in === place)
   if (own.length === 0) return 'undefined'
   return `{ ${own.map(({ name, required, schema }) => member(name, schema, required)).join('; ')} }`
 }
 
 /** Of the successful responses; undefined where one has no JSON. */
-function answerType({ responses }: Called): string {
+function answerType({ responses }: PlacedOperation): string {
   const schemas = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
     .map(([, { content }]) => content?.[JSON_TYPE]?.schema)

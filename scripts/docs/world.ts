@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startPlatform } from '../../src/app/platform.ts'
 import { loadConfig, type LoadedConfig } from '../../src/config/config.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
-import type { OpenApiDocument } from './operations.ts'
+import type { OpenApiDocument } from './open-api.ts'
 
 /** What a running platform reports about itself. */
 export interface Observations {

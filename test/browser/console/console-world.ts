@@ -15,6 +15,8 @@ const WIDE = { width: 1_440, height: 900 }
 const PHONE = { width: 360, height: 740 }
 export const PASSWORD = 'a heavy brass telescope'
 
+// Defined in the page by its script.
+declare const axe: typeof axeCore
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** What the tests of a file share: a browser and a platform, started once. */
@@ -98,7 +100,6 @@ async function createToken(platform: ServedPlatform, role: string): Promise<stri
 async function axeViolations(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: typeof axeCore }
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
     const { violations } = await axe.run(document, { runOnly: { type: 'tag', values: tags } })
     return violations.flatMap(({ id, nodes }) =>
