@@ -34,8 +34,15 @@ export async function observePlatform(): Promise<Observations> {
 }
 
 async function observe(url: string): Promise<Observations> {
-  const [openApi, metrics] = await Promise.all([fetch(`${url}/openapi.json`), fetch(`${url}/metrics`)])
-  return { openApi: (await openApi.json()) as OpenApiDocument, metrics: await metrics.text() }
+  const [openApi, metrics] = await Promise.all([read(`${url}/openapi.json`), read(`${url}/metrics`)])
+  return { openApi: JSON.parse(openApi) as OpenApiDocument, metrics }
+}
+
+async function read(url: string): Promise<string> {
+  const response = await fetch(url)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`GET ${url} answered ${response.status}: ${text}`)
+  return text
 }
 
 function configIn(directory: string): LoadedConfig {

@@ -8,7 +8,7 @@ export const RESULTS = ['skipped', 'ok', 'warning', 'error'] as const
 export type CheckResult = (typeof RESULTS)[number]
 
 /** What a check has found of one thing. */
-export interface CheckedThing {
+export interface CheckFinding {
   /** The thing: a path, an address, a setting. */
   readonly subject: string
   readonly result: CheckResult
@@ -20,7 +20,7 @@ export interface CheckedThing {
 export interface Check {
   readonly name: string
   /** Changes nothing. A rejection is an error of the check. */
-  run(parts: DoctorParts): Promise<readonly CheckedThing[]>
+  run(parts: DoctorParts): Promise<readonly CheckFinding[]>
 }
 
 /** What the checks share. */
@@ -38,18 +38,18 @@ export interface DoctorParts {
 /** The registered certificates by their status. */
 export type CertificateCounts = readonly { readonly status: string; readonly certificates: number }[]
 
-export function skipped(subject: string, detail: string): CheckedThing {
+export function skipped(subject: string, detail: string): CheckFinding {
   return { subject, result: 'skipped', detail }
 }
 
-export function fine(subject: string, detail: string): CheckedThing {
+export function fine(subject: string, detail: string): CheckFinding {
   return { subject, result: 'ok', detail }
 }
 
-export function warning(subject: string, detail: string, remedy: string): CheckedThing {
+export function warning(subject: string, detail: string, remedy: string): CheckFinding {
   return { subject, result: 'warning', detail, remedy }
 }
 
-export function fault(subject: string, detail: string, remedy: string): CheckedThing {
+export function fault(subject: string, detail: string, remedy: string): CheckFinding {
   return { subject, result: 'error', detail, remedy }
 }

@@ -11,11 +11,11 @@ import { runDoctor } from '../commands/doctor.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { startNats } from '../../../test/support/nats.ts'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
-import type { CheckFinding } from './doctor.ts'
+import type { DoctorFinding } from './doctor.ts'
 
 interface Report {
   readonly status: string
-  readonly findings: readonly CheckFinding[]
+  readonly findings: readonly DoctorFinding[]
 }
 
 /** A server with a data directory, on which the doctor runs. */
@@ -53,7 +53,7 @@ function world(t: TestContext) {
   }
 }
 
-const resultsOf = (findings: readonly CheckFinding[]) => findings.map(({ result }) => result)
+const resultsOf = (findings: readonly DoctorFinding[]) => findings.map(({ result }) => result)
 
 test('on a new server every check but that of the bus is fine or skipped, and nothing is created', async (t) => {
   const { dataDir, examine } = world(t)

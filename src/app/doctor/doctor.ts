@@ -9,7 +9,7 @@ import { inspectDatabase } from '../../store/inspect-database.ts'
 import { openDatabase } from '../database.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects } from '../domains.ts'
-import { fault, type Check, type DoctorParts, type CheckedThing } from './check.ts'
+import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
 import { backupCheck } from './checks/backup.ts'
 import { busCheck } from './checks/bus.ts'
 import { certificatesCheck } from './checks/certificates.ts'
@@ -33,17 +33,17 @@ const CHECKS: readonly Check[] = [
   backupCheck,
 ]
 
-export interface CheckFinding extends CheckedThing {
+export interface DoctorFinding extends CheckFinding {
   readonly check: string
 }
 
 /** Runs every check; none changes anything, and none keeps another one from running. */
-export async function examine(parts: DoctorParts, checks = CHECKS): Promise<CheckFinding[]> {
+export async function examine(parts: DoctorParts, checks = CHECKS): Promise<DoctorFinding[]> {
   const found = await Promise.all(checks.map((check) => findingsOf(check, parts)))
   return found.flat()
 }
 
-async function findingsOf(check: Check, parts: DoctorParts): Promise<CheckFinding[]> {
+async function findingsOf(check: Check, parts: DoctorParts): Promise<DoctorFinding[]> {
   const findings = await check.run(parts).catch((error: unknown) => {
     return [fault(check.name, errorMessage(error), 'see docs/guide/operating.md')]
   })
