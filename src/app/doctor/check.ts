@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../../config/config.ts'
+import type { MirrorState } from '../../domains/users/index.ts'
 import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { DatabaseFacts } from '../../store/inspect-database.ts'
@@ -23,6 +24,12 @@ export interface Check {
   run(parts: DoctorParts): Promise<readonly CheckFinding[]>
 }
 
+export interface InspectedDatabase extends DatabaseFacts {
+  readonly certificates: CertificateCounts
+  /** Undefined until the schema is current. */
+  readonly mirror: MirrorState | undefined
+}
+
 /** What the checks share. */
 export interface DoctorParts {
   readonly loaded: LoadedConfig
@@ -30,7 +37,7 @@ export interface DoctorParts {
   /** The user id of this process; undefined where there is none. */
   readonly userId: number | undefined
   /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */
-  database(): Promise<(DatabaseFacts & { readonly certificates: CertificateCounts }) | undefined>
+  database(): Promise<InspectedDatabase | undefined>
   /** Read once. Rejects if no server answers. */
   bus(): Promise<BusFacts>
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { LoadedConfig } from '../../config/config.ts'
+import { readMirrorState } from '../../domains/users/index.ts'
 import { inspectBus } from '../../infra/bus/inspect-bus.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
@@ -19,6 +20,7 @@ import { databaseCheck } from './checks/database.ts'
 import { diskCheck } from './checks/disk.ts'
 import { filesCheck } from './checks/files.ts'
 import { portsCheck } from './checks/ports.ts'
+import { standbyCheck } from './checks/standby.ts'
 
 /** In the order in which they are shown. */
 const CHECKS: readonly Check[] = [
@@ -30,6 +32,7 @@ const CHECKS: readonly Check[] = [
   databaseCheck,
   busCheck,
   certificatesCheck,
+  standbyCheck,
   backupCheck,
 ]
 
@@ -70,7 +73,8 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const { domains } = commandDomains({ config: { ...config, readOnly: true }, store: opened })
     const isCurrent = facts.schema.pending.length === 0
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
-    return { ...facts, certificates }
+    const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
+    return { ...facts, certificates, mirror }
   } finally {
     await opened.close()
   }
