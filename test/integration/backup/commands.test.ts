@@ -178,6 +178,15 @@ test('a self-check changes the state after the run that has the lock', async (t)
   assert.deepEqual([pendingReboot, rebootedOn], [undefined, '2026-01-31'])
 })
 
+test('restore refuses what is no id of a backup as wrong usage', async (t) => {
+  using parts = partsOf(newDirectory(t), [])
+  for (const backupId of ['../../etc', '20260131-02000', '20260131-0200000', ''])
+    await assert.rejects(restore(parts, { backupId }), {
+      code: 'usage',
+      message: `${JSON.stringify(backupId)} is no id of a backup; expected YYYYMMDD-HHMMSS`,
+    })
+})
+
 for (const [command, call] of [
   ['status', (parts: BackupParts) => backupStatus(parts)],
   [
