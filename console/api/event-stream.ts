@@ -11,12 +11,15 @@ export interface LiveEvent {
  * platform sends the id of the present place also without an event, so that a client can resume which has seen none.
  */
 export class EventStreamParser {
+  readonly #readData: (text: string) => unknown
   #rest = ''
   /** The place up to which the stream was read. */
   lastEventId: string
 
-  constructor(lastEventId = '') {
+  /** `readData` reads the field `data`; by default it has an envelope. */
+  constructor(lastEventId = '', readData: (text: string) => unknown = dataOfEnvelope) {
     this.lastEventId = lastEventId
+    this.#readData = readData
   }
 
   /** The events that are complete with this piece of text. */
@@ -32,7 +35,7 @@ export class EventStreamParser {
     const data = fields.get('data')
     const subject = fields.get('event')
     if (data === undefined || subject === undefined) return []
-    return [{ subject, data: dataOf(data) }]
+    return [{ subject, data: this.#readData(data) }]
   }
 }
 
@@ -42,7 +45,7 @@ function splitField(line: string): [name: string, value: string] {
 }
 
 /** `data` of the envelope (CloudEvents 1.0). */
-function dataOf(text: string): unknown {
+function dataOfEnvelope(text: string): unknown {
   try {
     const envelope: unknown = JSON.parse(text)
     return typeof envelope === 'object' && envelope !== null && 'data' in envelope ? envelope.data : null

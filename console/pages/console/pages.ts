@@ -2,8 +2,14 @@ import lazy from 'preact-iso/lazy'
 import type { OperationName } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icons.ts'
 import { alertWords } from './alerts/words.ts'
+import { certificateWords } from './certificates/words.ts'
+import { commandWords } from './commands/words.ts'
+import { dataBackupWords } from './data-backups/words.ts'
+import { executionWords } from './executions/words.ts'
 import { heartbeatWords } from './heartbeats/words.ts'
+import { menuWords } from './menus/words.ts'
 import { orderWords } from './orders/words.ts'
+import { settingWords } from './settings/words.ts'
 import { silenceWords } from './silences/words.ts'
 import { ticketWords } from './tickets/words.ts'
 import type { ViewProps } from './view.ts'
@@ -62,5 +68,53 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listTickets',
     key: 't',
     component: lazy(async () => (await import('./tickets/page.tsx')).TicketsPage),
+  },
+  {
+    name: 'commands',
+    title: () => commandWords().title,
+    icon: 'commands',
+    operation: 'listCommands',
+    key: 'c',
+    component: lazy(async () => (await import('./commands/page.tsx')).CommandsPage),
+  },
+  {
+    name: 'executions',
+    title: () => executionWords().title,
+    icon: 'executions',
+    operation: 'listExecutions',
+    key: 'x',
+    component: lazy(async () => (await import('./executions/page.tsx')).ExecutionsPage),
+  },
+  {
+    name: 'menus',
+    title: () => menuWords().title,
+    icon: 'menus',
+    operation: 'getMenus',
+    key: 'n',
+    component: lazy(async () => (await import('./menus/page.tsx')).MenusPage),
+  },
+  {
+    name: 'certificates',
+    title: () => certificateWords().title,
+    icon: 'certificates',
+    operation: 'listCertificates',
+    key: 'k',
+    component: lazy(async () => (await import('./certificates/page.tsx')).CertificatesPage),
+  },
+  {
+    name: 'data-backups',
+    title: () => dataBackupWords().title,
+    icon: 'dataBackups',
+    operation: 'listDataBackups',
+    key: 'b',
+    component: lazy(async () => (await import('./data-backups/page.tsx')).DataBackupsPage),
+  },
+  {
+    name: 'settings',
+    title: () => settingWords().title,
+    icon: 'settings',
+    operation: 'getConfig',
+    key: ',',
+    component: lazy(async () => (await import('./settings/page.tsx')).SettingsPage),
   },
 ]

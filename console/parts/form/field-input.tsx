@@ -10,13 +10,15 @@ export interface FieldInputProps {
   /** What the API says is wrong with the value. */
   readonly fault?: string | undefined
   readonly value: string
+  /** The ends of the names of files that the value may be read from: `.pem,.crt`. */
+  readonly files?: string | undefined
   readonly labelOf?: ((path: string, value: string) => string) | undefined
   readonly onInput: (value: string) => void
 }
 
 /** One field of a form with its label, hint and fault. */
 export function FieldInput(props: FieldInputProps) {
-  const { id, field, label, hint, fault } = props
+  const { id, field, label, hint, fault, files, onInput } = props
   return (
     <div class="form-field">
       <label for={id} class="form-label">
@@ -24,6 +26,7 @@ export function FieldInput(props: FieldInputProps) {
         {field.isRequired && <span class="muted"> {partWords().required}</span>}
       </label>
       <Control {...props} />
+      {files && <FileInput label={label} accept={files} onRead={onInput} />}
       {hint && (
         <p id={`${id}-hint`} class="hint">
           {hint}
@@ -69,9 +72,36 @@ function Control({ id, field, hint, fault, value, labelOf, onInput }: FieldInput
       return <input {...common} type="number" min={schema.minimum} max={schema.maximum} />
     case 'time':
       return <input {...common} type="datetime-local" value={toLocalInput(value)} />
+    case 'secret':
+      return <input {...common} type="password" autocomplete="new-password" />
     case 'text':
       return <input {...common} type="text" spellcheck={false} autocomplete="off" />
   }
+}
+
+interface FileInputProps {
+  readonly label: string
+  readonly accept: string
+  readonly onRead: (text: string) => void
+}
+
+/** Reads the value of a field from a file. */
+function FileInput({ label, accept, onRead }: FileInputProps) {
+  const { fromFile } = partWords()
+  return (
+    <label class="file-input">
+      <span>{fromFile}</span>
+      <input
+        type="file"
+        accept={accept}
+        aria-label={`${label}: ${fromFile}`}
+        onChange={({ currentTarget: { files } }) => {
+          const [file] = files ?? []
+          void file?.text().then(onRead)
+        }}
+      />
+    </label>
+  )
 }
 
 function choicesOf({ kind, schema }: FormField): readonly string[] {

@@ -8,11 +8,15 @@ export interface FormSchema {
   readonly maxLength?: number
   readonly minimum?: number
   readonly maximum?: number
+  readonly description?: string
+  readonly default?: string | number | boolean
+  /** A secret: it is sent, and never answered. */
+  readonly writeOnly?: boolean
   readonly properties?: Readonly<Record<string, FormSchema>>
   readonly required?: readonly string[]
 }
 
-export type FieldKind = 'text' | 'long_text' | 'number' | 'flag' | 'choice' | 'time'
+export type FieldKind = 'text' | 'secret' | 'long_text' | 'number' | 'flag' | 'choice' | 'time'
 
 export interface FormField {
   /** As the API names it in `details`: `matchers.source`. */
@@ -35,17 +39,27 @@ export function formFields(schema: FormSchema, prefix = ''): FormField[] {
   })
 }
 
-function kindOf({ type, enum: values, format, maxLength = 0 }: FormSchema): FieldKind {
+function kindOf({ type, enum: values, format, maxLength = 0, writeOnly = false }: FormSchema): FieldKind {
   const [first] = [type].flat()
   if (values) return 'choice'
   if (first === 'boolean') return 'flag'
   if (first === 'integer' || first === 'number') return 'number'
   if (format === 'date-time') return 'time'
+  if (writeOnly) return 'secret'
   return maxLength > LONGEST_LINE ? 'long_text' : 'text'
 }
 
 /** What the user has entered, by the paths of the fields. */
 export type FormValues = Readonly<Record<string, string>>
+
+/** What a form begins with: the defaults of its fields. */
+export function defaultsOf(fields: readonly FormField[]): FormValues {
+  return Object.fromEntries(
+    fields.flatMap(({ path, schema }) =>
+      schema.default === undefined ? [] : [[path, String(schema.default)]],
+    ),
+  )
+}
 
 /** The body of the request. A field without a value is left out, so that the API says what it requires. */
 export function bodyOf(fields: readonly FormField[], values: FormValues): object {
@@ -82,6 +96,7 @@ function valueOf(kind: FieldKind, value: string): unknown {
       return Number.isNaN(time.getTime()) ? value : time.toISOString()
     }
     case 'text':
+    case 'secret':
     case 'long_text':
     case 'choice':
       return value
