@@ -81,9 +81,14 @@ const TEXTS: {
     value: localNumber(totalOf(counts)),
     note: countsText(counts, levels),
   }),
-  messages: ({ pending, dead, oldest_pending_at: oldest }, { waiting, oldestMessage }, now) => ({
-    value: waiting(localNumber(pending), localNumber(dead)),
-    note: oldest === null ? '' : oldestMessage(localDistance(oldest, now)),
+  messages: ({ pending, dead, oldest_pending_at: oldest }, { deadMessages, oldestMessage }, now) => ({
+    value: localNumber(pending),
+    note: [
+      dead > 0 && deadMessages(localNumber(dead)),
+      oldest !== null && oldestMessage(localDistance(oldest, now)),
+    ]
+      .filter(Boolean)
+      .join(' · '),
   }),
   executions: ({ awaiting_approval, oldest_at }, { oldestRequest }, now) => ({
     value: localNumber(awaiting_approval),
@@ -94,9 +99,14 @@ const TEXTS: {
     value: usedText(formatShare(used, size)),
     note: freeOf(localNumber(free), localNumber(size)),
   }),
-  certificates: ({ expiring, expired, items }, { certificates, firstToEnd }) => ({
-    value: certificates(localNumber(expiring), localNumber(expired)),
-    note: items[0] ? firstToEnd(items[0].name, localNumber(items[0].days_left)) : '',
+  certificates: ({ expiring, expired, items: [first] }, { expiredCertificates, firstToEnd }) => ({
+    value: localNumber(expiring + expired),
+    note: [
+      expired > 0 && expiredCertificates(localNumber(expired)),
+      first && firstToEnd(first.name, localNumber(first.days_left)),
+    ]
+      .filter(Boolean)
+      .join(' · '),
   }),
   data_backups: ({ last }, { never, lasts }) =>
     last === null
