@@ -69,3 +69,14 @@ test('a fault stands at its field, one of an object at its first field, any othe
   assert.deepEqual([...byPath.keys()], ['count', 'matchers.source'])
   assert.deepEqual(others, [faults[2]])
 })
+
+test('several choices are a list in the body, and none of them leaves the field out', () => {
+  const roles = { type: 'array', items: { type: 'string', enum: ['admin', 'auditor'] } }
+  const fields = formFields({ properties: { roles, old_password: { type: 'string' } } })
+  assert.deepEqual(
+    fields.map(({ kind }) => kind),
+    ['choices', 'password'],
+  )
+  assert.deepEqual(bodyOf(fields, { roles: 'admin,auditor' }), { roles: ['admin', 'auditor'] })
+  assert.deepEqual(bodyOf(fields, { roles: '' }), {})
+})
