@@ -142,5 +142,4 @@ test('a tree that cannot be read is described', async (t) => {
   await page.keyboard.press('g')
   await page.keyboard.press('n')
   await page.getByRole('alert').waitFor()
-  await assertLooks(page, 'menus-failed')
 })
