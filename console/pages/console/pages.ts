@@ -132,14 +132,6 @@ export const PAGES: readonly ConsolePage[] = [
     component: lazy(async () => (await import('./data-backups/page.tsx')).DataBackupsPage),
   },
   {
-    name: 'settings',
-    title: () => settingWords().title,
-    icon: 'settings',
-    operation: 'getConfig',
-    key: ',',
-    component: lazy(async () => (await import('./settings/page.tsx')).SettingsPage),
-  },
-  {
     name: 'vpn-sessions',
     title: () => vpnSessionWords().title,
     icon: 'tunnels',
@@ -170,5 +162,13 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listUsers',
     key: 'u',
     component: lazy(async () => (await import('./users/page.tsx')).UsersPage),
+  },
+  {
+    name: 'settings',
+    title: () => settingWords().title,
+    icon: 'settings',
+    operation: 'getConfig',
+    key: ',',
+    component: lazy(async () => (await import('./settings/page.tsx')).SettingsPage),
   },
 ]

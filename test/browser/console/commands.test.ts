@@ -6,7 +6,7 @@ import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
 const COMMANDS = `
 [commands.greet]
 title = "Greet the shop"
-description = ${JSON.stringify(HOSTILE)}
+description = "Says hello to the shop."
 run = ["sh", "-c", "echo begin; echo hello \\"$1\\"", "greet", "{name}"]
 params.name = { type = "string", pattern = "^[a-z ]+$", default = "shop", description = "Who is greeted" }
 params.times = { type = "integer", default = 1 }
@@ -14,6 +14,7 @@ params.key = { type = "string", secret = true }
 
 [commands.wait]
 title = "Wait for a long time"
+description = ${JSON.stringify(HOSTILE)}
 run = ["sh", "-c", "echo waiting; exec sleep 600"]
 approval = "two_person"
 `
@@ -60,7 +61,8 @@ test('a command is checked, refused at its field, and run, with its output', asy
 
 test('another person approves; the output comes while it runs, and the run is cancelled', async (t) => {
   const page = await world.open(t, 'commands/wait')
-  await drawer(page, 'Wait for a long time').getByRole('button', { name: 'Request approval' }).click()
+  await drawer(page, 'Wait for a long time').getByText(HOSTILE.slice(0, 40)).waitFor()
+  await page.getByRole('button', { name: 'Request approval' }).click()
   await page.locator('.fault').getByText('required').waitFor()
   await page.getByLabel('Reason').fill('a test')
   await page.getByRole('button', { name: 'Request approval' }).click()

@@ -23,9 +23,11 @@ async function savedTree(): Promise<string[]> {
   return items.map(({ id, parent_id }) => (parent_id === null ? id : `${id} < ${parent_id}`))
 }
 
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** The tree that the other tests of this file start from. */
 const START = ['home', 'products', 'cart'].map((id, index) => {
-  return { id, title: id.toUpperCase(), parent_id: null, path: `/${id}`, position: index, enabled: true }
+  return { id, title: capitalized(id), parent_id: null, path: `/${id}`, position: index, enabled: true }
 })
 
 async function startTree(): Promise<void> {
@@ -46,15 +48,15 @@ async function save(page: Page): Promise<void> {
 test('a menu is moved by keyboard alone, reviewed and saved', async (t) => {
   await startTree()
   const page = await world.open(t, 'menus')
-  await row(page, 'HOME').focus()
+  await row(page, 'Home').focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Alt+ArrowUp')
   await page.keyboard.press('End')
   await page.keyboard.press('Alt+ArrowRight')
-  await row(page, 'CART').and(page.locator('[aria-level="2"]')).waitFor()
+  await row(page, 'Cart').and(page.locator('[aria-level="2"]')).waitFor()
   await page.getByRole('button', { name: 'Review and save' }).press('Enter')
   const review = page.getByRole('dialog', { name: 'These changes will be saved' })
-  await review.getByText('HOME › CART').first().waitFor()
+  await review.getByText('Home › Cart').first().waitFor()
   assert.deepEqual(await savedTree(), ['home', 'products', 'cart'])
   await review.getByRole('button', { name: 'Save' }).press('Enter')
   await toast(page, 'The menus are saved.').waitFor()
@@ -64,12 +66,12 @@ test('a menu is moved by keyboard alone, reviewed and saved', async (t) => {
 test('a menu is moved by mouse, before, into and behind another one', async (t) => {
   await startTree()
   const page = await world.open(t, 'menus')
-  const height = (await row(page, 'HOME').boundingBox())?.height ?? 0
-  await row(page, 'CART').dragTo(row(page, 'HOME'), { targetPosition: { x: 60, y: 2 } })
-  await row(page, 'CART').and(page.locator('[aria-posinset="1"]')).waitFor()
-  await row(page, 'HOME').dragTo(row(page, 'PRODUCTS'), { targetPosition: { x: 60, y: height / 2 } })
-  await row(page, 'HOME').and(page.locator('[aria-level="2"]')).waitFor()
-  await row(page, 'CART').dragTo(row(page, 'PRODUCTS'), { targetPosition: { x: 60, y: height - 7 } })
+  const height = (await row(page, 'Home').boundingBox())?.height ?? 0
+  await row(page, 'Cart').dragTo(row(page, 'Home'), { targetPosition: { x: 60, y: 2 } })
+  await row(page, 'Cart').and(page.locator('[aria-posinset="1"]')).waitFor()
+  await row(page, 'Home').dragTo(row(page, 'Products'), { targetPosition: { x: 60, y: height / 2 } })
+  await row(page, 'Home').and(page.locator('[aria-level="2"]')).waitFor()
+  await row(page, 'Cart').dragTo(row(page, 'Products'), { targetPosition: { x: 60, y: height - 7 } })
   await save(page)
   assert.deepEqual(await savedTree(), ['products', 'home < products', 'cart'])
 })
@@ -90,8 +92,8 @@ test('a menu is added, refused at its field, edited, hidden and removed', async 
   await node.getByLabel('Shown').selectOption('No')
   await node.getByRole('button', { name: 'Apply to the draft' }).click()
   await row(page, 'What is new').getByText('Hidden').waitFor()
-  await row(page, 'CART').click()
-  await drawer(page, 'CART').getByRole('button', { name: 'Remove' }).click()
+  await row(page, 'Cart').click()
+  await drawer(page, 'Cart').getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
   await assertLooks(page, 'menus-draft')
   await save(page)
@@ -101,14 +103,14 @@ test('a menu is added, refused at its field, edited, hidden and removed', async 
 test('a conflict shows both versions; my change is made to the current one', async (t) => {
   await startTree()
   const page = await world.open(t, 'menus/home')
-  await drawer(page, 'HOME').getByRole('button', { name: 'Move down' }).click()
-  await editMenus([{ id: 'cart', title: 'BASKET' }])
+  await drawer(page, 'Home').getByRole('button', { name: 'Move down' }).click()
+  await editMenus([{ id: 'cart', title: 'Basket' }])
   await page.getByRole('button', { name: 'Review and save' }).click()
   const conflict = page.getByRole('alertdialog', { name: 'Changed in the meantime' })
-  await conflict.getByRole('cell', { name: 'BASKET (place 3)' }).waitFor()
+  await conflict.getByRole('cell', { name: 'Basket (place 3)' }).waitFor()
   await assertLooks(page, 'menus-conflict')
   await conflict.getByRole('button', { name: 'Apply my change anyway' }).click()
-  await row(page, 'BASKET').waitFor()
+  await row(page, 'Basket').waitFor()
   await save(page)
   assert.deepEqual(await savedTree(), ['products', 'home', 'cart'])
 })
@@ -117,11 +119,11 @@ test('a tree that another browser changes is up to date, and a reader cannot cha
   await startTree()
   const page = await world.open(t, 'menus/home', { role: 'auditor' })
   await page.getByText('Live', { exact: true }).waitFor()
-  await drawer(page, 'HOME').getByText('At the top').waitFor()
+  await drawer(page, 'Home').getByText('At the top').waitFor()
   assert.equal(await page.getByRole('button', { name: /New menu|Move|Remove|Apply/ }).count(), 0)
-  assert.equal(await row(page, 'HOME').getAttribute('draggable'), 'false')
-  await editMenus([{ id: 'home', title: 'START' }])
-  await row(page, 'START').waitFor()
+  assert.equal(await row(page, 'Home').getAttribute('draggable'), 'false')
+  await editMenus([{ id: 'home', title: 'Start' }])
+  await row(page, 'Start').waitFor()
 })
 
 test('hostile text is shown as text, and an empty tree is described in both languages', async (t) => {
