@@ -1,3 +1,4 @@
+import telemetryIcon from 'lucide/dist/esm/icons/activity.mjs'
 import muteIcon from 'lucide/dist/esm/icons/bell-off.mjs'
 import certificatesIcon from 'lucide/dist/esm/icons/badge-check.mjs'
 import docsIcon from 'lucide/dist/esm/icons/book-open.mjs'
@@ -14,12 +15,14 @@ import overviewIcon from 'lucide/dist/esm/icons/layout-dashboard.mjs'
 import menusIcon from 'lucide/dist/esm/icons/list-tree.mjs'
 import listIcon from 'lucide/dist/esm/icons/list.mjs'
 import signOutIcon from 'lucide/dist/esm/icons/log-out.mjs'
+import messagesIcon from 'lucide/dist/esm/icons/mail.mjs'
 import menuIcon from 'lucide/dist/esm/icons/menu.mjs'
 import moonIcon from 'lucide/dist/esm/icons/moon.mjs'
 import tunnelsIcon from 'lucide/dist/esm/icons/network.mjs'
 import executionsIcon from 'lucide/dist/esm/icons/play.mjs'
 import plusIcon from 'lucide/dist/esm/icons/plus.mjs'
 import refreshIcon from 'lucide/dist/esm/icons/refresh-cw.mjs'
+import auditIcon from 'lucide/dist/esm/icons/scroll-text.mjs'
 import searchIcon from 'lucide/dist/esm/icons/search.mjs'
 import settingsIcon from 'lucide/dist/esm/icons/settings.mjs'
 import ordersIcon from 'lucide/dist/esm/icons/shopping-cart.mjs'
@@ -29,6 +32,7 @@ import sunIcon from 'lucide/dist/esm/icons/sun.mjs'
 import systemIcon from 'lucide/dist/esm/icons/sun-moon.mjs'
 import ticketsIcon from 'lucide/dist/esm/icons/ticket.mjs'
 import warningIcon from 'lucide/dist/esm/icons/triangle-alert.mjs'
+import usersIcon from 'lucide/dist/esm/icons/users.mjs'
 import brokenIcon from 'lucide/dist/esm/icons/wifi-off.mjs'
 import closeIcon from 'lucide/dist/esm/icons/x.mjs'
 
@@ -67,6 +71,10 @@ export const ICONS = {
   certificates: certificatesIcon,
   menus: menusIcon,
   settings: settingsIcon,
+  telemetry: telemetryIcon,
+  messages: messagesIcon,
+  audit: auditIcon,
+  users: usersIcon,
 } as const
 
 export type IconName = keyof typeof ICONS

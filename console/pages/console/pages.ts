@@ -10,9 +10,15 @@ import { heartbeatWords } from './heartbeats/words.ts'
 import { menuWords } from './menus/words.ts'
 import { orderWords } from './orders/words.ts'
 import { settingWords } from './settings/words.ts'
+import { overviewWords } from './overview/words.ts'
+import { messageWords } from './messages/words.ts'
 import { silenceWords } from './silences/words.ts'
+import { telemetryWords } from './telemetry/words.ts'
 import { ticketWords } from './tickets/words.ts'
+import { userWords } from './users/words.ts'
 import type { ViewProps } from './view.ts'
+import { vpnAuditWords } from './vpn-audit/words.ts'
+import { vpnSessionWords } from './vpn-sessions/words.ts'
 
 export interface ConsolePage {
   /** Behind `/console/`. */
@@ -30,12 +36,28 @@ export interface ConsolePage {
 /** The pages in the order of the navigation: everything that lists pages reads this list. */
 export const PAGES: readonly ConsolePage[] = [
   {
+    name: 'overview',
+    title: () => overviewWords().title,
+    icon: 'overview',
+    operation: 'getOverview',
+    key: 'w',
+    component: lazy(async () => (await import('./overview/page.tsx')).OverviewPage),
+  },
+  {
     name: 'orders',
     title: () => orderWords().title,
     icon: 'orders',
     operation: 'listOrders',
     key: 'o',
     component: lazy(async () => (await import('./orders/page.tsx')).OrdersPage),
+  },
+  {
+    name: 'messages',
+    title: () => messageWords().title,
+    icon: 'messages',
+    operation: 'listMessages',
+    key: 'm',
+    component: lazy(async () => (await import('./messages/page.tsx')).MessagesPage),
   },
   {
     name: 'alerts',
@@ -108,6 +130,38 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listDataBackups',
     key: 'b',
     component: lazy(async () => (await import('./data-backups/page.tsx')).DataBackupsPage),
+  },
+  {
+    name: 'vpn-sessions',
+    title: () => vpnSessionWords().title,
+    icon: 'tunnels',
+    operation: 'listVpnSessions',
+    key: 'v',
+    component: lazy(async () => (await import('./vpn-sessions/page.tsx')).VpnSessionsPage),
+  },
+  {
+    name: 'vpn-audit',
+    title: () => vpnAuditWords().title,
+    icon: 'audit',
+    operation: 'listVpnAudit',
+    key: 'i',
+    component: lazy(async () => (await import('./vpn-audit/page.tsx')).VpnAuditPage),
+  },
+  {
+    name: 'telemetry',
+    title: () => telemetryWords().title,
+    icon: 'telemetry',
+    operation: 'listTelemetryAgents',
+    key: 'e',
+    component: lazy(async () => (await import('./telemetry/page.tsx')).TelemetryPage),
+  },
+  {
+    name: 'users',
+    title: () => userWords().title,
+    icon: 'users',
+    operation: 'listUsers',
+    key: 'u',
+    component: lazy(async () => (await import('./users/page.tsx')).UsersPage),
   },
   {
     name: 'settings',

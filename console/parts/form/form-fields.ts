@@ -14,9 +14,10 @@ export interface FormSchema {
   readonly writeOnly?: boolean
   readonly properties?: Readonly<Record<string, FormSchema>>
   readonly required?: readonly string[]
+  readonly items?: FormSchema
 }
 
-export type FieldKind = 'text' | 'secret' | 'long_text' | 'number' | 'flag' | 'choice' | 'time'
+export type FieldKind = 'text' | 'secret' | 'long_text' | 'number' | 'flag' | 'choice' | 'choices' | 'time'
 
 export interface FormField {
   /** As the API names it in `details`: `matchers.source`. */
@@ -35,21 +36,23 @@ export function formFields(schema: FormSchema, prefix = ''): FormField[] {
   return Object.entries(properties).flatMap(([name, member]) => {
     const path = `${prefix}${name}`
     if (member.properties) return formFields(member, `${path}.`)
-    return [{ path, kind: kindOf(member), isRequired: required.includes(name), schema: member }]
+    return [{ path, kind: kindOf(name, member), isRequired: required.includes(name), schema: member }]
   })
 }
 
-function kindOf({ type, enum: values, format, maxLength = 0, writeOnly = false }: FormSchema): FieldKind {
+function kindOf(name: string, schema: FormSchema): FieldKind {
+  const { type, enum: values, items, format, maxLength = 0, writeOnly = false } = schema
   const [first] = [type].flat()
+  if (items?.enum) return 'choices'
   if (values) return 'choice'
   if (first === 'boolean') return 'flag'
   if (first === 'integer' || first === 'number') return 'number'
   if (format === 'date-time') return 'time'
-  if (writeOnly) return 'secret'
+  if (writeOnly || name.endsWith('password')) return 'secret'
   return maxLength > LONGEST_LINE ? 'long_text' : 'text'
 }
 
-/** What the user has entered, by the paths of the fields. */
+/** What the user has entered, by the paths of the fields; several choices are separated by commas. */
 export type FormValues = Readonly<Record<string, string>>
 
 /** What a form begins with: the defaults of its fields. */
@@ -95,6 +98,8 @@ function valueOf(kind: FieldKind, value: string): unknown {
       const time = new Date(value)
       return Number.isNaN(time.getTime()) ? value : time.toISOString()
     }
+    case 'choices':
+      return value.split(',')
     case 'text':
     case 'secret':
     case 'long_text':

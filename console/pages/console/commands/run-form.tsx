@@ -16,7 +16,8 @@ export function RunForm({ command }: { readonly command: Command }) {
   const needsApproval = command.approval === 'two_person'
   const check = async (body: object) => {
     const outcome = await request(command.id, { ...body, dry_run: true })
-    checked.value = outcome.ok && 'would_run' in outcome.value ? outcome.value.would_run.join(' ') : null
+    checked.value =
+      outcome.ok && 'would_run' in outcome.value ? outcome.value.would_run.map(quoted).join(' ') : null
     return failureOf(outcome)
   }
   const run = async (body: object) => {
@@ -39,6 +40,11 @@ export function RunForm({ command }: { readonly command: Command }) {
       <p role="status">{checked.value !== null && words.wouldRun(checked.value)}</p>
     </>
   )
+}
+
+/** An argument that has spaces is in quotes, so that it is seen as one. */
+function quoted(argument: string): string {
+  return /^[^\s"']+$/.test(argument) ? argument : JSON.stringify(argument)
 }
 
 const request = (id: string, body: BodyOf<'executeCommand'>) => call('executeCommand', { path: { id }, body })

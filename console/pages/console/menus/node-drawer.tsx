@@ -28,7 +28,7 @@ export function NodeDrawer({ node, draft, mayEdit, onClose }: NodeDrawerProps) {
       {mayEdit ? (
         <>
           <NodeMoves node={node} draft={draft} onRemoved={onClose} />
-          <NodeForm key={node.id} node={node} draft={draft} />
+          <NodeForm key={`${node.id} ${draft.version}`} node={node} draft={draft} />
         </>
       ) : (
         <NodeFacts node={node} draft={draft} />

@@ -18,6 +18,8 @@ export interface MenuDraft {
   /** The draft, or the tree as it is. */
   readonly nodes: MenuNodes
   readonly isChanged: boolean
+  /** Of the tree as it is. */
+  readonly version: string | null
   /** The draft was refused because the tree has another version. */
   readonly isConflict: boolean
   readonly change: (nodes: MenuNodes) => void
@@ -62,6 +64,7 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
     nodes,
     isChanged: changedIds(base, nodes).length > 0,
     isConflict: isConflict.value,
+    version: model.etag,
     change: (wanted) => (draft.value = { base, etag, nodes: wanted }),
     discard,
     check: (wanted) => send(wanted, true),

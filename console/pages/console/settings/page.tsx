@@ -90,7 +90,9 @@ function SettingRow({ setting }: { readonly setting: Setting }) {
       <th scope="row" class="mono">
         {key}
       </th>
-      <td class="mono">{value === '' ? <span class="muted">{words.notSet}</span> : <bdi>{value}</bdi>}</td>
+      <td class="mono">
+        <bdi>{value}</bdi>
+      </td>
       <td>{isDefault(setting) ? <span class="muted">{words.isDefault}</span> : <bdi>{source}</bdi>}</td>
     </tr>
   )

@@ -10,7 +10,6 @@ export const settingWords = defineWords({
     find: 'Find a setting',
     changed: 'Only settings that differ from their default',
     noMatch: 'No setting matches.',
-    notSet: 'not set',
     isDefault: 'Default',
   },
   zh: {
@@ -21,7 +20,6 @@ export const settingWords = defineWords({
     find: '查找设置项',
     changed: '仅显示与默认值不同的设置项',
     noMatch: '没有符合条件的设置项。',
-    notSet: '未设置',
     isDefault: '默认值',
   },
 })
