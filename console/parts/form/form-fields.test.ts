@@ -75,7 +75,7 @@ test('several choices are a list in the body, and none of them leaves the field 
   const fields = formFields({ properties: { roles, old_password: { type: 'string' } } })
   assert.deepEqual(
     fields.map(({ kind }) => kind),
-    ['choices', 'password'],
+    ['choices', 'secret'],
   )
   assert.deepEqual(bodyOf(fields, { roles: 'admin,auditor' }), { roles: ['admin', 'auditor'] })
   assert.deepEqual(bodyOf(fields, { roles: '' }), {})
