@@ -8,7 +8,7 @@ export interface Stat {
   /** What the value consists of, or since when. */
   readonly note?: ComponentChildren
   /** Where the objects are. */
-  readonly href?: string | undefined
+  readonly href?: string
 }
 
 /** Numbers that describe a part of the platform, side by side. */

@@ -1,5 +1,5 @@
 import type { Tone } from '../status-badge.tsx'
-import type { Column } from './columns-of.ts'
+import type { ColumnValue } from './columns-of.ts'
 
 const HEIGHT = 36
 const GAP = 0.25
@@ -10,7 +10,7 @@ export interface ColumnChartProps {
   /** What a screen reader says instead of the picture. */
   readonly label: string
   readonly tone: Tone
-  readonly columns: readonly Column[]
+  readonly columns: readonly ColumnValue[]
 }
 
 /** A small chart of columns over time; a column that is not known is a gap. */

@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../../../api/operations.ts'
-import { columnsOf, sumOf, type Column } from '../../../parts/chart/columns-of.ts'
+import { columnsOf, sumOf, type ColumnValue } from '../../../parts/chart/columns-of.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 
 export type Overview = AnswerOf<'getOverview'>
@@ -22,8 +22,8 @@ export interface StatusCourse {
   /** How many orders have the status now. */
   readonly now: number
   /** How many orders entered it in the period; null if that is not known. */
-  readonly entered: Column
-  readonly columns: readonly Column[]
+  readonly entered: ColumnValue
+  readonly columns: readonly ColumnValue[]
 }
 
 /** How many orders entered each status over time. A new order is pending. */

@@ -4,7 +4,6 @@ import { PageHead } from '../../../parts/page-head.tsx'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Stats } from '../../../parts/stats.tsx'
-import { PAGES } from '../pages.ts'
 import { pathOf } from '../view.ts'
 import { PERIODS, periodOf, type Overview, type Period } from './model.ts'
 import { OrderCourses } from './order-courses.tsx'
@@ -25,18 +24,13 @@ export function OverviewPage() {
       <ResourceView model={overview}>
         {(value) => (
           <>
-            <Stats label={words.health} stats={partStats(value, pageAddress)} />
+            <Stats label={words.health} stats={partStats(value)} />
             {value.orders && <OrderSection orders={value.orders} period={period} />}
           </>
         )}
       </ResourceView>
     </>
   )
-}
-
-function pageAddress(name: string): string | undefined {
-  const page = PAGES.find((each) => each.name === name)
-  return page && pathOf(page)
 }
 
 interface OrderSectionProps {

@@ -2,6 +2,7 @@ import { localDistance, localNumber, localTime } from '../../../i18n/local.ts'
 import { formatShare } from '../../../parts/format.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import type { Stat } from '../../../parts/stats.tsx'
+import { pathOf } from '../view.ts'
 import { poolTone } from '../vpn-sessions/model.ts'
 import { PART_TONES, totalOf, type Overview, type PartName } from './model.ts'
 import { overviewWords } from './words.ts'
@@ -13,7 +14,7 @@ interface PartText {
   readonly note?: string
 }
 
-/** The page of a part in the console. */
+/** The page of a part in the console: it exists for the roles that may read the part. */
 const PART_PAGES: Readonly<Record<PartName, string>> = {
   alerts: 'alerts',
   heartbeats: 'heartbeats',
@@ -30,11 +31,11 @@ const PART_PAGES: Readonly<Record<PartName, string>> = {
 const PART_NAMES = Object.keys(PART_PAGES) as readonly PartName[]
 
 /** What the overview says about each part that the user may read. */
-export function partStats(overview: Overview, hrefOf: (page: string) => string | undefined): readonly Stat[] {
-  return PART_NAMES.flatMap((name) => partStat(name, overview, hrefOf(PART_PAGES[name])))
+export function partStats(overview: Overview): readonly Stat[] {
+  return PART_NAMES.flatMap((name) => partStat(name, overview))
 }
 
-function partStat<Name extends PartName>(name: Name, overview: Overview, href: string | undefined): Stat[] {
+function partStat<Name extends PartName>(name: Name, overview: Overview): Stat[] {
   const part = overview[name]
   if (part === null) return []
   const words = overviewWords()
@@ -45,7 +46,7 @@ function partStat<Name extends PartName>(name: Name, overview: Overview, href: s
       name: words.parts[name],
       value,
       status: { tone, label: words.tones[tone] },
-      href,
+      href: pathOf({ name: PART_PAGES[name] }),
       ...(note && { note }),
     },
   ]

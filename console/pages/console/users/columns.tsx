@@ -1,7 +1,7 @@
 import { localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { stateOf, USER_TONES, type User } from './model.ts'
+import { userStateOf, USER_TONES, type User } from './model.ts'
 import type { userWords } from './words.ts'
 
 export function userColumns(words: ReturnType<typeof userWords>): readonly TableColumn<User>[] {
@@ -17,7 +17,7 @@ export function userColumns(words: ReturnType<typeof userWords>): readonly Table
       key: 'state',
       title: fields.state,
       isWideOnly: true,
-      cell: (user) => <StatusBadge tone={USER_TONES[stateOf(user)]} label={states[stateOf(user)]} />,
+      cell: (user) => <StatusBadge tone={USER_TONES[userStateOf(user)]} label={states[userStateOf(user)]} />,
     },
     {
       key: 'last_login_at',

@@ -10,7 +10,7 @@ export type UserState = 'enabled' | 'disabled'
 
 export const USER_TONES: Readonly<Record<UserState, Tone>> = { enabled: 'good', disabled: 'quiet' }
 
-export function stateOf({ enabled }: User): UserState {
+export function userStateOf({ enabled }: User): UserState {
   return enabled ? 'enabled' : 'disabled'
 }
 

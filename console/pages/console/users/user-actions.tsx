@@ -5,7 +5,7 @@ import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call } from '../platform.ts'
-import { stateOf, USER_TONES, type User } from './model.ts'
+import { userStateOf, USER_TONES, type User } from './model.ts'
 import { PasswordDialog, RolesDialog } from './user-dialogs.tsx'
 import { userWords } from './words.ts'
 
@@ -44,7 +44,7 @@ export function UserActions({ user, model, onChange, onRemoved }: UserActionsPro
   }
   return (
     <ObjectActions
-      status={{ tone: USER_TONES[stateOf(user)], label: words.states[stateOf(user)] }}
+      status={{ tone: USER_TONES[userStateOf(user)], label: words.states[userStateOf(user)] }}
       actions={[
         { title: words.changeRoles, run: () => (dialog.value = 'roles') },
         { title: words.setPassword, run: () => (dialog.value = 'password') },

@@ -5,7 +5,7 @@ import { formatRtt } from '../../../parts/format.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
-import { SESSION_TONES, stateOf, type VpnSession } from './model.ts'
+import { SESSION_TONES, sessionStateOf, type VpnSession } from './model.ts'
 import { vpnSessionWords } from './words.ts'
 
 export interface VpnSessionDrawerProps {
@@ -17,7 +17,7 @@ export interface VpnSessionDrawerProps {
 /** One session. The API has no operation for one alone, so it is that of the list. */
 export function VpnSessionDrawer({ shown, onClose, onChange }: VpnSessionDrawerProps) {
   const words = vpnSessionWords()
-  const state = stateOf(shown)
+  const state = sessionStateOf(shown)
   const disconnect = () => {
     const { disconnectText: text, disconnect: action, disconnected: done } = words
     return sendChange({

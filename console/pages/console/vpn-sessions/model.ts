@@ -16,7 +16,7 @@ export const SESSION_FILTERS: readonly ListFilter[] = [
   { name: 'created_to', kind: 'time' },
 ]
 
-export function stateOf({ closed_at }: VpnSession): SessionState {
+export function sessionStateOf({ closed_at }: VpnSession): SessionState {
   return closed_at === null ? 'open' : 'closed'
 }
 
