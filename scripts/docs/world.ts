@@ -5,6 +5,7 @@ import { startPlatform } from '../../src/app/platform.ts'
 import { loadConfig, type LoadedConfig } from '../../src/config/config.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import type { OpenApiDocument } from './open-api.ts'
+import { readReport } from './read-report.ts'
 
 /** What a running platform reports about itself. */
 export interface Observations {
@@ -34,15 +35,11 @@ export async function observePlatform(): Promise<Observations> {
 }
 
 async function observe(url: string): Promise<Observations> {
-  const [openApi, metrics] = await Promise.all([read(`${url}/openapi.json`), read(`${url}/metrics`)])
+  const [openApi, metrics] = await Promise.all([
+    readReport(`${url}/openapi.json`),
+    readReport(`${url}/metrics`),
+  ])
   return { openApi: JSON.parse(openApi) as OpenApiDocument, metrics }
-}
-
-async function read(url: string): Promise<string> {
-  const response = await fetch(url)
-  const text = await response.text()
-  if (!response.ok) throw new Error(`GET ${url} answered ${response.status}: ${text}`)
-  return text
 }
 
 function configIn(directory: string): LoadedConfig {
