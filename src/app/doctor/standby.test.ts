@@ -6,18 +6,21 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { HOUR } from '../../kernel/time.ts'
+import { HOUR, MINUTE } from '../../kernel/time.ts'
 import { doctorWorld } from '../../../test/support/doctor.ts'
 
 const NOTHING_NEW = { revision: 5, full: false, more: false, pool: '100.65.0.0/16', items: [] }
 
+const CURRENT = { token: 'a.valid.token', status: 200, body: JSON.stringify(NOTHING_NEW) }
+
 /** A standby whose primary answers with that status; 0 is no answer. */
-async function world(t: TestContext, { status = 200, token = 'a.valid.token' } = {}) {
+async function world(t: TestContext, situation: Partial<typeof CURRENT> = {}) {
+  const { token, status, body } = { ...CURRENT, ...situation }
   const w = doctorWorld(t)
   await w.migrate()
   const server = createServer((_request, response) => {
     if (status === 0) response.destroy()
-    else response.writeHead(status).end(JSON.stringify(NOTHING_NEW))
+    else response.writeHead(status).end(body)
   }).listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')
@@ -40,10 +43,27 @@ async function world(t: TestContext, { status = 200, token = 'a.valid.token' } =
 test('a standby with a current copy is fine', async (t) => {
   const { copiedAt, examine } = await world(t)
   copiedAt(Date.now())
-  const [token, primary, copy] = await examine()
+  const [token, primary, pools, copy] = await examine()
   assert.deepEqual(token, ['ok', 'contains a token'])
   assert.deepEqual(primary, ['ok', 'answers with its users'])
+  assert.deepEqual(pools, ['ok', 'does not overlap 100.65.0.0/16 of the primary'])
   assert.equal(copy?.[0], 'ok')
+})
+
+test('a copy that is not renewed is a warning', async (t) => {
+  const { copiedAt, examine } = await world(t)
+  copiedAt(Date.now() - 2 * MINUTE)
+  assert.equal((await examine()).at(-1)?.[0], 'warning')
+})
+
+test('a pool that overlaps the pool of the primary is an error', async (t) => {
+  const { examine } = await world(t, { body: JSON.stringify({ ...NOTHING_NEW, pool: '100.64.128.0/17' }) })
+  assert.deepEqual((await examine())[2], ['error', 'overlaps 100.64.128.0/17 of the primary'])
+})
+
+test('an answer that cannot be read is an error', async (t) => {
+  const { examine } = await world(t, { body: '{"revision":5' })
+  assert.deepEqual((await examine())[1], ['error', 'the answer of the primary cannot be read'])
 })
 
 test('a primary that is away is a warning, a copy that is too old an error', async (t) => {
@@ -69,8 +89,8 @@ for (const [status, reason] of [
 
 test('a file without a token is an error that names the setting', async (t) => {
   const { examine } = await world(t, { token: 'not a token' })
-  const [token, primary] = await examine()
+  const [token, ...others] = await examine()
   assert.equal(token?.[0], 'error')
   assert.match(token?.[1] ?? '', /gateway\.mirror_token_file: expected a token/)
-  assert.equal(primary?.[0], 'error')
+  assert.equal(others.length, 1)
 })
