@@ -88,16 +88,19 @@ export interface PostgresOptions {
   readonly durable?: boolean
   /** The URL of a server that this one follows as its standby. */
   readonly primary?: string
+  /** Further settings of the server: `name=value`. */
+  readonly settings?: readonly string[]
 }
 
 /** Starts a server that ends with this process at the latest, and doesn't keep it running. */
 export async function startPostgres({
   durable = false,
   primary = '',
+  settings: further = [],
 }: PostgresOptions = {}): Promise<PostgresCluster> {
   const directory = mkdtempSync(join(durable ? DISK : tmpdir(), 'platform-postgres-'))
   const port = await freePort()
-  const settings = durable ? SETTINGS : [...SETTINGS, ...QUICK]
+  const settings = [...SETTINGS, ...(durable ? [] : QUICK), ...further]
   const keeper = startKeeper({ directory, port, primary, settings })
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   try {
