@@ -51,6 +51,8 @@ test('a menu is moved by keyboard alone, reviewed and saved', async (t) => {
   await row(page, 'Home').focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Alt+ArrowUp')
+  const first = page.locator('[aria-posinset="1"][aria-level="1"]:focus')
+  await row(page, 'Products').and(first).waitFor()
   await page.keyboard.press('End')
   await page.keyboard.press('Alt+ArrowRight')
   await row(page, 'Cart').and(page.locator('[aria-level="2"]')).waitFor()

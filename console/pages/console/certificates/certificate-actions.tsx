@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
-import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
@@ -22,14 +22,6 @@ export function CertificateActions({ certificate, model, onDeleted }: Certificat
   const { apply } = useChange(model)
   const { id, name, status } = certificate
   const close = () => (isRevoking.value = false)
-  const revoke = async (body: object) => {
-    const failure = await apply({
-      send: () => call('revokeCertificate', { path: { id }, body }),
-      done: words.revoked,
-    })
-    if (!failure) close()
-    return failure
-  }
   const remove = () => {
     const { removeText: text, remove: action, removed: done } = words
     return sendChange({
@@ -53,12 +45,14 @@ export function CertificateActions({ certificate, model, onDeleted }: Certificat
       ]}
     >
       {isRevoking.value && (
-        <FormDialog
+        <ChangeDialog
           title={words.revoke}
           schema={BODIES.revokeCertificate}
           labels={{ reason: words.fields.reason }}
           action={words.revoke}
-          send={revoke}
+          apply={apply}
+          request={(body) => call('revokeCertificate', { path: { id }, body })}
+          done={words.revoked}
           onClose={close}
         />
       )}

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
-import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
 import { call, session } from '../platform.ts'
@@ -61,21 +61,15 @@ interface DecideProps {
 function Decide({ id, decision, apply, onClose }: DecideProps) {
   const words = executionWords()
   const operation = decision === 'approve' ? 'approveExecution' : 'rejectExecution'
-  const send = async (body: object) => {
-    const failure = await apply({
-      send: () => call(operation, { path: { id }, body }),
-      done: decision === 'approve' ? words.approved : words.rejected,
-    })
-    if (!failure) onClose()
-    return failure
-  }
   return (
-    <FormDialog
+    <ChangeDialog
       title={words[decision]}
       schema={BODIES[operation]}
       labels={{ comment: words.fields.comment }}
       action={words[decision]}
-      send={send}
+      apply={apply}
+      request={(body) => call(operation, { path: { id }, body })}
+      done={decision === 'approve' ? words.approved : words.rejected}
       onClose={onClose}
     />
   )

@@ -1,24 +1,11 @@
 import { useSignal } from '@preact/signals'
-import type { AnswerOf, ApiFailure } from '../../../api/operations.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
-import type { MenuNodes } from './tree.ts'
 import { Review } from './review.tsx'
-import type { MenuDraft } from './use-menu-draft.ts'
+import type { DraftProps, DryRun } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
 
-/** What a dry run has answered. */
-export type DryRun =
-  | { readonly ok: true; readonly value: AnswerOf<'editMenus'> }
-  | { readonly ok: false; readonly failure: ApiFailure }
-
-export interface DraftBarProps {
-  readonly draft: MenuDraft
-  /** The tree as it is. */
-  readonly current: MenuNodes
-}
-
 /** Says that the draft is not saved, and lets the user review it. */
-export function DraftBar({ draft, current }: DraftBarProps) {
+export function DraftBar({ draft, current }: DraftProps) {
   const words = menuWords()
   const outcome = useSignal<DryRun | null>(null)
   if (!draft.isChanged) return null

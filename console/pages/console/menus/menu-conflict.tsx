@@ -2,16 +2,11 @@ import { localNumber } from '../../../i18n/local.ts'
 import { Conflict, type ConflictField } from '../../../parts/conflict.tsx'
 import { changedIds } from './draft.ts'
 import { rowsOf, titlesTo, type MenuNodes } from './tree.ts'
-import type { MenuDraft } from './use-menu-draft.ts'
+import type { DraftProps } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
 
-export interface MenuConflictProps {
-  readonly draft: MenuDraft
-  readonly current: MenuNodes
-}
-
 /** Both versions of what differs, after another change was quicker. */
-export function MenuConflict({ draft, current }: MenuConflictProps) {
+export function MenuConflict({ draft, current }: DraftProps) {
   if (!draft.isConflict) return null
   return (
     <Conflict

@@ -4,11 +4,11 @@ import { FactList } from '../../../parts/facts.tsx'
 import { describeFailure } from '../../../parts/failure-words.ts'
 import { Modal } from '../../../parts/modal.tsx'
 import { partWords } from '../../../parts/part-words.ts'
-import type { DraftBarProps, DryRun } from './draft-bar.tsx'
 import { titlesTo } from './tree.ts'
+import type { DraftProps, DryRun } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
 
-export interface ReviewProps extends DraftBarProps {
+export interface ReviewProps extends DraftProps {
   readonly outcome: DryRun
   readonly onClose: () => void
 }

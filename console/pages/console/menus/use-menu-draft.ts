@@ -14,6 +14,9 @@ interface Draft {
   readonly nodes: MenuNodes
 }
 
+/** What a dry run has answered. */
+export type DryRun = ApiResult<AnswerOf<'editMenus'>>
+
 export interface MenuDraft {
   /** The draft, or the tree as it is. */
   readonly nodes: MenuNodes
@@ -25,7 +28,7 @@ export interface MenuDraft {
   readonly change: (nodes: MenuNodes) => void
   readonly discard: () => void
   /** Lets the API judge a draft without saving it. */
-  readonly check: (nodes: MenuNodes) => Promise<ApiResult<AnswerOf<'editMenus'>>>
+  readonly check: (nodes: MenuNodes) => Promise<DryRun>
   /** Returns why it was refused; null if it is saved, or if there is a conflict. */
   readonly save: () => Promise<ApiFailure | null>
   /** Makes the changes of the draft to the tree as it is now. */
@@ -74,6 +77,13 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
       isConflict.value = false
     },
   }
+}
+
+/** What the parts that show a draft get. */
+export interface DraftProps {
+  readonly draft: MenuDraft
+  /** The tree as it is. */
+  readonly current: MenuNodes
 }
 
 const ITEM_PATH = /^items\.(\d+)\.?/
