@@ -9,12 +9,12 @@ import { vpnSessionWords } from './words.ts'
 
 /** The address pool, and the gateways with the pictures of their tunnels. */
 export function VpnSummary() {
-  const { pool } = vpnSessionWords()
+  const { summary } = vpnSessionWords()
   const model = useResource(vpnPool, '')
   const gateways = useResource(vpnGateways, '').value.value?.gateways ?? []
   return (
     <ResourceView model={model}>
-      {(value) => <Stats label={pool} stats={[poolStat(value), ...gateways.map(gatewayStat)]} />}
+      {(value) => <Stats label={summary} stats={[poolStat(value), ...gateways.map(gatewayStat)]} />}
     </ResourceView>
   )
 }
@@ -24,8 +24,8 @@ function poolStat(pool: VpnPool): Stat {
   const { cidr, size, used, cooling, free } = pool
   const tone = poolTone(pool)
   return {
-    name: words.pool,
-    value: words.freeOf(localNumber(free), localNumber(size)),
+    name: words.freeAddresses,
+    value: localNumber(free),
     status: { tone, label: words.used(formatShare(used, size)) },
     note: <bdi>{words.poolNote(cidr, localNumber(used), localNumber(cooling))}</bdi>,
   }
