@@ -10,7 +10,8 @@ import { consoleApi } from './docs/console-api.ts'
 import { errorsPage } from './docs/errors.ts'
 import { eventsPage } from './docs/events.ts'
 import { metricsPage } from './docs/metrics.ts'
-import { operationsPage, type OpenApiDocument } from './docs/operations.ts'
+import type { OpenApiDocument } from './docs/open-api.ts'
+import { operationsPage } from './docs/operations.ts'
 import { observePlatform, type Observations } from './docs/world.ts'
 
 const ROOT = join(import.meta.dirname, '..')

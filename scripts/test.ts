@@ -9,9 +9,9 @@ import { become } from './become.mjs'
 
 const DIRECTORIES = ['src', 'console', 'test', 'programs', 'clients', 'scripts']
 
-// Most tests wait for a process or a socket, so one file more than there are cores runs at once. More than eight would
+// Most tests wait for a process or a socket, so two files more than there are cores run at once. More than eight would
 // need more connections than the PostgreSQL server that they share allows.
-const concurrency = Math.min(8, availableParallelism() + 1)
+const concurrency = Math.min(8, availableParallelism() + 2)
 
 // More failures than these have one cause, which a second run would only show again.
 const FILES_RUN_AGAIN = 3

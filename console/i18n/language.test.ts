@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { defineWords, language, preferredLanguage } from './language.ts'
-import { localAmount, localDistance, localNumber, localTime } from './local.ts'
+import { localAmount, localDistance, localNumber, localSize, localTime } from './local.ts'
 
 afterEach(() => {
   language.value = 'en'
@@ -25,4 +25,9 @@ test('words, numbers and times follow the language', () => {
 
 test('a time that is not known is a dash', () => {
   assert.equal(localTime(null), '–')
+})
+
+test('a size is shown in the largest unit that it has one of', () => {
+  assert.deepEqual([0, 999, 1_000, 1_530_000].map(localSize), ['0 byte', '999 byte', '1 kB', '1.5 MB'])
+  assert.equal(localSize(null), '–')
 })

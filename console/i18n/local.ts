@@ -29,6 +29,20 @@ export function localAmount(cents: number): string {
   return amounts().format(cents / 100)
 }
 
+const SIZES = (['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const).map((unit) =>
+  perLanguage(
+    (locale) =>
+      new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }),
+  ),
+)
+
+/** `1.5 MB`; a dash for null. */
+export function localSize(bytes: number | null): string {
+  if (bytes === null) return '–'
+  const power = bytes < 1 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return SIZES[power]?.().format(bytes / 1_000 ** power) ?? '–'
+}
+
 /** A time of the API in the time zone of the reader; a dash for null. */
 export function localTime(time: string | null): string {
   return time === null ? '–' : times().format(Date.parse(time))

@@ -9,7 +9,9 @@ export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
     <dl class="fact-list">
       {shown.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>
+            <bdi>{name}</bdi>
+          </dt>
           <dd>{typeof value === 'string' ? <bdi>{value}</bdi> : value}</dd>
         </div>
       ))}

@@ -1,28 +1,38 @@
+import telemetryIcon from 'lucide/dist/esm/icons/activity.mjs'
 import muteIcon from 'lucide/dist/esm/icons/bell-off.mjs'
+import certificatesIcon from 'lucide/dist/esm/icons/badge-check.mjs'
 import docsIcon from 'lucide/dist/esm/icons/book-open.mjs'
 import newerIcon from 'lucide/dist/esm/icons/chevron-left.mjs'
 import olderIcon from 'lucide/dist/esm/icons/chevron-right.mjs'
 import goodIcon from 'lucide/dist/esm/icons/circle-check.mjs'
 import boardIcon from 'lucide/dist/esm/icons/columns-3.mjs'
+import dataBackupsIcon from 'lucide/dist/esm/icons/database-backup.mjs'
 import heartIcon from 'lucide/dist/esm/icons/heart-pulse.mjs'
 import inboxIcon from 'lucide/dist/esm/icons/inbox.mjs'
 import keyboardIcon from 'lucide/dist/esm/icons/keyboard.mjs'
 import languageIcon from 'lucide/dist/esm/icons/languages.mjs'
 import overviewIcon from 'lucide/dist/esm/icons/layout-dashboard.mjs'
+import menusIcon from 'lucide/dist/esm/icons/list-tree.mjs'
 import listIcon from 'lucide/dist/esm/icons/list.mjs'
 import signOutIcon from 'lucide/dist/esm/icons/log-out.mjs'
+import messagesIcon from 'lucide/dist/esm/icons/mail.mjs'
 import menuIcon from 'lucide/dist/esm/icons/menu.mjs'
 import moonIcon from 'lucide/dist/esm/icons/moon.mjs'
 import tunnelsIcon from 'lucide/dist/esm/icons/network.mjs'
+import executionsIcon from 'lucide/dist/esm/icons/play.mjs'
 import plusIcon from 'lucide/dist/esm/icons/plus.mjs'
 import refreshIcon from 'lucide/dist/esm/icons/refresh-cw.mjs'
+import auditIcon from 'lucide/dist/esm/icons/scroll-text.mjs'
 import searchIcon from 'lucide/dist/esm/icons/search.mjs'
+import settingsIcon from 'lucide/dist/esm/icons/settings.mjs'
 import ordersIcon from 'lucide/dist/esm/icons/shopping-cart.mjs'
 import alertsIcon from 'lucide/dist/esm/icons/siren.mjs'
+import commandsIcon from 'lucide/dist/esm/icons/square-terminal.mjs'
 import sunIcon from 'lucide/dist/esm/icons/sun.mjs'
 import systemIcon from 'lucide/dist/esm/icons/sun-moon.mjs'
 import ticketsIcon from 'lucide/dist/esm/icons/ticket.mjs'
 import warningIcon from 'lucide/dist/esm/icons/triangle-alert.mjs'
+import usersIcon from 'lucide/dist/esm/icons/users.mjs'
 import brokenIcon from 'lucide/dist/esm/icons/wifi-off.mjs'
 import closeIcon from 'lucide/dist/esm/icons/x.mjs'
 
@@ -55,6 +65,16 @@ export const ICONS = {
   broken: brokenIcon,
   tunnels: tunnelsIcon,
   docs: docsIcon,
+  commands: commandsIcon,
+  executions: executionsIcon,
+  dataBackups: dataBackupsIcon,
+  certificates: certificatesIcon,
+  menus: menusIcon,
+  settings: settingsIcon,
+  telemetry: telemetryIcon,
+  messages: messagesIcon,
+  audit: auditIcon,
+  users: usersIcon,
 } as const
 
 export type IconName = keyof typeof ICONS

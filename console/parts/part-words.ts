@@ -35,6 +35,7 @@ export const partWords = defineWords({
     required: 'required',
     yes: 'Yes',
     no: 'No',
+    fromFile: 'From a file',
   },
   zh: {
     loading: '加载中……',
@@ -69,5 +70,6 @@ export const partWords = defineWords({
     required: '必填',
     yes: '是',
     no: '否',
+    fromFile: '从文件读取',
   },
 })

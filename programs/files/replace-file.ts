@@ -7,6 +7,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -41,6 +42,16 @@ export function replaceFile(path: string, text: string, access: FileAccess = { m
 
 /** Where a file is written before it is renamed. A process that is killed may leave it behind. */
 export const temporaryOf = (path: string): string => `${path}.tmp`
+
+/** Throws unless a file of the same size can be written beside this one, as on a full or a read-only disk. */
+export function requireReplaceable(path: string): void {
+  const attempt = `${path}.${process.pid}.try`
+  try {
+    writeNewFile(attempt, ' '.repeat(statSync(path).size), { mode: OWNER_ONLY })
+  } finally {
+    removeQuietly(attempt)
+  }
+}
 
 function writeNewFile(path: string, text: string, access: FileAccess): void {
   rmSync(path, { force: true })

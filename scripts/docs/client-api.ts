@@ -1,41 +1,10 @@
-import type { OpenApiDocument } from './operations.ts'
-
-/** A JSON Schema, as far as the API uses it. */
-export interface ApiSchema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly enum?: readonly unknown[]
-  readonly items?: ApiSchema
-  readonly properties?: Readonly<Record<string, ApiSchema>>
-  readonly patternProperties?: Readonly<Record<string, ApiSchema>>
-  readonly additionalProperties?: boolean | ApiSchema
-  readonly required?: readonly string[]
-}
-
-interface Parameter {
-  readonly name: string
-  readonly in: string
-  readonly required: boolean
-  readonly schema: ApiSchema
-}
-
-type Content = Readonly<Record<string, { readonly schema: ApiSchema }>>
-
-interface Described {
-  readonly operationId: string
-  readonly summary: string
-  readonly 'x-roles': unknown
-  readonly 'x-repeatable'?: boolean
-  readonly parameters?: readonly Parameter[]
-  readonly requestBody?: { readonly required?: boolean; readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
-}
-
-/** An operation of the document, with its place in it. */
-export interface CalledOperation extends Described {
-  readonly method: string
-  readonly path: string
-}
+import {
+  operationsOf,
+  type OpenApiDocument,
+  type Parameter,
+  type PlacedOperation,
+  type Schema,
+} from './open-api.ts'
 
 /** The first line of the generated files. */
 export const GENERATED_NOTE =
@@ -46,50 +15,37 @@ const IDEMPOTENT_METHODS = ['GET', 'PUT', 'DELETE']
 
 /** The API for programs: the types of its operations, and what a call of each needs to know. */
 export function clientApi(document: OpenApiDocument): string {
-  const { components } = document as unknown as {
-    readonly components: { readonly schemas: Readonly<Record<string, ApiSchema>> }
-  }
-  const operations = operationsIn(document)
+  const operations = operationsOf(document)
   return [
     GENERATED_NOTE,
-    `export interface Schemas {\n${members(components.schemas)}\n}`,
+    `export interface Schemas {\n${members(document.components.schemas)}\n}`,
     `export interface Operations {\n${operations.map(operationType).join('\n')}\n}`,
     `export const OPERATIONS = ${operationTable(operations, callOf)} as const\n`,
   ].join('\n\n')
 }
 
-export function operationsIn(document: OpenApiDocument): CalledOperation[] {
-  // Other pages of the reference read other parts of the same document.
-  const { paths } = document as unknown as {
-    readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
-  }
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, each]) => ({ ...each, path, method: method.toUpperCase() })),
-  )
-}
-
 /** The text of an object with a line for each operation. */
 export function operationTable(
-  operations: readonly CalledOperation[],
-  valueOf: (operation: CalledOperation) => unknown,
+  operations: readonly PlacedOperation[],
+  valueOf: (operation: PlacedOperation) => unknown,
 ): string {
   const lines = operations.map((each) => `  ${each.operationId}: ${JSON.stringify(valueOf(each))},`)
   return `{\n${lines.join('\n')}\n}`
 }
 
 /** The schema of the JSON body. */
-export function jsonBodyOf({ requestBody }: CalledOperation): ApiSchema | undefined {
+export function jsonBodyOf({ requestBody }: PlacedOperation): Schema | undefined {
   return requestBody?.content[JSON_TYPE]?.schema
 }
 
-function callOf(operation: CalledOperation) {
+function callOf(operation: PlacedOperation) {
   const { method, path, 'x-roles': access, 'x-repeatable': repeatable = true } = operation
   const isKeyed = parametersIn(operation, 'header').some(({ name }) => name === 'Idempotency-Key')
   const isRepeatable = isKeyed || (repeatable && IDEMPOTENT_METHODS.includes(method))
   return { method, path, access, answer: answerKind(operation), isKeyed, isRepeatable }
 }
 
-function operationType(operation: CalledOperation): string {
+function operationType(operation: PlacedOperation): string {
   const parts = [
     `path: ${parametersType(operation, 'path')}`,
     `query: ${parametersType(operation, 'query')}`,
@@ -100,17 +56,17 @@ function operationType(operation: CalledOperation): string {
   return `  /** ${operation.summary}. */\n  ${operation.operationId}: { ${parts.join('; ')} }`
 }
 
-function parametersIn({ parameters = [] }: CalledOperation, place: string): Parameter[] {
+function parametersIn({ parameters = [] }: PlacedOperation, place: string): Parameter[] {
   return parameters.filter((each) => each.in === place)
 }
 
-function parametersType(operation: CalledOperation, place: string): string {
+function parametersType(operation: PlacedOperation, place: string): string {
   const own = parametersIn(operation, place)
   if (own.length === 0) return 'undefined'
   return `{ ${own.map(({ name, required, schema }) => member(name, schema, required)).join('; ')} }`
 }
 
-function bodyType(operation: CalledOperation): string {
+function bodyType(operation: PlacedOperation): string {
   const schema = jsonBodyOf(operation)
   if (!schema) return 'undefined'
   return operation.requestBody?.required === false ? `${typeOf(schema)} | undefined` : typeOf(schema)
@@ -126,7 +82,7 @@ const ANSWER_TYPES: Readonly<Record<string, { readonly kind: string; readonly ty
 }
 
 /** The content of each successful response; undefined for one without a body. */
-function successContents({ responses }: CalledOperation): (readonly [type: string, schema: ApiSchema])[] {
+function successContents({ responses }: PlacedOperation): (readonly [type: string, schema: Schema])[] {
   return Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
     .map(([, { content = {} }]) => {
@@ -135,12 +91,12 @@ function successContents({ responses }: CalledOperation): (readonly [type: strin
     })
 }
 
-function answerKind(operation: CalledOperation): string {
+function answerKind(operation: PlacedOperation): string {
   const kinds = successContents(operation).map(([type]) => ANSWER_TYPES[type]?.kind)
   return kinds.find((kind) => kind !== undefined) ?? 'none'
 }
 
-function answerType(operation: CalledOperation): string {
+function answerType(operation: PlacedOperation): string {
   const types = successContents(operation).map(([type, schema]) => {
     if (type === '') return 'undefined'
     const answer = ANSWER_TYPES[type]
@@ -150,7 +106,7 @@ function answerType(operation: CalledOperation): string {
   return [...new Set(types)].join(' | ') || 'undefined'
 }
 
-function members(schemas: Readonly<Record<string, ApiSchema>>): string {
+function members(schemas: Readonly<Record<string, Schema>>): string {
   return Object.entries(schemas)
     .map(([name, schema]) => `  ${name}: ${typeOf(schema)}`)
     .join('\n')
@@ -165,7 +121,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 }
 
 /** The TypeScript type of the values that a schema accepts. */
-function typeOf(schema: ApiSchema): string {
+function typeOf(schema: Schema): string {
   if (schema.$ref) return `Schemas['${schema.$ref.split('/').at(-1) ?? ''}']`
   const types = [schema.type ?? []].flat()
   if (schema.enum) {
@@ -176,16 +132,11 @@ function typeOf(schema: ApiSchema): string {
   return names.join(' | ') || 'unknown'
 }
 
-function listType({ items }: ApiSchema): string {
+function listType({ items }: Schema): string {
   return `readonly (${items ? typeOf(items) : 'unknown'})[]`
 }
 
-function objectType({
-  properties,
-  patternProperties,
-  additionalProperties,
-  required = [],
-}: ApiSchema): string {
+function objectType({ properties, patternProperties, additionalProperties, required = [] }: Schema): string {
   if (properties) {
     const own = Object.entries(properties).map(([name, each]) => member(name, each, required.includes(name)))
     return `{ ${own.join('; ')} }`
@@ -194,6 +145,6 @@ function objectType({
   return `{ readonly [name: string]: ${typeof pattern === 'object' ? typeOf(pattern) : 'unknown'} }`
 }
 
-function member(name: string, schema: ApiSchema, isRequired: boolean): string {
+function member(name: string, schema: Schema, isRequired: boolean): string {
   return `readonly ${JSON.stringify(name)}${isRequired ? '' : '?'}: ${typeOf(schema)}`
 }

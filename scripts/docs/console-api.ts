@@ -1,11 +1,11 @@
-import { GENERATED_NOTE, jsonBodyOf, operationsIn, operationTable } from './client-api.ts'
-import type { OpenApiDocument } from './operations.ts'
+import { GENERATED_NOTE, jsonBodyOf, operationTable } from './client-api.ts'
+import { operationsOf, type OpenApiDocument } from './open-api.ts'
 
 const SHARED = "export { OPERATIONS, type Operations } from '../../clients/typescript/src/generated.ts'"
 
 /** The API for the code of the console: what the client for programs knows, and the schemas of the bodies. */
 export function consoleApi(document: OpenApiDocument): string {
-  const operations = operationsIn(document).filter(jsonBodyOf)
+  const operations = operationsOf(document).filter(jsonBodyOf)
   const bodies = `export const BODIES = ${operationTable(operations, jsonBodyOf)} as const\n`
   return [GENERATED_NOTE, SHARED, bodies].join('\n\n')
 }

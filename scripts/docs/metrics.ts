@@ -15,13 +15,26 @@ interface Metric {
   readonly help: string
 }
 
+/** Throws an error when a section would be empty: then the platform has not answered with its metrics. */
 export function metricsPage(exposition: string): string {
   const metrics = metricsIn(exposition).sort((a, b) => (a.name < b.name ? -1 : 1))
   const sections = SECTIONS.flatMap(({ title, includes }) => [
     `## ${title}`,
-    metricTable(metrics.filter(({ name }) => includes(name))),
+    metricTable(
+      required(
+        title,
+        metrics.filter(({ name }) => includes(name)),
+      ),
+    ),
   ])
   return page('Metrics', NOTE, ...sections)
+}
+
+function required(title: string, metrics: readonly Metric[]): readonly Metric[] {
+  if (metrics.length > 0) return metrics
+  throw new Error(
+    `GET /metrics: expected metrics for the section "${title}", got none; run the command again.`,
+  )
 }
 
 function metricTable(metrics: readonly Metric[]): string {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { startPlatform } from '../../src/app/platform.ts'
 import { loadConfig, type LoadedConfig } from '../../src/config/config.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
-import type { OpenApiDocument } from './operations.ts'
+import type { OpenApiDocument } from './open-api.ts'
+import { readReport } from './read-report.ts'
 
 /** What a running platform reports about itself. */
 export interface Observations {
@@ -34,8 +35,11 @@ export async function observePlatform(): Promise<Observations> {
 }
 
 async function observe(url: string): Promise<Observations> {
-  const [openApi, metrics] = await Promise.all([fetch(`${url}/openapi.json`), fetch(`${url}/metrics`)])
-  return { openApi: (await openApi.json()) as OpenApiDocument, metrics: await metrics.text() }
+  const [openApi, metrics] = await Promise.all([
+    readReport(`${url}/openapi.json`),
+    readReport(`${url}/metrics`),
+  ])
+  return { openApi: JSON.parse(openApi) as OpenApiDocument, metrics }
 }
 
 function configIn(directory: string): LoadedConfig {

@@ -7,7 +7,8 @@ import type { Logger } from '../kernel/logger.ts'
 import { silentLogger } from '../kernel/logger.ts'
 import type { Labels, Metrics } from '../kernel/metrics.ts'
 import { noMetrics } from '../kernel/metrics.ts'
-import { startJobs } from './jobs.ts'
+import { HOUR, SECOND } from '../kernel/time.ts'
+import { pauseMs, startJobs } from './jobs.ts'
 
 function surroundings() {
   const warnings: string[] = []
@@ -68,6 +69,13 @@ test('a job that fails is logged, counted, and run again', async () => {
     { name: 'sweep', outcome: 'done' },
     { name: 'sweep' },
   ])
+})
+
+test('a failed run is repeated after growing pauses, none longer than the period', () => {
+  const pauses = (everyMs: number) =>
+    [0, 1, 2, 3, 20].map((failures) => pauseMs({ everyMs }, failures, () => 1))
+  assert.deepEqual(pauses(HOUR), [1.1 * HOUR, 10 * SECOND, 20 * SECOND, 40 * SECOND, HOUR])
+  assert.deepEqual(pauses(SECOND), [1_100, 1_100, 1_100, 1_100, 1_100])
 })
 
 test('stopping aborts the running job, waits for it, and does not wait for the next run', async () => {

@@ -3,6 +3,8 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import { backoffMs } from '../kernel/retry.ts'
+import { HOUR, SECOND } from '../kernel/time.ts'
 
 export interface JobRunner {
   /** Asks the current runs to stop; no other one starts. */
@@ -22,9 +24,12 @@ const SECONDS = [0.001, 0.01, 0.1, 1, 10, 60]
 // A run starts up to a tenth of its period later, so that many processes do not all scan at the same moment.
 const JITTER = 0.1
 
+// A run that fails at a loaded start must not leave an hourly job without a success for an hour.
+const AFTER_FAILURE = { initialMs: 10 * SECOND, maximumMs: HOUR }
+
 /**
  * Runs each job immediately and then periodically, `everyMs` after the end of its last run: a job never overlaps with
- * itself. A failed run is logged and counted, and the next one starts as usual.
+ * itself. A failed run is logged and counted, and repeated after growing pauses of at most `everyMs`.
  */
 export function startJobs(jobs: readonly Job[], deps: JobRunnerDeps): JobRunner {
   const abort = new AbortController()
@@ -41,14 +46,21 @@ export function startJobs(jobs: readonly Job[], deps: JobRunnerDeps): JobRunner 
 
 async function loop(
   job: Job,
-  record: (job: Job, run: () => Promise<void>) => Promise<void>,
+  record: (job: Job, run: () => Promise<void>) => Promise<boolean>,
   signal: AbortSignal,
 ) {
+  let failures = 0
   while (!signal.aborted) {
-    await record(job, () => job.run(signal))
-    const pause = job.everyMs * (1 + JITTER * Math.random())
-    await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined)
+    const hasSucceeded = await record(job, () => job.run(signal))
+    failures = hasSucceeded ? 0 : failures + 1
+    await sleep(pauseMs(job, failures), undefined, { signal, ref: false }).catch(() => undefined)
   }
+}
+
+/** The pause before the next run, after some failed ones. */
+export function pauseMs({ everyMs }: Pick<Job, 'everyMs'>, failures: number, random = Math.random): number {
+  const regular = everyMs * (1 + JITTER * random())
+  return failures === 0 ? regular : Math.min(regular, backoffMs(AFTER_FAILURE, failures - 1, random))
 }
 
 // The label is not `job`: Prometheus uses that one for its scrape targets.
@@ -70,17 +82,20 @@ function createRecord(jobs: readonly Job[], { clock, logger, metrics }: JobRunne
     help: 'Time of the last successful run of a background job.',
     labels: ['name'],
   })
-  return async ({ name, gauges = [] }: Job, run: () => Promise<void>): Promise<void> => {
+  return async ({ name, gauges = [] }: Job, run: () => Promise<void>): Promise<boolean> => {
     const start = clock.monotonic()
+    let hasSucceeded = false
     try {
       await run()
       runs.increment({ name, outcome: 'done' })
       lastSuccess.set(clock.now() / 1_000, { name })
+      hasSucceeded = true
     } catch (error) {
       for (const gauge of gauges) gauge.clear()
       runs.increment({ name, outcome: 'failed' })
       logger.warn({ job: name, error }, 'job failed; it will run again')
     }
     seconds.observe((clock.monotonic() - start) / 1_000, { name })
+    return hasSucceeded
   }
 }

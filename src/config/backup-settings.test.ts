@@ -36,10 +36,19 @@ describe('the table [backup]', () => {
     }
   })
 
+  test('refuses a member of BACKUP_REMOTE_KEEP that is no setting', () => {
+    assert.deepEqual(linesOf('', { BACKUP_REMOTE_KEEP: '{ daily = 1, "year\\nly" = 1 }' }), [
+      'environment BACKUP_REMOTE_KEEP: backup.remote_keep."year\\nly": expected a known key',
+    ])
+  })
+
   for (const [wrong, expected] of [
     ['windw_start = "02:00"', 'windw_start: expected a known key, did you mean backup.window_start?'],
     ['window_start = "2:00"', 'window_start: expected a time of the day such as 02:00'],
     ['window_end = "01:00"', 'window_end: expected a time after backup.window_start'],
+    ['window_start = "06:00"', 'window_start: expected a time before backup.window_end'],
+    ['window_start = "05:59"', undefined],
+    ['textfile = "/srv/backup.txt"', 'textfile: expected a path that ends in .prom, got "/srv/backup.txt"'],
     ['time_zone = "Mars/Olympus"', 'time_zone: expected the IANA name of a time zone'],
     ['time_zone = "+02:00"', 'time_zone: expected the IANA name of a time zone'],
     ['clean = ["disk"]', 'clean: expected a list without repetition of packages, journal'],

@@ -4,6 +4,7 @@ import {
   argumentList,
   byteCount,
   globList,
+  metricsPath,
   pathList,
   recipientList,
   someOf,
@@ -112,6 +113,8 @@ export const BACKUP_SETTINGS = {
   'backup.window_start': setting(timeOfDay, {
     description: 'When the run begins, in local time.',
     default: '02:00', // docs/specification.md, Limits
+    expectedBeside: (start, valueOf) =>
+      String(start) < String(valueOf('backup.window_end')) ? undefined : 'a time before backup.window_end',
   }),
   'backup.window_end': setting(timeOfDay, {
     description:
@@ -158,7 +161,7 @@ export const BACKUP_SETTINGS = {
     description: 'How long the self-check after a reboot tries before it has failed.',
     default: '10m',
   }),
-  'backup.textfile': setting(path, {
+  'backup.textfile': setting(metricsPath, {
     description: 'A `.prom` file for the textfile collector of node_exporter. Unset, none is written.',
   }),
   'backup.dry_run': setting(trueOrFalse, {

@@ -115,6 +115,13 @@ function formatBytes(bytes: number): string {
   return unit ? `${bytes / UNITS[unit]}${unit}` : String(bytes)
 }
 
+/** What the textfile collector of node_exporter reads. */
+export const metricsPath = valueType({
+  name: 'path',
+  expected: 'a path that ends in .prom',
+  parse: (text, cwd) => (text.endsWith('.prom') ? resolvePath(text, cwd) : undefined),
+})
+
 /** `HH:MM` */
 export const timeOfDay = valueType({
   name: 'time',

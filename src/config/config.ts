@@ -10,7 +10,7 @@ import { ConfigError, type Problem } from './config-error.ts'
 import { resolveSettings, type ResolveOptions } from './resolve.ts'
 import { SETTING_TABLE, type SettingKey, type Settings } from './schema.ts'
 import type { Setting } from './setting.ts'
-import { readFirstFile } from './sources.ts'
+import { readFirstFile, unknownMembers } from './sources.ts'
 
 type ValueOf<S> = S extends { type: { parse(text: string, cwd: string): infer T } }
   ? Exclude<T, undefined> | (S extends { default: infer D } ? UnsetOf<D> : undefined)
@@ -61,6 +61,7 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
   const resolved = resolveSettings(SETTING_TABLE, file, options)
   const problems: Problem[] = [
     ...file.problems,
+    ...unknownMembers(SETTING_TABLE, options.env),
     ...[...resolved.values()].flatMap(({ problem }) => problem ?? []),
   ]
   const texts = [...file.templates, ...environmentTemplates(options.env, problems)]

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import type { Problem } from './config-error.ts'
 import type { Environment } from './env.ts'
-import { variablesOf, type Setting } from './setting.ts'
-import { parseInlineTable, readTomlFile, type TomlFile } from './toml-file.ts'
+import { variablesOf, type Setting, type SettingTable } from './setting.ts'
+import { dottedKey, parseInlineTable, readTomlFile, type TomlFile } from './toml-file.ts'
 import { textOfToml, type ModuleName } from './value-types.ts'
 
 export interface SourceOptions {
@@ -58,6 +58,25 @@ function givenMember(table: string, variable: string, member: string): GivenValu
   const members = parseInlineTable(table)
   if (!members) return { text: undefined, value: table, source }
   return Object.hasOwn(members, member) ? givenText(String(members[member]), source) : undefined
+}
+
+/** The members of tables in variables that are no settings. */
+export function unknownMembers(settings: SettingTable, env: Environment): Problem[] {
+  const members = Object.entries(settings).flatMap(([key, setting]) =>
+    variablesOf(key, setting).flatMap(({ name, member }) =>
+      member === undefined ? [] : [{ key, name, member }],
+    ),
+  )
+  return [...Map.groupBy(members, ({ name }) => name)].flatMap(([name, known]) => {
+    const table = known[0]?.key.split('.').slice(0, -1) ?? []
+    return Object.keys(parseInlineTable(readVariable(env, name) ?? '') ?? {})
+      .filter((each) => known.every(({ member }) => member !== each))
+      .map((each) => ({
+        source: `environment ${name}`,
+        key: dottedKey([...table, each]),
+        expected: 'a known key',
+      }))
+  })
 }
 
 /** A variable's value. An empty variable counts as unset: unit files and compose files cannot unset one. */

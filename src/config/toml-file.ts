@@ -109,7 +109,7 @@ function isTable(value: unknown): value is object {
   return Object.prototype.toString.call(value) === '[object Object]'
 }
 
-function dottedKey(path: KeyPath): string {
+export function dottedKey(path: KeyPath): string {
   return path.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join('.')
 }
 

@@ -80,6 +80,14 @@ describe('live', () => {
     await page.getByText('1 away').waitFor()
   })
 
+  test('a standby says when the sessions of its primary are missing', async (t) => {
+    const { double, page } = await openSignedIn(t)
+    const note = page.getByRole('status').filter({ hasText: 'Only the sessions of this standby are shown.' })
+    assert.equal(await note.count(), 0)
+    double.state = tunnelsAnswer(FIVE, { primary: 'unavailable' })
+    await note.waitFor()
+  })
+
   test('the use of the pool is shown in words, with a warning', async (t) => {
     const { double, page } = await openSignedIn(t)
     const pool = { cidr: '100.64.0.0/28', size: 13, used: 11, cooling: 1, free: 1 }

@@ -9,6 +9,16 @@ import { PROGRAM, runPlatform, servePlatform, temporaryDirectory } from '../supp
 
 const skip = process.getuid?.() !== 0 && 'the backup needs root'
 
+const RECORDER = join(import.meta.dirname, '../support/recorded-programs.ts')
+const CLEANERS = ['apt-get', 'docker', 'podman', 'journalctl']
+
+/** A directory of programs that do nothing. */
+function makeIdlePrograms(directory: string): string {
+  mkdirSync(directory)
+  for (const name of CLEANERS) writeFileSync(join(directory, name), '#!/bin/sh\n', { mode: 0o755 })
+  return directory
+}
+
 /** A server with a platform, a log, and the files of its drive. */
 async function server() {
   const directory = temporaryDirectory()
@@ -31,7 +41,10 @@ async function server() {
     BACKUP_DRIVE_SECRETS_FILE: secretsFile,
     BACKUP_PLATFORM_API: platform.url,
     BACKUP_REBOOT: 'false',
-    BACKUP_CLEAN: 'none',
+    BACKUP_CLEAN: 'packages,containers',
+    PATH: makeIdlePrograms(join(directory.path, 'programs')),
+    NODE_OPTIONS: `--import=${RECORDER}`,
+    RECORDED_PROGRAMS: join(directory.path, 'programs.jsonl'),
     LISTEN_ADDR: platform.url.replace('http://', ''),
     GATEWAY_LISTEN_ADDR: platform.gatewayUrl.replace('http://', ''),
   }
@@ -40,6 +53,9 @@ async function server() {
     tokenFile,
     secretsFile,
     platform,
+    jwtSecret: readFileSync(join(directory.path, 'jwt-secret'), 'utf8').trim(),
+    /** The arguments of every command and of the programs that it has started. */
+    recordedPrograms: () => readFileSync(env.RECORDED_PROGRAMS, 'utf8'),
     run: (...args: string[]) => runPlatform(['backup', ...args], { dataDir: directory.path, env }),
     async [Symbol.asyncDispose]() {
       await platform[Symbol.asyncDispose]()
@@ -81,12 +97,10 @@ test(
     const alerts = await (await host.platform.call('GET', '/alerts?limit=100')).text()
     assert.match(alerts, /backup\.done/)
     assert.match(alerts, /platform\.backup\.primary/)
-    const tokens = JSON.parse(readFileSync(host.tokenFile, 'utf8')) as Record<string, unknown>
-    const secrets = [DRIVE_CLIENT_SECRET, tokens['access_token'], tokens['refresh_token']].map(String)
-    const files = filesBelow(host.root).filter((path) => ![host.tokenFile, host.secretsFile].includes(path))
-    const texts = [stdout, stderr, again.stdout, drill.stdout, drill.stderr, alerts]
-    for (const text of [...texts, ...files.map((path) => readFileSync(path, 'latin1'))])
-      for (const secret of secrets) assert.ok(!text.includes(secret))
+    const tickets = await (await host.platform.call('GET', '/tickets?limit=100')).text()
+    assert.match(tickets, /Restore drill of backup/)
+    const outputs = [dry, again, drill].map((each) => each.stdout + each.stderr)
+    assertNoSecrets(host, [stdout, stderr, alerts, tickets, ...outputs])
 
     await assertRecovery(host)
 
@@ -99,6 +113,17 @@ test(
     )
   },
 )
+
+/** Neither in what the commands print and report, nor in their files, nor in arguments of programs. */
+function assertNoSecrets(host: Awaited<ReturnType<typeof server>>, outputs: readonly string[]): void {
+  const tokens = JSON.parse(readFileSync(host.tokenFile, 'utf8')) as Record<string, unknown>
+  const secrets = [DRIVE_CLIENT_SECRET, host.jwtSecret, tokens['access_token'], tokens['refresh_token']]
+  const programs = host.recordedPrograms()
+  for (const name of CLEANERS) assert.match(programs, new RegExp(`^\\["${name}",`, 'm'))
+  const files = filesBelow(host.root).filter((path) => ![host.tokenFile, host.secretsFile].includes(path))
+  for (const text of [...outputs, programs, ...files.map((path) => readFileSync(path, 'latin1'))])
+    for (const secret of secrets) assert.ok(!text.includes(String(secret)))
+}
 
 /** As after a reboot: the self-check passes on the running platform, and closes the alert. */
 async function assertRecovery(host: Awaited<ReturnType<typeof server>>): Promise<void> {

@@ -37,11 +37,15 @@ const QUICK = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 // files are removed.
 const KEEPER = `
   set -eu
-  bin=$1 directory=$2 port=$3
-  shift 3
+  bin=$1 directory=$2 port=$3 primary=$4
+  shift 4
   trap 'rm -rf "$directory"' EXIT
   exec >"$directory/log" 2>&1
-  "$bin/initdb" -D "$directory/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync --no-instructions
+  if [ "$primary" ]; then
+    "$bin/pg_basebackup" -D "$directory/data" -R -X stream -c fast --no-sync -d "$primary"
+  else
+    "$bin/initdb" -D "$directory/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync --no-instructions
+  fi
   "$bin/postgres" -D "$directory/data" -p "$port" -k "$directory" "$@" &
   server=$!
   read -r _ || true
@@ -79,14 +83,25 @@ async function serverUrl(): Promise<string> {
   return (await ownServer).url
 }
 
-/**
- * Starts a server that ends with this process at the latest, and doesn't keep it running. `durable`: a commit is on
- * a real disk, as the server's own settings have it.
- */
-export async function startPostgres({ durable = false } = {}): Promise<PostgresCluster> {
+export interface PostgresOptions {
+  /** A commit is on a real disk, as the server's own settings have it. */
+  readonly durable?: boolean
+  /** The URL of a server that this one follows as its standby. */
+  readonly primary?: string
+  /** Further settings of the server: `name=value`. */
+  readonly settings?: readonly string[]
+}
+
+/** Starts a server that ends with this process at the latest, and doesn't keep it running. */
+export async function startPostgres({
+  durable = false,
+  primary = '',
+  settings: further = [],
+}: PostgresOptions = {}): Promise<PostgresCluster> {
   const directory = mkdtempSync(join(durable ? DISK : tmpdir(), 'platform-postgres-'))
   const port = await freePort()
-  const keeper = startKeeper(directory, port, durable ? SETTINGS : [...SETTINGS, ...QUICK])
+  const settings = [...SETTINGS, ...(durable ? [] : QUICK), ...further]
+  const keeper = startKeeper({ directory, port, primary, settings })
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   try {
     await untilReady(url, keeper)
@@ -99,17 +114,28 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresC
   return { url, stop: () => stopKeeper(keeper) }
 }
 
-function startKeeper(directory: string, port: number, list: readonly string[]): ChildProcess {
+interface KeptServer {
+  readonly directory: string
+  readonly port: number
+  readonly primary: string
+  readonly settings: readonly string[]
+}
+
+function startKeeper({ directory, port, primary, settings }: KeptServer): ChildProcess {
   const owner = serverOwner()
   if (owner) chownSync(directory, owner.uid, owner.gid)
-  const settings = list.flatMap((setting) => ['-c', setting])
-  const keeper = spawn('sh', ['-c', KEEPER, 'sh', postgresPrograms(), directory, String(port), ...settings], {
-    ...owner,
-    cwd: directory,
-    // Outside the process group: Ctrl-C stops it through its standard input only.
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
+  const options = settings.flatMap((setting) => ['-c', setting])
+  const keeper = spawn(
+    'sh',
+    ['-c', KEEPER, 'sh', postgresPrograms(), directory, String(port), primary, ...options],
+    {
+      ...owner,
+      cwd: directory,
+      // Outside the process group: Ctrl-C stops it through its standard input only.
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    },
+  )
   keeper.unref()
   return keeper
 }

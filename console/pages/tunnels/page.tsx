@@ -46,6 +46,11 @@ function Content({ model, session }: PageProps) {
   const isEmpty = state.total === 0
   return (
     <>
+      {state.isPrimaryMissing && (
+        <p class="primary-note" role="status">
+          The primary does not answer. Only the sessions of this standby are shown.
+        </p>
+      )}
       <Summary state={state} sessions={model.sessions.value} />
       {!isEmpty && <Toolbar model={model} />}
       <div class={isEmpty ? 'panes panes-one' : 'panes'}>

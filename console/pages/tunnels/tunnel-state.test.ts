@@ -32,6 +32,16 @@ test('fields that the page does not know are let be', () => {
   assert.equal(parseTunnelState({ ...ANSWER, weather: 'fine' }).total, 1)
 })
 
+for (const { primary, isMissing } of [
+  { primary: undefined, isMissing: false },
+  { primary: 'included', isMissing: false },
+  { primary: 'unavailable', isMissing: true },
+]) {
+  test(`the sessions of a primary that is ${primary ?? 'not named'} are ${isMissing ? 'missing' : 'there'}`, () => {
+    assert.equal(parseTunnelState({ ...ANSWER, primary }).isPrimaryMissing, isMissing)
+  })
+}
+
 const BROKEN = [
   { answer: null, message: /the answer is not an object/ },
   { answer: { ...ANSWER, at: 'now' }, message: /the answer: at is not a time/ },

@@ -6,6 +6,8 @@ export interface TunnelState {
   /** All live sessions; `sessions` holds no more than the gateway sends. */
   readonly total: number
   readonly sessions: readonly Session[]
+  /** This is a standby, and the sessions of its primary are not in the answer. */
+  readonly isPrimaryMissing: boolean
 }
 
 export interface Gateway {
@@ -47,6 +49,7 @@ export function parseTunnelState(json: unknown): TunnelState {
     pool: parsePool(answer.inner('pool')),
     total: answer.number('total'),
     sessions: answer.list('sessions').map(parseSession),
+    isPrimaryMissing: answer.optionalText('primary') === 'unavailable',
   }
 }
 

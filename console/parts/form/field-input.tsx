@@ -10,20 +10,50 @@ export interface FieldInputProps {
   /** What the API says is wrong with the value. */
   readonly fault?: string | undefined
   readonly value: string
+  /** The ends of the names of files that the value may be read from: `.pem,.crt`. */
+  readonly files?: string | undefined
   readonly labelOf?: ((path: string, value: string) => string) | undefined
   readonly onInput: (value: string) => void
 }
 
 /** One field of a form with its label, hint and fault. */
 export function FieldInput(props: FieldInputProps) {
-  const { id, field, label, hint, fault } = props
+  const { id, field, label, files, onInput } = props
+  if (field.kind === 'choices') {
+    return (
+      <fieldset class="form-field form-choices" aria-describedby={describedBy(props)}>
+        <legend class="form-label">
+          <FieldName {...props} />
+        </legend>
+        <Control {...props} />
+        <FieldNotes {...props} />
+      </fieldset>
+    )
+  }
   return (
     <div class="form-field">
       <label for={id} class="form-label">
-        {label}
-        {field.isRequired && <span class="muted"> {partWords().required}</span>}
+        <FieldName {...props} />
       </label>
       <Control {...props} />
+      {files && <FileInput label={label} accept={files} onRead={onInput} />}
+      <FieldNotes {...props} />
+    </div>
+  )
+}
+
+function FieldName({ field, label }: FieldInputProps) {
+  return (
+    <>
+      {label}
+      {field.isRequired && <span class="muted"> {partWords().required}</span>}
+    </>
+  )
+}
+
+function FieldNotes({ id, hint, fault }: FieldInputProps) {
+  return (
+    <>
       {hint && (
         <p id={`${id}-hint`} class="hint">
           {hint}
@@ -34,23 +64,55 @@ export function FieldInput(props: FieldInputProps) {
           {fault}
         </p>
       )}
-    </div>
+    </>
   )
 }
 
-function Control({ id, field, hint, fault, value, labelOf, onInput }: FieldInputProps) {
-  const described = [hint && `${id}-hint`, fault !== undefined && `${id}-fault`].filter(Boolean).join(' ')
+/** The ids of the hint and the fault of a field. */
+function describedBy({ id, hint, fault }: FieldInputProps): string | undefined {
+  return [hint && `${id}-hint`, fault !== undefined && `${id}-fault`].filter(Boolean).join(' ') || undefined
+}
+
+function Checkboxes({ id, field, fault, value, labelOf, onInput }: FieldInputProps) {
+  const chosen = new Set(value.split(',').filter(Boolean))
+  const choices = (field.schema.items?.enum ?? []).map(String)
+  const toggle = (each: string) => {
+    const changed = chosen.symmetricDifference(new Set([each]))
+    onInput(choices.filter((choice) => changed.has(choice)).join(','))
+  }
+  return (
+    <>
+      {choices.map((each) => (
+        <label key={each} class="checkbox">
+          <input
+            id={`${id}-${each}`}
+            type="checkbox"
+            checked={chosen.has(each)}
+            aria-invalid={fault !== undefined}
+            onChange={() => toggle(each)}
+          />
+          {labelOf?.(field.path, each) ?? each}
+        </label>
+      ))}
+    </>
+  )
+}
+
+function Control(props: FieldInputProps) {
+  const { id, field, fault, value, labelOf, onInput } = props
   const common = {
     id,
     class: 'input',
     value,
     'aria-invalid': fault !== undefined,
     'aria-required': field.isRequired,
-    ...(described && { 'aria-describedby': described }),
+    'aria-describedby': describedBy(props),
     onInput: ({ currentTarget }: { currentTarget: { value: string } }) => onInput(currentTarget.value),
   }
   const { path, kind, schema } = field
   switch (kind) {
+    case 'choices':
+      return <Checkboxes {...props} />
     case 'choice':
     case 'flag':
       return (
@@ -69,9 +131,36 @@ function Control({ id, field, hint, fault, value, labelOf, onInput }: FieldInput
       return <input {...common} type="number" min={schema.minimum} max={schema.maximum} />
     case 'time':
       return <input {...common} type="datetime-local" value={toLocalInput(value)} />
+    case 'secret':
+      return <input {...common} type="password" autocomplete="new-password" />
     case 'text':
       return <input {...common} type="text" spellcheck={false} autocomplete="off" />
   }
+}
+
+interface FileInputProps {
+  readonly label: string
+  readonly accept: string
+  readonly onRead: (text: string) => void
+}
+
+/** Reads the value of a field from a file. */
+function FileInput({ label, accept, onRead }: FileInputProps) {
+  const { fromFile } = partWords()
+  return (
+    <label class="file-input">
+      <span>{fromFile}</span>
+      <input
+        type="file"
+        accept={accept}
+        aria-label={`${label}: ${fromFile}`}
+        onChange={({ currentTarget: { files } }) => {
+          const [file] = files ?? []
+          void file?.text().then(onRead)
+        }}
+      />
+    </label>
+  )
 }
 
 function choicesOf({ kind, schema }: FormField): readonly string[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BODIES } from '../../api/generated.ts'
-import { bodyOf, formFields, placeFaults, type FormSchema } from './form-fields.ts'
+import { bodyOf, defaultsOf, formFields, placeFaults, type FormSchema } from './form-fields.ts'
 
 const SCHEMA: FormSchema = {
   type: 'object',
@@ -68,4 +68,36 @@ test('a fault stands at its field, one of an object at its first field, any othe
   const { byPath, others } = placeFaults(FIELDS, faults)
   assert.deepEqual([...byPath.keys()], ['count', 'matchers.source'])
   assert.deepEqual(others, [faults[2]])
+})
+
+test('several choices are a list in the body, and none of them leaves the field out', () => {
+  const roles = { type: 'array', items: { type: 'string', enum: ['admin', 'auditor'] } }
+  const fields = formFields({ properties: { roles, old_password: { type: 'string' } } })
+  assert.deepEqual(
+    fields.map(({ kind }) => kind),
+    ['choices', 'secret'],
+  )
+  assert.deepEqual(bodyOf(fields, { roles: 'admin,auditor' }), { roles: ['admin', 'auditor'] })
+  assert.deepEqual(bodyOf(fields, { roles: '' }), {})
+})
+
+test('a form begins with the defaults of its schema; a field that is never answered is a secret', () => {
+  const fields = formFields({
+    properties: {
+      params: {
+        properties: {
+          unit: { type: 'string', default: 'nginx' },
+          count: { type: 'integer', default: 2 },
+          force: { type: 'boolean', default: false },
+          key: { type: 'string', writeOnly: true },
+        },
+      },
+    },
+  })
+  assert.deepEqual(defaultsOf(fields), {
+    'params.unit': 'nginx',
+    'params.count': '2',
+    'params.force': 'false',
+  })
+  assert.equal(fields.at(-1)?.kind, 'secret')
 })

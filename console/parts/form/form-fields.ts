@@ -8,11 +8,16 @@ export interface FormSchema {
   readonly maxLength?: number
   readonly minimum?: number
   readonly maximum?: number
+  readonly description?: string
+  readonly default?: string | number | boolean
+  /** A secret: it is sent, and never answered. */
+  readonly writeOnly?: boolean
   readonly properties?: Readonly<Record<string, FormSchema>>
   readonly required?: readonly string[]
+  readonly items?: FormSchema
 }
 
-export type FieldKind = 'text' | 'long_text' | 'number' | 'flag' | 'choice' | 'time'
+export type FieldKind = 'text' | 'secret' | 'long_text' | 'number' | 'flag' | 'choice' | 'choices' | 'time'
 
 export interface FormField {
   /** As the API names it in `details`: `matchers.source`. */
@@ -31,21 +36,33 @@ export function formFields(schema: FormSchema, prefix = ''): FormField[] {
   return Object.entries(properties).flatMap(([name, member]) => {
     const path = `${prefix}${name}`
     if (member.properties) return formFields(member, `${path}.`)
-    return [{ path, kind: kindOf(member), isRequired: required.includes(name), schema: member }]
+    return [{ path, kind: kindOf(name, member), isRequired: required.includes(name), schema: member }]
   })
 }
 
-function kindOf({ type, enum: values, format, maxLength = 0 }: FormSchema): FieldKind {
+function kindOf(name: string, schema: FormSchema): FieldKind {
+  const { type, enum: values, items, format, maxLength = 0, writeOnly = false } = schema
   const [first] = [type].flat()
+  if (items?.enum) return 'choices'
   if (values) return 'choice'
   if (first === 'boolean') return 'flag'
   if (first === 'integer' || first === 'number') return 'number'
   if (format === 'date-time') return 'time'
+  if (writeOnly || name.endsWith('password')) return 'secret'
   return maxLength > LONGEST_LINE ? 'long_text' : 'text'
 }
 
-/** What the user has entered, by the paths of the fields. */
+/** What the user has entered, by the paths of the fields; several choices are separated by commas. */
 export type FormValues = Readonly<Record<string, string>>
+
+/** What a form begins with: the defaults of its fields. */
+export function defaultsOf(fields: readonly FormField[]): FormValues {
+  return Object.fromEntries(
+    fields.flatMap(({ path, schema }) =>
+      schema.default === undefined ? [] : [[path, String(schema.default)]],
+    ),
+  )
+}
 
 /** The body of the request. A field without a value is left out, so that the API says what it requires. */
 export function bodyOf(fields: readonly FormField[], values: FormValues): object {
@@ -81,7 +98,10 @@ function valueOf(kind: FieldKind, value: string): unknown {
       const time = new Date(value)
       return Number.isNaN(time.getTime()) ? value : time.toISOString()
     }
+    case 'choices':
+      return value.split(',')
     case 'text':
+    case 'secret':
     case 'long_text':
     case 'choice':
       return value

@@ -6,6 +6,7 @@ import { partWords } from '../part-words.ts'
 import { FieldInput } from './field-input.tsx'
 import {
   bodyOf,
+  defaultsOf,
   formFields,
   placeFaults,
   type FormField,
@@ -20,25 +21,28 @@ export interface SchemaFormProps {
   readonly labels: Readonly<Record<string, string>>
   readonly hints?: Readonly<Record<string, string>>
   readonly labelOf?: (path: string, value: string) => string
+  /** By the paths of the fields that may be read from a file: the ends of the names of the files. */
+  readonly files?: Readonly<Record<string, string>>
   readonly initial?: FormValues
   readonly action: string
   /** Sends the body; returns why it was refused, or null. */
   readonly send: (body: object) => Promise<ApiFailure | null>
+  /** Another thing to do with the body, such as a check of it. */
+  readonly other?: Pick<SchemaFormProps, 'action' | 'send'>
   readonly onCancel?: () => void
 }
 
 /** A form with the fields of a request body. The API checks the values, and its answer stands at the fields. */
 export function SchemaForm(props: SchemaFormProps) {
-  const { schema, labels, hints = {}, initial = {}, action, send, onCancel } = props
+  const { schema, labels, hints = {}, files = {}, initial } = props
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
-  const values = useSignal<FormValues>(initial)
   const failure = useSignal<ApiFailure | null>(null)
   const isSending = useSignal(false)
   const fields = useMemo(() => formFields(schema).filter(({ path }) => path in labels), [schema])
+  const values = useSignal<FormValues>(initial ?? defaultsOf(fields))
   const { byPath, others } = placeFaults(fields, failure.value?.details ?? [])
-  const words = partWords()
-  const submit = async () => {
+  const submit = async (send: SchemaFormProps['send']) => {
     if (isSending.value) return
     isSending.value = true
     failure.value = await send(bodyOf(fields, values.value))
@@ -53,7 +57,7 @@ export function SchemaForm(props: SchemaFormProps) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        void submit()
+        void submit(props.send)
       }}
     >
       {failure.value && (byPath.size === 0 || others.length > 0) && (
@@ -68,21 +72,39 @@ export function SchemaForm(props: SchemaFormProps) {
           hint={hints[field.path]}
           fault={describeFault(byPath.get(field.path))}
           value={values.value[field.path] ?? ''}
+          files={files[field.path]}
           labelOf={props.labelOf}
           onInput={(value) => (values.value = { ...values.value, [field.path]: value })}
         />
       ))}
-      <div class="actions actions-end">
-        {onCancel && (
-          <button class="button" type="button" onClick={onCancel}>
-            {words.cancel}
-          </button>
-        )}
-        <button class="button button-main" type="submit" aria-disabled={isSending.value}>
-          {isSending.value ? words.saving : action}
-        </button>
-      </div>
+      <FormActions {...props} isSending={isSending.value} submit={submit} />
     </form>
+  )
+}
+
+interface FormActionsProps extends Pick<SchemaFormProps, 'action' | 'other' | 'onCancel'> {
+  readonly isSending: boolean
+  readonly submit: (send: SchemaFormProps['send']) => Promise<void>
+}
+
+function FormActions({ action, other, onCancel, isSending, submit }: FormActionsProps) {
+  const { cancel, saving } = partWords()
+  return (
+    <div class="actions actions-end">
+      {onCancel && (
+        <button class="button" type="button" onClick={onCancel}>
+          {cancel}
+        </button>
+      )}
+      {other && (
+        <button class="button" type="button" onClick={() => void submit(other.send)}>
+          {other.action}
+        </button>
+      )}
+      <button class="button button-main" type="submit" aria-disabled={isSending}>
+        {isSending ? saving : action}
+      </button>
+    </div>
   )
 }
 

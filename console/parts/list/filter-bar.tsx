@@ -51,7 +51,9 @@ function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
   if (filter.kind === 'choice') {
     return (
       <select class="input" value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option value="">{partWords().all}</option>
+        <option value="">
+          {filter.preset === undefined ? partWords().all : labelOf(filter.name, filter.preset)}
+        </option>
         {filter.values.map((each) => (
           <option key={each} value={each}>
             {labelOf(filter.name, each)}

@@ -1,6 +1,12 @@
 /** A filter of a list, which the address of the page keeps. */
 export type ListFilter =
-  | { readonly name: string; readonly kind: 'choice'; readonly values: readonly string[] }
+  | {
+      readonly name: string
+      readonly kind: 'choice'
+      readonly values: readonly string[]
+      /** What the list shows without the filter, if that is not everything. */
+      readonly preset?: string
+    }
   | { readonly name: string; readonly kind: 'text' | 'time' }
 
 /** What is asked of a list, by the names of the API. */

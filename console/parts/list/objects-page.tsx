@@ -10,12 +10,14 @@ export interface ObjectsPageProps<Item> extends ListViewProps<Item> {
   readonly words: ListWords & { readonly title: string }
   /** What else can be done with the whole page; `open` shows an item by its id. */
   readonly head?: (open: (id: string) => void) => ComponentChildren
+  /** Above the list. */
+  readonly summary?: ComponentChildren
   /** How an item is created; false if the user must not. */
   readonly newItem?: NewItem | false
 }
 
 /** A page with one list: the title, what can be done, the list, and beside it the item that the address names. */
-export function ObjectsPage<Item>({ head, newItem = false, ...view }: ObjectsPageProps<Item>) {
+export function ObjectsPage<Item>({ head, summary, newItem = false, ...view }: ObjectsPageProps<Item>) {
   const { source, path, words } = view
   const query = readListQuery(useLocation().query, source.filters)
   const { open } = useSelectedItem(path, query)
@@ -26,6 +28,7 @@ export function ObjectsPage<Item>({ head, newItem = false, ...view }: ObjectsPag
         {head?.(open)}
         {button}
       </PageHead>
+      {summary}
       <ListView {...view} />
       {dialog}
     </>

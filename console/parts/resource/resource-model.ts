@@ -9,6 +9,7 @@ export class ResourceModel<T> {
   etag: string | null = null
   readonly #read: (signal: AbortSignal) => Promise<ApiResult<T>>
   #reading = new AbortController()
+  #due: ReturnType<typeof setTimeout> | undefined
 
   constructor(read: (signal: AbortSignal) => Promise<ApiResult<T>>) {
     this.#read = read
@@ -26,6 +27,15 @@ export class ResourceModel<T> {
     if (result && !reading.signal.aborted) this.show(result)
   }
 
+  /** Reads the object again after this time; further calls until then change nothing. */
+  refreshAfter(ms: number): void {
+    if (ms === 0) return void this.refresh()
+    this.#due ??= setTimeout(() => {
+      this.#due = undefined
+      void this.refresh()
+    }, ms)
+  }
+
   /** Shows an answer, also that of a change. */
   show(result: ApiResult<T>): void {
     batch(() => {
@@ -37,6 +47,8 @@ export class ResourceModel<T> {
   }
 
   stop(): void {
+    clearTimeout(this.#due)
+    this.#due = undefined
     this.#reading.abort()
   }
 }

@@ -11,6 +11,8 @@ export interface ResourceSource<T> {
   readonly read: (id: string, signal: AbortSignal) => Promise<ApiResult<T>>
   /** Whether an event is about this object. */
   readonly isAbout: (event: LiveEvent, id: string) => boolean
+  /** An object that changes all the time is read again no more often; without it, at each event. */
+  readonly pauseMs?: number
 }
 
 /** The object with this id, read again after each of its events. `source` is a constant of its module. */
@@ -18,10 +20,11 @@ export function useResource<T>(source: ResourceSource<T>, id: string): ResourceM
   const model = useMemo(() => new ResourceModel<T>((signal) => source.read(id, signal)), [source, id])
   useEffect(() => {
     void model.refresh()
-    const unsubscribe = source.live.subscribe({
-      prefix: source.prefix,
+    const { live, prefix, isAbout, pauseMs = 0 } = source
+    const unsubscribe = live.subscribe({
+      prefix,
       onEvent(event) {
-        if (source.isAbout(event, id)) void model.refresh()
+        if (isAbout(event, id)) model.refreshAfter(pauseMs)
       },
       onGap: () => void model.refresh(),
     })

@@ -46,7 +46,7 @@ export function drillTicket(backupId: string): Omit<NewNightTicket, 'source'> {
   return {
     title: `Restore drill of backup ${backupId}`,
     level: 'info',
-    description: 'It is proven that this backup can be restored.',
+    description: 'The drill checks whether this backup can be restored.',
     dedup_key: `restore-drill:${backupId}`,
   }
 }

@@ -16,7 +16,7 @@ function textOf(outcome: NightOutcome): string {
     case 'lost':
       return `lost: ${message}`
     case 'failed':
-      return `backup ${run?.backupId} has failed: ${errorCode}: ${message}`
+      return `${run ? `backup ${run.backupId}` : 'the backup'} has failed: ${errorCode}: ${message}`
     case 'succeeded': {
       const stored = `${sizeText(run?.archive?.size ?? 0)} at ${run?.remote?.path}`
       return `backup ${run?.backupId} is verified: ${stored}; ${rebootText(outcome)}`

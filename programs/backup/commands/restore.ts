@@ -3,6 +3,7 @@ import { DrillTicket } from '../alerts/drill-ticket.ts'
 import { BackupError } from '../errors.ts'
 import { placesOf, type BackupParts } from '../parts.ts'
 import type { DrillCheck, DrillReport } from '../restore/drill-report.ts'
+import { isBackupId } from '../restore/month-index.ts'
 import { restoreBackup } from '../restore/restore.ts'
 import { RestoreError } from '../restore/restore-error.ts'
 import { durationText } from '../restore/words.ts'
@@ -39,8 +40,14 @@ export async function restore(parts: BackupParts, options: RestoreOptions): Prom
 }
 
 function requireOne({ backupId, latest }: RestoreOptions): void {
-  if ((backupId === undefined) === (latest ?? false)) return
-  throw new AppError('invalid', 'usage', 'restore needs the id of a backup, or --latest')
+  if ((backupId === undefined) !== (latest ?? false))
+    throw new AppError('invalid', 'usage', 'restore needs the id of a backup, or --latest')
+  if (backupId !== undefined && !isBackupId(backupId))
+    throw new AppError(
+      'invalid',
+      'usage',
+      `${JSON.stringify(backupId)} is no id of a backup; expected YYYYMMDD-HHMMSS`,
+    )
 }
 
 async function drill(parts: BackupParts, { backupId, into }: RestoreOptions): Promise<DrillReport> {

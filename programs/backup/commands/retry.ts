@@ -6,7 +6,7 @@ import type { BackupParts } from '../parts.ts'
 import { nightResult } from './night-result.ts'
 import { requireDriveSettings } from './requirements.ts'
 import type { CommandResult } from './result.ts'
-import { runNight, runTimerCall, type RunOptions } from './run.ts'
+import { RETRY_CALL, runNight, runTimerCall, type RunOptions } from './run.ts'
 
 export interface RetryOptions extends RunOptions {
   readonly once?: boolean
@@ -15,11 +15,10 @@ export interface RetryOptions extends RunOptions {
 /** `platform backup retry`: waits and tries until the night succeeds or its window ends; with `--once` tries now. */
 export async function retryBackup(parts: BackupParts, options: RetryOptions): Promise<CommandResult> {
   requireDriveSettings(parts.runtime.loaded)
-  const retry = () => runNight(parts, options, (night) => night.retryOnce())
-  if (options.once) return nightResult(await runTimerCall(parts, options, (night) => night.retryOnce()))
+  if (options.once) return nightResult(await runTimerCall(parts, options, RETRY_CALL))
   for (;;) {
     await waitUntilDue(parts)
-    const outcome = await retry()
+    const outcome = await runNight(parts, options, RETRY_CALL)
     if (!(await goesOn(parts, outcome))) return nightResult(outcome)
   }
 }

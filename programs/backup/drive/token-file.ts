@@ -1,6 +1,7 @@
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { parseRfc3339, toRfc3339 } from '../../../src/kernel/time.ts'
+import { requireReplaceable } from '../../files/replace-file.ts'
 import { BackupError } from '../errors.ts'
 import { readPrivateFile, replacePrivateFile } from '../private-file.ts'
 
@@ -64,6 +65,19 @@ export class TokenFile {
       throw new BackupError(
         'token_refresh_failed',
         `${this.#path}: the renewed tokens could not be stored (${errorMessage(error)}); authorise the drive anew`,
+        { cause: error },
+      )
+    }
+  }
+
+  /** Throws when renewed tokens could not be stored: then they must not be renewed. */
+  requireWritable(): void {
+    try {
+      requireReplaceable(this.#path)
+    } catch (error) {
+      throw new BackupError(
+        'token_refresh_failed',
+        `${this.#path}: renewed tokens could not be stored (${errorMessage(error)}), so they were not renewed`,
         { cause: error },
       )
     }

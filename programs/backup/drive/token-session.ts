@@ -63,6 +63,8 @@ export class TokenSession {
   async #renew(rejected: Secret): Promise<Secret> {
     const stored = this.#file.read()
     if (stored.accessToken.reveal() !== rejected.reveal() && !this.#isDue(stored)) return this.#adopt(stored)
+    // A token that was exchanged and cannot be stored is lost.
+    this.#file.requireWritable()
     const renewed = await this.#exchange(stored.refreshToken)
     if (renewed === 'used') return this.#adopt(await this.#tokensOfWinner(stored))
     // Before anything else: the old refresh token is used up.

@@ -29,6 +29,10 @@ const SHA256 = /^[0-9a-f]{64}$/
 // The name becomes one of a file here.
 const ARCHIVE_NAME = /^backup-\d{8}-\d{6}\.tar\.(?:zst|gz)(?:\.age)?$/
 
+export function isBackupId(text: string): boolean {
+  return BACKUP_ID.test(text)
+}
+
 /** `202601` of `20260131-020000` */
 const monthOf = (backupId: string) => backupId.slice(0, 6)
 
@@ -54,8 +58,6 @@ export async function requireBackup(
   rootDirectory: string,
   backupId: string,
 ): Promise<{ readonly folderId: string; readonly backup: IndexedBackup }> {
-  if (!BACKUP_ID.test(backupId))
-    throw new RestoreError(`${JSON.stringify(backupId)} is no id of a backup; expected YYYYMMDD-HHMMSS.`)
   const month = await readMonth(drive, rootDirectory, monthOf(backupId))
   const backup = month?.backups.find((each) => each.backupId === backupId)
   if (month && backup) return { folderId: month.folderId, backup }

@@ -96,10 +96,6 @@ describe('a restore drill', () => {
       message: `The drive has no backup 20260101-020000; of that month there are ${BACKUP_ID}.`,
     })
     await assert.rejects(w.restore({ backupId: '20240101-020000' }), /there is none of that month/)
-    await assert.rejects(
-      w.restore({ backupId: '../../etc' }),
-      /is no id of a backup; expected YYYYMMDD-HHMMSS/,
-    )
     using empty = drillWorld()
     await assert.rejects(empty.restore({ backupId: undefined }), /no backup of the last 24 months/)
   })

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../config/config-error.ts'
 import type { LoadedConfig } from '../../config/config.ts'
-import { doctorParts, examine, type CheckFinding } from '../doctor/doctor.ts'
+import { doctorParts, examine, type DoctorFinding } from '../doctor/doctor.ts'
 import { doctorJson, doctorText, gravest } from '../doctor/report.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
 
@@ -21,7 +21,7 @@ export async function runDoctor(context: CommandContext, options: DoctorOptions)
 }
 
 /** Without a configuration there is nothing else to examine. */
-function loadOrFindings(context: CommandContext, options: DoctorOptions): LoadedConfig | CheckFinding[] {
+function loadOrFindings(context: CommandContext, options: DoctorOptions): LoadedConfig | DoctorFinding[] {
   try {
     return configOf(context, options)
   } catch (error) {

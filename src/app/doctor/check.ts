@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../../config/config.ts'
+import type { MirrorState } from '../../domains/users/index.ts'
 import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { DatabaseFacts } from '../../store/inspect-database.ts'
@@ -8,7 +9,7 @@ export const RESULTS = ['skipped', 'ok', 'warning', 'error'] as const
 export type CheckResult = (typeof RESULTS)[number]
 
 /** What a check has found of one thing. */
-export interface CheckedThing {
+export interface CheckFinding {
   /** The thing: a path, an address, a setting. */
   readonly subject: string
   readonly result: CheckResult
@@ -20,7 +21,13 @@ export interface CheckedThing {
 export interface Check {
   readonly name: string
   /** Changes nothing. A rejection is an error of the check. */
-  run(parts: DoctorParts): Promise<readonly CheckedThing[]>
+  run(parts: DoctorParts): Promise<readonly CheckFinding[]>
+}
+
+export interface InspectedDatabase extends DatabaseFacts {
+  readonly certificates: CertificateCounts
+  /** Undefined until the schema is current. */
+  readonly mirror: MirrorState | undefined
 }
 
 /** What the checks share. */
@@ -30,7 +37,7 @@ export interface DoctorParts {
   /** The user id of this process; undefined where there is none. */
   readonly userId: number | undefined
   /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */
-  database(): Promise<(DatabaseFacts & { readonly certificates: CertificateCounts }) | undefined>
+  database(): Promise<InspectedDatabase | undefined>
   /** Read once. Rejects if no server answers. */
   bus(): Promise<BusFacts>
 }
@@ -38,18 +45,18 @@ export interface DoctorParts {
 /** The registered certificates by their status. */
 export type CertificateCounts = readonly { readonly status: string; readonly certificates: number }[]
 
-export function skipped(subject: string, detail: string): CheckedThing {
+export function skipped(subject: string, detail: string): CheckFinding {
   return { subject, result: 'skipped', detail }
 }
 
-export function fine(subject: string, detail: string): CheckedThing {
+export function fine(subject: string, detail: string): CheckFinding {
   return { subject, result: 'ok', detail }
 }
 
-export function warning(subject: string, detail: string, remedy: string): CheckedThing {
+export function warning(subject: string, detail: string, remedy: string): CheckFinding {
   return { subject, result: 'warning', detail, remedy }
 }
 
-export function fault(subject: string, detail: string, remedy: string): CheckedThing {
+export function fault(subject: string, detail: string, remedy: string): CheckFinding {
   return { subject, result: 'error', detail, remedy }
 }

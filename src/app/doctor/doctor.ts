@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { LoadedConfig } from '../../config/config.ts'
+import { readMirrorState } from '../../domains/users/index.ts'
 import { inspectBus } from '../../infra/bus/inspect-bus.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
@@ -9,7 +10,7 @@ import { inspectDatabase } from '../../store/inspect-database.ts'
 import { openDatabase } from '../database.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects } from '../domains.ts'
-import { fault, type Check, type DoctorParts, type CheckedThing } from './check.ts'
+import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
 import { backupCheck } from './checks/backup.ts'
 import { busCheck } from './checks/bus.ts'
 import { certificatesCheck } from './checks/certificates.ts'
@@ -19,6 +20,7 @@ import { databaseCheck } from './checks/database.ts'
 import { diskCheck } from './checks/disk.ts'
 import { filesCheck } from './checks/files.ts'
 import { portsCheck } from './checks/ports.ts'
+import { standbyCheck } from './checks/standby.ts'
 
 /** In the order in which they are shown. */
 const CHECKS: readonly Check[] = [
@@ -30,20 +32,21 @@ const CHECKS: readonly Check[] = [
   databaseCheck,
   busCheck,
   certificatesCheck,
+  standbyCheck,
   backupCheck,
 ]
 
-export interface CheckFinding extends CheckedThing {
+export interface DoctorFinding extends CheckFinding {
   readonly check: string
 }
 
 /** Runs every check; none changes anything, and none keeps another one from running. */
-export async function examine(parts: DoctorParts, checks = CHECKS): Promise<CheckFinding[]> {
+export async function examine(parts: DoctorParts, checks = CHECKS): Promise<DoctorFinding[]> {
   const found = await Promise.all(checks.map((check) => findingsOf(check, parts)))
   return found.flat()
 }
 
-async function findingsOf(check: Check, parts: DoctorParts): Promise<CheckFinding[]> {
+async function findingsOf(check: Check, parts: DoctorParts): Promise<DoctorFinding[]> {
   const findings = await check.run(parts).catch((error: unknown) => {
     return [fault(check.name, errorMessage(error), 'see docs/guide/operating.md')]
   })
@@ -70,7 +73,8 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const { domains } = commandDomains({ config: { ...config, readOnly: true }, store: opened })
     const isCurrent = facts.schema.pending.length === 0
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
-    return { ...facts, certificates }
+    const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
+    return { ...facts, certificates, mirror }
   } finally {
     await opened.close()
   }

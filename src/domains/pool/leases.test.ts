@@ -26,7 +26,7 @@ onEveryDialect('leases', (dialect) => {
     await closeLost(registry, session)
     w.clock.jump(-2 * COOL_DOWN_MS)
     const coolDown = { clock: stallingClock(w.clock, pauses), ms: COOL_DOWN_MS }
-    return w.store.write((tx) => leaseAddress(tx, parseRange(ONE_ADDRESS), HOLDER, coolDown))
+    return await w.store.write((tx) => leaseAddress(tx, parseRange(ONE_ADDRESS), HOLDER, coolDown))
   }
 
   test('an address is free at once when its release lies beyond the cool-down: the clock was set back', async () => {

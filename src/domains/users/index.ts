@@ -13,6 +13,8 @@ import { names } from './tables.ts'
 
 export { Auth, type IssuedToken } from './auth.ts'
 export { requireTokenHolder } from './authenticator.ts'
+export { doNetworksOverlap, type MirrorState } from './mirror/model.ts'
+export { readState as readMirrorState } from './mirror/store.ts'
 export type { NewUser, User } from './model.ts'
 export { Users, usersMirrored, type UserDeps } from './service.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { after, before, type TestContext } from 'node:test'
 import type * as axeCore from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
@@ -15,6 +16,8 @@ const WIDE = { width: 1_440, height: 900 }
 const PHONE = { width: 360, height: 740 }
 export const PASSWORD = 'a heavy brass telescope'
 
+// Defined in the page by its script.
+declare const axe: typeof axeCore
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** What the tests of a file share: a browser and a platform, started once. */
@@ -29,8 +32,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly language?: 'en' | 'zh'
 }
 
-/** Declares the world of a test file; its platform and browser end after the last test. */
-export function consoleWorld(env: Readonly<Record<string, string>> = {}): ConsoleWorld {
+/** Declares the world of a test file; its platform and browser end after the last test. `toml` is the configuration file. */
+export function consoleWorld(env: Readonly<Record<string, string>> = {}, toml = ''): ConsoleWorld {
   const resources = new AsyncDisposableStack()
   const tokens = new Map<string, Promise<string>>()
   let started: { browser: Browser; platform: ServedPlatform } | undefined
@@ -42,6 +45,7 @@ export function consoleWorld(env: Readonly<Record<string, string>> = {}): Consol
     // For a file that is run by itself; `npm test` has built the pages already.
     await ensureBuilt(CONSOLE, process.execPath)
     const directory = resources.use(temporaryDirectory())
+    writeFileSync(join(directory.path, 'platform.toml'), toml)
     const settings = { API_RATE_LIMIT: '0', ...env }
     const platform = resources.use(await servePlatform({ dataDir: directory.path, env: settings }))
     const browser = await startBrowser()
@@ -96,11 +100,13 @@ async function createToken(platform: ServedPlatform, role: string): Promise<stri
 
 /** What axe finds against WCAG 2.2 AA, each with the elements. */
 async function axeViolations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: typeof axeCore }
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const { violations } = await axe.run(document, { runOnly: { type: 'tag', values: tags } })
+    const { violations } = await axe.run(document, {
+      runOnly: { type: 'tag', values: tags },
+      resultTypes: ['violations'],
+    })
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
     )

@@ -56,6 +56,17 @@ test('the board shows each status, and follows the changes of others', async (t)
   await assertLooks(page, 'tickets-board')
 })
 
+test('a ticket is dragged to another status, and back with undo', async (t) => {
+  await createTicket('Move the printer')
+  const page = await world.open(t, 'tickets?view=board')
+  const card = (status: string) => column(page, status).getByText('Move the printer')
+  await card('Open').dragTo(column(page, 'In progress').getByRole('heading'))
+  await card('In progress').waitFor()
+  await card('Open').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await card('Open').waitFor()
+})
+
 test('a conflict shows both versions, and the change can be applied anyway', async (t) => {
   const id = await createTicket('Two people at once')
   const page = await world.open(t, `tickets/${id}`)

@@ -20,6 +20,7 @@ import { withRunLock } from '../../../programs/backup/commands/lock.ts'
 import { nightOf } from '../../../programs/backup/night/state.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { systemClock, type WaitingClock } from '../../../src/kernel/clock.ts'
+import { HOUR, MINUTE } from '../../../src/kernel/time.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { writeTokenFile } from '../../support/drive-world.ts'
@@ -176,6 +177,37 @@ test('a self-check changes the state after the run that has the lock', async (t)
   assert.equal((await checking)?.exitCode, 0)
   const { pendingReboot, rebootedOn } = parts.state.read()
   assert.deepEqual([pendingReboot, rebootedOn], [undefined, '2026-01-31'])
+})
+
+test('a run that cannot write its state reports it: a failure, then HIGH, then a lost night', async (t) => {
+  const directory = newDirectory(t)
+  const platform = await startPlatform(t)
+  let now = Date.UTC(2026, 0, 31, 1)
+  const clock = { ...systemClock, now: () => now }
+  using parts = partsOf(directory, [], { clock, platformApi: platform.url })
+  writeFileSync(join(directory, 'backups'), 'no directory')
+  const run = await runBackup(parts, { scheduled: true })
+  assert.deepEqual([run.exitCode, platform.reports], [1, ['backup.failed ERROR']])
+  assert.match(run.text, /^the backup has failed: internal: EEXIST: /)
+  now += 30 * MINUTE
+  assert.equal((await retryBackup(parts, { once: true })).exitCode, 1)
+  now += 3.5 * HOUR
+  assert.equal((await retryBackup(parts, { once: true })).exitCode, 1)
+  assert.deepEqual(platform.reports.slice(1), [
+    'backup.failed HIGH',
+    'backup.failed HIGH',
+    'backup.failed.critical CRITICAL',
+    'ticket backup:2026-01-31',
+  ])
+})
+
+test('restore refuses what is no id of a backup as wrong usage', async (t) => {
+  using parts = partsOf(newDirectory(t), [])
+  for (const backupId of ['../../etc', '20260131-02000', '20260131-0200000', ''])
+    await assert.rejects(restore(parts, { backupId }), {
+      code: 'usage',
+      message: `${JSON.stringify(backupId)} is no id of a backup; expected YYYYMMDD-HHMMSS`,
+    })
 })
 
 for (const [command, call] of [

@@ -267,6 +267,18 @@ describe('the token file', () => {
     })
   }
 
+  it('whose directory takes no file costs no refresh token', async () => {
+    await using world = await driveWorld()
+    const attempt = `${world.tokenPath}.${process.pid}.try`
+    mkdirSync(`${attempt}/full`, { recursive: true })
+    await assert.rejects(world.open().freeBytes(), {
+      errorCode: 'token_refresh_failed',
+      message: /could not be stored \(.*\), so they were not renewed$/,
+    })
+    rmSync(attempt, { recursive: true })
+    assert.ok((await world.open().freeBytes()) > 0)
+  })
+
   it('that cannot be replaced is token_refresh_failed', async () => {
     await using world = await driveWorld()
     mkdirSync(`${world.tokenPath}.tmp`)

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { bytesSource } from '../../../programs/backup/drive/sources.ts'
 import { BackupError, ERROR_CODES, type ErrorCode } from '../../../programs/backup/errors.ts'
 import { HOUR, MINUTE } from '../../../src/kernel/time.ts'
+import { storeUnavailable } from '../../../src/store/unavailable.ts'
 import { driveScenarios } from '../../support/mock-drive.ts'
 import { DATABASE_CONTENT, nightWorld, type NightWorld } from '../../support/night-world.ts'
 
@@ -269,6 +270,16 @@ describe('each error code has a fault of its own', () => {
       )
     })
   }
+})
+
+test('a database that cannot be read is named with the reason of the engine', async () => {
+  await using world = await nightWorld()
+  world.faults = { databases: { databaseBytes: storeUnavailable(new Error('file is not a database')) } }
+  const { errorCode, message } = await world.night().run()
+  assert.deepEqual(
+    [errorCode, message],
+    ['snapshot_failed', 'The database cannot be read: file is not a database'],
+  )
 })
 
 test('the free space is asked for once, before anything is written', async () => {

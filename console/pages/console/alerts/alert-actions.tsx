@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals'
 import { browserClock } from '../../../api/browser.ts'
 import { BODIES } from '../../../api/generated.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
-import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { call, session } from '../platform.ts'
@@ -60,21 +60,15 @@ interface AcknowledgeProps {
 
 function Acknowledge({ id, apply, onClose }: AcknowledgeProps) {
   const words = alertWords()
-  const send = async (body: object) => {
-    const failure = await apply({
-      send: () => call('acknowledgeAlert', { path: { id }, body }),
-      done: words.acknowledged,
-    })
-    if (!failure) onClose()
-    return failure
-  }
   return (
-    <FormDialog
+    <ChangeDialog
       title={words.acknowledge}
       schema={BODIES.acknowledgeAlert}
       labels={{ comment: words.fields.comment }}
       action={words.acknowledge}
-      send={send}
+      apply={apply}
+      request={(body) => call('acknowledgeAlert', { path: { id }, body })}
+      done={words.acknowledged}
       onClose={onClose}
     />
   )

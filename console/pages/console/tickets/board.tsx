@@ -1,3 +1,4 @@
+import { useSignal, type Signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import { useListOf } from '../../../parts/list/use-list.ts'
@@ -5,8 +6,10 @@ import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { session } from '../platform.ts'
 import { TicketDrawer } from './drawer.tsx'
 import { LEVEL_TONES, TICKET_STATUSES, TICKET_TONES, type Ticket, type TicketStatus } from './model.ts'
+import { mayMove, moveTicket } from './move-ticket.ts'
 import { ticketList } from './source.ts'
 import { ticketWords } from './words.ts'
 
@@ -16,14 +19,15 @@ export interface TicketBoardProps {
   readonly id?: string | undefined
 }
 
-/** The newest tickets of each status side by side. */
+/** The newest tickets of each status side by side. A ticket is dragged to another status; its drawer has buttons for that. */
 export function TicketBoard({ path, query, id }: TicketBoardProps) {
   const { hrefOf, close } = useSelectedItem(path, query)
+  const dragged = useSignal<Ticket | null>(null)
   return (
     <ListAndDetail detail={id !== undefined && <TicketDrawer key={id} id={id} onClose={close} />}>
       <div class="board">
         {TICKET_STATUSES.map((status) => (
-          <BoardColumn key={status} status={status} hrefOf={hrefOf} selected={id} />
+          <BoardColumn key={status} status={status} hrefOf={hrefOf} selected={id} dragged={dragged} />
         ))}
       </div>
     </ListAndDetail>
@@ -34,9 +38,11 @@ interface BoardColumnProps {
   readonly status: TicketStatus
   readonly hrefOf: (id: string) => string
   readonly selected: string | undefined
+  /** The ticket that the user drags. */
+  readonly dragged: Signal<Ticket | null>
 }
 
-function BoardColumn({ status, hrefOf, selected }: BoardColumnProps) {
+function BoardColumn({ status, hrefOf, selected, dragged }: BoardColumnProps) {
   const words = ticketWords()
   const query = useMemo(() => ({ status }), [status])
   const model = useListOf(ticketList, query)
@@ -44,8 +50,21 @@ function BoardColumn({ status, hrefOf, selected }: BoardColumnProps) {
   const failure = model.failure.value
   // A ticket that was moved leaves its column at once, before the column is read again.
   const tickets = page?.items.filter((ticket) => ticket.status === status) ?? []
+  const incoming = dragged.value !== null && mayMove(dragged.value, status) ? dragged.value : null
+  const drop = async (ticket: Ticket) => {
+    await moveTicket(ticket, status)
+    await model.refresh()
+  }
   return (
-    <section class="board-column" aria-labelledby={`board-${status}`}>
+    <section
+      class={incoming ? 'board-column board-target' : 'board-column'}
+      aria-labelledby={`board-${status}`}
+      onDragOver={(event) => incoming && event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault()
+        if (incoming) void drop(incoming)
+      }}
+    >
       <h2 class="board-title" id={`board-${status}`}>
         <StatusBadge tone={TICKET_TONES[status]} label={words.statuses[status]} />
       </h2>
@@ -59,6 +78,7 @@ function BoardColumn({ status, hrefOf, selected }: BoardColumnProps) {
             ticket={ticket}
             href={hrefOf(ticket.id)}
             isSelected={ticket.id === selected}
+            onDrag={(isDragged) => (dragged.value = isDragged ? ticket : null)}
           />
         ))}
       </ul>
@@ -71,13 +91,24 @@ interface TicketCardProps {
   readonly ticket: Ticket
   readonly href: string
   readonly isSelected: boolean
+  readonly onDrag: (isDragged: boolean) => void
 }
 
-function TicketCard({ ticket: { title, level, source }, href, isSelected }: TicketCardProps) {
+function TicketCard({ ticket: { title, level, source }, href, isSelected, onDrag }: TicketCardProps) {
   const { levels } = ticketWords()
   return (
-    <li class={isSelected ? 'ticket-card card row-selected' : 'ticket-card card'}>
-      <a class="row-link" href={href} {...(isSelected && { 'aria-current': 'true' as const })}>
+    <li
+      class={isSelected ? 'ticket-card card row-selected' : 'ticket-card card'}
+      draggable={session.may('editTicket')}
+      onDragStart={() => onDrag(true)}
+      onDragEnd={() => onDrag(false)}
+    >
+      <a
+        class="row-link"
+        href={href}
+        draggable={false}
+        {...(isSelected && { 'aria-current': 'true' as const })}
+      >
         <bdi>{title}</bdi>
       </a>
       <div class="ticket-card-foot">

@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso/router'
-import { Icon } from '../../../parts/icon.tsx'
+import { LinkChoice } from '../../../parts/link-choice.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import { useNewItem, type NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
@@ -43,19 +43,11 @@ export function TicketsPage({ id }: ViewProps) {
 
 function ViewChoice({ view }: { readonly view: (typeof VIEWS)[number] }) {
   const { views } = ticketWords()
-  return (
-    <nav class="view-choice" aria-label={views.label}>
-      {VIEWS.map((each) => (
-        <a
-          key={each}
-          class="button button-quiet"
-          href={each === 'board' ? `${PATH}?view=board` : PATH}
-          {...(each === view && { 'aria-current': 'page' as const })}
-        >
-          <Icon name={each} />
-          {views[each]}
-        </a>
-      ))}
-    </nav>
-  )
+  const choices = VIEWS.map((each) => ({
+    title: views[each],
+    icon: each,
+    href: each === 'board' ? `${PATH}?view=board` : PATH,
+    isCurrent: each === view,
+  }))
+  return <LinkChoice label={views.label} choices={choices} />
 }

@@ -31,14 +31,14 @@ export class Removal {
   /** Whether the file is gone. */
   file(directory: OpenDirectory, name: Buffer, stats: BigIntStats): boolean {
     if (this.#protected.has(identityOf(stats))) return false
-    const outcome = this.#attempt(() => this.#files.removeFile(directory, name))
+    const outcome = this.#attempt(directory.pathOf(name), () => this.#files.removeFile(directory, name))
     if (outcome === 'removed' && stats.isFile()) this.#freedBytes += bytesOf(stats)
     return outcome !== 'left'
   }
 
   /** Whether the directory is gone. */
   directory(parent: OpenDirectory, name: Buffer): boolean {
-    return this.#attempt(() => this.#files.removeDirectory(parent, name)) !== 'left'
+    return this.#attempt(parent.pathOf(name), () => this.#files.removeDirectory(parent, name)) !== 'left'
   }
 
   outcome(): StepOutcome {
@@ -46,7 +46,7 @@ export class Removal {
     return { freedBytes: this.#freedBytes, detail: `${this.#removed} removed${left}` }
   }
 
-  #attempt(remove: () => void): 'removed' | 'gone' | 'left' {
+  #attempt(path: string, remove: () => void): 'removed' | 'gone' | 'left' {
     try {
       remove()
       this.#removed++
@@ -55,7 +55,9 @@ export class Removal {
       const code = systemErrorCode(error)
       if (code === 'ENOENT') return 'gone'
       if (NOT_REMOVABLE.includes(code)) this.#left++
-      else if (!CHANGED.includes(code)) throw error
+      else if (!CHANGED.includes(code))
+        // The error of the system names a path below /proc.
+        throw new Error(`${JSON.stringify(path)} cannot be removed (${code})`, { cause: error })
       return 'left'
     }
   }

@@ -225,7 +225,7 @@ describe('the step tmp', () => {
     })
   })
 
-  it('fails when the file system does', async (t) => {
+  it('fails when the file system does, and names the file', async (t) => {
     const { root, clean } = world(t)
     oldFile(join(root, 'a'))
     const broken: FileChanges = {
@@ -234,7 +234,9 @@ describe('the step tmp', () => {
         throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })
       },
     }
-    await assert.rejects(clean({ files: broken }), /EIO/)
+    await assert.rejects(clean({ files: broken }), {
+      message: `${JSON.stringify(join(root, 'a'))} cannot be removed (EIO)`,
+    })
   })
 
   it('stops when it is interrupted', async (t) => {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorMessage } from '../../../../src/kernel/errors.ts'
+import { AppError, errorMessage } from '../../../../src/kernel/errors.ts'
 import { toRfc3339 } from '../../../../src/kernel/time.ts'
 import { takeSnapshot, type DatabaseSnapshot } from '../../package/take-snapshot.ts'
 import { BackupError } from '../../errors.ts'
@@ -35,11 +35,16 @@ export const packageStep: NightStep = {
 async function requireSpace({ deps }: RunContext): Promise<void> {
   const { databases, settings } = deps
   const databaseBytes = await databases.databaseBytes().catch((error: unknown) => {
-    throw new BackupError('snapshot_failed', `The database cannot be read: ${errorMessage(error)}`, {
+    throw new BackupError('snapshot_failed', `The database cannot be read: ${errorMessage(causeOf(error))}`, {
       cause: error,
     })
   })
   await requireFreeSpace(settings.staging, { databaseBytes, logBytes: await logBytes(settings.logs) })
+}
+
+/** The store wraps what SQLite reports in an error for clients. */
+function causeOf(error: unknown): unknown {
+  return error instanceof AppError && error.cause instanceof Error ? error.cause : error
 }
 
 async function writeArchive(context: RunContext): Promise<WrittenPackage> {

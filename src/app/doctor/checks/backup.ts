@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Config } from '../../../config/config.ts'
-import { fault, fine, skipped, type Check, type CheckedThing } from '../check.ts'
+import { fault, fine, skipped, type Check, type CheckFinding } from '../check.ts'
 
 const GROUP_OR_OTHERS = 0o077
 
@@ -23,7 +23,7 @@ function filesOf({ backup: { drive, standby, encryption } }: Config): [setting: 
   return files.flatMap(([setting, path]) => (path === undefined ? [] : [[setting, path]]))
 }
 
-function privateFile(setting: string, path: string): CheckedThing {
+function privateFile(setting: string, path: string): CheckFinding {
   const stats = statSync(path, { throwIfNoEntry: false })
   const subject = `${setting} ${path}`
   if (!stats) return fault(subject, 'does not exist', 'see docs/guide/nightly.md')

@@ -1,7 +1,7 @@
 import type { BusFacts } from '../../../infra/bus/inspect-bus.ts'
 import { errorMessage } from '../../../kernel/errors.ts'
 import { busHint } from '../../commands/bus-hint.ts'
-import { fault, fine, skipped, warning, type Check, type CheckedThing } from '../check.ts'
+import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
 const NEARLY_FULL = 0.9
 // docs/specification.md, Limits: a body has up to 1 MiB, and becomes the payload of a message.
@@ -22,17 +22,17 @@ export const busCheck: Check = {
   },
 }
 
-function server({ address, version }: BusFacts): CheckedThing {
+function server({ address, version }: BusFacts): CheckFinding {
   return fine(address, `NATS ${version}`)
 }
 
-function payload({ maxPayloadBytes }: BusFacts): CheckedThing {
+function payload({ maxPayloadBytes }: BusFacts): CheckFinding {
   const detail = `${maxPayloadBytes} bytes`
   if (maxPayloadBytes >= PAYLOAD_BYTES) return fine('max_payload', detail)
   return warning('max_payload', detail, `set it to ${PAYLOAD_BYTES} or more: larger messages become dead`)
 }
 
-function jetStream({ jetStream: facts }: BusFacts): CheckedThing[] {
+function jetStream({ jetStream: facts }: BusFacts): CheckFinding[] {
   if (!facts)
     return [warning('jetstream', 'is off', 'enable it: without it a message that nobody reads is lost')]
   const { usedBytes, limitBytes, missingSubjects, streams } = facts
@@ -49,7 +49,7 @@ function jetStream({ jetStream: facts }: BusFacts): CheckedThing[] {
   ]
 }
 
-function fill(subject: string, used: number, limit: number | undefined): CheckedThing {
+function fill(subject: string, used: number, limit: number | undefined): CheckFinding {
   if (limit === undefined) return fine(subject, `${used} bytes stored, no limit`)
   const detail = `${used} of ${limit} bytes stored`
   if (used >= NEARLY_FULL * limit) return warning(subject, detail, 'raise the limit: then messages wait')

@@ -1,5 +1,5 @@
 import { toRfc3339 } from '../../../kernel/time.ts'
-import { fault, fine, skipped, warning, type Check, type CheckedThing } from '../check.ts'
+import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
 // docs/guide/operating.md: clocks within a second; docs/specification.md, Identity: tokens may come from 5 s ahead.
 const WARNING_MS = 1_000
@@ -22,13 +22,13 @@ export const clockCheck: Check = {
 }
 
 /** A host that has lost its clock starts in the past. */
-function compareWithHistory(now: number, newest: number | undefined): CheckedThing {
+function compareWithHistory(now: number, newest: number | undefined): CheckFinding {
   if (newest === undefined || now >= newest) return fine('host', toRfc3339(now))
   const detail = `${toRfc3339(now)} is before the last migration, ${toRfc3339(newest)}`
   return fault('host', detail, 'set the clock; then restart the platform')
 }
 
-function compare(subject: string, now: number, other: number | undefined): CheckedThing {
+function compare(subject: string, now: number, other: number | undefined): CheckFinding {
   if (other === undefined) return skipped(subject, 'has no clock that can be asked')
   const difference = Math.round(now - other)
   const detail = `${Math.abs(difference)} ms ${difference < 0 ? 'ahead of' : 'behind'} this host`

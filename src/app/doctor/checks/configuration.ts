@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { SETTING_TABLE } from '../../../config/schema.ts'
 import type { EffectiveSetting, LoadedConfig } from '../../../config/config.ts'
-import { fine, warning, type Check, type CheckedThing } from '../check.ts'
+import { fine, warning, type Check, type CheckFinding } from '../check.ts'
 
 /** The configuration itself was checked when it was loaded: an error in it ends the doctor before its checks. */
 export const configurationCheck: Check = {
@@ -9,7 +9,7 @@ export const configurationCheck: Check = {
   run: async ({ loaded }) => [summary(loaded), ...privacyOf(loaded)],
 }
 
-function summary({ config, file, settings }: LoadedConfig): CheckedThing {
+function summary({ config, file, settings }: LoadedConfig): CheckFinding {
   const changed = settings.filter(({ source }) => source !== 'default').length
   return fine(
     file ?? 'defaults',
@@ -18,7 +18,7 @@ function summary({ config, file, settings }: LoadedConfig): CheckedThing {
 }
 
 /** A file with secrets is for its owner, and perhaps a group, alone. */
-function privacyOf({ file, settings }: LoadedConfig): CheckedThing[] {
+function privacyOf({ file, settings }: LoadedConfig): CheckFinding[] {
   const secrets = settings.filter((setting) => isSecret(setting) && setting.source.startsWith('file '))
   if (file === undefined || secrets.length === 0) return []
   const mode = statSync(file).mode & 0o777

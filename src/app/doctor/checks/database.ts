@@ -3,7 +3,7 @@ import { errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE } from '../../../kernel/time.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
 import { quickCheck } from '../../../store/quick-check.ts'
-import { fault, fine, skipped, warning, type Check, type DoctorParts, type CheckedThing } from '../check.ts'
+import { fault, fine, skipped, warning, type Check, type DoctorParts, type CheckFinding } from '../check.ts'
 
 const INTEGRITY_MS = MINUTE
 
@@ -35,7 +35,7 @@ export const databaseCheck: Check = {
   },
 }
 
-async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckedThing> {
+async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFinding> {
   const limit = AbortSignal.timeout(INTEGRITY_MS)
   try {
     return fine(name, await quickCheck(loaded.config.database, limit))
@@ -45,7 +45,7 @@ async function integrity(name: string, { loaded }: DoctorParts): Promise<Checked
   }
 }
 
-function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckedThing {
+function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckFinding {
   const newest = applied.at(-1)?.name ?? 'none'
   if (pending.length > 0)
     return warning(
@@ -58,7 +58,7 @@ function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckedThin
   return warning('schema', `a newer release has added ${names}`, 'upgrade this program')
 }
 
-function settingFinding(key: string, value: string): CheckedThing {
+function settingFinding(key: string, value: string): CheckFinding {
   if (EXPECTED[key]?.(value) ?? true) return fine(key, value)
   return fault(key, `is ${value}`, 'change it: acknowledged changes can be lost, or text damaged')
 }

@@ -1,6 +1,6 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fault, fine, warning, type Check, type CheckedThing } from '../check.ts'
+import { fault, fine, warning, type Check, type CheckFinding } from '../check.ts'
 
 const MIB = 1_024 ** 2
 // Below this the write-ahead log may not fit.
@@ -46,7 +46,7 @@ interface Space {
   readonly databaseBytes: number
 }
 
-function space(place: string, { free, all, databaseBytes }: Space): CheckedThing {
+function space(place: string, { free, all, databaseBytes }: Space): CheckFinding {
   const detail = `${mib(free)} of ${mib(all)} MiB are free`
   if (free < ERROR_BYTES) return fault(place, detail, 'free space now: writes fail when the disk is full')
   if (free < BACKUP_FACTOR * databaseBytes)

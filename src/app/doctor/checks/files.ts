@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { fault, fine, skipped, warning, type Check, type CheckedThing } from '../check.ts'
+import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
 const MOST_FILES = 10_000
@@ -41,14 +41,14 @@ function* entriesBelow(directory: string): Generator<Entry> {
   }
 }
 
-function modeOfRoot(path: string, { mode }: Stats): CheckedThing | undefined {
+function modeOfRoot(path: string, { mode }: Stats): CheckFinding | undefined {
   if ((mode & 0o007) === 0) return undefined
   return warning(path, `mode ${text(mode)}: every user can look into it`, `run: chmod o= ${path}`)
 }
 
-function faultsOf({ path, stats }: Entry, root: Stats): CheckedThing[] {
+function faultsOf({ path, stats }: Entry, root: Stats): CheckFinding[] {
   const { mode, uid } = stats
-  const findings: CheckedThing[] = []
+  const findings: CheckFinding[] = []
   if (uid !== root.uid)
     findings.push(fault(path, ownedBy(stats), `run: chown --no-dereference ${root.uid}:${root.gid} ${path}`))
   if (!stats.isSymbolicLink() && (mode & OTHERS_WRITE) !== 0)

@@ -4,7 +4,7 @@ import type { Config } from '../../../config/config.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { ownUrl } from '../../own-url.ts'
 import { LISTEN_FAILURES } from '../../modules/listen-failures.ts'
-import { fault, fine, skipped, type Check, type CheckedThing } from '../check.ts'
+import { fault, fine, skipped, type Check, type CheckFinding } from '../check.ts'
 
 const ANSWER_MS = 2 * SECOND
 
@@ -26,7 +26,7 @@ function listenersOf({ modules, api, gateway, worker }: Config): [setting: strin
   )
 }
 
-async function examine(setting: string, address: ListenAddress): Promise<CheckedThing> {
+async function examine(setting: string, address: ListenAddress): Promise<CheckFinding> {
   const subject = `${setting} ${listenAddress.format(address)}`
   if (address.port === 0) return skipped(subject, 'the system chooses a port at the start')
   const running = await platformAt(address)

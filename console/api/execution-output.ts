@@ -1,0 +1,84 @@
+import { signal } from '@preact/signals'
+import { StreamParser, type StreamEvent } from '../../clients/typescript/src/event-stream.ts'
+import { pauseAfter } from './poll.ts'
+
+export interface ExecutionOutputDeps {
+  /** Opens the stream behind this place; an empty one is the begin. */
+  readonly open: (lastEventId: string, signal: AbortSignal) => Promise<Response>
+  /** Ends early, without an error, when the signal aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  /** There is more output, or the execution has ended. */
+  readonly onNews: () => void
+}
+
+// As much as the platform keeps.
+const LONGEST = 65_536
+
+/** Follows the output of an execution to its end. A stream that breaks is resumed behind the last part that was read. */
+export class ExecutionOutput {
+  readonly text = signal('')
+  /** Whether the begin of the output is missing. */
+  readonly isCut = signal(false)
+  readonly #deps: ExecutionOutputDeps
+  readonly #parser = new StreamParser()
+
+  constructor(deps: ExecutionOutputDeps) {
+    this.#deps = deps
+  }
+
+  async follow(stopped: AbortSignal): Promise<void> {
+    for (let failures = 0; !stopped.aborted; failures++) {
+      if (await this.#connect(stopped)) return
+      await this.#deps.wait(pauseAfter(failures), stopped)
+    }
+  }
+
+  /** Reads one connection; true if there is nothing more to read. */
+  async #connect(stopped: AbortSignal): Promise<boolean> {
+    this.#parser.restart()
+    try {
+      const response = await this.#deps.open(this.#parser.lastEventId, stopped)
+      if (!response.ok || !response.body) return response.status < 500
+      const decoder = new TextDecoder()
+      for await (const bytes of response.body) {
+        for (const event of this.#parser.push(decoder.decode(bytes, { stream: true }))) {
+          if (this.#take(event)) return true
+        }
+      }
+      return false
+    } catch {
+      // Broken or stopped: the loop continues or ends.
+      return false
+    }
+  }
+
+  /** True at the end of the execution. */
+  #take({ event, data: json }: StreamEvent): boolean {
+    const data = parseData(json)
+    if (isPart(data)) {
+      const text = this.text.peek() + data.text
+      if (data.skipped !== undefined || text.length > LONGEST) this.isCut.value = true
+      this.text.value = text.slice(-LONGEST)
+    }
+    this.#deps.onNews()
+    return event === 'end'
+  }
+}
+
+interface OutputPart {
+  readonly text: string
+  /** How many characters before it are not kept any more. */
+  readonly skipped?: number
+}
+
+function isPart(data: unknown): data is OutputPart {
+  return typeof data === 'object' && data !== null && 'text' in data && typeof data.text === 'string'
+}
+
+function parseData(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

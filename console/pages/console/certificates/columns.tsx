@@ -1,0 +1,37 @@
+import { localNumber, localTime } from '../../../i18n/local.ts'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { CERTIFICATE_TONES, type Certificate } from './model.ts'
+import type { certificateWords } from './words.ts'
+
+export function certificateColumns({
+  fields,
+  statuses,
+}: ReturnType<typeof certificateWords>): readonly TableColumn<Certificate>[] {
+  return [
+    { key: 'name', title: fields.name, cell: ({ name }) => <bdi>{name}</bdi> },
+    {
+      key: 'status',
+      title: fields.status,
+      cell: ({ status }) => <StatusBadge tone={CERTIFICATE_TONES[status]} label={statuses[status]} />,
+    },
+    {
+      key: 'days_left',
+      title: fields.days_left,
+      isNumeric: true,
+      cell: ({ days_left }) => localNumber(days_left),
+    },
+    {
+      key: 'not_after',
+      title: fields.not_after,
+      isWideOnly: true,
+      cell: ({ not_after }) => <time dateTime={not_after}>{localTime(not_after)}</time>,
+    },
+    {
+      key: 'names',
+      title: fields.names,
+      isWideOnly: true,
+      cell: ({ names }) => <bdi>{names.join(', ')}</bdi>,
+    },
+  ]
+}

@@ -1,0 +1,43 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { ListFilter } from '../../../parts/list/list-query.ts'
+import type { Tone } from '../../../parts/status-badge.tsx'
+
+export type Certificate = AnswerOf<'getCertificate'>
+
+export const CERTIFICATE_TONES: Readonly<Record<Certificate['status'], Tone>> = {
+  valid: 'good',
+  not_yet_valid: 'active',
+  expiring: 'warning',
+  expired: 'danger',
+  revoked: 'quiet',
+  replaced: 'quiet',
+}
+
+export const CERTIFICATE_FILTERS: readonly ListFilter[] = [
+  { name: 'status', kind: 'choice', values: Object.keys(CERTIFICATE_TONES) },
+  { name: 'expires_before', kind: 'time' },
+]
+
+export type CertificateOccasion = 'registered' | 'begins' | 'revoked' | 'ends'
+
+export interface CertificateMoment {
+  readonly occasion: CertificateOccasion
+  readonly at: string
+  readonly tone: Tone
+  readonly note?: string
+}
+
+/** The life of a certificate in the order of time. */
+export function momentsOf(certificate: Certificate): readonly CertificateMoment[] {
+  const { created_at, created_by, not_before, not_after, revoked_at, revoke_reason, status } = certificate
+  const moments: CertificateMoment[] = [
+    { occasion: 'begins', at: not_before, tone: 'good' },
+    { occasion: 'registered', at: created_at, tone: 'active', note: created_by },
+    { occasion: 'ends', at: not_after, tone: status === 'expired' ? 'danger' : 'quiet' },
+  ]
+  const revoked: CertificateMoment[] =
+    revoked_at === null
+      ? []
+      : [{ occasion: 'revoked', at: revoked_at, tone: 'warning', note: revoke_reason ?? '' }]
+  return [...moments, ...revoked].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+}

@@ -1,0 +1,49 @@
+import { BODIES } from '../../../api/generated.ts'
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { FormSchema } from '../../../parts/form/form-fields.ts'
+import type { ListSource } from '../../../parts/list/use-list.ts'
+import { call, live } from '../platform.ts'
+
+export type Command = AnswerOf<'listCommands'>['items'][number]
+
+const PAGE_LENGTH = 100
+
+/** The commands that the user may run. They change with the configuration and with the policy, without an event. */
+export const commandList: ListSource<Command> = {
+  filters: [],
+  live,
+  prefix: 'command.',
+  read: (query, signal) => call('listCommands', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  keyOf: ({ id }) => id,
+  fromEvent: () => null,
+}
+
+/** The body of a request for this command: its parameters, and the reason. */
+export function requestSchema({ params, approval }: Command): FormSchema {
+  return {
+    type: 'object',
+    required: approval === 'two_person' ? ['reason'] : [],
+    properties: { params, reason: BODIES.executeCommand.properties.reason },
+  }
+}
+
+/** The descriptions of the parameters, by their paths in the body. */
+export function parameterHints({ params }: Command): Readonly<Record<string, string>> {
+  return byPath(params, (_, { description }) => description)
+}
+
+/** The names of the parameters, by their paths in the body. */
+export function parameterLabels({ params }: Command): Readonly<Record<string, string>> {
+  return byPath(params, (name) => name)
+}
+
+function byPath(
+  { properties = {} }: FormSchema,
+  textOf: (name: string, schema: FormSchema) => string | undefined,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(properties).flatMap(([name, schema]) => {
+    const text = textOf(name, schema)
+    return text === undefined ? [] : [[`params.${name}`, text] as const]
+  })
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,54 @@
+import { useSignal } from '@preact/signals'
+import { useLocation } from 'preact-iso/router'
+import type { ApiFailure, BodyOf } from '../../../api/operations.ts'
+import { SchemaForm } from '../../../parts/form/schema-form.tsx'
+import { showToast } from '../../../parts/toast.tsx'
+import { call } from '../platform.ts'
+import { pathOf } from '../view.ts'
+import { parameterHints, parameterLabels, requestSchema, type Command } from './model.ts'
+import { commandWords } from './words.ts'
+
+/** Asks for the parameters of a command, checks them or requests the execution, and then shows the execution. */
+export function RunForm({ command }: { readonly command: Command }) {
+  const { route } = useLocation()
+  const words = commandWords()
+  const checked = useSignal<string | null>(null)
+  const needsApproval = command.approval === 'two_person'
+  const check = async (body: object) => {
+    const outcome = await request(command.id, { ...body, dry_run: true })
+    checked.value =
+      outcome.ok && 'would_run' in outcome.value ? outcome.value.would_run.map(quoted).join(' ') : null
+    return failureOf(outcome)
+  }
+  const run = async (body: object) => {
+    const outcome = await request(command.id, body)
+    if (!outcome.ok || !('id' in outcome.value)) return failureOf(outcome)
+    showToast('good', needsApproval ? words.awaiting : words.queued)
+    route(`${pathOf({ name: 'executions' })}/${outcome.value.id}`)
+    return null
+  }
+  return (
+    <>
+      <SchemaForm
+        schema={requestSchema(command)}
+        labels={{ ...parameterLabels(command), reason: words.fields.reason }}
+        hints={{ ...parameterHints(command), ...(needsApproval && words.hints) }}
+        action={needsApproval ? words.request : words.run}
+        send={run}
+        other={{ action: words.check, send: check }}
+      />
+      <p role="status">{checked.value !== null && words.wouldRun(checked.value)}</p>
+    </>
+  )
+}
+
+/** An argument that has spaces is in quotes, so that it is seen as one. */
+function quoted(argument: string): string {
+  return /^[^\s"']+$/.test(argument) ? argument : JSON.stringify(argument)
+}
+
+const request = (id: string, body: BodyOf<'executeCommand'>) => call('executeCommand', { path: { id }, body })
+
+function failureOf(outcome: Awaited<ReturnType<typeof request>>): ApiFailure | null {
+  return outcome.ok ? null : outcome.failure
+}

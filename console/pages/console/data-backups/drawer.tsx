@@ -1,0 +1,125 @@
+import { localNumber, localSize, localTime } from '../../../i18n/local.ts'
+import { FactList } from '../../../parts/facts.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { Section } from '../../../parts/section.tsx'
+import { sendChange } from '../../../parts/send-change.ts'
+import { call, session } from '../platform.ts'
+import { BACKUP_TONES, restoreCommand, type DataBackup } from './model.ts'
+import { backupResource } from './source.ts'
+import { dataBackupWords } from './words.ts'
+
+export interface BackupDrawerProps {
+  readonly id: string
+  readonly onClose: () => void
+  readonly onChange: () => void
+}
+
+/** One data backup: how far it is, what it contains, and how it is restored. */
+export function BackupDrawer({ id, onClose, onChange }: BackupDrawerProps) {
+  const backup = useResource(backupResource, id)
+  const onDeleted = () => {
+    onClose()
+    onChange()
+  }
+  return (
+    <ResourceDrawer
+      id={id}
+      model={backup}
+      titleOf={({ created_at }) => localTime(created_at)}
+      onClose={onClose}
+    >
+      {(shown) => (
+        <>
+          <BackupActions backup={shown} onDeleted={onDeleted} />
+          {shown.status === 'running' && <BackupProgress />}
+          <BackupFacts backup={shown} />
+          <BackupTables backup={shown} />
+          {shown.status === 'completed' && <BackupRestore backup={shown} />}
+        </>
+      )}
+    </ResourceDrawer>
+  )
+}
+
+interface BackupProps {
+  readonly backup: DataBackup
+}
+
+interface BackupActionsProps extends BackupProps {
+  readonly onDeleted: () => void
+}
+
+function BackupActions({ backup: { id, status }, onDeleted }: BackupActionsProps) {
+  const words = dataBackupWords()
+  const remove = () => {
+    const { removeTitle: title, removeText: text, remove: action, removed: done } = words
+    return sendChange({
+      question: { title, text, action, isDestructive: true },
+      send: () => call('deleteDataBackup', { path: { id } }),
+      done,
+      onDone: onDeleted,
+    })
+  }
+  return (
+    <ObjectActions
+      status={{ tone: BACKUP_TONES[status], label: words.statuses[status] }}
+      actions={[
+        status !== 'running' &&
+          session.may('deleteDataBackup') && { title: words.remove, isDestructive: true, run: remove },
+      ]}
+    />
+  )
+}
+
+/** The API does not report how far a running backup is. */
+function BackupProgress() {
+  return (
+    <div class="progress" role="status">
+      <progress aria-label={dataBackupWords().statuses.running} />
+      <p class="muted">{dataBackupWords().running}</p>
+    </div>
+  )
+}
+
+function BackupFacts({ backup }: BackupProps) {
+  const { fields } = dataBackupWords()
+  return (
+    <FactList
+      facts={[
+        [fields.error, backup.error],
+        [fields.note, backup.note],
+        [fields.size_bytes, localSize(backup.size_bytes)],
+        [fields.created_at, localTime(backup.created_at)],
+        [fields.finished_at, localTime(backup.finished_at)],
+        [fields.verified_at, localTime(backup.verified_at)],
+        [fields.requested_by, backup.requested_by],
+        [fields.schema_version, backup.schema_version],
+        [fields.sha256, backup.sha256],
+      ]}
+    />
+  )
+}
+
+function BackupTables({ backup: { tables } }: BackupProps) {
+  if (tables === null) return null
+  return (
+    <details>
+      <summary>{dataBackupWords().tables}</summary>
+      <FactList facts={Object.entries(tables).map(([name, rows]) => [name, localNumber(rows)])} />
+    </details>
+  )
+}
+
+function BackupRestore({ backup }: BackupProps) {
+  const words = dataBackupWords()
+  return (
+    <Section title={words.restore}>
+      <p>{words.restoreText}</p>
+      <pre class="command-line" tabIndex={0} aria-label={words.restore}>
+        {restoreCommand(backup)}
+      </pre>
+    </Section>
+  )
+}

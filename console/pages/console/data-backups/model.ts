@@ -1,0 +1,27 @@
+import type { LiveEvent } from '../../../api/event-stream.ts'
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { ListFilter } from '../../../parts/list/list-query.ts'
+import type { Tone } from '../../../parts/status-badge.tsx'
+
+export type DataBackup = AnswerOf<'getDataBackup'>
+
+export const BACKUP_TONES: Readonly<Record<DataBackup['status'], Tone>> = {
+  running: 'active',
+  completed: 'good',
+  failed: 'danger',
+}
+
+export const BACKUP_FILTERS: readonly ListFilter[] = [
+  { name: 'created_from', kind: 'time' },
+  { name: 'created_to', kind: 'time' },
+]
+
+/** The backup that an event is about. */
+export function backupIn({ data }: LiveEvent): DataBackup | null {
+  return typeof data === 'object' && data !== null && 'schema_version' in data ? (data as DataBackup) : null
+}
+
+/** How the backup is restored. The end of the file's name depends on the database. */
+export function restoreCommand({ id }: DataBackup): string {
+  return `platform data restore backups/${id}.*`
+}

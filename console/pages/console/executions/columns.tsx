@@ -1,0 +1,30 @@
+import { localTime } from '../../../i18n/local.ts'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { EXECUTION_TONES, type Execution } from './model.ts'
+import type { executionWords } from './words.ts'
+
+export function executionColumns({
+  fields,
+  statuses,
+}: ReturnType<typeof executionWords>): readonly TableColumn<Execution>[] {
+  return [
+    {
+      key: 'command_id',
+      title: fields.command_id,
+      cell: ({ command_id }) => <bdi class="mono">{command_id}</bdi>,
+    },
+    {
+      key: 'status',
+      title: fields.status,
+      cell: ({ status }) => <StatusBadge tone={EXECUTION_TONES[status]} label={statuses[status]} />,
+    },
+    { key: 'reason', title: fields.reason, isWideOnly: true, cell: ({ reason }) => <bdi>{reason}</bdi> },
+    {
+      key: 'created_at',
+      title: fields.created_at,
+      isWideOnly: true,
+      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
+    },
+  ]
+}

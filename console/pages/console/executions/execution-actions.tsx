@@ -1,0 +1,76 @@
+import { useSignal } from '@preact/signals'
+import { BODIES } from '../../../api/generated.ts'
+import { confirmAction } from '../../../parts/confirm.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
+import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
+import { call, session } from '../platform.ts'
+import { EXECUTION_TONES, type Execution } from './model.ts'
+import { executionWords } from './words.ts'
+
+export interface ExecutionActionsProps {
+  readonly execution: Execution
+  readonly model: ResourceModel<Execution>
+}
+
+type Decision = 'approve' | 'reject'
+
+/** What the user may do with an execution: the policy decides who may decide, except on an own request. */
+export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
+  const words = executionWords()
+  const decision = useSignal<Decision | null>(null)
+  const { apply, applyAndReport } = useChange(model)
+  const { id, status, requested_by } = execution
+  const isOwn = requested_by === session.bearer.value?.id
+  const isWaiting = status === 'awaiting_approval'
+  const decide = (chosen: Decision) => () => (decision.value = chosen)
+  const cancel = async () => {
+    const { cancelTitle: title, cancelText: text, cancel: action, cancelled: done } = words
+    if (!(await confirmAction({ title, text, action, isDestructive: true }))) return
+    await applyAndReport({ send: () => call('cancelExecution', { path: { id } }), done })
+  }
+  return (
+    <ObjectActions
+      status={{ tone: EXECUTION_TONES[status], label: words.statuses[status] }}
+      actions={[
+        isWaiting && !isOwn && { title: words.approve, run: decide('approve') },
+        isWaiting && !isOwn && { title: words.reject, isDestructive: true, run: decide('reject') },
+        (status === 'queued' || status === 'running') && {
+          title: words.cancel,
+          isDestructive: true,
+          run: cancel,
+        },
+      ]}
+    >
+      {isWaiting && isOwn && <p class="muted">{words.own}</p>}
+      {decision.value && (
+        <Decide id={id} decision={decision.value} apply={apply} onClose={() => (decision.value = null)} />
+      )}
+    </ObjectActions>
+  )
+}
+
+interface DecideProps {
+  readonly id: string
+  readonly decision: Decision
+  readonly apply: Changing<Execution>['apply']
+  readonly onClose: () => void
+}
+
+function Decide({ id, decision, apply, onClose }: DecideProps) {
+  const words = executionWords()
+  const operation = decision === 'approve' ? 'approveExecution' : 'rejectExecution'
+  return (
+    <ChangeDialog
+      title={words[decision]}
+      schema={BODIES[operation]}
+      labels={{ comment: words.fields.comment }}
+      action={words[decision]}
+      apply={apply}
+      request={(body) => call(operation, { path: { id }, body })}
+      done={decision === 'approve' ? words.approved : words.rejected}
+      onClose={onClose}
+    />
+  )
+}

@@ -1,0 +1,39 @@
+import type { LiveEvent } from '../../../api/event-stream.ts'
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { ListFilter } from '../../../parts/list/list-query.ts'
+import type { Tone } from '../../../parts/status-badge.tsx'
+
+export type Execution = AnswerOf<'getExecution'>
+export type ExecutionStatus = Execution['status']
+
+export const EXECUTION_TONES: Readonly<Record<ExecutionStatus, Tone>> = {
+  awaiting_approval: 'warning',
+  queued: 'active',
+  running: 'active',
+  succeeded: 'good',
+  failed: 'danger',
+  timed_out: 'danger',
+  cancelled: 'quiet',
+  incomplete: 'danger',
+  rejected: 'quiet',
+  expired: 'quiet',
+}
+
+const OPEN: readonly ExecutionStatus[] = ['awaiting_approval', 'queued', 'running']
+
+/** Whether the execution can still change. */
+export function isOpen(status: ExecutionStatus): boolean {
+  return OPEN.includes(status)
+}
+
+export const EXECUTION_FILTERS: readonly ListFilter[] = [
+  { name: 'status', kind: 'choice', values: Object.keys(EXECUTION_TONES) },
+  { name: 'command_id', kind: 'text' },
+  { name: 'created_from', kind: 'time' },
+  { name: 'created_to', kind: 'time' },
+]
+
+/** The execution that an event is about. */
+export function executionIn({ data }: LiveEvent): Execution | null {
+  return typeof data === 'object' && data !== null && 'command_id' in data ? (data as Execution) : null
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changedIds, editOf, rebase, withNode, withoutBranch } from './draft.ts'
+import { moveNode, placeAfter, rowsOf, titlesTo, type MenuMove, type MenuNodes } from './tree.ts'
+
+const node = (id: string, parent_id: string | null, position: number) => {
+  return { id, title: id.toUpperCase(), parent_id, path: null, icon: null, position, enabled: true }
+}
+
+const TREE = [node('c', null, 30), node('a', null, 10), node('b', null, 20), node('b1', 'b', 10)]
+
+const shown = (nodes: MenuNodes) =>
+  rowsOf(nodes)
+    .map(({ node: { id }, level }) => `${level}${id}`)
+    .join(' ')
+
+test('the lines of the tree are in order, each parent before its children', () => {
+  assert.equal(shown(TREE), '1a 1b 2b1 1c')
+  assert.deepEqual(titlesTo(TREE, 'b1'), ['B', 'B1'])
+})
+
+const MOVES: readonly (readonly [id: string, move: MenuMove, expected: string | null])[] = [
+  ['b', 'up', '1b 2b1 1a 1c'],
+  ['b', 'down', '1a 1c 1b 2b1'],
+  ['c', 'in', '1a 1b 2b1 2c'],
+  ['b1', 'out', '1a 1b 1b1 1c'],
+  ['a', 'up', null],
+  ['c', 'down', null],
+  ['a', 'in', null],
+  ['a', 'out', null],
+  ['unknown', 'up', null],
+]
+
+for (const [id, move, expected] of MOVES) {
+  test(`${id} moved ${move}: ${expected ?? 'not possible'}`, () => {
+    const place = placeAfter(TREE, id, move)
+    assert.equal(place && shown(moveNode(TREE, id, place)), expected)
+  })
+}
+
+test('a node cannot be moved below itself', () => {
+  assert.equal(moveNode(TREE, 'b', { parent_id: 'b1', index: 0 }), TREE)
+})
+
+test('an edit has only what differs; one that deletes names every other node', () => {
+  const renamed = TREE.map((each) => (each.id === 'a' ? { ...each, title: 'New' } : each))
+  assert.deepEqual(editOf(TREE, renamed), { items: [{ id: 'a', title: 'New' }] })
+  assert.deepEqual(changedIds(TREE, renamed), ['a'])
+  const without = withoutBranch(TREE, 'b')
+  assert.deepEqual(editOf(TREE, without), { items: [{ id: 'c' }, { id: 'a' }], replace: true })
+  assert.deepEqual(changedIds(TREE, without), ['b', 'b1'])
+})
+
+test('a draft on a newer tree keeps the changes of others', () => {
+  const mine = withNode(withoutBranch(TREE, 'b'), { ...node('d', null, 0), title: 'Mine' })
+  const renamed = mine.map((each) => (each.id === 'a' ? { ...each, title: 'Mine, too' } : each))
+  const theirs = [
+    ...TREE.map((each) => (each.id === 'a' ? { ...each, path: '/a' } : each)),
+    node('e', null, 40),
+  ]
+  const result = rebase(TREE, renamed, theirs)
+  assert.deepEqual(result.map(({ id }) => id).toSorted(), ['a', 'c', 'd', 'e'])
+  const a = result.find(({ id }) => id === 'a')
+  assert.deepEqual([a?.title, a?.path], ['Mine, too', '/a'])
+})

@@ -1,0 +1,39 @@
+import type { ApiFailure } from '../../../api/operations.ts'
+import { FormDialog } from '../../../parts/form/form-dialog.tsx'
+import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
+import { withNode } from './draft.ts'
+import { NODE_SCHEMA } from './node-drawer.tsx'
+import type { MenuDraft } from './use-menu-draft.ts'
+import { menuWords } from './words.ts'
+
+export interface NewNodeProps extends NewItemDialog {
+  readonly draft: MenuDraft
+  /** Null for the top. */
+  readonly parentId: string | null
+}
+
+/** Asks for a new menu below the one that is shown, and adds it to the draft. */
+export function NewNode({ draft, parentId, onClose, onCreated }: NewNodeProps) {
+  const words = menuWords()
+  const { id, title, path, icon } = words.fields
+  const send = async (body: object): Promise<ApiFailure | null> => {
+    const node = { id: '', title: '', parent_id: parentId, path: null, icon: null, enabled: true, ...body }
+    const nodes = withNode(draft.nodes, node)
+    const result = await draft.check(nodes)
+    if (!result.ok) return result.failure
+    draft.change(nodes)
+    onCreated(node.id)
+    return null
+  }
+  return (
+    <FormDialog
+      title={words.newNode}
+      schema={{ ...NODE_SCHEMA, required: ['id', 'title'] }}
+      labels={{ id, title, path, icon }}
+      hints={words.hints}
+      action={words.add}
+      send={send}
+      onClose={onClose}
+    />
+  )
+}

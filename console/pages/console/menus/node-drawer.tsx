@@ -1,0 +1,112 @@
+import { BODIES } from '../../../api/generated.ts'
+import type { ApiFailure } from '../../../api/operations.ts'
+import { confirmAction } from '../../../parts/confirm.tsx'
+import { Drawer } from '../../../parts/drawer.tsx'
+import { FactList } from '../../../parts/facts.tsx'
+import { SchemaForm } from '../../../parts/form/schema-form.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { partWords } from '../../../parts/part-words.ts'
+import { showToast } from '../../../parts/toast.tsx'
+import { withoutBranch } from './draft.ts'
+import { moveNode, placeAfter, titlesTo, type MenuMove, type MenuNode } from './tree.ts'
+import type { MenuDraft } from './use-menu-draft.ts'
+import { menuWords } from './words.ts'
+
+export const NODE_SCHEMA = BODIES.editMenus.properties.items.items
+
+export interface NodeDrawerProps {
+  readonly node: MenuNode
+  readonly draft: MenuDraft
+  readonly mayEdit: boolean
+  readonly onClose: () => void
+}
+
+/** One menu: its place and its fields. */
+export function NodeDrawer({ node, draft, mayEdit, onClose }: NodeDrawerProps) {
+  return (
+    <Drawer title={node.title} onClose={onClose}>
+      {mayEdit ? (
+        <>
+          <NodeMoves node={node} draft={draft} onRemoved={onClose} />
+          <NodeForm key={`${node.id} ${draft.version}`} node={node} draft={draft} />
+        </>
+      ) : (
+        <NodeFacts node={node} draft={draft} />
+      )}
+    </Drawer>
+  )
+}
+
+interface NodeProps {
+  readonly node: MenuNode
+  readonly draft: MenuDraft
+}
+
+const MOVES: readonly MenuMove[] = ['up', 'down', 'in', 'out']
+
+interface NodeMovesProps extends NodeProps {
+  readonly onRemoved: () => void
+}
+
+/** The moves for those who cannot drag. */
+function NodeMoves({ node: { id, title }, draft: { nodes, change }, onRemoved }: NodeMovesProps) {
+  const words = menuWords()
+  const remove = async () => {
+    const { removeText: text, remove: action } = words
+    if (!(await confirmAction({ title: words.removeTitle(title), text, action, isDestructive: true }))) return
+    onRemoved()
+    change(withoutBranch(nodes, id))
+  }
+  const moves = MOVES.map((move) => {
+    const place = placeAfter(nodes, id, move)
+    return place !== null && { title: words.moves[move], run: () => change(moveNode(nodes, id, place)) }
+  })
+  return <ObjectActions actions={[...moves, { title: words.remove, isDestructive: true, run: remove }]} />
+}
+
+function NodeForm({ node, draft }: NodeProps) {
+  const words = menuWords()
+  const { title, path, icon, enabled } = words.fields
+  const { yes, no } = partWords()
+  const send = async (body: object): Promise<ApiFailure | null> => {
+    // A text that is left empty is none.
+    const changed = { ...node, path: null, icon: null, ...body }
+    const nodes = draft.nodes.map((each) => (each.id === node.id ? changed : each))
+    const result = await draft.check(nodes)
+    if (!result.ok) return result.failure
+    draft.change(nodes)
+    showToast('good', words.applied)
+    return null
+  }
+  return (
+    <SchemaForm
+      schema={NODE_SCHEMA}
+      labels={{ title, path, icon, enabled }}
+      hints={words.hints}
+      labelOf={(_, value) => (value === 'true' ? yes : no)}
+      initial={{
+        title: node.title,
+        path: node.path ?? '',
+        icon: node.icon ?? '',
+        enabled: String(node.enabled),
+      }}
+      action={words.apply}
+      send={send}
+    />
+  )
+}
+
+function NodeFacts({ node, draft: { nodes } }: NodeProps) {
+  const { fields, top } = menuWords()
+  const parents = titlesTo(nodes, node.id).slice(0, -1)
+  return (
+    <FactList
+      facts={[
+        [fields.id, node.id],
+        [fields.parent_id, parents.join(' › ') || top],
+        [fields.path, node.path],
+        [fields.icon, node.icon],
+      ]}
+    />
+  )
+}

@@ -1,0 +1,72 @@
+import { useSignal } from '@preact/signals'
+import type { AnswerOf, ApiFailure } from '../../../api/operations.ts'
+import { FactList } from '../../../parts/facts.tsx'
+import { describeFailure } from '../../../parts/failure-words.ts'
+import { Modal } from '../../../parts/modal.tsx'
+import { partWords } from '../../../parts/part-words.ts'
+import { titlesTo } from './tree.ts'
+import type { DraftProps, DryRun } from './use-menu-draft.ts'
+import { menuWords } from './words.ts'
+
+export interface ReviewProps extends DraftProps {
+  readonly outcome: DryRun
+  readonly onClose: () => void
+}
+
+/** What the dry run of a draft has answered; from here the draft is saved. */
+export function Review({ outcome, draft, current, onClose }: ReviewProps) {
+  const words = menuWords()
+  const refused = useSignal(outcome.ok ? null : outcome.failure)
+  const save = async () => {
+    refused.value = await draft.save()
+    if (!refused.value) onClose()
+  }
+  const titleOf = (id: string) =>
+    titlesTo(draft.nodes, id).join(' › ') || titlesTo(current, id).join(' › ') || id
+  return (
+    <Modal label={words.reviewTitle} onClose={onClose}>
+      <h2 class="modal-title">{words.reviewTitle}</h2>
+      {refused.value && <Refusal failure={refused.value} />}
+      {outcome.ok && <Outcome change={outcome.value} titleOf={titleOf} />}
+      <div class="actions actions-end">
+        <button class="button" type="button" onClick={onClose}>
+          {partWords().cancel}
+        </button>
+        {outcome.ok && (
+          <button class="button button-main" type="button" onClick={() => void save()}>
+            {words.save}
+          </button>
+        )}
+      </div>
+    </Modal>
+  )
+}
+
+function Refusal({ failure }: { readonly failure: ApiFailure }) {
+  return (
+    <div class="form-failure" role="alert">
+      <p>{describeFailure(failure)}</p>
+      {failure.details.map(({ path, message }) => (
+        <p key={path}>
+          <bdi>{path}</bdi>: {message}
+        </p>
+      ))}
+    </div>
+  )
+}
+
+const OUTCOMES = ['created', 'updated', 'moved', 'deleted'] as const
+
+interface OutcomeProps {
+  readonly change: AnswerOf<'editMenus'>
+  readonly titleOf: (id: string) => string
+}
+
+function Outcome({ change, titleOf }: OutcomeProps) {
+  const words = menuWords()
+  const groups = OUTCOMES.filter((name) => change[name].length > 0)
+  if (groups.length === 0) return <p>{words.noChange}</p>
+  return (
+    <FactList facts={groups.map((name) => [words.outcomes[name], change[name].map(titleOf).join('\n')])} />
+  )
+}

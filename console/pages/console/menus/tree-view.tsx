@@ -1,0 +1,147 @@
+import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { dropPlace, zoneAt, type DropZone } from './drop.ts'
+import { moveNode, placeAfter, rowsOf, type MenuMove, type MenuNodes, type MenuRow } from './tree.ts'
+import { menuWords } from './words.ts'
+
+export interface TreeViewProps {
+  readonly nodes: MenuNodes
+  readonly selected: string | undefined
+  readonly open: (id: string) => void
+  /** Missing where the user may only read. */
+  readonly change?: ((nodes: MenuNodes) => void) | undefined
+}
+
+const MOVES: Readonly<Record<string, MenuMove>> = {
+  ArrowUp: 'up',
+  ArrowDown: 'down',
+  ArrowLeft: 'out',
+  ArrowRight: 'in',
+}
+
+/** The tree (WAI-ARIA, tree view): the arrow keys move through it; with Alt they move the node, and so does the mouse. */
+export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
+  const rows = rowsOf(nodes)
+  const tree = useRef<HTMLUListElement>(null)
+  const dragged = useSignal<string | null>(null)
+  const focused = useSignal(selected)
+  const current = rows.find(({ node }) => node.id === focused.value) ?? rows[0]
+  const focus = (index: number) => (tree.current?.children[index] as HTMLElement | undefined)?.focus()
+  const move = (id: string, key: string) => {
+    const direction = MOVES[key]
+    const place = direction && placeAfter(nodes, id, direction)
+    if (!place || !change) return
+    const moved = moveNode(nodes, id, place)
+    change(moved)
+    // A node that changes its place in the document loses the focus.
+    requestAnimationFrame(() => focus(rowsOf(moved).findIndex(({ node }) => node.id === id)))
+  }
+  const onKeyDown = (row: MenuRow, event: KeyboardEvent) => {
+    if (event.altKey && event.key in MOVES) move(row.node.id, event.key)
+    else if (event.key === 'Enter' || event.key === ' ') open(row.node.id)
+    else {
+      const target = targetOf(rows, rows.indexOf(row), event.key)
+      if (target === undefined || event.altKey) return
+      focus(target)
+    }
+    event.preventDefault()
+  }
+  const drop = (target: string, zone: DropZone) => {
+    const id = dragged.value
+    dragged.value = null
+    if (id !== null && id !== target) change?.(moveNode(nodes, id, dropPlace(nodes, id, target, zone)))
+  }
+  return (
+    <ul class="menu-tree" role="tree" aria-label={menuWords().tree} ref={tree}>
+      {rows.map((row) => (
+        <TreeRow
+          key={row.node.id}
+          row={row}
+          isSelected={row.node.id === selected}
+          isCurrent={row === current}
+          isMovable={change !== undefined}
+          onFocus={() => (focused.value = row.node.id)}
+          onOpen={() => open(row.node.id)}
+          onKeyDown={(event) => onKeyDown(row, event)}
+          onDrag={() => (dragged.value = row.node.id)}
+          onDrop={(zone) => drop(row.node.id, zone)}
+        />
+      ))}
+    </ul>
+  )
+}
+
+/** The row to which a key leads. */
+function targetOf(rows: readonly MenuRow[], from: number, key: string): number | undefined {
+  const level = rows[from]?.level ?? 1
+  switch (key) {
+    case 'ArrowDown':
+      return Math.min(from + 1, rows.length - 1)
+    case 'ArrowUp':
+      return Math.max(from - 1, 0)
+    case 'ArrowRight':
+      return rows[from + 1]?.level === level + 1 ? from + 1 : from
+    case 'ArrowLeft': {
+      const parent = rows.slice(0, from).findLastIndex((row) => row.level < level)
+      return parent === -1 ? from : parent
+    }
+    case 'Home':
+      return 0
+    case 'End':
+      return rows.length - 1
+    default:
+      return undefined
+  }
+}
+
+interface TreeRowProps {
+  readonly row: MenuRow
+  readonly isSelected: boolean
+  /** Tab leads to it. */
+  readonly isCurrent: boolean
+  readonly isMovable: boolean
+  readonly onFocus: () => void
+  readonly onOpen: () => void
+  readonly onKeyDown: (event: KeyboardEvent) => void
+  readonly onDrag: () => void
+  readonly onDrop: (zone: DropZone) => void
+}
+
+function TreeRow({ row, isSelected, isCurrent, isMovable, ...handlers }: TreeRowProps) {
+  const { node, level, index, count } = row
+  const zone = useSignal<DropZone | null>(null)
+  const { onFocus, onOpen, onKeyDown, onDrag, onDrop } = handlers
+  return (
+    <li
+      class={`menu-row ${zone.value ? `menu-drop-${zone.value}` : ''}`}
+      role="treeitem"
+      aria-level={level}
+      aria-posinset={index + 1}
+      aria-setsize={count}
+      aria-selected={isSelected}
+      tabIndex={isCurrent ? 0 : -1}
+      draggable={isMovable}
+      style={{ '--level': level }}
+      onFocus={onFocus}
+      onClick={onOpen}
+      onKeyDown={onKeyDown}
+      onDragStart={onDrag}
+      onDragOver={(event) => {
+        event.preventDefault()
+        zone.value = zoneAt(event.currentTarget.getBoundingClientRect(), event.clientY)
+      }}
+      onDragLeave={() => (zone.value = null)}
+      onDrop={(event) => {
+        event.preventDefault()
+        const dropped = zone.value ?? 'inside'
+        zone.value = null
+        onDrop(dropped)
+      }}
+    >
+      <bdi class="menu-title">{node.title}</bdi>
+      {node.path !== null && <bdi class="menu-path mono">{node.path}</bdi>}
+      {!node.enabled && <StatusBadge tone="quiet" label={menuWords().hidden} />}
+    </li>
+  )
+}

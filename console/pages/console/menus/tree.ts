@@ -1,0 +1,99 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+
+export type MenuTree = AnswerOf<'getMenus'>
+
+/** What a draft may change of a menu. */
+export type MenuNode = Pick<
+  MenuTree['items'][number],
+  'id' | 'title' | 'parent_id' | 'path' | 'icon' | 'position' | 'enabled'
+>
+export type MenuNodes = readonly MenuNode[]
+
+/** A line of the tree. */
+export interface MenuRow {
+  readonly node: MenuNode
+  /** 1 at the top. */
+  readonly level: number
+  /** Among its siblings, from 0. */
+  readonly index: number
+  /** How many siblings there are, with this one. */
+  readonly count: number
+}
+
+export interface MenuPlace {
+  readonly parent_id: string | null
+  readonly index: number
+}
+
+export type MenuMove = 'up' | 'down' | 'in' | 'out'
+
+/** The children of one parent in their order (docs/specification.md, Menus). */
+export function childrenOf(nodes: MenuNodes, parentId: string | null): MenuNodes {
+  return nodes
+    .filter(({ parent_id }) => parent_id === parentId)
+    .toSorted((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1))
+}
+
+/** The tree as lines: each parent before its children. */
+export function rowsOf(nodes: MenuNodes, parentId: string | null = null, level = 1): MenuRow[] {
+  const siblings = childrenOf(nodes, parentId)
+  return siblings.flatMap((node, index) => [
+    { node, level, index, count: siblings.length },
+    ...rowsOf(nodes, node.id, level + 1),
+  ])
+}
+
+/** The ids of a node and of all that is below it. */
+export function branchIds(nodes: MenuNodes, id: string): ReadonlySet<string> {
+  return new Set([id, ...rowsOf(nodes, id).map(({ node }) => node.id)])
+}
+
+/** Where a move leads to; null if the node cannot move there. */
+export function placeAfter(nodes: MenuNodes, id: string, move: MenuMove): MenuPlace | null {
+  const node = nodes.find((each) => each.id === id)
+  if (!node) return null
+  const { parent_id } = node
+  const siblings = childrenOf(nodes, parent_id)
+  const index = siblings.findIndex((each) => each.id === id)
+  const before = siblings[index - 1]
+  switch (move) {
+    case 'up':
+      return before ? { parent_id, index: index - 1 } : null
+    case 'down':
+      return index + 1 < siblings.length ? { parent_id, index: index + 1 } : null
+    case 'in':
+      return before ? { parent_id: before.id, index: childrenOf(nodes, before.id).length } : null
+    case 'out':
+      return parent_id === null ? null : placeBehind(nodes, parent_id)
+  }
+}
+
+function placeBehind(nodes: MenuNodes, id: string): MenuPlace {
+  const parentId = nodes.find((each) => each.id === id)?.parent_id ?? null
+  const index = childrenOf(nodes, parentId).findIndex((each) => each.id === id)
+  return { parent_id: parentId, index: index + 1 }
+}
+
+const STEP = 10
+
+/**
+ * The nodes with this one at another place; `index` counts the new siblings without it. The siblings get new positions.
+ * Unchanged if the place is below the node.
+ */
+export function moveNode(nodes: MenuNodes, id: string, { parent_id, index }: MenuPlace): MenuNodes {
+  const node = nodes.find((each) => each.id === id)
+  if (!node || (parent_id !== null && branchIds(nodes, id).has(parent_id))) return nodes
+  const others = nodes.filter((each) => each.id !== id)
+  const siblings = childrenOf(others, parent_id).toSpliced(index, 0, { ...node, parent_id })
+  const placed = new Map(
+    siblings.map((each, place) => [each.id, { ...each, position: (place + 1) * STEP }] as const),
+  )
+  return nodes.map((each) => placed.get(each.id) ?? each)
+}
+
+/** The place of a node as people read it: the titles from the top to it. */
+export function titlesTo(nodes: MenuNodes, id: string): readonly string[] {
+  const node = nodes.find((each) => each.id === id)
+  if (!node) return []
+  return [...(node.parent_id === null ? [] : titlesTo(nodes, node.parent_id)), node.title]
+}

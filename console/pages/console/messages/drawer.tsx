@@ -1,0 +1,79 @@
+import { localNumber, localTime } from '../../../i18n/local.ts'
+import { FactList } from '../../../parts/facts.tsx'
+import { JsonView } from '../../../parts/json-view.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
+import { useChange } from '../../../parts/resource/use-change.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { Section } from '../../../parts/section.tsx'
+import { call, session } from '../platform.ts'
+import { MESSAGE_TONES, type Message } from './model.ts'
+import { messageResource } from './source.ts'
+import { messageWords } from './words.ts'
+
+export interface MessageDrawerProps {
+  readonly id: string
+  readonly onClose: () => void
+  readonly onChange: () => void
+}
+
+/** One message with what it carries; a dead one can be sent again. */
+export function MessageDrawer({ id, onClose, onChange }: MessageDrawerProps) {
+  const { payload } = messageWords()
+  const model = useResource(messageResource, id)
+  return (
+    <ResourceDrawer id={id} model={model} titleOf={({ subject }) => subject} onClose={onClose}>
+      {(message) => (
+        <>
+          <MessageActions message={message} model={model} onChange={onChange} />
+          <MessageFacts message={message} />
+          <Section title={payload}>
+            <JsonView label={payload} value={message.payload} />
+          </Section>
+        </>
+      )}
+    </ResourceDrawer>
+  )
+}
+
+interface MessageActionsProps {
+  readonly message: Message
+  readonly model: ResourceModel<Message>
+  readonly onChange: () => void
+}
+
+function MessageActions({ message: { id, status }, model, onChange }: MessageActionsProps) {
+  const words = messageWords()
+  const { applyAndReport } = useChange(model)
+  const redrive = async () => {
+    await applyAndReport({
+      send: () => call('redriveMessage', { path: { id } }),
+      done: words.redriven,
+    })
+    onChange()
+  }
+  return (
+    <ObjectActions
+      status={{ tone: MESSAGE_TONES[status], label: words.statuses[status] }}
+      actions={[status === 'dead' && session.may('redriveMessage') && { title: words.redrive, run: redrive }]}
+    />
+  )
+}
+
+function MessageFacts({ message }: { readonly message: Message }) {
+  const { fields } = messageWords()
+  const { delivered_at } = message
+  return (
+    <FactList
+      facts={[
+        [fields.id, message.id],
+        [fields.attempts, localNumber(message.attempts)],
+        [fields.last_error, message.last_error],
+        [fields.created_at, localTime(message.created_at)],
+        [fields.delivered_at, delivered_at && localTime(delivered_at)],
+        ...Object.entries(message.headers),
+      ]}
+    />
+  )
+}

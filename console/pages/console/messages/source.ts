@@ -1,0 +1,28 @@
+import type { ListSource } from '../../../parts/list/use-list.ts'
+import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { call, live } from '../platform.ts'
+import { MESSAGE_FILTERS, type Message } from './model.ts'
+
+const PAGE_LENGTH = 50
+// Every event is a message. Its delivery, which comes after the event, has none of its own.
+const PREFIX = ''
+const PAUSE_MS = 2_000
+
+/** The list of the messages, as the filters of the address say. */
+export const messageList: ListSource<Message> = {
+  filters: MESSAGE_FILTERS,
+  live,
+  prefix: PREFIX,
+  read: (query, signal) => call('listMessages', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  keyOf: ({ id }) => id,
+  fromEvent: () => 'changed',
+}
+
+/** One message. */
+export const messageResource: ResourceSource<Message> = {
+  live,
+  prefix: PREFIX,
+  read: (id, signal) => call('getMessage', { path: { id } }, signal),
+  isAbout: () => true,
+  pauseMs: PAUSE_MS,
+}

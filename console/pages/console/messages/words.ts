@@ -1,0 +1,46 @@
+import { defineWords } from '../../../i18n/language.ts'
+
+export const messageWords = defineWords({
+  en: {
+    title: 'Messages',
+    list: 'List of messages',
+    empty: 'There are no messages yet. Each change of an object is a message to the bus.',
+    noMatch: 'No message matches the filters.',
+    fields: {
+      id: 'Id',
+      subject: 'Subject',
+      status: 'Status',
+      attempts: 'Attempts',
+      last_error: 'Last error',
+      created_at: 'Created',
+      delivered_at: 'Delivered',
+      created_from: 'Created from',
+      created_to: 'Created before',
+    },
+    statuses: { pending: 'Waiting', delivered: 'Delivered', dead: 'Dead' },
+    payload: 'Payload',
+    redrive: 'Send again',
+    redriven: 'The message waits for the bus again.',
+  },
+  zh: {
+    title: '消息',
+    list: '消息列表',
+    empty: '还没有消息。对象的每次更改都会向总线发送一条消息。',
+    noMatch: '没有符合筛选条件的消息。',
+    fields: {
+      id: '标识',
+      subject: '主题',
+      status: '状态',
+      attempts: '发送次数',
+      last_error: '最近的错误',
+      created_at: '创建时间',
+      delivered_at: '送达时间',
+      created_from: '创建不早于',
+      created_to: '创建早于',
+    },
+    statuses: { pending: '等待中', delivered: '已送达', dead: '死信' },
+    payload: '内容',
+    redrive: '重新发送',
+    redriven: '消息已重新等待发送。',
+  },
+})

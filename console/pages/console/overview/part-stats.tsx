@@ -1,0 +1,125 @@
+import { localDistance, localNumber, localTime } from '../../../i18n/local.ts'
+import { formatShare } from '../../../parts/format.ts'
+import type { Tone } from '../../../parts/status-badge.tsx'
+import type { Stat } from '../../../parts/stats.tsx'
+import { pathOf } from '../view.ts'
+import { poolTone } from '../vpn-sessions/model.ts'
+import { PART_TONES, totalOf, type Overview, type PartName } from './model.ts'
+import { overviewWords } from './words.ts'
+
+type Words = ReturnType<typeof overviewWords>
+
+interface PartText {
+  readonly value: string
+  readonly note?: string
+}
+
+/** The page of a part in the console: it exists for the roles that may read the part. */
+const PART_PAGES: Readonly<Record<PartName, string>> = {
+  alerts: 'alerts',
+  heartbeats: 'heartbeats',
+  tickets: 'tickets',
+  messages: 'messages',
+  executions: 'executions',
+  sessions: 'vpn-sessions',
+  pool: 'vpn-sessions',
+  certificates: 'certificates',
+  data_backups: 'data-backups',
+  night: 'alerts',
+  drill: 'heartbeats',
+}
+const PART_NAMES = Object.keys(PART_PAGES) as readonly PartName[]
+
+/** What the overview says about each part that the user may read. */
+export function partStats(overview: Overview): readonly Stat[] {
+  return PART_NAMES.flatMap((name) => partStat(name, overview))
+}
+
+function partStat<Name extends PartName>(name: Name, overview: Overview): Stat[] {
+  const part = overview[name]
+  if (part === null) return []
+  const words = overviewWords()
+  const tone = TONES[name](part)
+  const { value, note } = TEXTS[name](part, words, Date.parse(overview.at))
+  return [
+    {
+      name: words.parts[name],
+      value,
+      status: { tone, label: words.tones[tone] },
+      href: pathOf({ name: PART_PAGES[name] }),
+      ...(note && { note }),
+    },
+  ]
+}
+
+type Part<Name extends PartName> = NonNullable<Overview[Name]>
+
+const TONES: { readonly [Name in PartName]: (part: Part<Name>) => Tone } = { ...PART_TONES, pool: poolTone }
+
+/** `2 Critical, 1 High`; nothing for counts of 0. */
+function countsText(
+  counts: Readonly<Record<string, number>>,
+  labels: Readonly<Record<string, string>>,
+): string {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${localNumber(count)} ${labels[name] ?? name}`)
+    .join(', ')
+}
+
+const TEXTS: {
+  readonly [Name in PartName]: (part: Part<Name>, words: Words, now: number) => PartText
+} = {
+  alerts: (counts, { severities }) => ({
+    value: localNumber(totalOf(counts)),
+    note: countsText(counts, severities),
+  }),
+  heartbeats: ({ late, items }) => ({
+    value: localNumber(late),
+    note: items.map(({ name }) => name).join(', '),
+  }),
+  tickets: (counts, { levels }) => ({
+    value: localNumber(totalOf(counts)),
+    note: countsText(counts, levels),
+  }),
+  messages: ({ pending, dead, oldest_pending_at: oldest }, { deadMessages, oldestMessage }, now) => ({
+    value: localNumber(pending),
+    note: [
+      dead > 0 && deadMessages(localNumber(dead)),
+      oldest !== null && oldestMessage(localDistance(oldest, now)),
+    ]
+      .filter(Boolean)
+      .join(' · '),
+  }),
+  executions: ({ awaiting_approval, oldest_at }, { oldestRequest }, now) => ({
+    value: localNumber(awaiting_approval),
+    note: oldest_at === null ? '' : oldestRequest(localDistance(oldest_at, now)),
+  }),
+  sessions: ({ open }) => ({ value: localNumber(open) }),
+  pool: ({ size, used, free }, { used: usedText, freeOf }) => ({
+    value: usedText(formatShare(used, size)),
+    note: freeOf(localNumber(free), localNumber(size)),
+  }),
+  certificates: ({ expiring, expired, items: [first] }, { expiredCertificates, firstToEnd }) => ({
+    value: localNumber(expiring + expired),
+    note: [
+      expired > 0 && expiredCertificates(localNumber(expired)),
+      first && firstToEnd(first.name, localNumber(first.days_left)),
+    ]
+      .filter(Boolean)
+      .join(' · '),
+  }),
+  data_backups: ({ last }, { never, lasts }) =>
+    last === null
+      ? { value: never }
+      : { value: lasts[last.status], note: localTime(last.finished_at ?? last.created_at) },
+  night: ({ last }, { never, lasts, lastSuccess }) => {
+    if (last === null) return { value: never }
+    const { status, succeeded_at } = last
+    return { value: lasts[status], note: succeeded_at === null ? '' : lastSuccess(localTime(succeeded_at)) }
+  },
+  drill: ({ status, last_passed_at }, { never, drills, lastSuccess }) => ({
+    value: status === null ? never : drills[status],
+    note: last_passed_at === null ? '' : lastSuccess(localTime(last_passed_at)),
+  }),
+}

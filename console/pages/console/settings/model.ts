@@ -1,0 +1,36 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { call, live } from '../platform.ts'
+
+export type Settings = AnswerOf<'getConfig'>
+export type Setting = Settings['items'][number]
+
+/** The settings of the api. They change with a restart only, and no event reports that. */
+export const settingsResource: ResourceSource<Settings> = {
+  live,
+  prefix: 'config.',
+  read: (_, signal) => call('getConfig', {}, signal),
+  isAbout: () => false,
+}
+
+export function isDefault({ source }: Setting): boolean {
+  return source === 'default'
+}
+
+export interface SettingFilter {
+  readonly text: string
+  readonly isChangedOnly: boolean
+}
+
+/** The settings whose key or value contains the text. */
+export function matchSettings(
+  items: readonly Setting[],
+  { text, isChangedOnly }: SettingFilter,
+): readonly Setting[] {
+  const wanted = text.trim().toLowerCase()
+  return items.filter(
+    (setting) =>
+      !(isChangedOnly && isDefault(setting)) &&
+      `${setting.key} ${setting.value}`.toLowerCase().includes(wanted),
+  )
+}

@@ -1,0 +1,99 @@
+import { useSignal } from '@preact/signals'
+import { useActions } from '../../../parts/actions/actions.ts'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { ResourceView } from '../../../parts/resource/resource-view.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { EmptyState } from '../../../parts/states.tsx'
+import { isDefault, matchSettings, settingsResource, type Setting, type SettingFilter } from './model.ts'
+import { settingWords } from './words.ts'
+
+/** The settings in effect, and where each value comes from. */
+export function SettingsPage() {
+  const words = settingWords()
+  const settings = useResource(settingsResource, '')
+  const filter = useSignal<SettingFilter>({ text: '', isChangedOnly: false })
+  return (
+    <>
+      <PageHead title={words.title} />
+      <p class="muted">{words.about}</p>
+      <SettingFilters filter={filter.value} onChange={(changed) => (filter.value = changed)} />
+      <ResourceView model={settings}>
+        {({ items }) => <SettingTable settings={matchSettings(items, filter.value)} />}
+      </ResourceView>
+    </>
+  )
+}
+
+interface SettingFiltersProps {
+  readonly filter: SettingFilter
+  readonly onChange: (filter: SettingFilter) => void
+}
+
+const FIND_ID = 'find-setting'
+
+function SettingFilters({ filter, onChange }: SettingFiltersProps) {
+  const words = settingWords()
+  useActions(() => [{ title: words.find, keys: '/', run: () => document.getElementById(FIND_ID)?.focus() }])
+  return (
+    <search class="filters" aria-label={words.find}>
+      <label class="filter">
+        <span class="filter-name">{words.find}</span>
+        <input
+          id={FIND_ID}
+          class="input"
+          type="search"
+          value={filter.text}
+          onInput={({ currentTarget: { value: text } }) => onChange({ ...filter, text })}
+        />
+      </label>
+      <label class="setting-choice">
+        <input
+          type="checkbox"
+          checked={filter.isChangedOnly}
+          onChange={({ currentTarget: { checked: isChangedOnly } }) => onChange({ ...filter, isChangedOnly })}
+        />
+        {words.changed}
+      </label>
+    </search>
+  )
+}
+
+function SettingTable({ settings }: { readonly settings: readonly Setting[] }) {
+  const words = settingWords()
+  const { fields } = words
+  if (settings.length === 0) return <EmptyState icon="settings" title={words.noMatch} />
+  return (
+    <div class="table-frame" role="region" aria-label={words.list} tabIndex={0}>
+      <table class="data-table setting-table">
+        <thead>
+          <tr>
+            <th scope="col">{fields.key}</th>
+            <th scope="col">{fields.value}</th>
+            <th scope="col">{fields.source}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {settings.map((setting) => (
+            <SettingRow key={setting.key} setting={setting} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function SettingRow({ setting }: { readonly setting: Setting }) {
+  const words = settingWords()
+  const { key, value, source } = setting
+  return (
+    <tr>
+      <th scope="row" class="mono">
+        {key}
+      </th>
+      <td class="mono">
+        <bdi>{value}</bdi>
+      </td>
+      <td>{isDefault(setting) ? <span class="muted">{words.isDefault}</span> : <bdi>{source}</bdi>}</td>
+    </tr>
+  )
+}

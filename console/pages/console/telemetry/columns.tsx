@@ -1,0 +1,28 @@
+import { localNumber, localTime } from '../../../i18n/local.ts'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import type { Agent } from './model.ts'
+import type { telemetryWords } from './words.ts'
+
+export function agentColumns({ fields }: ReturnType<typeof telemetryWords>): readonly TableColumn<Agent>[] {
+  return [
+    { key: 'agent_id', title: fields.agent_id, cell: ({ agent_id }) => <bdi class="mono">{agent_id}</bdi> },
+    {
+      key: 'last_at',
+      title: fields.last_at,
+      cell: ({ last_at }) => <time dateTime={last_at}>{localTime(last_at)}</time>,
+    },
+    {
+      key: 'items',
+      title: fields.items,
+      isNumeric: true,
+      isWideOnly: true,
+      cell: ({ items }) => localNumber(items),
+    },
+    {
+      key: 'first_at',
+      title: fields.first_at,
+      isWideOnly: true,
+      cell: ({ first_at }) => <time dateTime={first_at}>{localTime(first_at)}</time>,
+    },
+  ]
+}

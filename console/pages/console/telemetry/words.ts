@@ -1,0 +1,34 @@
+import { defineWords } from '../../../i18n/language.ts'
+
+export const telemetryWords = defineWords({
+  en: {
+    title: 'Telemetry',
+    list: 'List of agents',
+    empty: 'No agent has sent telemetry yet.',
+    noMatch: '',
+    fields: {
+      agent_id: 'Agent',
+      items: 'Items',
+      first_at: 'First item',
+      last_at: 'Last item',
+      measured_at: 'Measured',
+    },
+    values: 'Last values',
+    noValues: 'The last item has no values.',
+  },
+  zh: {
+    title: '遥测',
+    list: '代理列表',
+    empty: '还没有代理发送过遥测数据。',
+    noMatch: '',
+    fields: {
+      agent_id: '代理',
+      items: '数据条数',
+      first_at: '首条数据',
+      last_at: '最近数据',
+      measured_at: '测量时间',
+    },
+    values: '最近的值',
+    noValues: '最近的数据没有值。',
+  },
+})

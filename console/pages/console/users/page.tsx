@@ -1,0 +1,34 @@
+import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { pathOf, type ViewProps } from '../view.ts'
+import { session } from '../platform.ts'
+import { userColumns } from './columns.tsx'
+import { UserDrawer } from './drawer.tsx'
+import { userList } from './model.ts'
+import { NewUser } from './user-dialogs.tsx'
+import { userWords } from './words.ts'
+
+const PATH = pathOf({ name: 'users' })
+
+/** The users: the list, and beside it the user that the address names. */
+export function UsersPage({ id }: ViewProps) {
+  const words = userWords()
+  return (
+    <ObjectsPage
+      path={PATH}
+      source={userList}
+      words={words}
+      columns={userColumns(words)}
+      icon="users"
+      id={id}
+      newItem={
+        session.may('createUser') && {
+          title: words.newUser,
+          dialog: (dialog) => <NewUser {...dialog} />,
+        }
+      }
+      detail={({ id: shown, onClose, onChange }) => (
+        <UserDrawer key={shown} id={shown} onClose={onClose} onChange={onChange} />
+      )}
+    />
+  )
+}

@@ -1,0 +1,43 @@
+import { localTime } from '../../../i18n/local.ts'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { AUDIT_TONES, type AuditEntry } from './model.ts'
+import type { vpnAuditWords } from './words.ts'
+
+export function auditColumns({
+  fields,
+  events,
+  unknown,
+}: ReturnType<typeof vpnAuditWords>): readonly TableColumn<AuditEntry>[] {
+  return [
+    {
+      key: 'user',
+      title: fields.user_name,
+      cell: ({ user_name, user_id }) => <bdi>{user_name ?? user_id ?? unknown}</bdi>,
+    },
+    {
+      key: 'event',
+      title: fields.event,
+      cell: ({ event }) => <StatusBadge tone={AUDIT_TONES[event]} label={events[event]} />,
+    },
+    {
+      key: 'remote_address',
+      title: fields.remote_address,
+      isWideOnly: true,
+      cell: ({ remote_address }) => <bdi class="mono">{remote_address ?? '–'}</bdi>,
+    },
+    { key: 'gateway', title: fields.gateway, isWideOnly: true, cell: ({ gateway }) => <bdi>{gateway}</bdi> },
+    {
+      key: 'reason',
+      title: fields.reason,
+      isWideOnly: true,
+      cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi>,
+    },
+    {
+      key: 'at',
+      title: fields.at,
+      isWideOnly: true,
+      cell: ({ at }) => <time dateTime={at}>{localTime(at)}</time>,
+    },
+  ]
+}

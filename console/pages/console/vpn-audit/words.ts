@@ -1,0 +1,52 @@
+import { defineWords } from '../../../i18n/language.ts'
+
+export const vpnAuditWords = defineWords({
+  en: {
+    title: 'VPN audit',
+    list: 'Audit trail of the gateways',
+    empty: 'No session was opened, closed or refused yet.',
+    noMatch: 'No entry matches the filters.',
+    fields: {
+      at: 'Time',
+      event: 'Event',
+      user_name: 'User',
+      user: 'User id',
+      remote_address: 'Connected from',
+      gateway: 'Gateway',
+      reason: 'Reason',
+      virtual_ip: 'Address',
+      device: 'Device',
+      session_id: 'Session',
+      created_from: 'From',
+      created_to: 'Before',
+    },
+    events: {
+      session_registered: 'Connected',
+      session_closed: 'Closed',
+      auth_failed: 'Refused',
+    },
+    unknown: 'Unknown user',
+  },
+  zh: {
+    title: 'VPN 审计',
+    list: '网关审计记录',
+    empty: '还没有建立、关闭或拒绝过会话。',
+    noMatch: '没有符合筛选条件的记录。',
+    fields: {
+      at: '时间',
+      event: '事件',
+      user_name: '用户',
+      user: '用户标识',
+      remote_address: '来源地址',
+      gateway: '网关',
+      reason: '原因',
+      virtual_ip: '地址',
+      device: '设备',
+      session_id: '会话',
+      created_from: '不早于',
+      created_to: '早于',
+    },
+    events: { session_registered: '已连接', session_closed: '已关闭', auth_failed: '被拒绝' },
+    unknown: '未知用户',
+  },
+})

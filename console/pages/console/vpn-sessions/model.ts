@@ -1,0 +1,40 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { ListFilter } from '../../../parts/list/list-query.ts'
+import type { Tone } from '../../../parts/status-badge.tsx'
+
+export type VpnSession = AnswerOf<'listVpnSessions'>['items'][number]
+export type VpnPool = AnswerOf<'getVpnPool'>
+type SessionState = 'open' | 'closed'
+
+export const SESSION_TONES: Readonly<Record<SessionState, Tone>> = { open: 'good', closed: 'quiet' }
+
+export const SESSION_FILTERS: readonly ListFilter[] = [
+  { name: 'state', kind: 'choice', values: ['closed'], preset: 'open' },
+  { name: 'gateway', kind: 'text' },
+  { name: 'user', kind: 'text' },
+  { name: 'created_from', kind: 'time' },
+  { name: 'created_to', kind: 'time' },
+]
+
+export function sessionStateOf({ closed_at }: VpnSession): SessionState {
+  return closed_at === null ? 'open' : 'closed'
+}
+
+// The platform raises its alerts of the pool at these shares.
+const TIGHT = 0.8
+const NEARLY_FULL = 0.95
+
+/** How the use of the address pool is judged. */
+export function poolTone({ size, used }: VpnPool): Tone {
+  const share = size === 0 ? 1 : used / size
+  if (share >= NEARLY_FULL) return 'danger'
+  return share >= TIGHT ? 'warning' : 'good'
+}
+
+// A gateway that listens on every address tells no host.
+const EVERY_ADDRESS = /^(0\.0\.0\.0|\[::\]):/
+
+/** Where a gateway shows its tunnels as a picture. `host` is that of the console. */
+export function pictureAddress(listenAddress: string, host: string): string {
+  return `http://${listenAddress.replace(EVERY_ADDRESS, `${host}:`)}/tunnels`
+}

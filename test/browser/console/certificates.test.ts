@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { CERTIFICATE, freshCertificate } from '../../support/certificate-sample.ts'
+import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
+
+const world = consoleWorld()
+
+const drawer = (page: Page, title: string) => page.getByRole('region', { name: title })
+const toast = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text })
+
+async function create(path: string, body: object): Promise<string> {
+  const answer = await world.platform.call('POST', path, { body })
+  assert.ok(answer.ok, `${path}: ${answer.status}`)
+  return ((await answer.json()) as { id: string }).id
+}
+
+const EMPTY = [
+  { path: 'certificates', en: 'No certificate is registered.', zh: '尚未登记证书。' },
+  { path: 'data-backups', en: 'There is no backup of the data yet.', zh: '还没有数据备份。' },
+] as const
+
+test('empty lists say so, in both languages', async (t) => {
+  const page = await world.open(t, 'certificates')
+  for (const { path, en, zh } of EMPTY) {
+    await page.goto(`${world.platform.url}/console/${path}`)
+    await page.getByText(en).waitFor()
+    await page.getByLabel('Language').selectOption('zh')
+    await page.getByText(zh).waitFor()
+    await page.getByLabel('语言').selectOption('en')
+  }
+})
+
+test('a certificate is refused at its field, read from a file, revoked and deleted', async (t) => {
+  const page = await world.open(t, 'certificates')
+  await page.getByRole('button', { name: 'Register a certificate' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Register a certificate' })
+  await dialog.getByLabel('Name').fill('shop.example.com')
+  const pem = dialog.getByRole('textbox', { name: 'Certificate and chain' })
+  await pem.fill('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n')
+  await dialog.getByRole('button', { name: 'Register' }).click()
+  await dialog.locator('.fault').getByText('certificate').waitFor()
+  assert.equal(await pem.getAttribute('aria-invalid'), 'true')
+  await assertLooks(page, 'certificates-refused')
+  const file = { name: 'shop.pem', mimeType: 'application/x-pem-file', buffer: Buffer.from(CERTIFICATE) }
+  await dialog.getByLabel('From a file').setInputFiles(file)
+  await dialog.getByRole('button', { name: 'Register' }).click()
+  const shown = drawer(page, 'shop.example.com')
+  await shown.getByText('It is signed with its own key.').waitFor()
+  await assertLooks(page, 'certificates-drawer')
+  await shown.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('dialog').getByLabel('Reason').fill('the key was lost')
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await shown.getByRole('list', { name: 'History' }).getByText('the key was lost').waitFor()
+  await shown.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('No certificate is registered.').waitFor()
+})
+
+test('a certificate that another one replaces leads to it, and a reader changes nothing', async (t) => {
+  const id = await create('/certificates', { name: HOSTILE.slice(0, 90), pem: freshCertificate() })
+  const page = await world.open(t, `certificates/${id}`, { role: 'auditor' })
+  await drawer(page, HOSTILE.slice(0, 40)).getByText('Valid', { exact: true }).first().waitFor()
+  assert.equal(await page.getByRole('button', { name: /Register|Revoke|Delete/ }).count(), 0)
+  await assertLooks(page, 'certificates-hostile')
+  await page.goto(`${world.platform.url}/console/certificates/unknown`)
+  await page.getByRole('alert').waitFor()
+})
+
+test('a backup is started, followed to its end by another browser, and deleted by keyboard', async (t) => {
+  const watching = await world.open(t, 'data-backups', { role: 'devops' })
+  await watching.getByText('Live', { exact: true }).waitFor()
+  const page = await world.open(t, 'data-backups')
+  await page.getByRole('button', { name: 'New backup' }).waitFor()
+  await page.keyboard.press('n')
+  const dialog = page.getByRole('dialog', { name: 'New backup' })
+  await dialog.getByLabel('Note').fill(HOSTILE)
+  await dialog.getByRole('button', { name: 'Start the backup' }).press('Enter')
+  const shown = page.locator('.drawer')
+  await shown.getByText('Completed', { exact: true }).waitFor()
+  await watching.getByRole('table').getByText('Completed').waitFor()
+  assert.equal(await watching.getByRole('button', { name: 'Delete', exact: true }).count(), 0)
+  await shown.getByText('Rows by table').press('Enter')
+  await shown.getByText('platform data restore').waitFor()
+  await assertLooks(page, 'data-backups-drawer')
+  await shown.getByRole('button', { name: 'Delete' }).press('Enter')
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).press('Enter')
+  await watching.getByText('There is no backup of the data yet.').waitFor()
+})
+
+test('old backups are deleted, and a backup that cannot be read is described', async (t) => {
+  const page = await world.open(t, 'data-backups')
+  await page.getByRole('button', { name: 'Delete old backups' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete old backups' })
+  await dialog.getByLabel('How many to keep').fill('0')
+  await dialog.getByRole('button', { name: 'Delete old backups' }).click()
+  await dialog.locator('.fault').waitFor()
+  await dialog.getByLabel('How many to keep').fill('1')
+  await dialog.getByRole('button', { name: 'Delete old backups' }).click()
+  await toast(page, 'Backups deleted: 0.').waitFor()
+  await page.goto(`${world.platform.url}/console/data-backups/unknown`)
+  await page.getByRole('alert').waitFor()
+})

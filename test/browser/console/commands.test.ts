@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
+
+const COMMANDS = `
+[commands.greet]
+title = "Greet the shop"
+description = "Says hello to the shop."
+run = ["sh", "-c", "echo begin; echo hello \\"$1\\"", "greet", "{name}"]
+params.name = { type = "string", pattern = "^[a-z ]+$", default = "shop", description = "Who is greeted" }
+params.times = { type = "integer", default = 1 }
+params.key = { type = "string", secret = true }
+
+[commands.wait]
+title = "Wait for a long time"
+description = ${JSON.stringify(HOSTILE)}
+run = ["sh", "-c", "echo waiting; exec sleep 600"]
+approval = "two_person"
+`
+
+const SECRET = 'a-canary-that-signs-tokens-and-is-never-shown'
+const world = consoleWorld({ JWT_SECRET: SECRET }, COMMANDS)
+
+const drawer = (page: Page, title: string) => page.getByRole('region', { name: title })
+const toast = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text })
+
+async function execute(command: string, body: object): Promise<string> {
+  const answer = await world.platform.call('POST', `/commands/${command}/execute`, { body })
+  assert.equal(answer.status, 202)
+  return ((await answer.json()) as { id: string }).id
+}
+
+test('without an execution the list says so, in both languages', async (t) => {
+  const page = await world.open(t, 'executions', { language: 'zh' })
+  await page.getByText('还没有运行过命令。').waitFor()
+  await page.getByLabel('语言').selectOption('en')
+  await page.getByText('No command was run yet.').waitFor()
+})
+
+test('a command is checked, refused at its field, and run, with its output', async (t) => {
+  const page = await world.open(t, 'commands')
+  await page.getByRole('link', { name: 'Greet the shop' }).click()
+  const form = drawer(page, 'Greet the shop')
+  await form.getByLabel('name').fill('SHOP 1')
+  await form.getByRole('button', { name: 'Run' }).click()
+  await form.locator('.fault').getByText('must match').waitFor()
+  await form.getByLabel('name').fill('my shop')
+  await form.getByLabel('key').fill('a secret key')
+  await form.getByRole('button', { name: 'Check' }).click()
+  await form.getByText('It would run: sh -c').waitFor()
+  assert.equal(await form.getByLabel('key').getAttribute('type'), 'password')
+  await assertLooks(page, 'commands-drawer')
+  await form.getByRole('button', { name: 'Run' }).click()
+  const execution = drawer(page, 'greet')
+  await execution.getByRole('log').getByText('hello my shop').waitFor()
+  await execution.getByText('Succeeded').waitFor()
+  await execution.getByText('**redacted**').waitFor()
+  await assertLooks(page, 'executions-drawer')
+})
+
+test('another person approves; the output comes while it runs, and the run is cancelled', async (t) => {
+  const page = await world.open(t, 'commands/wait')
+  await drawer(page, 'Wait for a long time').getByText(HOSTILE.slice(0, 40)).waitFor()
+  await page.getByRole('button', { name: 'Request approval' }).click()
+  await page.locator('.fault').getByText('required').waitFor()
+  await page.getByLabel('Reason').fill('a test')
+  await page.getByRole('button', { name: 'Request approval' }).click()
+  await page.getByText('You requested it: another person has to decide.').waitFor()
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+  assert.equal(await page.getByRole('button', { name: 'Approve' }).count(), 0)
+  await world.platform.call('POST', `/commands/executions/${id}/approve`, { user: 'another' })
+  await drawer(page, 'wait').getByRole('log').getByText('waiting').waitFor()
+  await drawer(page, 'wait').getByRole('button', { name: 'Cancel the run' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel the run' }).click()
+  await toast(page, 'The execution is being cancelled.').waitFor()
+  await drawer(page, 'wait').getByText('Cancelled', { exact: true }).waitFor()
+})
+
+test('a request is rejected with a comment, by keyboard alone', async (t) => {
+  await execute('wait', { reason: 'a second test' })
+  const page = await world.open(t, 'executions?status=awaiting_approval')
+  await page.getByRole('link', { name: 'wait' }).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await drawer(page, 'wait').getByRole('button', { name: 'Reject' }).press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'Reject' })
+  await dialog.getByLabel('Comment').press('x')
+  await dialog.getByRole('button', { name: 'Reject' }).press('Enter')
+  await drawer(page, 'wait').getByRole('list', { name: 'Decisions' }).getByText('x').waitFor()
+})
+
+test('hostile values are shown as text, also in the output', async (t) => {
+  const body = { reason: `${HOSTILE}${'x'.repeat(900)}`, params: { name: 'shop', key: 'unused' } }
+  const page = await world.open(t, `executions/${await execute('greet', body)}`)
+  await drawer(page, 'greet').getByText(HOSTILE.slice(0, 40)).first().waitFor()
+  await drawer(page, 'greet').getByText('hello shop').waitFor()
+  await assertLooks(page, 'executions-hostile')
+})
+
+test('a role without a command sees none, and an execution that cannot be read is described', async (t) => {
+  const page = await world.open(t, 'commands', { role: 'auditor' })
+  await page.getByText('There is no command that you may run.').waitFor()
+  await page.goto(`${world.platform.url}/console/commands/greet`)
+  await page.getByText('There is no such command, or you may not run it.').waitFor()
+  await page.goto(`${world.platform.url}/console/executions/unknown`)
+  await page.getByRole('alert').waitFor()
+})
+
+test('the settings show where each value comes from, and no secret', async (t) => {
+  const page = await world.open(t, 'settings')
+  const table = page.getByRole('region', { name: 'Settings in effect' })
+  await table.getByRole('row', { name: 'api.rate_limit 0 environment API_RATE_LIMIT' }).waitFor()
+  await table.getByRole('row', { name: 'auth.jwt_secret **redacted**' }).waitFor()
+  assert.ok(!(await page.content()).includes(SECRET))
+  await assertLooks(page, 'settings')
+  await page.keyboard.press('/')
+  await page.keyboard.type('no such setting')
+  await page.getByText('No setting matches.').waitFor()
+  await page.getByRole('searchbox').fill('rate_limit')
+  await page.getByLabel('Only settings that differ').check()
+  await table.getByText('api.rate_limit').waitFor()
+  assert.equal(await table.getByText('Default', { exact: true }).count(), 0)
+  const auditor = await world.open(t, 'settings', { role: 'auditor', language: 'zh' })
+  await auditor.getByText('页面不存在，或您的角色无权访问。').waitFor()
+})

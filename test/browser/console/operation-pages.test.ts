@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { scopeOf } from '../../support/scope.ts'
+import { assertLooks, consoleWorld, HOSTILE, PASSWORD } from './console-world.ts'
+
+const world = consoleWorld()
+
+const drawer = (page: Page, title: string) => page.getByRole('region', { name: title, exact: true })
+const toast = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text })
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
+
+async function post(path: string, body: object): Promise<void> {
+  const answer = await world.platform.call('POST', path, { body })
+  assert.ok(answer.ok, `POST ${path}: ${answer.status} ${await answer.text()}`)
+}
+
+const sendTelemetry = (agent_id: string, data: object) => post('/api/v1/telemetry', { agent_id, data })
+
+const PAGES = [
+  { name: 'messages', key: 'm', path: '/messages?*', en: 'There are no messages yet.', zh: '还没有消息。' },
+  { name: 'vpn-sessions', key: 'v', path: '/vpn/sessions?*', en: 'Nobody is connected', zh: '目前没有连接' },
+  { name: 'vpn-audit', key: 'i', path: '/vpn/audit?*', en: 'No session was opened', zh: '还没有建立' },
+  { name: 'telemetry', key: 'e', path: '/telemetry/agents?*', en: 'No agent has sent', zh: '还没有代理' },
+] as const
+
+test('the start page is the overview, and empty pages say so in both languages', async (t) => {
+  const page = await world.open(t, '')
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  for (const { key, en, zh } of PAGES) {
+    await page.keyboard.press('g')
+    await page.keyboard.press(key)
+    await page.getByText(en).waitFor()
+    await page.getByLabel('Language').selectOption('zh')
+    await page.getByText(zh).waitFor()
+    await page.getByLabel('语言').selectOption('en')
+  }
+  await assertLooks(page, 'telemetry-empty')
+})
+
+test('the overview shows the state of the parts, and follows the changes', async (t) => {
+  await post('/orders', { order_id: 'seen-1', platform: 'shop', amount_cents: 4_990 })
+  await post('/alerts/report', { source: 'shop.web', title: 'The shop is slow', level: 'HIGH' })
+  await post('/tickets', { title: 'The shop does not answer', level: 'critical' })
+  const page = await world.open(t, 'overview')
+  const parts = page.getByRole('list', { name: 'State of the parts' })
+  await parts.getByText('1 critical').waitFor()
+  await parts.getByText('1 high').waitFor()
+  await parts.getByText(/^the oldest: /).waitFor()
+  const pending = page.getByRole('row', { name: /^Pending 1 1/ })
+  await pending.getByRole('img', { name: 'Pending: 1 in the period' }).waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await post('/orders', { order_id: 'seen-2', platform: 'shop', amount_cents: 100 })
+  await page.getByRole('row', { name: /^Pending 2 2/ }).waitFor()
+  await page.getByRole('link', { name: '7 days' }).click()
+  assert.equal(new URL(page.url()).search, '?hours=168')
+  await assertLooks(page, 'overview')
+  await parts.getByRole('link', { name: 'Firing alerts' }).click()
+  await page.getByRole('link', { name: 'The shop is slow' }).waitFor()
+})
+
+test('the overview shows no part of a list that the roles do not allow', async (t) => {
+  const page = await world.open(t, 'overview', { role: 'auditor', language: 'zh' })
+  await page.getByText('触发中的告警').waitFor()
+  assert.equal(await page.getByRole('heading', { name: '各状态的订单' }).count(), 0)
+  await assertLooks(page, 'overview-zh')
+})
+
+test('a message shows its payload as text, and a dead one is sent again', async (t) => {
+  await post('/messages/publish', { subject: 'shop.opened', payload: { note: HOSTILE } })
+  const page = await world.open(t, 'messages?subject=shop.opened')
+  // Without a bus no message dies.
+  const answerAs = (status: string) => ({ status, last_error: 'maximum payload exceeded', attempts: 3 })
+  let status = 'dead'
+  await page.route(/\/messages\/[^/?]+(\/redrive)?$/, async (route) => {
+    if (route.request().method() === 'POST') status = 'pending'
+    const url = route.request().url().replace('/redrive', '')
+    const answer = await route.fetch({ url, method: 'GET' })
+    const message = (await answer.json()) as object
+    await route.fulfill({ json: { ...message, ...answerAs(status) } })
+  })
+  await page.getByRole('link', { name: 'shop.opened' }).click()
+  const shown = drawer(page, 'shop.opened')
+  await shown.getByText('maximum payload exceeded').waitFor()
+  await shown.getByRole('region', { name: 'Payload' }).getByText('<script>alert(2)</script>').waitFor()
+  await assertLooks(page, 'messages-drawer')
+  await shown.getByRole('button', { name: 'Send again' }).click()
+  await toast(page, 'The message waits for the bus again.').waitFor()
+  await shown.getByText('Waiting').waitFor()
+})
+
+/** A session at the gateway as a user of its own. */
+async function connect(t: TestContext, name: string, device: string): Promise<void> {
+  await post('/users', { name, password: PASSWORD, roles: ['service'] })
+  const body = { username: name, password: PASSWORD }
+  const login = await world.platform.call('POST', '/auth/login', { body })
+  const { access_token } = (await login.json()) as { access_token: string }
+  const address = `${world.platform.gatewayUrl.replace('http', 'ws')}/vpn?device=${device}`
+  const socket = new WebSocket(address, ['platform.vpn.v1', `bearer.${access_token}`])
+  scopeOf(t).defer(() => socket.close())
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('message', resolve, { once: true })
+    socket.addEventListener('error', reject, { once: true })
+  })
+}
+
+test('a VPN session is disconnected, and the audit trail has it', async (t) => {
+  const page = await world.open(t, 'vpn-sessions')
+  await page.getByText('Live', { exact: true }).waitFor()
+  await connect(t, 'vera', 'laptop')
+  await row(page, 'vera').getByText('laptop').waitFor()
+  const picture = page.getByRole('link', { name: 'Picture of the tunnels' })
+  assert.equal(await picture.getAttribute('href'), `${world.platform.gatewayUrl}/tunnels`)
+  await page.getByRole('link', { name: 'vera' }).click()
+  await assertLooks(page, 'vpn-sessions-drawer')
+  await drawer(page, 'vera').getByRole('button', { name: 'Disconnect' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Disconnect' }).click()
+  await toast(page, 'The session is disconnected.').waitFor()
+  await page.getByLabel('State').selectOption('Closed')
+  await row(page, 'vera').waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('i')
+  await row(page, 'vera').getByText('Closed').waitFor()
+  await row(page, 'vera').filter({ hasText: 'Closed' }).getByRole('link').press('Enter')
+  await drawer(page, 'vera').getByText('laptop').waitFor()
+  await assertLooks(page, 'vpn-audit-drawer')
+})
+
+test('a user is created with the faults at the fields', async (t) => {
+  const page = await world.open(t, 'users')
+  await row(page, 'the-admin').waitFor()
+  await page.keyboard.press('n')
+  const dialog = page.getByRole('dialog', { name: 'New user' })
+  await dialog.getByLabel('Name').fill('boris')
+  await dialog.getByLabel('Password').fill('short')
+  await dialog.getByLabel('Auditor').press('Space')
+  await page.keyboard.press('Enter')
+  await dialog.locator('.fault').first().waitFor()
+  await assertLooks(page, 'users-refused')
+  await dialog.getByLabel('Password').fill(PASSWORD)
+  await dialog.getByRole('button', { name: 'Create the user' }).click()
+  await toast(page, 'The user boris was created.').waitFor()
+  await drawer(page, 'boris').getByText('Auditor').waitFor()
+})
+
+test('a user gets roles, is disabled, enabled and deleted', async (t) => {
+  await post('/users', { name: 'clara', password: PASSWORD, roles: ['auditor'] })
+  const page = await world.open(t, 'users')
+  await page.getByRole('link', { name: 'clara' }).click()
+  const shown = drawer(page, 'clara')
+  await shown.getByRole('button', { name: 'Change the roles' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Change the roles' })
+  await dialog.getByLabel('Operations').check()
+  await dialog.getByRole('button', { name: 'Change the roles' }).click()
+  await shown.getByText('Operations, Auditor').waitFor()
+  await shown.getByRole('button', { name: 'Disable' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Disable' }).click()
+  await shown.getByText('Disabled').waitFor()
+  await assertLooks(page, 'users-drawer')
+  await shown.getByRole('button', { name: 'Enable' }).click()
+  await shown.getByText('Enabled').waitFor()
+  await shown.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await row(page, 'clara').waitFor({ state: 'detached' })
+})
+
+test('an agent shows its last values as text, and follows them', async (t) => {
+  await sendTelemetry('press-7', { speed: 12, disk: { [HOSTILE]: HOSTILE } })
+  const page = await world.open(t, 'telemetry')
+  await page.getByRole('link', { name: 'press-7' }).click()
+  const shown = drawer(page, 'press-7')
+  await shown.getByText(`disk.${HOSTILE}`, { exact: true }).waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await assertLooks(page, 'telemetry-drawer')
+  await sendTelemetry('press-7', { speed: 13 })
+  await shown.getByText('13', { exact: true }).waitFor()
+})
+
+const REFUSED = [
+  { role: 'devops', path: 'users', names: /^Users$/ },
+  { role: 'service', path: 'vpn-audit', names: /^(Users|VPN sessions|VPN audit)$/ },
+] as const
+
+test('a page that the roles do not allow does not exist', async (t) => {
+  for (const { role, path, names } of REFUSED) {
+    const page = await world.open(t, path, { role })
+    await page.getByText('There is no such page, or your roles do not allow it.').waitFor()
+    assert.equal(await page.getByRole('link', { name: names }).count(), 0)
+  }
+})
+
+test('a list that cannot be read is described, and read again', async (t) => {
+  const page = await world.open(t, 'overview')
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  const json = { code: 'store_unavailable', message: 'The database is unavailable; retry.' }
+  for (const { name, key, path } of PAGES) {
+    await page.route(`**${path}`, (route) => route.fulfill({ status: 503, json }))
+    await page.keyboard.press('g')
+    await page.keyboard.press(key)
+    await page.getByRole('alert').getByText('The database does not answer at the moment.').waitFor()
+    await page.unroute(`**${path}`)
+    await page.getByRole('button', { name: 'Try again' }).press('Enter')
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    assert.ok(page.url().endsWith(`/console/${name}`))
+  }
+})
