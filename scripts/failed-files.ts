@@ -5,7 +5,8 @@ export default async function* failedFiles(events: AsyncIterable<TestEvent>): As
   const printed = new Set<string>()
   for await (const event of events) {
     if (event.type !== 'test:fail') continue
-    const { file } = event.data
+    // A test may be defined in a module of several test files.
+    const { file: definedIn, entryFile: file = definedIn } = event.data
     if (file === undefined || printed.has(file)) continue
     printed.add(file)
     yield `${file}\n`

@@ -55,6 +55,14 @@ test('a file that fails alone too fails the run', (t) => {
   assert.match(stdout, /always/)
 })
 
+test('of a test that a helper defines, the test file is run again', (t) => {
+  const helper = UNSTABLE.replace("test('fails once'", "export const define = () => test('fails once'")
+  const file = "import { define } from './support/helper.ts'\ndefine()"
+  const { status, stderr } = runTests(t, { 'support/helper.ts': helper, 'a.test.ts': file })
+  assert.equal(status, 0, stderr)
+  assert.match(stderr, /running alone what failed: test\/a\.test\.ts/)
+})
+
 test('many failures are not run again', (t) => {
   const files = ['a', 'b', 'c', 'd'].map((name) => [`${name}.test.ts`, FAILING])
   const { status, ranAgain } = runTests(t, Object.fromEntries(files))

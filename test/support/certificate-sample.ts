@@ -16,10 +16,17 @@ gTkLqutvB5u4XLpfSjuBXjn5q5doZ+0IwWwghQKAWejLwvRz1JM0xwo=
 // The serial number has 20 bytes; the first one keeps it positive.
 const SERIAL = { from: 16, to: 35 }
 
-/** The same certificate with another serial number, and so with another fingerprint. Its signature is invalid. */
-export function freshCertificate(): string {
+// As in the certificate: a GeneralizedTime.
+const END = '21260101000000Z'
+
+/**
+ * The same certificate with another serial number, and so with another fingerprint; it ends in that year. Its signature is
+ * invalid.
+ */
+export function freshCertificate(endYear = 2126): string {
   const der = Buffer.from(CERTIFICATE.replaceAll(/-----[A-Z ]+-----|\n/g, ''), 'base64')
   randomFillSync(der.subarray(SERIAL.from, SERIAL.to))
+  der.write(String(endYear), der.indexOf(END))
   const lines = der.toString('base64').match(/.{1,64}/g) ?? []
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
 }

@@ -59,10 +59,13 @@ test('a certificate is refused at its field, read from a file, revoked and delet
 
 test('a certificate that another one replaces leads to it, and a reader changes nothing', async (t) => {
   const id = await create('/certificates', { name: HOSTILE.slice(0, 90), pem: freshCertificate() })
+  await create('/certificates', { name: 'the newer one', pem: freshCertificate(2127) })
   const page = await world.open(t, `certificates/${id}`, { role: 'auditor' })
-  await drawer(page, HOSTILE.slice(0, 40)).getByText('Valid', { exact: true }).first().waitFor()
+  await drawer(page, HOSTILE.slice(0, 40)).getByText('Replaced', { exact: true }).first().waitFor()
   assert.equal(await page.getByRole('button', { name: /Register|Revoke|Delete/ }).count(), 0)
   await assertLooks(page, 'certificates-hostile')
+  await page.getByRole('link', { name: 'The newer certificate' }).click()
+  await drawer(page, 'the newer one').getByText('Valid', { exact: true }).first().waitFor()
   await page.goto(`${world.platform.url}/console/certificates/unknown`)
   await page.getByRole('alert').waitFor()
 })

@@ -12,6 +12,11 @@ params.name = { type = "string", pattern = "^[a-z ]+$", default = "shop", descri
 params.times = { type = "integer", default = 1 }
 params.key = { type = "string", secret = true }
 
+[commands.mischief]
+title = "Write hostile text"
+run = ["printf", "%s", "{text}"]
+params.text = { type = "string" }
+
 [commands.wait]
 title = "Wait for a long time"
 description = ${JSON.stringify(HOSTILE)}
@@ -91,10 +96,11 @@ test('a request is rejected with a comment, by keyboard alone', async (t) => {
 })
 
 test('hostile values are shown as text, also in the output', async (t) => {
-  const body = { reason: `${HOSTILE}${'x'.repeat(900)}`, params: { name: 'shop', key: 'unused' } }
-  const page = await world.open(t, `executions/${await execute('greet', body)}`)
-  await drawer(page, 'greet').getByText(HOSTILE.slice(0, 40)).first().waitFor()
-  await drawer(page, 'greet').getByText('hello shop').waitFor()
+  const body = { reason: `${HOSTILE}${'x'.repeat(900)}`, params: { text: HOSTILE } }
+  const page = await world.open(t, `executions/${await execute('mischief', body)}`)
+  const shown = drawer(page, 'mischief')
+  await shown.getByText(HOSTILE.slice(0, 40)).first().waitFor()
+  await shown.getByRole('log').getByText(HOSTILE.slice(0, 40)).waitFor()
   await assertLooks(page, 'executions-hostile')
 })
 
