@@ -36,6 +36,16 @@ describe('the table [backup]', () => {
     }
   })
 
+  test('refuses a table or a list as a member of BACKUP_REMOTE_KEEP', () => {
+    for (const [text, got] of [
+      ['{ daily = { a = 1 } }', 'a table'],
+      ['{ daily = [1] }', '[1]'],
+    ] as const)
+      assert.deepEqual(linesOf('', { BACKUP_REMOTE_KEEP: text }), [
+        `environment BACKUP_REMOTE_KEEP: backup.remote_keep.daily: expected an integer from 0 to 10000, got ${got}`,
+      ])
+  })
+
   test('refuses a member of BACKUP_REMOTE_KEEP that is no setting', () => {
     assert.deepEqual(linesOf('', { BACKUP_REMOTE_KEEP: '{ daily = 1, "year\\nly" = 1 }' }), [
       'environment BACKUP_REMOTE_KEEP: backup.remote_keep."year\\nly": expected a known key',

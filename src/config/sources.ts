@@ -57,7 +57,11 @@ function givenMember(table: string, variable: string, member: string): GivenValu
   const source = `environment ${variable}`
   const members = parseInlineTable(table)
   if (!members) return { text: undefined, value: table, source }
-  return Object.hasOwn(members, member) ? givenText(String(members[member]), source) : undefined
+  if (!Object.hasOwn(members, member)) return undefined
+  const value = members[member]
+  return typeof value === 'string' || typeof value === 'number'
+    ? givenText(String(value), source)
+    : { text: undefined, value, source }
 }
 
 /** The members of tables in variables that are no settings. */
