@@ -7,7 +7,7 @@ import type { Logger } from '../kernel/logger.ts'
 import { silentLogger } from '../kernel/logger.ts'
 import type { Labels, Metrics } from '../kernel/metrics.ts'
 import { noMetrics } from '../kernel/metrics.ts'
-import { HOUR, SECOND } from '../kernel/time.ts'
+import { DAY, HOUR, SECOND } from '../kernel/time.ts'
 import { pauseMs, startJobs } from './jobs.ts'
 
 function surroundings() {
@@ -76,6 +76,13 @@ test('a failed run is repeated after growing pauses, none longer than the period
     [0, 1, 2, 3, 20].map((failures) => pauseMs({ everyMs }, failures, () => 1))
   assert.deepEqual(pauses(HOUR), [1.1 * HOUR, 10 * SECOND, 20 * SECOND, 40 * SECOND, HOUR])
   assert.deepEqual(pauses(SECOND), [1_100, 1_100, 1_100, 1_100, 1_100])
+})
+
+test('the pause after a run with the longest period is one that a timer can have', () => {
+  assert.equal(
+    pauseMs({ everyMs: 24 * DAY }, 0, () => 1),
+    2 ** 31 - 1,
+  )
 })
 
 test('stopping aborts the running job, waits for it, and does not wait for the next run', async () => {

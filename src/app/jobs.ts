@@ -23,6 +23,8 @@ const OUTCOMES = ['done', 'failed'] as const
 const SECONDS = [0.001, 0.01, 0.1, 1, 10, 60]
 // A run starts up to a tenth of its period later, so that many processes do not all scan at the same moment.
 const JITTER = 0.1
+// A timer of Node.js that is set for longer ends after a millisecond.
+const LONGEST_PAUSE_MS = 2 ** 31 - 1
 
 // A run that fails at a loaded start must not leave an hourly job without a success for an hour.
 const AFTER_FAILURE = { initialMs: 10 * SECOND, maximumMs: HOUR }
@@ -59,7 +61,7 @@ async function loop(
 
 /** The pause before the next run, after some failed ones. */
 export function pauseMs({ everyMs }: Pick<Job, 'everyMs'>, failures: number, random = Math.random): number {
-  const regular = everyMs * (1 + JITTER * random())
+  const regular = Math.min(LONGEST_PAUSE_MS, everyMs * (1 + JITTER * random()))
   return failures === 0 ? regular : Math.min(regular, backoffMs(AFTER_FAILURE, failures - 1, random))
 }
 
