@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -51,6 +52,14 @@ test('releasing twice does not remove another lock', () => {
 test('a taken lock names its holder', () => {
   using lock = lockFile()
   const release = taken(lock.path)
+  assert.deepEqual(takeProcessLock(lock.path), { heldBy: process.pid })
+  release()
+})
+
+test('a taken lock names its holder, also where no file can be written', () => {
+  using lock = lockFile()
+  const release = taken(lock.path)
+  mkdirSync(`${lock.path}.${process.pid}`)
   assert.deepEqual(takeProcessLock(lock.path), { heldBy: process.pid })
   release()
 })

@@ -24,15 +24,14 @@ const ENDED = 'ended'
 export function takeProcessLock(path: string): ReleaseLock | LockOwner {
   const own = describeProcess(process.pid)
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    if (tryTake(path, own)) {
-      removeLeftovers(path)
-      return () => releaseOwn(path, own)
-    }
+    // Before a file is written: a full disk does not hide that the lock is held.
     const owner = readOwner(path)
-    if (owner === undefined) continue
-    const heldBy = processOf(owner)
+    const heldBy = owner === undefined ? undefined : processOf(owner)
     if (heldBy !== undefined) return { heldBy }
-    breakLock(path, owner)
+    if (owner !== undefined) breakLock(path, owner)
+    if (!tryTake(path, own)) continue
+    removeLeftovers(path)
+    return () => releaseOwn(path, own)
   }
   throw new Error(`${path}: could not be taken, and belongs to no running process`)
 }
