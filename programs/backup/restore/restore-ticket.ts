@@ -18,7 +18,7 @@ export async function endTicket(ticket: RestoreTicket, report: DrillReport): Pro
 }
 
 /** The outcome in one line. */
-function drillSummary(report: DrillReport): string {
+export function drillSummary(report: DrillReport): string {
   const { backup_id: backupId, checks, rto_seconds: rto, rpo_seconds: rpo } = report
   const outcome = report.passed
     ? `all ${checks.length} checks passed, RTO ${durationText(rto)}, RPO ${durationText(rpo)}`

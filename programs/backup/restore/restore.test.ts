@@ -182,6 +182,15 @@ describe('a restore drill that fails', () => {
     assert.deepEqual(readdirSync(w.backupsDirectory).length, 2)
   })
 
+  it('leaves the ticket open when the report cannot be written', async () => {
+    using w = await worldWithBackup()
+    mkdirSync(join(w.backupsDirectory, `restore-drill-${BACKUP_ID}.json.tmp`))
+    await assert.rejects(w.restore(), { code: 'ERR_FS_EISDIR' })
+    const [opened, failed = '', ...others] = w.tickets
+    assert.deepEqual([opened, others], [`open ${BACKUP_ID}`, []])
+    assert.match(failed, /^fail: .*all 11 checks passed.*; the report cannot be written: /)
+  })
+
   it('when the archive is not on the drive, or larger than the free space', async () => {
     using w = await worldWithBackup()
     const name = `backup-20260131-030000.tar.zst`

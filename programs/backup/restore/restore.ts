@@ -1,10 +1,11 @@
 import type { Clock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import { Drill, type DrillDeps } from './drill.ts'
 import type { DrillFacts, DrillReport } from './drill-report.ts'
 import { requireBackup, requireLatestBackup, type IndexedBackup } from './month-index.ts'
 import { writeReports } from './report-files.ts'
-import { endTicket, type RestoreTicket } from './restore-ticket.ts'
+import { drillSummary, endTicket, type RestoreTicket } from './restore-ticket.ts'
 import { namedWorkspace, temporaryWorkspace, type Workspace } from './workspace.ts'
 
 export interface RestoreRequest {
@@ -46,7 +47,12 @@ export async function restoreBackup(request: RestoreRequest, deps: RestoreDeps):
       rto_seconds: tenths(deps.clock.monotonic() - begun),
       rpo_seconds: Math.max(0, tenths(startedAt - backup.createdAt)),
     }
-    writeReports(deps.backupsDirectory, report, factsOf(backup, startedAt, drill))
+    try {
+      writeReports(deps.backupsDirectory, report, factsOf(backup, startedAt, drill))
+    } catch (error) {
+      await ticket.fail(`${drillSummary(report)}; the report cannot be written: ${errorMessage(error)}`)
+      throw error
+    }
     await endTicket(ticket, report)
     if (passed) await deps.beat()
     return report

@@ -22,7 +22,8 @@ export async function temporaryWorkspace(backupsDirectory: string): Promise<Work
   await removeAbandoned(backupsDirectory)
   const directory = join(backupsDirectory, `restore-${process.pid}`)
   const [downloads, files] = [join(directory, 'download'), join(directory, 'files')]
-  for (const path of [downloads, files]) await mkdir(path, { recursive: true, mode: 0o700 })
+  // One after the other: made at once, Node.js names a read-only disk ENOENT.
+  for (const path of [directory, downloads, files]) await mkdir(path, { mode: 0o700 })
   return { downloads, files, close: () => rm(directory, { recursive: true, force: true }) }
 }
 
