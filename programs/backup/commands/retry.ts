@@ -1,12 +1,15 @@
 import { AppError } from '../../../src/kernel/errors.ts'
 import { MINUTE } from '../../../src/kernel/time.ts'
 import type { NightOutcome } from '../night/night.ts'
-import { dueForRetryLoop } from '../night/schedule.ts'
+import { localTime } from '../night/local-time.ts'
+import { dueForRetryLoop, type Due, type Schedule } from '../night/schedule.ts'
+import { nightOf, withNight, type BackupState } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
 import { nightResult } from './night-result.ts'
 import { requireDriveSettings } from './requirements.ts'
 import type { CommandResult } from './result.ts'
 import { RETRY_CALL, runNight, runTimerCall, type RunOptions } from './run.ts'
+import { readableState } from './unrecorded-failure.ts'
 
 export interface RetryOptions extends RunOptions {
   readonly once?: boolean
@@ -16,17 +19,19 @@ export interface RetryOptions extends RunOptions {
 export async function retryBackup(parts: BackupParts, options: RetryOptions): Promise<CommandResult> {
   requireDriveSettings(parts.runtime.loaded)
   if (options.once) return nightResult(await runTimerCall(parts, options, RETRY_CALL))
+  let failedAt: number | undefined
   for (;;) {
-    await waitUntilDue(parts)
+    await waitUntilDue(parts, failedAt)
     const outcome = await runNight(parts, options, RETRY_CALL)
-    if (!(await goesOn(parts, outcome))) return nightResult(outcome)
+    failedAt = parts.runtime.clock.now()
+    if (!goesOn(parts, outcome, failedAt)) return nightResult(outcome)
   }
 }
 
-async function waitUntilDue({ state, runtime, config }: BackupParts): Promise<void> {
-  const { clock, signal, progress } = runtime
+async function waitUntilDue(parts: BackupParts, failedAt: number | undefined): Promise<void> {
+  const { clock, signal, progress } = parts.runtime
   for (;;) {
-    const due = dueForRetryLoop(state.read(), clock.now(), config.backup)
+    const due = dueAfter(parts, failedAt)
     if (due.action !== 'wait') return
     progress('waiting for the next try')
     await clock.wait(Math.min(due.milliseconds, MINUTE), signal)
@@ -36,8 +41,23 @@ async function waitUntilDue({ state, runtime, config }: BackupParts): Promise<vo
 }
 
 /** A failure after the success of the backup, such as of the cleaning, is not repeated. */
-async function goesOn({ state, runtime, config }: BackupParts, outcome: NightOutcome): Promise<boolean> {
-  if (outcome.outcome !== 'failed') return false
-  const { action } = dueForRetryLoop(state.read(), runtime.clock.now(), config.backup)
+function goesOn(parts: BackupParts, { outcome }: NightOutcome, failedAt: number): boolean {
+  if (outcome !== 'failed') return false
+  const { action } = dueAfter(parts, failedAt)
   return action === 'wait' || action === 'retry'
+}
+
+/** What is due after a failure of this process, which the state does not have if it cannot be written. */
+function dueAfter(parts: BackupParts, failedAt: number | undefined): Due {
+  const { config, runtime } = parts
+  const state = readableState(parts)
+  const now = runtime.clock.now()
+  return failedAt === undefined
+    ? dueForRetryLoop(state, now, config.backup)
+    : dueForRetryLoop(withFailure(state, failedAt, config.backup), now, config.backup, failedAt)
+}
+
+function withFailure(state: BackupState, failedAt: number, { timeZone }: Schedule): BackupState {
+  const night = nightOf(state, localTime(failedAt, timeZone).date)
+  return { ...state, nights: withNight(state, { ...night, failures: Math.max(1, night.failures) }) }
 }

@@ -1,13 +1,15 @@
 import { rmSync } from 'node:fs'
 import { AppError } from '../../../src/kernel/errors.ts'
+import { isSystemError } from '../../files/system-error.ts'
 import { Night, type NightOutcome } from '../night/night.ts'
+import { dueForRetry, dueForSchedule } from '../night/schedule.ts'
 import type { BackupParts } from '../parts.ts'
 import { LOCK_HELD, withRunLock } from './lock.ts'
 import { updateMetrics } from './metrics.ts'
 import { nightResult } from './night-result.ts'
 import { requireDriveSettings } from './requirements.ts'
 import type { CommandResult } from './result.ts'
-import { isFileSystemError, reportUnrecordedFailure } from './unrecorded-failure.ts'
+import { reportUnrecordedFailure } from './unrecorded-failure.ts'
 
 export interface RunOptions {
   readonly scheduled?: boolean
@@ -16,22 +18,31 @@ export interface RunOptions {
   readonly dryRun?: boolean
 }
 
-/** A call of the routine, and whether it repeats a failed one. */
-interface NightCall {
+/** A call of the routine. */
+export interface NightCall {
+  /** Whether it repeats a failed one. */
   readonly isRetry: boolean
+  /** What it has to do; without a rule it always runs. */
+  readonly due?: typeof dueForRetry
   make(night: Night): Promise<NightOutcome>
 }
 
-export const RETRY_CALL: NightCall = { isRetry: true, make: (night) => night.retryOnce() }
+const MANUAL_CALL: NightCall = { isRetry: false, make: (night) => night.run() }
+const SCHEDULED_CALL: NightCall = {
+  isRetry: false,
+  due: dueForSchedule,
+  make: (night) => night.runScheduled(),
+}
+export const RETRY_CALL: NightCall = { isRetry: true, due: dueForRetry, make: (night) => night.retryOnce() }
 
 /** `platform backup run` */
 export async function runBackup(parts: BackupParts, options: RunOptions): Promise<CommandResult> {
   requireDriveSettings(parts.runtime.loaded)
-  if (options.scheduled)
-    return nightResult(
-      await runTimerCall(parts, options, { isRetry: false, make: (night) => night.runScheduled() }),
-    )
-  return nightResult(await runNight(parts, options, { isRetry: false, make: (night) => night.run() }))
+  return nightResult(
+    options.scheduled
+      ? await runTimerCall(parts, options, SCHEDULED_CALL)
+      : await runNight(parts, options, MANUAL_CALL),
+  )
 }
 
 /** A call of a timer. While another call is at work it has nothing to do, and no unit fails because of that. */
@@ -64,7 +75,7 @@ export async function runNight(
       return outcome
     })
   } catch (error) {
-    if (isDryRun || !isFileSystemError(error)) throw error
+    if (isDryRun || !isSystemError(error)) throw error
     return reportUnrecordedFailure(parts, error, call)
   }
 }

@@ -4,42 +4,44 @@ import { localTime } from '../night/local-time.ts'
 import type { NightOutcome } from '../night/night.ts'
 import { EMPTY_STATE, nightOf, type BackupState } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
+import type { NightCall } from './run.ts'
 
 const START = { name: 'start', errorCode: 'internal' } as const
 
-/** An error of the file system, as on a full or a read-only disk. */
-export function isFileSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error
-}
-
 /**
- * Reports that a call has failed which could not take its lock or write its state. The calls of such a date cannot be
- * counted: every retry is a further failure, and the one at the end of the window reports that the night is lost.
+ * Reports that a call has failed which could not take its lock or write its state, unless the state names a reason why
+ * there was nothing to do. The calls of such a date cannot be counted: every retry is a further failure, and the one at
+ * the end of the window reports that the night is lost.
  */
 export async function reportUnrecordedFailure(
   parts: BackupParts,
   error: unknown,
-  { isRetry }: { readonly isRetry: boolean },
+  call: NightCall,
 ): Promise<NightOutcome> {
   const { clock } = parts.runtime
-  const { timeZone, windowEnd } = parts.config.backup
-  const { date, time } = localTime(clock.now(), timeZone)
+  const { backup } = parts.config
+  const state = readableState(parts)
+  const { date, time } = localTime(clock.now(), backup.timeZone)
+  const due = call.due?.(state, clock.now(), backup)
+  // A state without a run of this date says nothing about a retry.
+  if (due?.action === 'nothing' && (!call.isRetry || state.run?.date === date))
+    return { outcome: 'nothing', message: due.reason }
   const { errorCode, message, job } = toFailure(error, START, { at: clock.now(), isAborted: false })
   parts.logger.error({ error_code: errorCode, job }, message)
-  const hasBackup = nightOf(readableState(parts), date).succeededAt !== undefined
-  if (!hasBackup) {
-    const alerts = parts.openAlerts()
-    const variables = { error_code: errorCode, job_name: job, backup_type: 'full', backup_status: 'failed' }
-    await alerts.report(isRetry ? 'backup_failed_again' : 'backup_failed', variables, [message])
-    if (isRetry && time >= windowEnd) {
-      await alerts.report('night_lost', { ...variables, backup_status: 'critical' }, [message])
-      await alerts.openTicket(lostNightTicket(date, message))
-    }
+  const { failures, succeededAt } = nightOf(state, date)
+  const alerts = parts.openAlerts()
+  const variables = { error_code: errorCode, job_name: job, backup_type: 'full', backup_status: 'failed' }
+  const isRepeated = call.isRetry || failures > 0
+  await alerts.report(isRepeated ? 'backup_failed_again' : 'backup_failed', variables, [message])
+  if (call.isRetry && time >= backup.windowEnd && succeededAt === undefined) {
+    await alerts.report('night_lost', { ...variables, backup_status: 'critical' }, [message])
+    await alerts.openTicket(lostNightTicket(date, message))
   }
   return { outcome: 'failed', message, errorCode }
 }
 
-function readableState({ state }: BackupParts): BackupState {
+/** The state, or an empty one if it cannot be read. */
+export function readableState({ state }: BackupParts): BackupState {
   try {
     return state.read()
   } catch {

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { BackupError, type ErrorCode } from '../errors.ts'
 import type { RunFailure } from './state.ts'
-import { systemErrorCode } from '../../files/system-error.ts'
+import { isSystemError, systemErrorCode } from '../../files/system-error.ts'
 
 interface FailedStep {
   readonly name: string
@@ -25,5 +25,5 @@ export function toFailure(
   if (error instanceof BackupError) return failure(error.errorCode)
   const code = systemErrorCode(error)
   if (code === 'ENOSPC' || code === 'EDQUOT') return failure('no_space')
-  return failure(error instanceof Error && 'syscall' in error ? errorCode : 'internal')
+  return failure(isSystemError(error) ? errorCode : 'internal')
 }

@@ -1,5 +1,6 @@
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
+import { isSystemError } from '../../files/system-error.ts'
 import { lostNightTicket } from '../alerts/tickets.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { ClosedGate } from '../host/gates.ts'
@@ -76,8 +77,14 @@ export class Night {
     const due = this.#due(dueForRetry)
     const { state } = await this.#settle()
     if (due.action === 'lost') return this.#lose(state)
+    // The state does not have a run that could not write it. Then this fails as well, and is reported.
+    if (state.run?.date !== this.#today()) this.#deps.state.write(state)
     if (due.action !== 'retry') return this.#nothing(due)
     return this.#escalate(await this.#attempt(state, { isRetry: true, goesOn: true }))
+  }
+
+  #today(): string {
+    return localTime(this.#deps.clock.now(), this.#deps.settings.timeZone).date
   }
 
   #due(rule: typeof dueForRetry): Due {
@@ -97,6 +104,8 @@ export class Night {
     const state = this.#deps.state.read()
     if (state.run?.status !== 'running') return { state, wasKilled: false }
     const context = new RunContext(this.#deps, state, { isRetry: false })
+    // Before the report: a call that cannot write the state is reported as such, once.
+    context.replaceState(state)
     const { job, backupId } = state.run
     const message = `The run ${backupId} was killed during the step ${job}.`
     await this.#recordFailure(context, {
@@ -113,7 +122,7 @@ export class Night {
     { isRetry, goesOn }: { readonly isRetry: boolean; readonly goesOn: boolean },
   ): Promise<NightOutcome> {
     const deps = this.#deps
-    const { date } = localTime(deps.clock.now(), deps.settings.timeZone)
+    const date = this.#today()
     const resumed = goesOn ? resumable(before, date) : undefined
     const state = resumed ? { ...before, run: resumed } : this.#newRun(before, date)
     const context = new RunContext(deps, state, { isRetry })
@@ -199,12 +208,25 @@ export class Night {
       failure.message,
     ])
     const isSucceeded = hasReached(run, 'succeeded')
-    if (!isSucceeded) await keepInStaging(settings.staging, run.archive)
-    context.update({
+    if (!isSucceeded)
+      await keepInStaging(settings.staging, run.archive).catch((error: unknown) =>
+        context.warn('the staging directory could not be emptied', error),
+      )
+    this.#remember(context, {
       run: { ...run, status: 'failed', reached: reachedAfter(run, failure), failure },
       nights: withNight(state, { ...night, failures }),
       openAlerts: withOpenAlert(state, 'failed'),
     })
+  }
+
+  /** Stores what was reported. Without a disk that takes it, the next call finds a run that was killed. */
+  #remember(context: RunContext, changes: Partial<BackupState>): void {
+    try {
+      context.update(changes)
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      this.#deps.logger.error({ reason: errorMessage(error) }, 'the state cannot be written')
+    }
   }
 
   async #reboot(context: RunContext): Promise<NightOutcome> {
@@ -235,7 +257,7 @@ export class Night {
   /** Once per date: an alert and a ticket, and no more automatic retries. */
   async #lose(state: BackupState): Promise<NightOutcome> {
     const { alerts, clock, logger, settings } = this.#deps
-    const { date } = localTime(clock.now(), settings.timeZone)
+    const date = this.#today()
     const context = new RunContext(this.#deps, state, { isRetry: true })
     const { failures } = nightOf(state, date)
     const failure = context.run.failure
@@ -245,7 +267,7 @@ export class Night {
       failure?.message ?? '',
     ])
     await alerts.openTicket(lostNightTicket(date, ticketText(message, state)))
-    context.update({
+    this.#remember(context, {
       nights: withNight(state, { ...nightOf(state, date), lostAt: clock.now() }),
       openAlerts: withOpenAlert(state, 'critical'),
     })
@@ -275,7 +297,8 @@ function reachedAfter(run: RunRecord, { job }: RunFailure): RunState {
 
 /** An error with a code of its own, or one of the system, needs no stack in the log. */
 function isExpected(error: unknown): boolean {
-  return error instanceof Error && ('errorCode' in error || 'syscall' in error || error.name === 'AbortError')
+  if (isSystemError(error)) return true
+  return error instanceof Error && ('errorCode' in error || error.name === 'AbortError')
 }
 
 function ticketText(message: string, { lastSuccess }: BackupState): string {

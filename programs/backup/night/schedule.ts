@@ -51,10 +51,14 @@ export function dueForRetry(state: BackupState, now: number, schedule: Schedule)
 
 const LONGEST_WAIT_MS = MINUTE
 
-/** The same for `retry`, which waits from one try to the next. A wait is short, because clocks are set meanwhile. */
-export function dueForRetryLoop(state: BackupState, now: number, schedule: Schedule): Due {
+/** The same for `retry`, which waits from one failure to the next try. A wait is short, because clocks are set meanwhile. */
+export function dueForRetryLoop(
+  state: BackupState,
+  now: number,
+  schedule: Schedule,
+  failedAt = state.run?.failure?.at,
+): Due {
   const due = dueForRetry(state, now, schedule)
-  const failedAt = state.run?.failure?.at
   if (due.action !== 'retry' || failedAt === undefined) return due
   const left = failedAt + schedule.retryEveryMs - now
   // After the clock was put back, the failure is in the future.

@@ -201,6 +201,56 @@ test('a run that cannot write its state reports it: a failure, then HIGH, then a
   ])
 })
 
+test('a retry that finds no run, because its state was not written, is a failure too', async (t) => {
+  const directory = newDirectory(t)
+  const platform = await startPlatform(t)
+  const clock = { ...systemClock, now: () => Date.UTC(2026, 0, 31, 5) }
+  using parts = partsOf(directory, [], { clock, platformApi: platform.url })
+  mkdirSync(join(directory, 'backups/state.json.tmp'), { recursive: true })
+  assert.equal((await retryBackup(parts, { once: true })).exitCode, 1)
+  assert.deepEqual(platform.reports, [
+    'backup.failed HIGH',
+    'backup.failed.critical CRITICAL',
+    'ticket backup:2026-01-31',
+  ])
+})
+
+test('retry goes on at its period to the end of the window without a state, too', async (t) => {
+  const directory = newDirectory(t)
+  using parts = partsOf(directory, [])
+  writeFileSync(join(directory, 'backups'), 'no directory')
+  const { exitCode, json } = await retryBackup(parts, {})
+  assert.equal(exitCode, 1)
+  assert.match(JSON.stringify(json), /"error_code":"internal"/)
+  const log = readFileSync(join(directory, 'logs/backend/backup.log'), 'utf8')
+  const tries = log.match(/"job":"start"/g)?.length ?? 0
+  assert.ok(tries >= 5 && tries <= 9, `${tries} tries`)
+})
+
+test('a call that cannot take its lock does nothing when the state has the success of the date', async (t) => {
+  const directory = newDirectory(t)
+  const platform = await startPlatform(t)
+  const now = Date.UTC(2026, 0, 31, 1)
+  using parts = partsOf(directory, [], {
+    clock: { ...systemClock, now: () => now },
+    platformApi: platform.url,
+  })
+  const run = { backupId: '20260131-020000', date: '2026-01-31', startedAt: now, durations: {} }
+  parts.state.write({
+    ...parts.state.read(),
+    run: { ...run, status: 'done', reached: 'cleaned', job: 'clean' },
+    nights: [{ date: '2026-01-31', failures: 0, succeededAt: now }],
+  })
+  mkdirSync(join(directory, 'backups/run.lock'))
+  for (const call of [runBackup(parts, { scheduled: true }), retryBackup(parts, { once: true })]) {
+    const { exitCode, text } = await call
+    assert.deepEqual([exitCode, text.slice(0, 14)], [0, 'nothing to do:'])
+  }
+  assert.deepEqual(platform.reports, [])
+  assert.equal((await runBackup(parts, {})).exitCode, 1)
+  assert.deepEqual(platform.reports, ['backup.failed ERROR'])
+})
+
 test('restore refuses what is no id of a backup as wrong usage', async (t) => {
   using parts = partsOf(newDirectory(t), [])
   for (const backupId of ['../../etc', '20260131-02000', '20260131-0200000', ''])

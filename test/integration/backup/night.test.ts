@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { bytesSource } from '../../../programs/backup/drive/sources.ts'
@@ -270,6 +270,48 @@ describe('each error code has a fault of its own', () => {
       )
     })
   }
+})
+
+describe('a run whose failure cannot be stored', () => {
+  test('is reported once', async () => {
+    await using world = await nightWorld()
+    world.faults = {
+      drive(method) {
+        if (method !== 'ensureFolder') return
+        mkdirSync(join(world.directory, 'state.json.tmp'))
+        throw unreachable
+      },
+    }
+    const outcome = await world.night().runScheduled()
+    assert.deepEqual([outcome.outcome, outcome.errorCode], ['failed', 'drive_unreachable'])
+    assert.deepEqual(world.alerts, ['backup.start INFO 2', 'backup.failed ERROR 4 drive_unreachable'])
+    assert.equal(world.state().run?.status, 'running')
+    // The caller reports the next one.
+    await assert.rejects(world.night().retryOnce(), { code: 'ERR_FS_EISDIR' })
+    assert.equal(world.alerts.length, 2)
+  })
+
+  test('is recorded all the same when the staging directory cannot be emptied', async () => {
+    await using world = await nightWorld()
+    const outcome = await world.night({}, { staging: '/proc/self/fdinfo' }).runScheduled()
+    assert.equal(outcome.errorCode, 'archive_failed')
+    assert.deepEqual(world.alerts, ['backup.start INFO 2', 'backup.failed ERROR 4 archive_failed'])
+    assert.equal(world.state().run?.status, 'failed')
+  })
+
+  test('is lost once at the end of the window', async () => {
+    await using world = await nightWorld()
+    world.faults.drive = failAt('ensureFolder')
+    await world.night().runScheduled()
+    world.clock.advance(5 * HOUR)
+    mkdirSync(join(world.directory, 'state.json.tmp'))
+    world.alerts.length = 0
+    assert.equal((await world.night().retryOnce()).outcome, 'lost')
+    assert.deepEqual(world.alerts, [
+      'backup.failed.critical CRITICAL 6 drive_unreachable',
+      'ticket critical backup:2026-01-31',
+    ])
+  })
 })
 
 test('a database that cannot be read is named with the reason of the engine', async () => {
