@@ -1,7 +1,10 @@
 import { errorMessage } from '../../../src/kernel/errors.ts'
+import { singleLine } from '../alerts/variables.ts'
 import { BackupError, type ErrorCode } from '../errors.ts'
 import type { RunFailure } from './state.ts'
 import { isSystemError, systemErrorCode } from '../../files/system-error.ts'
+
+const MAX_MESSAGE = 1_000
 
 interface FailedStep {
   readonly name: string
@@ -14,7 +17,8 @@ export function toFailure(
   { name, errorCode }: FailedStep,
   { at, isAborted }: { readonly at: number; readonly isAborted: boolean },
 ): RunFailure {
-  const message = errorMessage(error)
+  // What a program such as pg_dump printed may have lines.
+  const message = singleLine(errorMessage(error), MAX_MESSAGE)
   const failure = (code: ErrorCode, text = message): RunFailure => ({
     errorCode: code,
     message: text,

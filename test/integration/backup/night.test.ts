@@ -272,6 +272,17 @@ describe('each error code has a fault of its own', () => {
   }
 })
 
+test('the reason of a failure is one line', async () => {
+  await using world = await nightWorld()
+  const error = new BackupError('snapshot_failed', 'pg_dump ended with 1: permission denied\nQuery was: LOCK')
+  world.faults.databases = { snapshot: error }
+  const { message } = await world.night().runScheduled()
+  assert.equal(
+    message,
+    'The database was not copied: pg_dump ended with 1: permission denied Query was: LOCK',
+  )
+})
+
 describe('a run whose failure cannot be stored', () => {
   test('is reported once', async () => {
     await using world = await nightWorld()
