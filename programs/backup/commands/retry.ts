@@ -5,10 +5,11 @@ import { localTime } from '../night/local-time.ts'
 import { dueForRetryLoop, type Due, type Schedule } from '../night/schedule.ts'
 import { nightOf, withNight, type BackupState } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
+import { RETRY_CALL } from './night-call.ts'
 import { nightResult } from './night-result.ts'
 import { requireDriveSettings } from './requirements.ts'
 import type { CommandResult } from './result.ts'
-import { RETRY_CALL, runNight, runTimerCall, type RunOptions } from './run.ts'
+import { runNight, runTimerCall, type RunOptions } from './run.ts'
 import { readableState } from './unrecorded-failure.ts'
 
 export interface RetryOptions extends RunOptions {

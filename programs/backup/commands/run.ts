@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { isSystemError } from '../../files/system-error.ts'
 import { Night, type NightOutcome } from '../night/night.ts'
-import { dueForRetry, dueForSchedule } from '../night/schedule.ts'
 import type { BackupParts } from '../parts.ts'
 import { LOCK_HELD, withRunLock } from './lock.ts'
 import { updateMetrics } from './metrics.ts'
+import { MANUAL_CALL, SCHEDULED_CALL, type NightCall } from './night-call.ts'
 import { nightResult } from './night-result.ts'
 import { requireDriveSettings } from './requirements.ts'
 import type { CommandResult } from './result.ts'
@@ -17,23 +17,6 @@ export interface RunOptions {
   readonly reboot?: boolean
   readonly dryRun?: boolean
 }
-
-/** A call of the routine. */
-export interface NightCall {
-  /** Whether it repeats a failed one. */
-  readonly isRetry: boolean
-  /** What it has to do; without a rule it always runs. */
-  readonly due?: typeof dueForRetry
-  make(night: Night): Promise<NightOutcome>
-}
-
-const MANUAL_CALL: NightCall = { isRetry: false, make: (night) => night.run() }
-const SCHEDULED_CALL: NightCall = {
-  isRetry: false,
-  due: dueForSchedule,
-  make: (night) => night.runScheduled(),
-}
-export const RETRY_CALL: NightCall = { isRetry: true, due: dueForRetry, make: (night) => night.retryOnce() }
 
 /** `platform backup run` */
 export async function runBackup(parts: BackupParts, options: RunOptions): Promise<CommandResult> {

@@ -4,7 +4,7 @@ import { localTime } from '../night/local-time.ts'
 import type { NightOutcome } from '../night/night.ts'
 import { EMPTY_STATE, nightOf, type BackupState } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
-import type { NightCall } from './run.ts'
+import type { NightCall } from './night-call.ts'
 
 const START = { name: 'start', errorCode: 'internal' } as const
 

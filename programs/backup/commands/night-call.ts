@@ -1,0 +1,22 @@
+import type { Night, NightOutcome } from '../night/night.ts'
+import { dueForRetry, dueForSchedule } from '../night/schedule.ts'
+
+/** A call of the routine. */
+export interface NightCall {
+  /** Whether it repeats a failed one. */
+  readonly isRetry: boolean
+  /** What it has to do; without a rule it always runs. */
+  readonly due?: typeof dueForRetry
+  make(night: Night): Promise<NightOutcome>
+}
+
+/** `run` */
+export const MANUAL_CALL: NightCall = { isRetry: false, make: (night) => night.run() }
+/** `run --scheduled` */
+export const SCHEDULED_CALL: NightCall = {
+  isRetry: false,
+  due: dueForSchedule,
+  make: (night) => night.runScheduled(),
+}
+/** `retry` */
+export const RETRY_CALL: NightCall = { isRetry: true, due: dueForRetry, make: (night) => night.retryOnce() }
