@@ -85,6 +85,7 @@ test('a backup is started, followed to its end by another browser, and deleted b
   assert.equal(await watching.getByRole('button', { name: 'Delete', exact: true }).count(), 0)
   await shown.getByText('Rows by table').press('Enter')
   await shown.getByText('platform data restore').waitFor()
+  await shown.getByText('you', { exact: true }).waitFor()
   await assertLooks(page, 'data-backups-drawer')
   await shown.getByRole('button', { name: 'Delete' }).press('Enter')
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).press('Enter')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
+import { assertLooks, consoleWorld, HOSTILE, PASSWORD } from './console-world.ts'
 
 const world = consoleWorld()
 
@@ -93,6 +93,21 @@ test('a role sees only what it may do', async (t) => {
   const page = await world.open(t, `tickets/${id}`, { role: 'auditor' })
   await drawer(page, 'Only to read').getByText('Open', { exact: true }).first().waitFor()
   assert.equal(await page.getByRole('button', { name: /New ticket|Start|Edit|Comment/ }).count(), 0)
+})
+
+test('administrators see the names of users, the other roles their ids', async (t) => {
+  const body = { name: 'boris', password: PASSWORD, roles: ['devops'] }
+  const created = await world.platform.call('POST', '/users', { body })
+  const { id: user } = (await created.json()) as { id: string }
+  const id = await createTicket('The author has a name')
+  await world.platform.call('PUT', `/tickets/${id}`, { body: { comment: 'on it' }, user })
+  for (const [role, label] of [
+    ['admin', 'boris'],
+    ['auditor', user],
+  ] as const) {
+    const page = await world.open(t, `tickets/${id}`, { role })
+    await page.getByRole('list', { name: 'Comments' }).getByText(label, { exact: true }).waitFor()
+  }
 })
 
 test('hostile text in every field is shown as text', async (t) => {

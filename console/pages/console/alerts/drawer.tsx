@@ -4,6 +4,7 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { userLabel } from '../user-names.ts'
 import { AlertActions } from './alert-actions.tsx'
 import {
   ALERT_TONES,
@@ -72,7 +73,7 @@ function historyEntry({ at, from, to, actor, note }: AlertChange, index: number)
     at,
     tone: ALERT_TONES[to],
     title: from === null ? firstReport : statuses[to],
-    note: <bdi>{[by(actor), note].filter(Boolean).join(' · ')}</bdi>,
+    note: <bdi>{[by(userLabel(actor)), note].filter(Boolean).join(' · ')}</bdi>,
   }
 }
 

@@ -4,6 +4,7 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import { CertificateActions } from './certificate-actions.tsx'
 import { momentsOf, type Certificate } from './model.ts'
@@ -106,7 +107,7 @@ function CertificateHistory({ certificate }: CertificateProps) {
           at,
           tone,
           title: words.occasions[occasion],
-          ...(note && { note: <bdi>{occasion === 'registered' ? words.by(note) : note}</bdi> }),
+          ...(note && { note: <bdi>{occasion === 'registered' ? words.by(userLabel(note)) : note}</bdi> }),
         }))}
       />
     </Section>

@@ -6,6 +6,7 @@ import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
+import { userLabel } from '../user-names.ts'
 import { BACKUP_TONES, restoreCommand, type DataBackup } from './model.ts'
 import { backupResource } from './source.ts'
 import { dataBackupWords } from './words.ts'
@@ -94,7 +95,7 @@ function BackupFacts({ backup }: BackupProps) {
         [fields.created_at, localTime(backup.created_at)],
         [fields.finished_at, localTime(backup.finished_at)],
         [fields.verified_at, localTime(backup.verified_at)],
-        [fields.requested_by, backup.requested_by],
+        [fields.requested_by, userLabel(backup.requested_by)],
         [fields.schema_version, backup.schema_version],
         [fields.sha256, backup.sha256],
       ]}

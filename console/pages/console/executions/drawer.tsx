@@ -4,6 +4,7 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { userLabel } from '../user-names.ts'
 import { ExecutionActions } from './execution-actions.tsx'
 import type { Execution } from './model.ts'
 import { Output } from './output.tsx'
@@ -23,7 +24,9 @@ export function ExecutionDrawer({ id, onClose }: ExecutionDrawerProps) {
       {(shown) => (
         <>
           <ExecutionActions execution={shown} model={execution} />
-          <Output execution={shown} onNews={() => void execution.refresh()} />
+          {shown.status !== 'awaiting_approval' && (
+            <Output execution={shown} onNews={() => void execution.refresh()} />
+          )}
           <ExecutionParameters execution={shown} />
           <ExecutionFacts execution={shown} />
           <ExecutionDecisions execution={shown} />
@@ -56,7 +59,7 @@ function ExecutionFacts({ execution }: ExecutionProps) {
     <FactList
       facts={[
         [fields.reason, execution.reason],
-        [fields.requested_by, execution.requested_by],
+        [fields.requested_by, userLabel(execution.requested_by)],
         ...TIMES.map((name) => [fields[name], execution[name] && localTime(execution[name])] as const),
         [fields.expires_at, status === 'awaiting_approval' ? localTime(expires_at) : null],
         [fields.exit_code, exit_code === null ? null : String(exit_code)],
@@ -79,7 +82,7 @@ function ExecutionDecisions({ execution: { approvals } }: ExecutionProps) {
           at,
           tone: decision === 'approved' ? 'good' : 'danger',
           title: words.decided[decision],
-          note: <bdi>{[words.by(by), comment].filter(Boolean).join(' · ')}</bdi>,
+          note: <bdi>{[words.by(userLabel(by)), comment].filter(Boolean).join(' · ')}</bdi>,
         }))}
       />
     </Section>

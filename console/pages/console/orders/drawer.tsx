@@ -8,6 +8,7 @@ import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { call, session } from '../platform.ts'
+import { userLabel } from '../user-names.ts'
 import { ORDER_MOVES, ORDER_TONES, type Order, type OrderChange, type OrderStatus } from './model.ts'
 import { orderHistory, orderResource } from './source.ts'
 import { orderWords } from './words.ts'
@@ -103,6 +104,6 @@ function historyEntry({ at, from, to, actor }: OrderChange) {
     at,
     tone: ORDER_TONES[to],
     title: from === null ? words.created : words.statuses[to],
-    note: <bdi>{words.by(actor)}</bdi>,
+    note: <bdi>{words.by(userLabel(actor))}</bdi>,
   }
 }

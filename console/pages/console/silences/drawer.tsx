@@ -4,6 +4,7 @@ import { FactList } from '../../../parts/facts.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
+import { userLabel } from '../user-names.ts'
 import { SILENCE_TONES, type Silence } from './model.ts'
 import { silenceWords } from './words.ts'
 
@@ -40,7 +41,7 @@ export function SilenceDrawer({ silence, onClose, onChange }: SilenceDrawerProps
           ...matcherFacts(silence),
           [words.fields.starts_at, localTime(silence.starts_at)],
           [words.fields.ends_at, localTime(silence.ends_at)],
-          [words.by, silence.created_by],
+          [words.by, userLabel(silence.created_by)],
         ]}
       />
     </Drawer>

@@ -5,7 +5,7 @@ import { useChange } from '../../../parts/resource/use-change.tsx'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { call, session } from '../platform.ts'
-import { userLabel } from './labels.ts'
+import { userLabel } from '../user-names.ts'
 import type { TicketDetails } from './model.ts'
 import { ticketWords } from './words.ts'
 

@@ -1,4 +1,4 @@
-import { session } from '../platform.ts'
+import { userLabel } from '../user-names.ts'
 import { ticketWords } from './words.ts'
 
 /** The words for a level. */
@@ -20,9 +20,4 @@ export function valueLabel(field: string, value: string | null): string {
 export function fieldLabel(field: string): string {
   const { fields } = ticketWords()
   return field in fields ? fields[field as keyof typeof fields] : field
-}
-
-/** A user by the id; only the administrator may read the names of the others. */
-export function userLabel(id: string): string {
-  return id === session.bearer.value?.id ? ticketWords().assignedToMe : id
 }

@@ -1,0 +1,27 @@
+import { signal, type Signal } from '@preact/signals'
+import { defineWords } from '../../i18n/language.ts'
+import { call, session } from './platform.ts'
+
+const words = defineWords({ en: { you: 'you' }, zh: { you: '您' } })
+
+// Users have ids of this form; the id of another caller, such as a local tool, is its name.
+const USER_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+
+const names = new Map<string, Signal<string>>()
+
+/** The user who is signed in, the name of another user, or the id. Only administrators may read the names. */
+export function userLabel(id: string): string {
+  if (id === session.bearer.value?.id) return words().you
+  if (!session.may('getUser') || !USER_ID.test(id)) return id
+  return (names.get(id) ?? readName(id)).value
+}
+
+/** The id until the name is read, and for a user who was deleted. */
+function readName(id: string): Signal<string> {
+  const name = signal(id)
+  names.set(id, name)
+  void call('getUser', { path: { id } }).then((result) => {
+    if (result.ok) name.value = result.value.name
+  })
+  return name
+}
