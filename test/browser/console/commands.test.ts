@@ -74,6 +74,7 @@ test('another person approves; the output comes while it runs, and the run is ca
   await page.getByText('You requested it: another person has to decide.').waitFor()
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
   assert.equal(await page.getByRole('button', { name: 'Approve' }).count(), 0)
+  assert.equal(await page.getByRole('heading', { name: 'Output' }).count(), 0)
   await world.platform.call('POST', `/commands/executions/${id}/approve`, { user: 'another' })
   await drawer(page, 'wait').getByRole('log').getByText('waiting').waitFor()
   await drawer(page, 'wait').getByRole('button', { name: 'Cancel the run' }).click()

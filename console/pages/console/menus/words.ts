@@ -16,7 +16,7 @@ export const menuWords = defineWords({
     hints: {
       id: 'A to Z, digits, dot, hyphen and underscore. It cannot be changed later.',
       path: 'Begins with /',
-      enabled: 'A node that is not shown hides all that is below it.',
+      enabled: 'A menu that is not shown hides all that is below it.',
     },
     hidden: 'Hidden',
     newNode: 'New menu',

@@ -33,5 +33,11 @@ export function orderColumns({
       isWideOnly: true,
       cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
     },
+    {
+      key: 'updated_at',
+      title: fields.updated_at,
+      isWideOnly: true,
+      cell: ({ updated_at }) => <time dateTime={updated_at}>{localTime(updated_at)}</time>,
+    },
   ]
 }
