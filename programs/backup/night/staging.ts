@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileChunks } from '../package/file-chunks.ts'
+import { transientChunks } from '../package/file-chunks.ts'
 import type { StagedArchive } from './state.ts'
 
 /** Removes everything in the staging directory, and creates it if it is missing. */
@@ -26,7 +26,7 @@ export async function isIntact(directory: string, { name, size, sha256 }: Staged
   const hash = createHash('sha256')
   let bytes = 0
   try {
-    for await (const chunk of fileChunks(join(directory, name))) {
+    for await (const chunk of transientChunks(join(directory, name))) {
       hash.update(chunk)
       bytes += chunk.length
     }

@@ -16,7 +16,7 @@ const OPTIONS = {
 }
 
 /**
- * A zstd frame of its own for each block, compressed on the thread pool. Concatenated frames are a valid zstd file
+ * A zstd frame of its own for each block, compressed on the thread pool; a chunk may be reused for the next. Concatenated frames are a valid zstd file
  * (RFC 8878, section 3); node:zlib cannot use several threads for one frame.
  */
 export async function* zstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
@@ -68,9 +68,14 @@ async function* blocksOf(chunks: AsyncIterable<Uint8Array>, newBlock: () => Buff
 
 export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const gzip = createGzip()
-  const fed = pipeline(Readable.from(chunks, { objectMode: false }), gzip)
+  const fed = pipeline(Readable.from(kept(chunks), { objectMode: false }), gzip)
   // Its error is also one of the loop.
   fed.catch(() => undefined)
   for await (const chunk of gzip) yield chunk as Buffer
   await fed
+}
+
+/** A stream keeps chunks until it processes them. */
+async function* kept(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const chunk of chunks) yield Uint8Array.from(chunk)
 }

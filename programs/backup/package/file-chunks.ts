@@ -3,11 +3,12 @@ import { open, type FileHandle } from 'node:fs/promises'
 
 const READ_BYTES = 1_024 ** 2
 
-/** The bytes of an open file from its start, at most `size` of them. */
-export async function* chunksOf(file: FileHandle, size: number): AsyncIterable<Uint8Array> {
+/** The bytes of an open file from its start, at most `size` of them. A chunk is valid until the next one is read. */
+export async function* transientChunksOf(file: FileHandle, size: number): AsyncIterable<Uint8Array> {
+  // Used again: with a new one for each chunk, collecting them takes as long as all the rest on this thread.
+  const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
   for (let at = 0; at < size;) {
-    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size - at))
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, at)
+    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - at), at)
     if (bytesRead === 0) return
     at += bytesRead
     yield buffer.subarray(0, bytesRead)
@@ -22,8 +23,16 @@ export async function openRegularFile(path: string): Promise<FileHandle> {
   throw new Error('it is not a regular file')
 }
 
-/** The bytes of a file, which is closed at the end. */
-export async function* fileChunks(path: string, size = Number.POSITIVE_INFINITY): AsyncIterable<Uint8Array> {
+/** The bytes of a file, which is closed at the end. A chunk is valid until the next one is read. */
+export async function* transientChunks(
+  path: string,
+  size = Number.POSITIVE_INFINITY,
+): AsyncIterable<Uint8Array> {
   await using file = await openRegularFile(path)
-  yield* chunksOf(file, Math.min(size, (await file.stat()).size))
+  yield* transientChunksOf(file, Math.min(size, (await file.stat()).size))
+}
+
+/** The bytes of a file, which is closed at the end, for a reader that keeps chunks. */
+export async function* fileChunks(path: string, size?: number): AsyncIterable<Uint8Array> {
+  for await (const chunk of transientChunks(path, size)) yield Uint8Array.from(chunk)
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { errorMessage } from '../../../src/kernel/errors.ts'
-import { chunksOf, openRegularFile } from './file-chunks.ts'
+import { transientChunksOf, openRegularFile } from './file-chunks.ts'
 import type { PackagedFile } from './manifest.ts'
 
 /** A copy of a log, as it was when it was read. */
@@ -89,7 +89,7 @@ async function copyLog(source: string, path: string, file: string): Promise<LogC
   await using copy = await open(file, 'wx', 0o600)
   const hash = createHash('sha256')
   let size = 0
-  for await (const chunk of chunksOf(log, sizeAtOpen)) {
+  for await (const chunk of transientChunksOf(log, sizeAtOpen)) {
     hash.update(chunk)
     size += chunk.length
     await copy.writeFile(chunk).catch((error: unknown) => {

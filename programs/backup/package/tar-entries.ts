@@ -11,11 +11,11 @@ export interface TarFile {
   readonly size: number
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number
-  /** Exactly `size` bytes. */
+  /** Exactly `size` bytes; a chunk is valid until the next one is read. */
   read(): AsyncIterable<Uint8Array>
 }
 
-/** The bytes of a tar archive (POSIX pax) with these files. */
+/** The bytes of a tar archive (POSIX pax) with these files. A chunk is valid until the next one is read. */
 export async function* tarArchive(files: Iterable<TarFile>): AsyncIterable<Uint8Array> {
   for (const file of files) {
     yield* headerOf(file)

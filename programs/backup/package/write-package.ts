@@ -6,7 +6,7 @@ import { BackupError } from '../errors.ts'
 import { flushDirectory } from '../../files/replace-file.ts'
 import { sealed } from './age.ts'
 import { gzipped, zstdFrames } from './compression.ts'
-import { fileChunks } from './file-chunks.ts'
+import { transientChunks } from './file-chunks.ts'
 import { copyLogs, type SkippedLog } from './log-copies.ts'
 import { encodeManifest, MANIFEST_NAME, type PackagedFile, type PackageManifest } from './manifest.ts'
 import { tarArchive, type TarFile } from './tar-entries.ts'
@@ -130,12 +130,12 @@ async function describe(path: string, { file, sha256 }: StableFile): Promise<Des
 
 async function sha256Of(file: string): Promise<string> {
   const hash = createHash('sha256')
-  for await (const chunk of fileChunks(file)) hash.update(chunk)
+  for await (const chunk of transientChunks(file)) hash.update(chunk)
   return hash.digest('hex')
 }
 
 function toTarFile({ path, size, modifiedAt, file }: DescribedFile): TarFile {
-  return { path, size, modifiedAt, read: () => fileChunks(file, size) }
+  return { path, size, modifiedAt, read: () => transientChunks(file, size) }
 }
 
 function manifestFile(manifest: PackageManifest): TarFile {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { fileChunks } from '../package/file-chunks.ts'
+import { transientChunks } from '../package/file-chunks.ts'
 import type { PackageManifest } from '../package/manifest.ts'
 import { countText, sizeText } from './words.ts'
 
@@ -10,7 +10,7 @@ export async function readRestoredLogs(directory: string, { files }: PackageMani
   const logs = files.filter(({ path }) => path.startsWith('logs/') || path === 'journal.export')
   let [bytes, lines] = [0, 0]
   for (const { path } of logs) {
-    for await (const chunk of fileChunks(join(directory, path))) {
+    for await (const chunk of transientChunks(join(directory, path))) {
       bytes += chunk.length
       lines += countOf(chunk, NEWLINE)
     }
