@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { freePort } from '../test/support/loopback.ts'
 import {
   isInstalled,
   nightContestant,
@@ -9,8 +10,12 @@ import {
 } from './support/backup-contestants.ts'
 import { makeBackupInput, type BackupInput } from './support/backup-input.ts'
 import type { Bench } from './support/bench.ts'
+import { p99Of, rateOf } from './support/load-contestants.ts'
+import { startLoadGenerator } from './support/load-generator.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
-import { interleave, type Round, type RoundOptions } from './support/rounds.ts'
+import { orderDuring, type OrdersDuring } from './support/orders-during.ts'
+import { startPlatform } from './support/platform-server.ts'
+import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
 import { diskDirectory } from './support/servers.ts'
 
 /** In megabytes. The huge one is measured once, for it takes minutes. */
@@ -45,8 +50,13 @@ export const backup: Bench = {
       ],
       options,
     )
+    const orders = await orderBeside(large, options)
     const once = await runOnce(huge, peers, options)
-    return [...measuresOf(rounds, sizes, peers), ...hugeMeasures(once, sizes, peers)]
+    return [
+      ...measuresOf(rounds, sizes, peers),
+      ...orderMeasures(orders),
+      ...hugeMeasures(once, sizes, peers),
+    ]
   },
 }
 
@@ -70,6 +80,22 @@ function installedPeers({ note }: RoundOptions): PeerName[] {
   return installed
 }
 
+/** What the clients of the platform notice of a package that is written on the same machine. */
+async function orderBeside(input: BackupInput, options: RoundOptions): Promise<Round<OrdersDuring>[]> {
+  await using stack = new AsyncDisposableStack()
+  const { path: dataDir } = stack.use(diskDirectory())
+  const port = await freePort()
+  stack.use(await startPlatform({ dataDir, port }))
+  const world = { port, generator: stack.use(startLoadGenerator()) }
+  const { run } = packageContestant('package', input, input.sha256)
+  const secondsOfPackage = async () => (await run(0)).seconds
+  const contestants: Contestant<OrdersDuring>[] = [
+    { name: 'orders', run: (forMs) => orderDuring(world, forMs, () => Promise.resolve(0)) },
+    { name: 'orders meanwhile', run: (forMs) => orderDuring(world, forMs, secondsOfPackage) },
+  ]
+  return await interleave(contestants, options)
+}
+
 /** Each contestant once, without warming up: the processor is not what a backup of this size waits for. */
 async function runOnce(
   input: BackupInput,
@@ -90,6 +116,7 @@ async function runOnce(
 const TO_COMMAND = { must: { atMost: 1.15 }, better: { atMost: 1 } }
 const TO_PEER = { must: { atMost: 0.625 } }
 const PEAK = { must: { atMost: 200 } }
+const P99 = { must: { atMost: 3 } }
 
 const secondsOf = ({ seconds }: BackupSample) => seconds
 const sizeOf = ({ size }: BackupSample) => size
@@ -106,11 +133,10 @@ function measuresOf(
     values: figures(rounds, name, ({ seconds }) => sizes.large / seconds),
   })
   const beside = peers.flatMap((name) => [
-    {
-      what: `time of a night ÷ ${name}`,
-      values: ratio(rounds, 'night', name, secondsOf),
-      ...(name === 'command' ? {} : TO_PEER),
-    },
+    ...(name === 'command'
+      ? []
+      : [{ what: `time, package ÷ ${name}`, values: ratio(rounds, 'package', name, secondsOf), ...TO_PEER }]),
+    { what: `time of a night ÷ ${name}`, values: ratio(rounds, 'night', name, secondsOf) },
     { what: `size, package ÷ ${name}`, values: ratio(rounds, 'package', name, sizeOf) },
   ])
   const command = peers.includes('command')
@@ -137,6 +163,21 @@ function measuresOf(
       values: figures(rounds, 'night', ({ snapshotSeconds }) => sizes.large / snapshotSeconds),
     },
     ...[...peers, 'package', 'night'].map(rate),
+  ]
+}
+
+function orderMeasures(rounds: readonly Round<OrdersDuring>[]): Measure[] {
+  return [
+    {
+      what: 'p99 of orders during a package ÷ without one',
+      values: ratio(rounds, 'orders meanwhile', 'orders', p99Of),
+      ...P99,
+    },
+    {
+      what: 'rate of orders during a package ÷ without one',
+      values: ratio(rounds, 'orders meanwhile', 'orders', rateOf),
+    },
+    { what: 'orders alone, p99', unit: 'ms', values: figures(rounds, 'orders', p99Of) },
   ]
 }
 

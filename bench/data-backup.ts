@@ -8,11 +8,10 @@ import { freePort } from '../test/support/loopback.ts'
 import { callPlatform } from '../test/support/platform.ts'
 import type { Bench } from './support/bench.ts'
 import { sqliteIn } from './support/database.ts'
-import { answered, p99Of, rateOf } from './support/load-contestants.ts'
+import { p99Of, rateOf } from './support/load-contestants.ts'
 import { startLoadGenerator, type LoadGenerator } from './support/load-generator.ts'
-import type { Slice } from './support/load.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
-import { postOrders } from './support/order-load.ts'
+import { orderDuring, secondsSince, type OrdersDuring } from './support/orders-during.ts'
 import { startPlatform } from './support/platform-server.ts'
 import { interleave, type Contestant, type Round } from './support/rounds.ts'
 import { seedOrders } from './support/seed.ts'
@@ -45,41 +44,13 @@ interface World {
   readonly generator: LoadGenerator
 }
 
-interface Sample {
-  readonly rate: number
-  readonly p99: number
-  /** Of the snapshot or the copy, until it is on the disk. */
-  readonly seconds: number
-  /** With the verification. */
-  readonly totalSeconds: number
-}
-
-function contestantsOf(world: World): Contestant<Sample>[] {
+function contestantsOf(world: World): Contestant<OrdersDuring>[] {
   return [
     { name: 'alone', run: (forMs) => orderDuring(world, forMs, () => Promise.resolve(0)) },
     { name: 'backup', run: (forMs) => orderDuring(world, forMs, () => backUp(world)) },
     { name: 'cp', run: (forMs) => orderDuring(world, forMs, () => copy(world)) },
   ]
 }
-
-/** Orders until the task has ended, in slices of that time; the task answers the seconds until its file was written. */
-async function orderDuring(
-  { generator, port }: World,
-  sliceMs: number,
-  task: () => Promise<number>,
-): Promise<Sample> {
-  const begin = performance.now()
-  let totalSeconds = 0
-  const seconds = task().finally(() => (totalSeconds = secondsSince(begin)))
-  const slices: Slice[] = []
-  do slices.push(answered('orders', await generator.apply(postOrders(port), sliceMs)))
-  while (totalSeconds === 0)
-  const mean = (figure: (slice: Slice) => number) =>
-    slices.reduce((sum, slice) => sum + figure(slice), 0) / slices.length
-  return { rate: mean(rateOf), p99: mean(p99Of), seconds: await seconds, totalSeconds }
-}
-
-const secondsSince = (begin: number) => (performance.now() - begin) / 1_000
 
 const LOOK_EVERY_MS = 20
 
@@ -133,9 +104,9 @@ const RATE = { must: { atLeast: 0.8 } }
 const P99 = { must: { atMost: 2 } }
 const SNAPSHOT = { must: { atMost: 1.3 } }
 
-function measuresOf(rounds: readonly Round<Sample>[], bytes: number): Measure[] {
-  const seconds = (sample: Sample) => sample.seconds
-  const total = (sample: Sample) => sample.totalSeconds
+function measuresOf(rounds: readonly Round<OrdersDuring>[], bytes: number): Measure[] {
+  const seconds = (sample: OrdersDuring) => sample.seconds
+  const total = (sample: OrdersDuring) => sample.totalSeconds
   const size = `${(bytes / 1e9).toPrecision(2)} GB`
   return [
     {

@@ -7,6 +7,10 @@ import type { BackupInput } from './backup-input.ts'
 import type { Contestant } from './rounds.ts'
 
 const PROGRAM = fileURLToPath(new URL('./package-program.ts', import.meta.url))
+// As `platform-backup` starts: with compiled code, and packages from their bundle.
+const FAST_START = new URL('../../scripts/fast-tests.mjs', import.meta.url).href
+// As its systemd unit runs it.
+const PRIORITY = ['-n', '10']
 const run = promisify(execFile)
 
 export interface BackupSample {
@@ -91,7 +95,16 @@ export function packageContestant(
       const { directory, database, logs } = input
       const staging = join(directory, 'staging')
       mkdirSync(staging)
-      const { stdout } = await run(process.execPath, [PROGRAM, database, logs, staging, sha256])
+      const { stdout } = await run('nice', [
+        ...PRIORITY,
+        process.execPath,
+        `--import=${FAST_START}`,
+        PROGRAM,
+        database,
+        logs,
+        staging,
+        sha256,
+      ])
       const [left] = readdirSync(staging)
       rmSync(staging, { recursive: true })
       if (left !== 'backup.tar.zst') throw new Error('the package was not written')
