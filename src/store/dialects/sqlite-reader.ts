@@ -1,20 +1,24 @@
-// A thread that runs one query on a connection of its own and ends.
+// A thread that runs queries, each on a connection of its own.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { lowerThreadPriority } from '../background-priority.ts'
 
-interface Task {
-  readonly inBackground: boolean
+interface ReaderOptions {
   readonly path: string
+  readonly inBackground: boolean
+}
+
+interface Query {
   readonly text: string
   readonly values: readonly SQLInputValue[]
 }
 
-const { path, text, values, inBackground } = workerData as Task
+const { path, inBackground } = workerData as ReaderOptions
 if (inBackground) lowerThreadPriority()
-// Waiting inside the engine stops only this thread.
-const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
-const answer = () => {
+
+function answer({ text, values }: Query) {
+  // Waiting inside the engine stops only this thread.
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
   try {
     return database
       .prepare(text)
@@ -25,4 +29,6 @@ const answer = () => {
     database.close()
   }
 }
-parentPort?.postMessage(answer())
+
+// A query that fails ends the thread: so its error reaches the caller with all its members.
+parentPort?.on('message', (query: Query) => parentPort?.postMessage(answer(query)))

@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads'
 import type { CompiledQuery } from 'kysely'
 import type { DatabaseContents } from '../../ports/database-files.ts'
 import { startThread } from '../thread.ts'
-import { storeUnavailable } from '../unavailable.ts'
+import { ReaderThread } from './reader-thread.ts'
 
 export interface ReadOptions {
   /** Lets requests go before the query. */
@@ -10,23 +10,22 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Runs one query on a connection and a thread of its own: for what reads for a long time. */
+/** Runs one query on a connection and a thread of its own: for what reads for a long time. Rejects with `store_unavailable`. */
 export async function readInThread<R>(
   path: string,
   query: CompiledQuery<R>,
   { inBackground = false, signal }: ReadOptions = {},
 ): Promise<R[]> {
-  const worker = startThread(import.meta.url, 'sqlite-reader', {
-    path,
-    text: query.sql,
-    values: query.parameters,
-    inBackground,
-  })
+  const thread = new ReaderThread(path, { inBackground })
+  const rows = thread.read(query)
+  const abort = () => thread.end()
+  if (signal?.aborted) abort()
+  signal?.addEventListener('abort', abort, { once: true })
   try {
-    // A query that runs is not interrupted; the thread ends after it.
-    return await resultOf(worker, signal, () => void worker.terminate())
-  } catch (error) {
-    throw storeUnavailable(error)
+    return await rows
+  } finally {
+    signal?.removeEventListener('abort', abort)
+    thread.end()
   }
 }
 

@@ -16,7 +16,8 @@ import { SqliteConnection, SqliteQueries, SqliteTransaction } from './sqlite-con
 import { isBusy } from './sqlite-errors.ts'
 import { SqliteFile } from './sqlite-file.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
-import { copyInThread, readInThread } from './sqlite-threads.ts'
+import { ReaderThread } from './reader-thread.ts'
+import { copyInThread } from './sqlite-threads.ts'
 import { ReadGate } from './read-gate.ts'
 
 const PRAGMAS = ['foreign_keys = on', 'trusted_schema = off', 'temp_store = memory']
@@ -67,8 +68,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     connection: groupConnection({ database: writer, file, checkpointer }),
     transactionMs: options.limits.transactionMs,
   })
+  const aside = new ReaderThread(path)
   let closing: Promise<void> | undefined
   const close = async () => {
+    aside.end()
     await queue.idle()
     // First: the last connection to close removes the write-ahead log.
     await checkpointer.close()
@@ -79,7 +82,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     capabilities,
     read,
     write: (work, writeOptions) => queue.write(work, writeOptions),
-    readAside: (query) => readInThread(path, query.compile()),
+    readAside: (query) => aside.read(query.compile()),
     snapshot: (target, snapshotOptions = {}) =>
       writeSnapshot(target, snapshotOptions, async (empty) => {
         file.requireUnchanged()
