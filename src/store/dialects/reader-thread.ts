@@ -29,17 +29,18 @@ export class ReaderThread {
     this.#inBackground = inBackground
   }
 
-  /** Rejects with `store_unavailable`. */
-  async read<R>(query: CompiledQuery<R>): Promise<R[]> {
-    clearTimeout(this.#idle)
-    const { promise, resolve, reject } = Promise.withResolvers<unknown[]>()
-    this.#waiting.push({ query, resolve, reject })
-    if (this.#worker) this.#send(this.#worker, query)
-    else this.#start()
+  /** Rejects with `store_unavailable`; also when the signal aborts, once the query that runs has ended. */
+  async read<R>(query: CompiledQuery<R>, signal?: AbortSignal): Promise<R[]> {
+    const rows = this.#answer(query)
+    const abort = () => this.end()
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
     try {
-      return (await promise) as R[]
+      return (await rows) as R[]
     } catch (error) {
       throw storeUnavailable(error)
+    } finally {
+      signal?.removeEventListener('abort', abort)
     }
   }
 
@@ -49,6 +50,15 @@ export class ReaderThread {
     const worker = this.#worker
     if (this.#waiting.length === 0) this.#worker = undefined
     void worker?.terminate()
+  }
+
+  #answer(query: CompiledQuery): Promise<unknown[]> {
+    clearTimeout(this.#idle)
+    const { promise, resolve, reject } = Promise.withResolvers<unknown[]>()
+    this.#waiting.push({ query, resolve, reject })
+    if (this.#worker) this.#send(this.#worker, query)
+    else this.#start()
+    return promise
   }
 
   #start(): void {

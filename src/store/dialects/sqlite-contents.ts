@@ -5,41 +5,47 @@ import { hashTablesInThread } from './sqlite-threads.ts'
 import {
   countRows,
   readSchemaVersion,
-  readSnapshot,
   requireIntegrity,
   requireReferences,
+  SnapshotFile,
 } from './sqlite-verify.ts'
 
 /** Reads every row of a SQLite file, with bounded memory. */
 export async function inspectSqlite(path: string, options: SnapshotSteps): Promise<DatabaseContents> {
-  const schemaVersion = (await readSchemaVersion(path, options)) ?? ''
+  return inspect(new SnapshotFile(path, options))
+}
+
+async function inspect(file: SnapshotFile): Promise<DatabaseContents> {
+  const { path, signal } = file
+  const schemaVersion = (await readSchemaVersion(file)) ?? ''
   try {
-    return { schemaVersion, tables: await hashTablesInThread(path, options.signal) }
+    return { schemaVersion, tables: await hashTablesInThread(path, signal) }
   } catch (error) {
-    options.signal?.throwIfAborted()
+    signal?.throwIfAborted()
     throw snapshotDamaged(path, error)
   }
 }
 
 const finding = (detail: string): DatabaseFinding => ({ detail, isPossible: true })
 
-/** A restored SQLite file. Each check opens this file read-only on a thread of its own. */
+/** A restored SQLite file. Each check opens it read-only. */
 export function restoredSqlite(path: string, options: SnapshotSteps): RestoredDatabase {
+  const file = new SnapshotFile(path, options)
   return {
     async opens() {
-      const [row] = await readSnapshot<{ pages: number; size: number }>(path, PAGES, options)
+      const [row] = await file.read<{ pages: number; size: number }>(PAGES)
       return finding(`a SQLite file of ${row?.pages ?? 0} pages of ${row?.size ?? 0} bytes`)
     },
     async integrity() {
-      await requireIntegrity(path, options)
+      await requireIntegrity(file)
       return finding('the integrity check of SQLite found nothing wrong')
     },
     async foreignKeys() {
-      await requireReferences(path, options)
+      await requireReferences(file)
       return finding('every reference leads to a row')
     },
-    rowCounts: () => countRows(path, options),
-    contents: () => inspectSqlite(path, options),
+    rowCounts: () => countRows(file),
+    contents: () => inspect(file),
   }
 }
 

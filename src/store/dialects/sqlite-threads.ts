@@ -17,14 +17,9 @@ export async function readInThread<R>(
   { inBackground = false, signal }: ReadOptions = {},
 ): Promise<R[]> {
   const thread = new ReaderThread(path, { inBackground })
-  const rows = thread.read(query)
-  const abort = () => thread.end()
-  if (signal?.aborted) abort()
-  signal?.addEventListener('abort', abort, { once: true })
   try {
-    return await rows
+    return await thread.read(query, signal)
   } finally {
-    signal?.removeEventListener('abort', abort)
     thread.end()
   }
 }
