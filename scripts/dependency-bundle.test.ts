@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
+import http from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { bundleDirectory, bundledFile, SPECIFIERS } from './dependency-bundle.mjs'
@@ -35,6 +36,14 @@ for (const specifier of SPECIFIERS) {
     assert.deepEqual(await namesOf(bundledFile(bundleDirectory(), specifier)), await namesOf(specifier))
   })
 }
+
+// Each of them loads the client of undici.
+const WEB_SOCKET = ['CloseEvent', 'MessageEvent', 'WebSocket']
+
+test('the substitute of node:http exports what node:http exports, without the WebSocket', async () => {
+  const names = Object.keys(http).filter((name) => !WEB_SOCKET.includes(name) && !name.startsWith('_'))
+  assert.deepEqual(await namesOf('./node-http.mjs'), [...names, 'default'].sort())
+})
 
 /** Node.js adds `module.exports` to what a CommonJS package exports. */
 async function namesOf(specifier: string): Promise<string[]> {

@@ -16,11 +16,14 @@ export function keepCompiledCode() {
   if (directory) process.env['NODE_COMPILE_CACHE'] ??= directory
 }
 
-/** Loads npm packages from their bundle, if one was built from the packages that are installed. */
+const NODE_HTTP = new URL('node-http.mjs', import.meta.url).href
+
+/** Loads npm packages from their bundle, if one was built from the packages that are installed, and node:http in part. */
 export function useDependencyBundle() {
   const directory = bundleDirectory()
   if (!existsSync(directory)) return
   const files = new Map(SPECIFIERS.map((specifier) => [specifier, bundledFile(directory, specifier)]))
+  files.set('node:http', NODE_HTTP)
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const resolved = context.parentURL?.endsWith('.ts')
