@@ -46,24 +46,48 @@ export function emptyDatabase(dialect: DialectName): Promise<NewDatabase> {
   return CREATE[dialect]()
 }
 
+// The name of a migrated database, which every process of a test run may copy.
+const TEMPLATE_VARIABLES = {
+  sqlite: 'PLATFORM_TEST_SQLITE_TEMPLATE',
+  postgres: 'PLATFORM_TEST_POSTGRES_TEMPLATE',
+} as const satisfies Record<DialectName, string>
+
 const templates = new Map<DialectName, Promise<string>>()
 
-/** Creates a database with the current schema: a copy of one that each test process migrates once. */
+/** Creates a database with the current schema: a copy of one that is migrated once. */
 async function migratedDatabase(dialect: DialectName): Promise<NewDatabase> {
-  const template = templates.get(dialect) ?? createTemplate(dialect)
+  const template = templates.get(dialect) ?? findTemplate(dialect)
   templates.set(dialect, template)
   return CREATE[dialect](await template)
 }
 
-/** The databases of PostgreSQL end with its server. */
-async function createTemplate(dialect: DialectName): Promise<string> {
-  const { name, address, drop } = await CREATE[dialect]()
-  const options = { clock: systemClock, metrics: noMetrics, logger: silentLogger, limits: {} }
-  const store = await openStore({ database: address, ...options })
-  await migrate(store, systemClock)
-  await store.close()
+async function findTemplate(dialect: DialectName): Promise<string> {
+  const shared = process.env[TEMPLATE_VARIABLES[dialect]]
+  if (shared !== undefined) return shared
+  const { name, drop } = await createTemplate(dialect)
+  // The databases of PostgreSQL end with its server.
   if (dialect === 'sqlite') process.once('exit', () => void drop())
   return name
+}
+
+/** Migrates a database of each engine for the processes that this one starts. Returns what removes them. */
+export async function createSharedTemplates(): Promise<() => Promise<void>> {
+  const created = await Promise.all(
+    DIALECTS.map(async (dialect) => ({ dialect, ...(await createTemplate(dialect)) })),
+  )
+  for (const { dialect, name } of created) process.env[TEMPLATE_VARIABLES[dialect]] = name
+  return async () => {
+    await Promise.all(created.map(({ drop }) => drop()))
+  }
+}
+
+async function createTemplate(dialect: DialectName): Promise<NewDatabase> {
+  const database = await CREATE[dialect]()
+  const options = { clock: systemClock, metrics: noMetrics, logger: silentLogger, limits: {} }
+  const store = await openStore({ database: database.address, ...options })
+  await migrate(store, systemClock)
+  await store.close()
+  return database
 }
 
 export interface TestStore extends AsyncDisposable {
