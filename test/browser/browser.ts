@@ -1,11 +1,18 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from 'playwright-core'
 
 const PATIENCE_MS = 120_000
 const START_LIMIT_MS = 300_000
-// The tests may run as root, where the sandbox does not start, and with little shared memory.
-const ARGS = ['--no-sandbox', '--disable-dev-shm-usage']
+// The tests may run as root, where the sandbox does not start, and with little shared memory. The pages of a context share
+// a process, which compiles their scripts once.
+const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--process-per-site']
 
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: findProgram(), args: ARGS, timeout: START_LIMIT_MS })
@@ -19,7 +26,7 @@ function findProgram(): string {
   return found
 }
 
-/** A page in a browser profile of its own, and what went wrong in it. */
+/** A page, and what went wrong in it. */
 export interface WatchedPage extends AsyncDisposable {
   readonly page: Page
   /** What the page's scripts and the browser complained of; not that an answer was an error. */
@@ -28,8 +35,19 @@ export interface WatchedPage extends AsyncDisposable {
   readonly origins: ReadonlySet<string>
 }
 
+/** Opens a page in a browser profile of its own. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  const context = await openContext(browser, options)
+  const opened = await openPageIn(context)
+  return { ...opened, [Symbol.asyncDispose]: () => context.close() }
+}
+
+/** A browser profile. */
+export function openContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  return browser.newContext({ reducedMotion: 'reduce', ...options })
+}
+
+export async function openPageIn(context: BrowserContext): Promise<WatchedPage> {
   const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE_MS)
   const complaints: string[] = []
@@ -41,5 +59,5 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     if (['error', 'warning'].includes(said.type()) && !isAnswer) complaints.push(text)
   })
   page.on('request', (request) => origins.add(new URL(request.url()).origin))
-  return { page, complaints, origins, [Symbol.asyncDispose]: () => context.close() }
+  return { page, complaints, origins, [Symbol.asyncDispose]: () => page.close() }
 }

@@ -4,12 +4,12 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { after, before, type TestContext } from 'node:test'
 import type * as axeCore from 'axe-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { ensureBuilt } from '../../../scripts/build-step.mjs'
 import { CONSOLE } from '../../../scripts/console-build.mjs'
 import { servePlatform, temporaryDirectory, type ServedPlatform } from '../../support/platform.ts'
 import { scopeOf } from '../../support/scope.ts'
-import { openPage, startBrowser } from '../browser.ts'
+import { openContext, openPageIn, startBrowser } from '../browser.ts'
 import { sidewaysScroll } from '../page-checks.ts'
 
 const WIDE = { width: 1_440, height: 900 }
@@ -32,11 +32,17 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly language?: 'en' | 'zh'
 }
 
+interface StartedWorld {
+  readonly browser: Browser
+  readonly platform: ServedPlatform
+}
+
 /** Declares the world of a test file; its platform and browser end after the last test. `toml` is the configuration file. */
 export function consoleWorld(env: Readonly<Record<string, string>> = {}, toml = ''): ConsoleWorld {
   const resources = new AsyncDisposableStack()
   const tokens = new Map<string, Promise<string>>()
-  let started: { browser: Browser; platform: ServedPlatform } | undefined
+  const contexts = new Map<string, Promise<BrowserContext>>()
+  let started: StartedWorld | undefined
   const world = () => {
     if (!started) throw new Error('The world starts before the first test.')
     return started
@@ -53,6 +59,8 @@ export function consoleWorld(env: Readonly<Record<string, string>> = {}, toml = 
     started = { browser, platform }
   })
   after(() => resources.disposeAsync())
+  const contextOf = (options: BrowserContextOptions) =>
+    contexts.getOrInsertComputed(JSON.stringify(options), () => openShared(world(), options))
   const tokenOf = (role: string) => {
     const token = tokens.get(role) ?? createToken(world().platform, role)
     tokens.set(role, token)
@@ -63,10 +71,10 @@ export function consoleWorld(env: Readonly<Record<string, string>> = {}, toml = 
       return world().platform
     },
     async open(t, path, { role = 'admin', language = 'en', ...options } = {}) {
-      const { browser, platform } = world()
+      const { platform } = world()
       const token = role === '' ? null : await tokenOf(role)
       const scope = scopeOf(t)
-      const opened = scope.use(await openPage(browser, { viewport: WIDE, ...options }))
+      const opened = scope.use(await openPageIn(await contextOf({ viewport: WIDE, ...options })))
       scope.defer(() => {
         assert.deepEqual(opened.complaints, [])
         assert.deepEqual([...opened.origins], [platform.url])
@@ -78,11 +86,23 @@ export function consoleWorld(env: Readonly<Record<string, string>> = {}, toml = 
   }
 }
 
+/** A profile with a page that stays open, so that the process of the site stays, too, with its compiled scripts. */
+async function openShared(
+  { browser, platform }: StartedWorld,
+  options: BrowserContextOptions,
+): Promise<BrowserContext> {
+  const context = await openContext(browser, options)
+  const page = await context.newPage()
+  await page.goto(`${platform.url}/health/live`)
+  return context
+}
+
 /** Runs in the page before its scripts. */
 function keepForPage({ token, language }: { token: string | null; language: string }): void {
   const isFirstVisit = sessionStorage.getItem('test.visited') === null
   sessionStorage.setItem('test.visited', 'yes')
   if (!isFirstVisit) return
+  localStorage.clear()
   localStorage.setItem('platform.language', language)
   if (token !== null) sessionStorage.setItem('platform.token', token)
 }
