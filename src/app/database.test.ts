@@ -16,6 +16,6 @@ test('a database that does not answer is named with the reason', async (t) => {
   const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
   await assert.rejects(openDatabase({ config, logger: silentLogger, metrics: noMetrics }), {
     code: 'store_unavailable',
-    message: `The database postgres://127.0.0.1:${port}/shop cannot be used: The database has not answered within 2000 ms; try again.`,
+    message: `The database postgres://127.0.0.1:${port}/shop cannot be used: The database has not answered within 2000 ms; try again. Start its server, or correct database.url (DATABASE_URL).`,
   })
 })
