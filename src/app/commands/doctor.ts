@@ -14,7 +14,7 @@ interface DoctorOptions extends ConfigOptions {
 /** `platform doctor`: examines this server and the platform on it, changes nothing, and resolves with the exit code. */
 export async function runDoctor(context: CommandContext, options: DoctorOptions): Promise<number> {
   const loaded = loadOrFindings(context, options)
-  const findings = Array.isArray(loaded) ? loaded : await examine(doctorParts(loaded))
+  const findings = Array.isArray(loaded) ? loaded : await examine(doctorParts(loaded, context.env))
   const inColor = context.stdout.isTTY === true && !context.env['NO_COLOR']
   context.stdout.write(options.json ? doctorJson(findings) : doctorText(findings, { inColor }))
   return Array.isArray(loaded) ? WRONG_CONFIGURATION : EXIT_CODES[gravest(findings)]

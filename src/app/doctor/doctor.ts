@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { LoadedConfig } from '../../config/config.ts'
+import type { Environment } from '../../config/env.ts'
 import { readMirrorState } from '../../domains/users/index.ts'
 import { inspectBus } from '../../infra/bus/inspect-bus.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -53,10 +54,11 @@ async function findingsOf(check: Check, parts: DoctorParts): Promise<DoctorFindi
   return findings.map((finding) => ({ check: check.name, ...finding }))
 }
 
-export function doctorParts(loaded: LoadedConfig): DoctorParts {
+export function doctorParts(loaded: LoadedConfig, env: Environment): DoctorParts {
   const { bus } = loaded.config
   return {
     loaded,
+    env,
     clock: systemClock,
     userId: process.getuid?.(),
     database: once(() => readDatabase(loaded)),
