@@ -1,5 +1,6 @@
 import { ConfigError } from '../../config/config-error.ts'
 import type { LoadedConfig } from '../../config/config.ts'
+import { documentPath } from '../doctor/document-path.ts'
 import { doctorParts, examine, type DoctorFinding } from '../doctor/doctor.ts'
 import { doctorJson, doctorText, gravest } from '../doctor/report.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
@@ -31,7 +32,7 @@ function loadOrFindings(context: CommandContext, options: DoctorOptions): Loaded
       subject: 'settings',
       result: 'error',
       detail,
-      remedy: 'correct it: docs/reference/configuration.md',
+      remedy: `correct it: ${documentPath('docs/reference/configuration.md')}`,
     }))
   }
 }

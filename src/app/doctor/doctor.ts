@@ -12,6 +12,7 @@ import { openDatabase } from '../database.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects } from '../domains.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
+import { documentPath } from './document-path.ts'
 import { backupCheck } from './checks/backup.ts'
 import { busCheck } from './checks/bus.ts'
 import { certificatesCheck } from './checks/certificates.ts'
@@ -49,7 +50,7 @@ export async function examine(parts: DoctorParts, checks = CHECKS): Promise<Doct
 
 async function findingsOf(check: Check, parts: DoctorParts): Promise<DoctorFinding[]> {
   const findings = await check.run(parts).catch((error: unknown) => {
-    return [fault(check.name, errorMessage(error), 'see docs/guide/operating.md')]
+    return [fault(check.name, errorMessage(error), `see ${documentPath('docs/guide/operating.md')}`)]
   })
   return findings.map((finding) => ({ check: check.name, ...finding }))
 }
