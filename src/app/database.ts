@@ -5,8 +5,9 @@ import { systemClock } from '../kernel/clock.ts'
 import { AppError, errorMessage } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import { toRfc3339 } from '../kernel/time.ts'
 import { explainSqliteFailure } from '../store/dialects/sqlite-failure.ts'
-import { migrate, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
+import { lastMigrationAt, migrate, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 
@@ -53,11 +54,22 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> 
       const steps = await migrate(store, systemClock)
       if (steps.length > 0) logger.info({ steps }, 'migrated the schema')
     }
+    await reportLateClock(store, logger)
     return store
   } catch (error) {
     await store.close()
     throw error
   }
+}
+
+/** A host that has lost its clock starts in the past; orders would expire late, and tokens would be refused. */
+async function reportLateClock(store: Store, logger: Logger): Promise<void> {
+  const [now, migratedAt] = [systemClock.now(), await lastMigrationAt(store)]
+  if (now >= migratedAt) return
+  logger.error(
+    { clock: toRfc3339(now), last_migration: toRfc3339(migratedAt) },
+    'the clock is before the last migration: set it, then restart the platform',
+  )
 }
 
 function requireFile({ config: { database }, mustExist }: DatabaseParts): void {
