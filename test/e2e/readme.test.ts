@@ -102,7 +102,8 @@ describe('the commands that the documents show', () => {
     const values = { CONFIG: join(data.path, 'platform.toml'), DATA: data.path }
     await using shells = startShells(data.path, {})
     await shells.shell.run(WITHOUT_NPM)
-    await shells.shell.run(`touch '${values.CONFIG}'; CONFIG='${values.CONFIG}'`)
+    // As the package has it.
+    await shells.shell.run(`echo '[auth]' > '${values.CONFIG}'; CONFIG='${values.CONFIG}'`)
     await using before = await servePlatform({ dataDir: data.path })
     const issued = await shells.shell.run(ISSUE)
     assert.equal(await statusWith(before, issued), 200)
