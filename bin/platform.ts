@@ -32,7 +32,11 @@ const backupCommands = () => import('../src/app/commands/backup.ts')
 const userCommands = () => import('../src/app/commands/user.ts')
 const shellCommands = () => import('../src/app/commands/shell/index.ts')
 
-const configFile = () => new Option('--config <file>', 'configuration file (default: ./platform.toml)')
+const configFile = () =>
+  new Option(
+    '--config <file>',
+    'configuration file (default: ./platform.toml, else /etc/platform/platform.toml)',
+  )
 
 function program(): Command {
   const platform = new Command('platform')

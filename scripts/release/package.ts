@@ -19,6 +19,12 @@ const NAME = 'backend-platform'
 const MAINTAINER = 'Maintainers of the platform <platform@maintainers.invalid>'
 const DOCUMENTS = `usr/share/doc/${NAME}`
 const UNITS = 'usr/lib/systemd/system'
+/** The documents and the examples that they link to, with the paths of the checkout, so that the links work. */
+const READING_MATTER = [
+  '{README,SECURITY,CHANGELOG}.md',
+  'docs/**/*.{md,json,svg}',
+  'deploy/{container,grafana,prometheus,systemd,two-servers}/*',
+]
 /** The time of all files, unless the environment has another one: 2026-01-01. */
 const EPOCH = '1767225600'
 
@@ -73,12 +79,13 @@ function contents({ executable }: PackageOptions): PackagedFile[] {
 
 function documents(version: string, epoch: number): PackagedFile[] {
   const date = new Date(epoch * 1_000).toUTCString().replace('GMT', '+0000')
-  const entry = `${NAME} (${version}) stable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- ${MAINTAINER}  ${date}\n`
+  const entry = `${NAME} (${version}) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${MAINTAINER}  ${date}\n`
   return [
     { path: `${DOCUMENTS}/copyright`, content: project('LICENSE') },
-    { path: `${DOCUMENTS}/CHANGELOG.md.gz`, content: compressed(project('CHANGELOG.md')) },
-    { path: `${DOCUMENTS}/installing.md.gz`, content: compressed(project('docs/guide/installing.md')) },
     { path: `${DOCUMENTS}/changelog.gz`, content: compressed(entry) },
+    ...globSync(READING_MATTER, { cwd: root })
+      .sort()
+      .map((name) => ({ path: `${DOCUMENTS}/${name}`, content: project(name) })),
   ]
 }
 

@@ -5,7 +5,9 @@ import { systemClock } from '../kernel/clock.ts'
 import { AppError, errorMessage } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { migrate, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
+import { toRfc3339 } from '../kernel/time.ts'
+import { explainSqliteFailure } from '../store/dialects/sqlite-failure.ts'
+import { lastMigrationAt, migrate, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 
@@ -33,7 +35,7 @@ export async function openDatabase(parts: DatabaseParts): Promise<Store> {
     return store
   } catch (error) {
     await store.close()
-    throw unusableDatabase(databaseLocation.format(database), error)
+    throw unusableDatabase(database, error)
   }
 }
 
@@ -52,11 +54,22 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> 
       const steps = await migrate(store, systemClock)
       if (steps.length > 0) logger.info({ steps }, 'migrated the schema')
     }
+    await reportLateClock(store, logger)
     return store
   } catch (error) {
     await store.close()
     throw error
   }
+}
+
+/** A host that has lost its clock starts in the past; orders would expire late, and tokens would be refused. */
+async function reportLateClock(store: Store, logger: Logger): Promise<void> {
+  const [now, migratedAt] = [systemClock.now(), await lastMigrationAt(store)]
+  if (now >= migratedAt) return
+  logger.error(
+    { clock: toRfc3339(now), last_migration: toRfc3339(migratedAt) },
+    'the clock is before the last migration: set it, then restart the platform',
+  )
 }
 
 function requireFile({ config: { database }, mustExist }: DatabaseParts): void {
@@ -90,14 +103,24 @@ function warnIfOthersHaveAccess({ config: { database }, logger }: DatabaseParts)
   )
 }
 
-function unusableDatabase(name: string, error: unknown): AppError {
+function unusableDatabase(database: Config['database'], error: unknown): AppError {
   const cause = error instanceof AppError ? (error.cause ?? error) : error
+  const { reason, remedy } = explainDatabaseFailure(database, cause)
   return new AppError(
     'unavailable',
     'store_unavailable',
-    `The database ${name} cannot be used: ${reasonOf(cause)}.`,
+    `The database ${databaseLocation.format(database)} cannot be used: ${reason}. ${remedy}.`,
     { cause },
   )
+}
+
+/** Why the database cannot be used, and what to do; both without a full stop. */
+export function explainDatabaseFailure(
+  database: Config['database'],
+  cause: unknown,
+): { readonly reason: string; readonly remedy: string } {
+  if (database.kind === 'sqlite') return explainSqliteFailure(database.path, cause)
+  return { reason: reasonOf(cause), remedy: 'Start its server, or correct database.url (DATABASE_URL)' }
 }
 
 /** A host name with several addresses fails with an AggregateError, whose own message is empty. */

@@ -37,6 +37,24 @@ describe('the file', () => {
     )
   })
 
+  test(
+    'that this user cannot read is refused with the commands that make it readable',
+    { skip: process.getuid?.() !== 0 && 'only root can become another user' },
+    () => {
+      writeFileSync(path('platform.toml'), '', { mode: 0o600 })
+      process.seteuid?.(65_534)
+      try {
+        const [line = ''] = configErrorLines(() => withoutFile())
+        assert.match(
+          line,
+          /^file platform\.toml: expected a file that the user \d+ can read \(run as root: chgrp/,
+        )
+      } finally {
+        process.seteuid?.(0)
+      }
+    },
+  )
+
   test('may begin with a byte order mark', () => {
     assert.equal(load('\uFEFFread_only = true').config.readOnly, true)
   })

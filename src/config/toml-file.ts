@@ -40,9 +40,16 @@ export function readTomlFile(path: string, shownAs: string): TomlFile | 'absent'
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent'
     if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return unusable(source, 'text in UTF-8')
+    if (code === 'EACCES') return unusable(source, readableFor(path), code)
     if (typeof code === 'string') return unusable(source, 'a readable file', code)
     throw error
   }
+}
+
+/** The owner stays, since only the administrator may be meant to change the file. */
+function readableFor(path: string): string {
+  const [user, group] = [process.geteuid?.(), process.getegid?.()]
+  return `a file that the user ${user} can read (run as root: chgrp ${group} ${path} && chmod g+r ${path}; the directories above it must be accessible, too)`
 }
 
 function unusable(source: string, expected: string, got?: string): TomlFile {

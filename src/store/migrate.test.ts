@@ -5,7 +5,7 @@ import { emptyDatabase, onEveryDialect } from '../../test/support/store.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLogger } from '../kernel/logger.ts'
 import { noMetrics } from '../kernel/metrics.ts'
-import { migrate, MIGRATIONS, requireCurrentSchema, schemaStatus } from './migrate.ts'
+import { lastMigrationAt, migrate, MIGRATIONS, requireCurrentSchema, schemaStatus } from './migrate.ts'
 import type { Migration } from './migrations/migration.ts'
 import { openStore } from './open.ts'
 
@@ -37,6 +37,7 @@ onEveryDialect('the schema', (dialect) => {
       MIGRATIONS.map(({ name }) => name),
     )
     assert.deepEqual(await migrate(store, clock), [])
+    assert.equal(await lastMigrationAt(store), clock.now())
     const { applied, pending, unknown } = await schemaStatus(store)
     assert.deepEqual([pending, unknown], [[], []])
     assert.deepEqual(applied[0], { name: MIGRATIONS[0]?.name, breaking: false, appliedAt: clock.now() })

@@ -91,6 +91,12 @@ async function lockMigrations({ db }: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(db)
 }
 
+/** When the newest step was applied, in epoch milliseconds. The schema must exist. */
+export async function lastMigrationAt({ read: { db } }: Pick<Store, 'read'>): Promise<number> {
+  const { rows } = await sql<{ at: number }>`select max(applied_at) as at from schema_migrations`.execute(db)
+  return rows[0]?.at ?? 0
+}
+
 /** Rejects with `schema_outdated` unless every step is applied; for a process that must not change the schema. */
 export async function requireCurrentSchema(store: Store): Promise<void> {
   const { pending } = await schemaStatus(store)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { after, before, describe, it, test } from 'node:test'
 import { ARCHITECTURES, hostArchitecture } from '../../scripts/release/architecture.ts'
 import { billOfMaterials } from '../../scripts/release/bill-of-materials.ts'
@@ -10,6 +10,7 @@ import { buildPackage } from '../../scripts/release/package.ts'
 import { temporaryDirectory } from '../support/platform.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
+const READING_MATTER = /\/backend-platform\/(?:docs\/|deploy\/|(?:README|SECURITY|CHANGELOG)\.md$)/
 const UNITS = ['platform.service', 'platform@.service']
 
 /** Runs a program to its end; returns what it printed. */
@@ -40,27 +41,43 @@ describe('the package', () => {
     return buildPackage({ directory: target, architecture: hostArchitecture(), executable, version: '1.2.3' })
   }
 
-  it('has the executable, the units, the configuration, completions and a manual page, all owned by root', () => {
+  /** Mode, owner and path of each file. */
+  function packagedFiles(): (string | undefined)[][] {
     const lines = printed('dpkg-deb', '--contents', file).split('\n')
     const entries = lines.map((line) => line.split(/\s+/)).filter(([mode = '']) => mode.startsWith('-'))
+    return entries.map(([mode, owner, , , , path]) => [mode, owner, path])
+  }
+
+  it('has the executable, the units, the configuration, completions and a manual page, all owned by root', () => {
     assert.deepEqual(
-      entries.map(([mode, owner, , , , path]) => [mode, owner, path]),
+      packagedFiles().filter(([, , path = '']) => !READING_MATTER.test(path)),
       [
         ['-rw-r--r--', './etc/platform/platform.toml'],
         ['-rwxr-xr-x', './usr/bin/platform'],
         ['-rw-r--r--', './usr/lib/systemd/system/platform.service'],
         ['-rw-r--r--', './usr/lib/systemd/system/platform@.service'],
         ['-rw-r--r--', './usr/share/bash-completion/completions/platform'],
-        ['-rw-r--r--', './usr/share/doc/backend-platform/CHANGELOG.md.gz'],
         ['-rw-r--r--', './usr/share/doc/backend-platform/changelog.gz'],
         ['-rw-r--r--', './usr/share/doc/backend-platform/copyright'],
-        ['-rw-r--r--', './usr/share/doc/backend-platform/installing.md.gz'],
         ['-rw-r--r--', './usr/share/fish/vendor_completions.d/platform.fish'],
         ['-rw-r--r--', './usr/share/lintian/overrides/backend-platform'],
         ['-rw-r--r--', './usr/share/man/man1/platform.1.gz'],
         ['-rw-r--r--', './usr/share/zsh/vendor-completions/_platform'],
       ].map(([mode, path]) => [mode, 'root/root', path]),
     )
+  })
+
+  it('has the guides with everything that they link to, but pictures of pages', () => {
+    const documents = join(tree, 'usr/share/doc/backend-platform')
+    const guides = globSync('docs/guide/*.md', { cwd: documents })
+    assert.ok(guides.includes('docs/guide/operating.md'))
+    const missing = guides.flatMap((guide) => {
+      const links = readFileSync(join(documents, guide), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)
+      return [...links]
+        .map(([, link = '']) => join(documents, dirname(guide), link))
+        .filter((path) => !existsSync(path) && !/\.(?:png|jpg)$|\/clients\//.test(path))
+    })
+    assert.deepEqual(missing, [])
   })
 
   it('keeps the configuration that an administrator has changed', () => {
@@ -101,7 +118,7 @@ test('ShellCheck finds no fault in the shell scripts and the completion for bash
   writeFileSync(completion, printed(process.execPath, 'bin/platform.mjs', 'completion', 'bash'))
   printed('shellcheck', '--shell=bash', completion)
   const scripts = ['postinst', 'prerm', 'postrm'].map((name) => `deploy/debian/${name}`)
-  printed('shellcheck', ...scripts, 'test/package/check-package.sh')
+  printed('shellcheck', '--external-sources', ...scripts, ...globSync('test/package/*.sh', { cwd: ROOT }))
 })
 
 test('the bill of materials has the packages of the executable, and nothing that differs between two builds', () => {

@@ -1,29 +1,30 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { eventually } from '../support/eventually.ts'
 import { startMockProgram } from '../support/mock-program.ts'
 import { freePort } from '../support/loopback.ts'
 import { CLIENT_ID, CLIENT_SECRET, startTestProvider } from '../support/mock-oidc.ts'
 import { startNats } from '../support/nats.ts'
 import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
-import { firstPassword, patternOf, plain } from '../support/shown-output.ts'
+import {
+  blocksOf,
+  followSteps,
+  START_BUS,
+  startShell,
+  stepsOf,
+  tour,
+  withValues,
+  type Block,
+  type Reader,
+  type Shells,
+} from '../support/shown-commands.ts'
+import { firstPassword, patternOf } from '../support/shown-output.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const TOUR = '## A five-minute tour'
-// What the tour starts in a terminal of its own; here the bus listens on a port that nobody else has.
-const START_BUS = 'nats-server -p 9996 -js'
-// What runs until Ctrl-C, in a terminal of its own; the tour knows the gateway by its usual address.
-const HELD_OPEN = 'npx platform vpn connect '
 // npm takes ten times as long to start as the program; the tour and test/e2e/checkout.test.ts run it.
 const WITHOUT_NPM = 'npx() { shift; bin/platform.mjs "$@"; }'
-const USUAL_GATEWAY = 'http://127.0.0.1:9994'
-const STEP_MS = 120_000
 // Messages wait for ever: nothing listens there. Decisions are what they are with a robot.
 const ROBOT = { ALERT_ROBOT_KIND: 'generic', ALERT_ROBOT_URL: 'http://127.0.0.1:1/robot' }
 
@@ -50,17 +51,6 @@ const GUIDES = [
 
 type Environment = Readonly<Record<string, string>>
 
-interface Block {
-  readonly language: string
-  readonly text: string
-}
-
-interface Step {
-  readonly command: string
-  /** What is printed; `…` stands for anything on a line, and one id, time or token is as good as another. */
-  readonly output: string
-}
-
 describe('the commands that the documents show', () => {
   it('take a reader through the tour of the README, from the first call to Ctrl-C', async () => {
     const busPort = await freePort()
@@ -71,7 +61,7 @@ describe('the commands that the documents show', () => {
 
     for (const block of blocks) {
       if (block.text === START_BUS) await bus.start()
-      else await followSteps(world, block)
+      else await followSteps(readerAt(world), block)
     }
 
     world.platform.signal('SIGINT')
@@ -102,7 +92,8 @@ describe('the commands that the documents show', () => {
     const values = { CONFIG: join(data.path, 'platform.toml'), DATA: data.path }
     await using shells = startShells(data.path, {})
     await shells.shell.run(WITHOUT_NPM)
-    await shells.shell.run(`touch '${values.CONFIG}'; CONFIG='${values.CONFIG}'`)
+    // As the package has it.
+    await shells.shell.run(`echo '[auth]' > '${values.CONFIG}'; CONFIG='${values.CONFIG}'`)
     await using before = await servePlatform({ dataDir: data.path })
     const issued = await shells.shell.run(ISSUE)
     assert.equal(await statusWith(before, issued), 200)
@@ -156,12 +147,6 @@ describe('the commands that the documents show', () => {
   })
 })
 
-interface Shells {
-  readonly shell: Shell
-  /** For a command that runs until Ctrl-C. */
-  readonly ownTerminal: Shell
-}
-
 interface Place extends Shells {
   readonly platform: ServedPlatform
 }
@@ -192,9 +177,14 @@ function startShells(dataDir: string, env: Environment): Shells & AsyncDisposabl
   return { shell, ownTerminal, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
+function readerAt({ platform, shell, ownTerminal }: Place, others: Environment = {}): Reader {
+  const values = { API: platform.url, PASSWORD: firstPassword(platform.stderr()), ...others }
+  return { shell, ownTerminal, values, gatewayUrl: platform.gatewayUrl }
+}
+
 async function followGuide(place: Place, guide: string, others: Environment = {}): Promise<void> {
   await place.shell.run(WITHOUT_NPM)
-  for (const block of shownIn(guide)) await followSteps(place, block, others)
+  for (const block of shownIn(guide)) await followSteps(readerAt(place, others), block)
 }
 
 function shownIn(guide: string): Block[] {
@@ -203,57 +193,8 @@ function shownIn(guide: string): Block[] {
   return shown
 }
 
-function tour(): string {
-  return (read('README.md').split(TOUR)[1] ?? '').split('\n## ')[0] ?? ''
-}
-
-function blocksOf(text: string): Block[] {
-  const fences = text.matchAll(/^```(\w+)\n(.*?)\n```$/gms)
-  return [...fences].map(([, language = '', content = '']) => ({ language, text: content }))
-}
-
 function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
-}
-
-async function followSteps(
-  { platform, shell, ownTerminal }: Place,
-  { language, text }: Block,
-  others: Environment = {},
-) {
-  assert.equal(language, 'console', `a block that is run shows what it prints:\n${text}`)
-  const values = { API: platform.url, PASSWORD: firstPassword(platform.stderr()), ...others }
-  for (const { command, output } of stepsOf(text)) {
-    if (command.startsWith(HELD_OPEN)) await holdOpen(ownTerminal, platform, { command, output })
-    else assert.match(plain(await shell.run(withValues(command, values))), patternOf(output), command)
-  }
-}
-
-/** The columns are as wide as the address, which is not the usual one. */
-async function holdOpen(terminal: Shell, { gatewayUrl }: ServedPlatform, { command, output }: Step) {
-  const shown = patternOf(output.replaceAll(/ +/g, ' '))
-  const printed = terminal.start(command.replaceAll(USUAL_GATEWAY, gatewayUrl))
-  await eventually(
-    `what ${command} prints`,
-    () => shown.test(plain(printed().trimEnd().replaceAll(gatewayUrl, USUAL_GATEWAY).replaceAll(/ +/g, ' '))),
-    { timeoutMs: STEP_MS },
-  )
-}
-
-function stepsOf(text: string): Step[] {
-  return text
-    .split(/^\$ /m)
-    .slice(1)
-    .map((step) => {
-      const [command = '', ...output] = step.trimEnd().split('\n')
-      return { command, output: output.join('\n') }
-    })
-}
-
-/** The reader fills in some variables; so does the test. */
-function withValues(command: string, values: Readonly<Record<string, string>>): string {
-  const name = /^([A-Z]+)=/.exec(command)?.[1] ?? ''
-  return name in values ? `${name}='${values[name]}'` : command
 }
 
 function lateBus(port: number) {
@@ -263,49 +204,5 @@ function lateBus(port: number) {
       server = await startNats({ jetstream: true, port })
     },
     [Symbol.asyncDispose]: async () => server?.stop(),
-  }
-}
-
-interface Shell extends AsyncDisposable {
-  /** Runs a command to its end, which must be a good one, and answers what it printed. */
-  run(command: string): Promise<string>
-  /** Leaves a command running, and answers what it has printed so far whenever it is asked. */
-  start(command: string): () => string
-}
-
-/** One bash for all steps, so that variables and functions last, in the checkout. */
-function startShell(env: Readonly<Record<string, string>>): Shell {
-  const child = spawn('bash', ['--noprofile', '--norc'], {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: 'pipe',
-    // A group of its own, so that a step that hangs goes with it.
-    detached: true,
-  })
-  const closed = once(child, 'close')
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  return {
-    start(command) {
-      child.stdin.write(`${command} </dev/null\n`)
-      return () => stdout
-    },
-    async run(command) {
-      const mark = `end-${randomBytes(6).toString('hex')}`
-      const end = new RegExp(`\\n${mark} (\\d+)\\n$`)
-      stdout = ''
-      child.stdin.write(`{ ${command}\n} </dev/null; printf '\\n${mark} %s\\n' $?\n`)
-      const [whole, status] = await eventually(`the end of: ${command}`, () => end.exec(stdout), {
-        timeoutMs: STEP_MS,
-      })
-      assert.equal(status, '0', `${command}\n${stdout}${stderr}`)
-      return stdout.slice(0, -whole.length).trimEnd()
-    },
-    async [Symbol.asyncDispose]() {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-      await closed
-    },
   }
 }

@@ -35,7 +35,7 @@ describe('a failed start', { concurrency: 4 }, () => {
     for (const [setting, module, variable] of inUse) {
       const env = { MODULE: module, [variable]: `127.0.0.1:${port}` }
       const result = await run(['serve'], { env })
-      const reason = `${setting}: cannot listen on 127.0.0.1:${port}: another program uses this port (EADDRINUSE).`
+      const reason = `${setting}: cannot listen on 127.0.0.1:${port}: another program uses this port (EADDRINUSE); end that program (ss -ltnp shows it), or change ${setting}.`
       refused(result, 1, new RegExp(RegExp.escape(reason)))
       const lines = result.stdout.trimEnd().split('\n')
       // The bus, which is away, may be reported after it.

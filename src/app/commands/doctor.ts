@@ -1,5 +1,6 @@
 import { ConfigError } from '../../config/config-error.ts'
 import type { LoadedConfig } from '../../config/config.ts'
+import { documentPath } from '../doctor/document-path.ts'
 import { doctorParts, examine, type DoctorFinding } from '../doctor/doctor.ts'
 import { doctorJson, doctorText, gravest } from '../doctor/report.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
@@ -14,7 +15,7 @@ interface DoctorOptions extends ConfigOptions {
 /** `platform doctor`: examines this server and the platform on it, changes nothing, and resolves with the exit code. */
 export async function runDoctor(context: CommandContext, options: DoctorOptions): Promise<number> {
   const loaded = loadOrFindings(context, options)
-  const findings = Array.isArray(loaded) ? loaded : await examine(doctorParts(loaded))
+  const findings = Array.isArray(loaded) ? loaded : await examine(doctorParts(loaded, context.env))
   const inColor = context.stdout.isTTY === true && !context.env['NO_COLOR']
   context.stdout.write(options.json ? doctorJson(findings) : doctorText(findings, { inColor }))
   return Array.isArray(loaded) ? WRONG_CONFIGURATION : EXIT_CODES[gravest(findings)]
@@ -31,7 +32,7 @@ function loadOrFindings(context: CommandContext, options: DoctorOptions): Loaded
       subject: 'settings',
       result: 'error',
       detail,
-      remedy: 'correct it: docs/reference/configuration.md',
+      remedy: `correct it: ${documentPath('docs/reference/configuration.md')}`,
     }))
   }
 }

@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../../config/config.ts'
+import type { Environment } from '../../config/env.ts'
 import type { MirrorState } from '../../domains/users/index.ts'
 import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
@@ -33,6 +34,7 @@ export interface InspectedDatabase extends DatabaseFacts {
 /** What the checks share. */
 export interface DoctorParts {
   readonly loaded: LoadedConfig
+  readonly env: Environment
   readonly clock: Clock
   /** The user id of this process; undefined where there is none. */
   readonly userId: number | undefined

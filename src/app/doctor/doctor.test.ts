@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { doctorWorld } from '../../../test/support/doctor.ts'
 import { startNats } from '../../../test/support/nats.ts'
@@ -62,8 +64,8 @@ test('a damaged database is an error with the way out', async (t) => {
   writeFileSync(join(dataDir, 'platform.db'), 'this is no database, but a text of some length'.repeat(100))
   const { exitCode, of } = await examine()
   assert.deepEqual(resultsOf(of('database')), ['error'])
-  assert.match(of('database')[0]?.detail ?? '', /platform\.db/)
-  assert.match(of('database')[0]?.remedy ?? '', /restore/)
+  assert.equal(of('database')[0]?.detail, 'file is not a database')
+  assert.match(of('database')[0]?.remedy ?? '', /platform data restore FILE$/)
   assert.equal(exitCode, 1)
 })
 
@@ -93,7 +95,7 @@ test(
     assert.equal(finding?.result, 'error')
     assert.match(
       `${finding?.detail} ${finding?.remedy}`,
-      /belongs to the user 65534 run: chown .*platform\.db$/,
+      /belongs to the user 65534, the directory to the user 0 run: chown .*platform\.db$/,
     )
   },
 )
@@ -127,4 +129,35 @@ test('the table is aligned, has what to do below each fault, and colors on a ter
   assert.match(plain, /\n\n1 error, \d+ warning, \d+ ok, \d+ skipped\n$/)
   assert.ok(!plain.includes(ESCAPE))
   assert.ok((await table(true)).output.includes(ESCAPE))
+})
+
+test('a database of a newer release is an error that names the way back, which is no damage', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  using database = new DatabaseSync(join(dataDir, 'platform.db'))
+  database.exec("insert into schema_migrations values ('9999-newer', 1, 0)")
+  const [finding] = (await examine()).of('database')
+  assert.match(finding?.detail ?? '', /of a newer release \(9999-newer\)/)
+  assert.match(finding?.remedy ?? '', /^install that release/)
+})
+
+test('a key that the platform would refuse is an error', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  writeFileSync(join(dataDir, 'jwt-secret'), '', { mode: 0o600 })
+  const [finding] = (await examine()).of('files')
+  assert.deepEqual([finding?.result, finding?.detail], ['error', 'is refused: 0 bytes'])
+  assert.match(finding?.remedy ?? '', /remove the file to have a new one generated$/)
+})
+
+test('a configuration with a secret that every user can read stays readable for the group of the data', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  const file = `${dataDir}.toml`
+  writeFileSync(file, `[auth]\njwt_secret = "${randomBytes(48).toString('base64')}"\n`)
+  chmodSync(file, 0o644)
+  const [, finding] = (await examine({ PLATFORM_CONFIG: file })).of('configuration')
+  assert.match(finding?.detail ?? '', /every user can read auth\.jwt_secret$/)
+  const { gid } = statSync(dataDir)
+  assert.equal(finding?.remedy, `run: chgrp ${gid} ${file} && chmod u=rw,g=r,o= ${file}`)
 })

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { LoadedConfig } from '../../config/config.ts'
+import type { Environment } from '../../config/env.ts'
 import { readMirrorState } from '../../domains/users/index.ts'
 import { inspectBus } from '../../infra/bus/inspect-bus.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -11,6 +12,7 @@ import { openDatabase } from '../database.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects } from '../domains.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
+import { documentPath } from './document-path.ts'
 import { backupCheck } from './checks/backup.ts'
 import { busCheck } from './checks/bus.ts'
 import { certificatesCheck } from './checks/certificates.ts'
@@ -48,15 +50,16 @@ export async function examine(parts: DoctorParts, checks = CHECKS): Promise<Doct
 
 async function findingsOf(check: Check, parts: DoctorParts): Promise<DoctorFinding[]> {
   const findings = await check.run(parts).catch((error: unknown) => {
-    return [fault(check.name, errorMessage(error), 'see docs/guide/operating.md')]
+    return [fault(check.name, errorMessage(error), `see ${documentPath('docs/guide/operating.md')}`)]
   })
   return findings.map((finding) => ({ check: check.name, ...finding }))
 }
 
-export function doctorParts(loaded: LoadedConfig): DoctorParts {
+export function doctorParts(loaded: LoadedConfig, env: Environment): DoctorParts {
   const { bus } = loaded.config
   return {
     loaded,
+    env,
     clock: systemClock,
     userId: process.getuid?.(),
     database: once(() => readDatabase(loaded)),

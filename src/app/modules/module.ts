@@ -69,7 +69,10 @@ export async function listen(
 
 function listenFailure(setting: string, wanted: ListenAddress, cause: unknown): AppError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  const reason = LISTEN_FAILURES[code] ?? errorMessage(cause)
-  const message = `${setting}: cannot listen on ${listenAddress.format(wanted)}: ${reason} (${code}).`
+  const { reason, remedy } = LISTEN_FAILURES[code] ?? {
+    reason: errorMessage(cause),
+    remedy: 'remove the cause',
+  }
+  const message = `${setting}: cannot listen on ${listenAddress.format(wanted)}: ${reason} (${code}); ${remedy}, or change ${setting}.`
   return new AppError('unavailable', 'listen_failed', message, { cause })
 }

@@ -5,6 +5,8 @@ const SQLITE_BUSY = 5
 const SQLITE_LOCKED = 6
 // I/O error, corrupt, full, cannot open, not a database.
 const STORE_FAILURES = new Set([10, 11, 13, 14, 26])
+// Corrupt, not a database.
+const DAMAGED = new Set([11, 26])
 
 /** Another connection holds the lock that this one needs. */
 export function isBusy(error: unknown): boolean {
@@ -16,6 +18,12 @@ export function isBusy(error: unknown): boolean {
 export function fromSqliteError(error: unknown): unknown {
   const code = primaryCode(error)
   return code !== undefined && STORE_FAILURES.has(code) ? storeUnavailable(error) : error
+}
+
+/** The file has other contents than SQLite has written. */
+export function isDamaged(error: unknown): boolean {
+  const code = primaryCode(error)
+  return code !== undefined && DAMAGED.has(code)
 }
 
 function primaryCode(error: unknown): number | undefined {

@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, errorMessage } from '../../kernel/errors.ts'
+import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { writeSnapshot } from '../snapshot.ts'
@@ -14,6 +14,7 @@ import { CAPABILITIES } from './capabilities.ts'
 import { createCheckpointer, type Checkpointer } from './sqlite-checkpointer.ts'
 import { SqliteConnection, SqliteQueries, SqliteTransaction } from './sqlite-connection.ts'
 import { isBusy } from './sqlite-errors.ts'
+import { explainSqliteFailure } from './sqlite-failure.ts'
 import { SqliteFile } from './sqlite-file.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
 import { ReaderThread } from './reader-thread.ts'
@@ -114,13 +115,12 @@ async function openFile({ path, readOnly }: SqliteOptions): Promise<OpenFile> {
     file.requireUnchanged()
     return { file, writer, reader }
   } catch (error) {
+    const { reason, remedy } = explainSqliteFailure(path, error)
     throw new AppError(
       'unavailable',
       'store_unavailable',
-      `The database ${path} cannot be opened: ${errorMessage(error)}.`,
-      {
-        cause: error,
-      },
+      `The database ${path} cannot be opened: ${reason}. ${remedy}.`,
+      { cause: error },
     )
   }
 }

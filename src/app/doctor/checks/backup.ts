@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Config } from '../../../config/config.ts'
 import { fault, fine, skipped, type Check, type CheckFinding } from '../check.ts'
+import { documentPath } from '../document-path.ts'
 
 const GROUP_OR_OTHERS = 0o077
 
@@ -26,7 +27,7 @@ function filesOf({ backup: { drive, standby, encryption } }: Config): [setting: 
 function privateFile(setting: string, path: string): CheckFinding {
   const stats = statSync(path, { throwIfNoEntry: false })
   const subject = `${setting} ${path}`
-  if (!stats) return fault(subject, 'does not exist', 'see docs/guide/nightly.md')
+  if (!stats) return fault(subject, 'does not exist', `see ${documentPath('docs/guide/nightly.md')}`)
   const mode = stats.mode & 0o777
   if ((mode & GROUP_OR_OTHERS) === 0) return fine(subject, `mode ${mode.toString(8)}`)
   return fault(subject, `mode ${mode.toString(8)}: the routine refuses it`, `run: chmod 600 ${path}`)

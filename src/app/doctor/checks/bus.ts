@@ -1,6 +1,6 @@
 import type { BusFacts } from '../../../infra/bus/inspect-bus.ts'
 import { errorMessage } from '../../../kernel/errors.ts'
-import { busHint } from '../../commands/bus-hint.ts'
+import { busRemedy } from '../../commands/bus-hint.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
 const NEARLY_FULL = 0.9
@@ -15,9 +15,8 @@ export const busCheck: Check = {
       const facts = await bus()
       return [server(facts), payload(facts), ...jetStream(facts)]
     } catch (error) {
-      const hint = busHint(config.bus.server.urls.reveal())
-      const remedy = hint ? `start it (${hint}), or change bus.server` : 'start it, or change bus.server'
-      return [fault(config.bus.server.text, `${errorMessage(error)}; events wait`, remedy)]
+      const { urls, text } = config.bus.server
+      return [fault(text, `${errorMessage(error)}; events wait`, busRemedy(urls.reveal(), error))]
     }
   },
 }

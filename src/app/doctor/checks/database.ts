@@ -1,8 +1,9 @@
 import { databaseLocation } from '../../../config/address-types.ts'
-import { errorMessage } from '../../../kernel/errors.ts'
+import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE } from '../../../kernel/time.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
 import { quickCheck } from '../../../store/quick-check.ts'
+import { explainDatabaseFailure } from '../../database.ts'
 import { fault, fine, skipped, warning, type Check, type DoctorParts, type CheckFinding } from '../check.ts'
 
 const INTEGRITY_MS = MINUTE
@@ -27,12 +28,21 @@ export const databaseCheck: Check = {
       return [
         await integrity(name, parts),
         schemaFinding(facts.schema),
-        ...Object.entries(facts.settings).map(([key, value]) => settingFinding(key, value)),
+        // The first start sets them.
+        ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
       ]
     } catch (error) {
-      return [fault(name, errorMessage(error), 'restore a backup (docs/guide/operating.md, Backups)')]
+      return [unusable(name, parts, error)]
     }
   },
+}
+
+function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckFinding {
+  if (error instanceof AppError && error.code === 'schema_too_new')
+    return fault(name, error.message, 'install that release, or restore the backup from before the upgrade')
+  const cause = error instanceof AppError ? (error.cause ?? error) : error
+  const { reason, remedy } = explainDatabaseFailure(loaded.config.database, cause)
+  return fault(name, reason, remedy)
 }
 
 async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFinding> {
@@ -56,6 +66,10 @@ function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckFindin
   if (unknown.length === 0) return fine('schema', newest)
   const names = unknown.map(({ name }) => name).join(', ')
   return warning('schema', `a newer release has added ${names}`, 'upgrade this program')
+}
+
+function settingFindings(settings: Readonly<Record<string, string>>): CheckFinding[] {
+  return Object.entries(settings).map(([key, value]) => settingFinding(key, value))
 }
 
 function settingFinding(key: string, value: string): CheckFinding {

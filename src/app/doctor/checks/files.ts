@@ -1,5 +1,7 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
+import { ConfigError } from '../../../config/config-error.ts'
+import { readJwtSecret } from '../../../config/secrets.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
@@ -23,7 +25,9 @@ export const filesCheck: Check = {
     if (userId !== undefined && userId !== 0 && userId !== root.uid)
       return [fault(dataDir, ownedBy(root), `run the platform and this command as the user ${root.uid}`)]
     const entries = [...entriesBelow(dataDir)]
-    const findings = [modeOfRoot(dataDir, root), ...entries.flatMap((entry) => faultsOf(entry, root))]
+    const faults = entries.flatMap((entry) => faultsOf(entry, root))
+    const findings = [modeOfRoot(dataDir, root), ...faults]
+    if (faults.length === 0 && !config.auth.jwtSecrets) findings.push(unusableSecret(dataDir))
     const problems = findings.filter((each) => each !== undefined)
     return problems.length > 0
       ? problems
@@ -49,13 +53,27 @@ function modeOfRoot(path: string, { mode }: Stats): CheckFinding | undefined {
 function faultsOf({ path, stats }: Entry, root: Stats): CheckFinding[] {
   const { mode, uid } = stats
   const findings: CheckFinding[] = []
-  if (uid !== root.uid)
-    findings.push(fault(path, ownedBy(stats), `run: chown --no-dereference ${root.uid}:${root.gid} ${path}`))
+  if (uid !== root.uid) {
+    const detail = `${ownedBy(stats)}, the directory to the user ${root.uid}`
+    findings.push(fault(path, detail, `run: chown --no-dereference ${root.uid}:${root.gid} ${path}`))
+  }
   if (!stats.isSymbolicLink() && (mode & OTHERS_WRITE) !== 0)
     findings.push(fault(path, `mode ${text(mode)}: every user can write to it`, `run: chmod o= ${path}`))
   if (path.endsWith('/jwt-secret') && (mode & GROUP_OR_OTHERS) !== 0)
     findings.push(fault(path, `mode ${text(mode)}: the platform refuses it`, `run: chmod 600 ${path}`))
   return findings
+}
+
+/** The platform does not start with a key that it refuses. */
+function unusableSecret(dataDir: string): CheckFinding | undefined {
+  try {
+    readJwtSecret(dataDir)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const [problem] = error.problems
+    return fault(join(dataDir, 'jwt-secret'), `is refused: ${problem?.got}`, `expected ${problem?.expected}`)
+  }
 }
 
 function ownedBy({ uid }: Stats): string {

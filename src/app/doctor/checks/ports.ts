@@ -33,8 +33,8 @@ async function examine(setting: string, address: ListenAddress): Promise<CheckFi
   if (running !== undefined) return fine(subject, `a platform answers: ${running}`)
   const code = await listenFailure(address)
   if (code === undefined) return fine(subject, 'free')
-  const reason = LISTEN_FAILURES[code] ?? code
-  return fault(subject, `${reason} (${code})`, `end what uses it (ss -ltnp), or change ${setting}`)
+  const { reason, remedy } = LISTEN_FAILURES[code] ?? { reason: code, remedy: 'remove the cause' }
+  return fault(subject, `${reason} (${code})`, `${remedy}, or change ${setting}`)
 }
 
 /** The part of `GET /health` that is shown. */

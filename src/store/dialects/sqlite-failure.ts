@@ -1,0 +1,70 @@
+import { accessSync, constants, existsSync, statfsSync, statSync, type StatsFs } from 'node:fs'
+import { dirname } from 'node:path'
+import { errorMessage } from '../../kernel/errors.ts'
+import { isDamaged } from './sqlite-errors.ts'
+
+/** Why a database file cannot be used, and what to do; both without a full stop. */
+export interface SqliteFailure {
+  readonly reason: string
+  readonly remedy: string
+}
+
+/** What the explanation asks the operating system. */
+interface FileSystem {
+  /** Throws an error with a code when this process has no such access. */
+  access(path: string, mode: number): void
+  space(path: string): Pick<StatsFs, 'blocks' | 'bavail'>
+}
+
+const FILE_SYSTEM: FileSystem = { access: accessSync, space: (path) => statfsSync(path) }
+
+const RESTORE = 'Stop the platform and restore the last backup: platform data restore FILE'
+const SEE_KERNEL = 'Look for errors of the disk in the log of the kernel (dmesg)'
+
+/**
+ * Explains an error of the database at that path. SQLite itself says only "unable to open database file" or "disk I/O
+ * error" for a wrong owner, a full disk and a read-only file system.
+ */
+export function explainSqliteFailure(path: string, error: unknown, system = FILE_SYSTEM): SqliteFailure {
+  const reason = errorMessage(error).replace(/\.$/, '')
+  if (isDamaged(error)) return { reason, remedy: RESTORE }
+  return unwritablePlace(path, system) ?? fullDisk(path, system) ?? { reason, remedy: SEE_KERNEL }
+}
+
+/** The first of the directory and the files of the database that this process cannot write. */
+function unwritablePlace(path: string, system: FileSystem): SqliteFailure | undefined {
+  const places = [dirname(path), path, `${path}-wal`, `${path}-shm`].filter((place) => existsSync(place))
+  for (const place of places) {
+    const code = accessFailure(place, system)
+    if (code === 'EROFS')
+      return { reason: `${place} is on a read-only file system`, remedy: `Make it writable. ${SEE_KERNEL}` }
+    if (code !== undefined) return wrongOwner(place, path)
+  }
+  return undefined
+}
+
+function accessFailure(place: string, { access }: FileSystem): string | undefined {
+  try {
+    access(place, constants.R_OK | constants.W_OK)
+    return undefined
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : errorMessage(error)
+  }
+}
+
+function wrongOwner(place: string, path: string): SqliteFailure {
+  const [user, group] = [process.getuid?.(), process.getgid?.()]
+  return {
+    reason: `this process runs as the user ${user} and cannot write ${place}, which belongs to the user ${statSync(place).uid}`,
+    remedy: `Run it as the owner of the files, or run as root: chown -R ${user}:${group} ${dirname(path)}`,
+  }
+}
+
+function fullDisk(path: string, { space }: FileSystem): SqliteFailure | undefined {
+  const directory = dirname(path)
+  if (!existsSync(directory)) return undefined
+  const { blocks, bavail } = space(directory)
+  // A file system without blocks, such as /proc, is not full.
+  if (blocks === 0 || bavail > 0) return undefined
+  return { reason: `the disk of ${directory} is full`, remedy: 'Make room on it' }
+}
