@@ -2,6 +2,7 @@
 // takes as long as the start of Node.js (measured with 26.10).
 const http = process.getBuiltinModule('node:http')
 
+// oxlint-disable-next-line import/no-default-export -- node:http has one
 export default http
 export const {
   Agent,
