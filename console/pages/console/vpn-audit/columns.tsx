@@ -1,7 +1,9 @@
 import { localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { userLabel } from '../user-names.ts'
 import { AUDIT_TONES, type AuditEntry } from './model.ts'
+import { reasonText } from './reason.ts'
 import type { vpnAuditWords } from './words.ts'
 
 export function auditColumns({
@@ -13,7 +15,9 @@ export function auditColumns({
     {
       key: 'user',
       title: fields.user_name,
-      cell: ({ user_name, user_id }) => <bdi>{user_name ?? user_id ?? unknown}</bdi>,
+      cell: ({ user_name, user_id }) => (
+        <bdi>{user_name ?? (user_id === null ? unknown : userLabel(user_id))}</bdi>
+      ),
     },
     {
       key: 'event',
@@ -31,7 +35,7 @@ export function auditColumns({
       key: 'reason',
       title: fields.reason,
       isWideOnly: true,
-      cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi>,
+      cell: ({ reason }) => <bdi>{reason === null ? '–' : reasonText(reason, userLabel)}</bdi>,
     },
     {
       key: 'at',
