@@ -48,16 +48,37 @@ export function localTime(time: string | null): string {
   return time === null ? '–' : times().format(Date.parse(time))
 }
 
+const DAY_MS = 86_400_000
+const YEAR_DAYS = 365.25
+
+// A span shorter than two years is too rough in years.
 const UNITS = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1_000],
+  { unit: 'year', ms: YEAR_DAYS * DAY_MS, fromMs: 2 * YEAR_DAYS * DAY_MS },
+  { unit: 'day', ms: DAY_MS, fromMs: DAY_MS },
+  { unit: 'hour', ms: 3_600_000, fromMs: 3_600_000 },
+  { unit: 'minute', ms: 60_000, fromMs: 60_000 },
+  { unit: 'second', ms: 1_000, fromMs: 0 },
 ] as const
 
 /** `3 minutes ago`, `in 2 hours`. */
 export function localDistance(time: string, now: number): string {
-  const ms = Date.parse(time) - now
-  const [unit, size] = UNITS.find(([, each]) => Math.abs(ms) >= each) ?? UNITS[3]
-  return distances().format(Math.trunc(ms / size), unit)
+  const distance = Date.parse(time) - now
+  const { unit, ms } = UNITS.find(({ fromMs }) => Math.abs(distance) >= fromMs) ?? UNITS[4]
+  return distances().format(Math.trunc(distance / ms), unit)
+}
+
+const SPANS = {
+  day: perLanguage(
+    (locale) => new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' }),
+  ),
+  year: perLanguage(
+    (locale) => new Intl.NumberFormat(locale, { style: 'unit', unit: 'year', unitDisplay: 'long' }),
+  ),
+} as const
+
+/** `20 days`, `99 years`: whole years from two years on. */
+export function localDays(days: number): string {
+  return Math.abs(days) < 2 * YEAR_DAYS
+    ? SPANS.day().format(days)
+    : SPANS.year().format(Math.trunc(days / YEAR_DAYS))
 }

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { Fragment, type ComponentChildren } from 'preact'
 
 export type Fact = readonly [name: string, value: ComponentChildren]
 
@@ -10,11 +10,21 @@ export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
       {shown.map(([name, value]) => (
         <div key={name}>
           <dt>
-            <bdi>{name}</bdi>
+            <bdi>{breakable(name)}</bdi>
           </dt>
           <dd>{typeof value === 'string' ? <bdi>{value}</bdi> : value}</dd>
         </div>
       ))}
     </dl>
   )
+}
+
+/** A long name of a program, such as `disk.free_bytes`, breaks behind its signs and not inside a word. */
+function breakable(name: string): ComponentChildren {
+  return name.split(/(?<=[._/-])/).map((part, index) => (
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
 }

@@ -1,4 +1,4 @@
-import { localNumber, localTime } from '../../../i18n/local.ts'
+import { localDays, localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { CERTIFICATE_TONES, type Certificate } from './model.ts'
@@ -19,7 +19,7 @@ export function certificateColumns({
       key: 'days_left',
       title: fields.days_left,
       isNumeric: true,
-      cell: ({ days_left }) => localNumber(days_left),
+      cell: ({ days_left }) => localDays(days_left),
     },
     {
       key: 'not_after',

@@ -1,4 +1,4 @@
-import { localNumber, localTime } from '../../../i18n/local.ts'
+import { localDays, localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
@@ -58,7 +58,8 @@ function CertificateFacts({ certificate }: CertificateProps) {
   return (
     <FactList
       facts={[
-        [fields.days_left, localNumber(certificate.days_left)],
+        [fields.not_after, localTime(certificate.not_after)],
+        [fields.days_left, localDays(certificate.days_left)],
         [fields.names, certificate.names.join('\n')],
         [fields.subject, certificate.subject],
         [fields.issuer, certificate.issuer],

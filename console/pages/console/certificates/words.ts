@@ -9,7 +9,7 @@ export const certificateWords = defineWords({
     fields: {
       name: 'Name',
       status: 'Status',
-      days_left: 'Days left',
+      days_left: 'Time left',
       not_before: 'Valid from',
       not_after: 'Valid until',
       expires_before: 'Ends before',
@@ -75,7 +75,7 @@ export const certificateWords = defineWords({
     fields: {
       name: '名称',
       status: '状态',
-      days_left: '剩余天数',
+      days_left: '剩余时间',
       not_before: '生效时间',
       not_after: '到期时间',
       expires_before: '到期早于',

@@ -1,4 +1,4 @@
-import { localDistance, localNumber, localTime } from '../../../i18n/local.ts'
+import { localDays, localDistance, localNumber, localTime } from '../../../i18n/local.ts'
 import { formatShare } from '../../../parts/format.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import type { Stat } from '../../../parts/stats.tsx'
@@ -104,22 +104,22 @@ const TEXTS: {
     value: localNumber(expiring + expired),
     note: [
       expired > 0 && expiredCertificates(localNumber(expired)),
-      first && firstToEnd(first.name, localNumber(first.days_left)),
+      first && firstToEnd(first.name, localDays(first.days_left)),
     ]
       .filter(Boolean)
       .join(' · '),
   }),
-  data_backups: ({ last }, { never, lasts }) =>
+  data_backups: ({ last }, { never, lasts, noDataBackup }) =>
     last === null
-      ? { value: never }
+      ? { value: never, note: noDataBackup }
       : { value: lasts[last.status], note: localTime(last.finished_at ?? last.created_at) },
-  night: ({ last }, { never, lasts, lastSuccess }) => {
-    if (last === null) return { value: never }
+  night: ({ last }, { never, lasts, lastSuccess, noNight }) => {
+    if (last === null) return { value: never, note: noNight }
     const { status, succeeded_at } = last
     return { value: lasts[status], note: succeeded_at === null ? '' : lastSuccess(localTime(succeeded_at)) }
   },
-  drill: ({ status, last_passed_at }, { never, drills, lastSuccess }) => ({
+  drill: ({ status, last_passed_at }, { never, drills, lastSuccess, noDrill }) => ({
     value: status === null ? never : drills[status],
-    note: last_passed_at === null ? '' : lastSuccess(localTime(last_passed_at)),
+    note: last_passed_at === null ? noDrill : lastSuccess(localTime(last_passed_at)),
   }),
 }

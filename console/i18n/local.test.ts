@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import { language } from './language.ts'
+import { localDays, localDistance } from './local.ts'
+
+afterEach(() => {
+  language.value = 'en'
+})
+
+test('a span of two years or more is in years, in both languages', () => {
+  const spans = [
+    [-3, '-3 days', '-3天'],
+    [1, '1 day', '1天'],
+    [730, '730 days', '730天'],
+    [731, '2 years', '2年'],
+    [36_198, '99 years', '99年'],
+  ] as const
+  for (const [days, en, zh] of spans) {
+    language.value = 'en'
+    assert.equal(localDays(days), en)
+    language.value = 'zh'
+    assert.equal(localDays(days), zh)
+  }
+})
+
+test('a distance is in its largest unit, and in years from two years on', () => {
+  const now = Date.parse('2026-01-31T02:00:00Z')
+  const distances = [
+    ['2026-01-31T01:59:40Z', '20 seconds ago'],
+    ['2026-01-31T04:00:00Z', 'in 2 hours'],
+    ['2025-01-01T02:00:00Z', '395 days ago'],
+    ['2016-01-31T02:00:00Z', '10 years ago'],
+  ] as const
+  for (const [time, text] of distances) assert.equal(localDistance(time, now), text)
+})
