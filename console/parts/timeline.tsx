@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { localTime } from '../i18n/local.ts'
+import { localNumber, localTime } from '../i18n/local.ts'
+import { partWords } from './part-words.ts'
 import type { Tone } from './status-badge.tsx'
 
 export interface TimelineEntry {
@@ -16,11 +17,28 @@ interface TimelineProps {
   readonly entries: readonly TimelineEntry[]
   /** Shown without entries. */
   readonly empty?: string
+  /** How many entries are shown at once; the others are behind a button. */
+  readonly most?: number | undefined
 }
 
 /** What happened to an object, in the order of the entries. */
-export function Timeline({ label, entries, empty = '' }: TimelineProps) {
+export function Timeline({ label, entries, empty = '', most = Infinity }: TimelineProps) {
   if (entries.length === 0) return <p class="muted">{empty}</p>
+  const others = entries.slice(most)
+  return (
+    <>
+      <EntryList label={label} entries={entries.slice(0, most)} />
+      {others.length > 0 && (
+        <details>
+          <summary>{partWords().moreEntries(localNumber(others.length))}</summary>
+          <EntryList label={label} entries={others} />
+        </details>
+      )}
+    </>
+  )
+}
+
+function EntryList({ label, entries }: Pick<TimelineProps, 'label' | 'entries'>) {
   return (
     <ol class="timeline" aria-label={label}>
       {entries.map(({ key, at, tone, title, note }) => (

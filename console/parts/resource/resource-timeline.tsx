@@ -11,16 +11,18 @@ export interface ResourceTimelineProps<Item> {
   readonly entryOf: (item: Item, index: number) => TimelineEntry
   /** Shown without entries. */
   readonly empty?: string
+  /** How many entries are shown at once; all of them if it is left out. */
+  readonly most?: number
 }
 
 /** What happened to an object, read by the id of the object. */
 export function ResourceTimeline<Item>(props: ResourceTimelineProps<Item>) {
-  const { title, source, id, entryOf, empty = '' } = props
+  const { title, source, id, entryOf, empty = '', most } = props
   const model = useResource(source, id)
   return (
     <Section title={title}>
       <ResourceView model={model}>
-        {({ items }) => <Timeline label={title} entries={items.map(entryOf)} empty={empty} />}
+        {({ items }) => <Timeline label={title} entries={items.map(entryOf)} empty={empty} most={most} />}
       </ResourceView>
     </Section>
   )

@@ -58,13 +58,17 @@ test('an alert is silenced for an hour, and the silence is ended', async (t) => 
   await dialog.getByLabel('Reason').fill('planned work')
   await dialog.getByRole('button', { name: 'Silence' }).click()
   await toast(page, 'The silence is created.').waitFor()
-  await page.keyboard.press('g')
-  await page.keyboard.press('s')
-  await page.getByRole('link', { name: 'planned work' }).click()
+  const until = { name: /^Silenced until / }
+  await drawer(page, 'The disk is full').getByRole('link', until).waitFor()
+  await assertLooks(page, 'alerts-silenced')
+  await page.getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('row').filter({ hasText: 'The disk is full' }).getByRole('link', until).click()
+  await drawer(page, 'planned work').getByText('Active').waitFor()
+  await assertLooks(page, 'silences-drawer')
   await drawer(page, 'planned work').getByRole('button', { name: 'End now' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'End now' }).click()
-  await drawer(page, 'planned work').getByText('Ended').waitFor()
-  await assertLooks(page, 'silences-drawer')
+  await toast(page, 'The silence has ended.').waitFor()
+  await page.getByText('No silence matches the filters.').waitFor()
 })
 
 test('a frozen alert is unfrozen', async (t) => {

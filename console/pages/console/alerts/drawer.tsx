@@ -13,17 +13,23 @@ import {
   type Alert,
   type AlertChange,
   type AlertDecision,
+  type SilenceFor,
 } from './model.ts'
+import { SilenceLink } from './silence-link.tsx'
 import { alertDecisions, alertHistory, alertResource } from './source.ts'
 import { alertWords } from './words.ts'
 
 export interface AlertDrawerProps {
   readonly id: string
+  readonly silenceFor: SilenceFor
   readonly onClose: () => void
 }
 
-/** One alert: what can be done about it, its history, and why people were notified. */
-export function AlertDrawer({ id, onClose }: AlertDrawerProps) {
+// The facts and the history stay in sight below them.
+const MOST_DECISIONS = 3
+
+/** One alert: what can be done about it, why people were notified, and its history. */
+export function AlertDrawer({ id, silenceFor, onClose }: AlertDrawerProps) {
   const { history, decisions, noDecisions: empty } = alertWords()
   const model = useResource(alertResource, id)
   return (
@@ -31,15 +37,17 @@ export function AlertDrawer({ id, onClose }: AlertDrawerProps) {
       {(alert) => (
         <>
           <AlertActions alert={alert} model={model} />
-          <AlertFacts alert={alert} />
-          <ResourceTimeline title={history} source={alertHistory} id={id} entryOf={historyEntry} />
+          <SilenceLink silence={silenceFor(alert)} />
           <ResourceTimeline
             title={decisions}
             source={alertDecisions}
             id={id}
             entryOf={decisionEntry}
             empty={empty}
+            most={MOST_DECISIONS}
           />
+          <AlertFacts alert={alert} />
+          <ResourceTimeline title={history} source={alertHistory} id={id} entryOf={historyEntry} />
         </>
       )}
     </ResourceDrawer>

@@ -2,10 +2,14 @@ import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
+import type { Silence } from '../silences/model.ts'
 
 export type Alert = AnswerOf<'getAlert'>
 export type AlertChange = AnswerOf<'getAlertHistory'>['items'][number]
 export type AlertDecision = AnswerOf<'listAlertDecisions'>['items'][number]
+
+/** The silence that covers an alert now. */
+export type SilenceFor = (alert: Alert) => Silence | undefined
 
 export const ALERT_TONES: Readonly<Record<Alert['status'], Tone>> = {
   firing: 'danger',
