@@ -16,6 +16,31 @@ export function userLabel(id: string): string {
   return (names.get(id) ?? readName(id)).value
 }
 
+// The most that the API answers at once.
+const MOST_USERS = 1_000
+
+const choices = signal<readonly string[]>([])
+let isReading = false
+
+/** The ids of the users among whom this user may choose, ordered by name. Only administrators may list the others. */
+export function userChoices(): readonly string[] {
+  const own = session.bearer.value?.id
+  if (!session.may('listUsers')) return own === undefined ? [] : [own]
+  if (!isReading) void readUsers()
+  return choices.value
+}
+
+/** Once in a visit: users have no events. After a failure it is tried again. */
+async function readUsers(): Promise<void> {
+  isReading = true
+  const result = await call('listUsers', { query: { limit: MOST_USERS } })
+  isReading = result.ok
+  if (!result.ok) return
+  const users = result.value.items.toSorted((a, b) => a.name.localeCompare(b.name))
+  for (const { id, name } of users) names.set(id, signal(name))
+  choices.value = users.map(({ id }) => id)
+}
+
 /** The id until the name is read, and for a user who was deleted. */
 function readName(id: string): Signal<string> {
   const name = signal(id)

@@ -48,13 +48,11 @@ interface FilterInputProps {
 }
 
 function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
-  if (filter.kind === 'choice') {
+  if (filter.kind === 'choice' || filter.kind === 'reference') {
     return (
       <select class="input" value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option value="">
-          {filter.preset === undefined ? partWords().all : labelOf(filter.name, filter.preset)}
-        </option>
-        {filter.values.map((each) => (
+        <option value="">{unfilteredLabel(filter, labelOf)}</option>
+        {choicesOf(filter, value).map((each) => (
           <option key={each} value={each}>
             {labelOf(filter.name, each)}
           </option>
@@ -81,4 +79,17 @@ function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
       onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
     />
   )
+}
+
+type ChoiceFilter = Extract<ListFilter, { kind: 'choice' | 'reference' }>
+
+function choicesOf(filter: ChoiceFilter, value: string): readonly string[] {
+  if (filter.kind === 'choice') return filter.values
+  const choices = filter.choices()
+  return value === '' || choices.includes(value) ? choices : [...choices, value]
+}
+
+function unfilteredLabel(filter: ChoiceFilter, labelOf: FilterBarProps['labelOf']): string {
+  const preset = filter.kind === 'choice' ? filter.preset : undefined
+  return preset === undefined ? partWords().all : labelOf(filter.name, preset)
 }

@@ -7,6 +7,12 @@ export type ListFilter =
       /** What the list shows without the filter, if that is not everything. */
       readonly preset?: string
     }
+  | {
+      readonly name: string
+      readonly kind: 'reference'
+      /** The ids to choose from; the address may have another one. */
+      readonly choices: () => readonly string[]
+    }
   | { readonly name: string; readonly kind: 'text' | 'time' }
 
 /** What is asked of a list, by the names of the API. */

@@ -56,8 +56,8 @@ test('the board shows each status, and follows the changes of others', async (t)
   await assertLooks(page, 'tickets-board')
 })
 
-test('a ticket is dragged to another status, and back with undo', async (t) => {
-  await createTicket('Move the printer')
+test('a ticket is dragged to another status, back with undo, and not over the change of another', async (t) => {
+  const id = await createTicket('Move the printer')
   const page = await world.open(t, 'tickets?view=board')
   const card = (status: string) => column(page, status).getByText('Move the printer')
   await card('Open').dragTo(column(page, 'In progress').getByRole('heading'))
@@ -65,6 +65,17 @@ test('a ticket is dragged to another status, and back with undo', async (t) => {
   await card('Open').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Undo' }).click()
   await card('Open').waitFor()
+  // The answer to this page comes from before the other one's change.
+  await page.route(`**/tickets/${id}`, async (route) => {
+    if (route.request().method() === 'PUT') await editTicket(id, { level: 'low' })
+    await route.continue()
+  })
+  await card('Open').dragTo(column(page, 'Resolved').getByRole('heading'))
+  const conflict = page.getByRole('alertdialog', { name: 'Changed in the meantime' })
+  await conflict.getByRole('row', { name: 'Status Resolved Open' }).waitFor()
+  await page.unroute(`**/tickets/${id}`)
+  await conflict.getByRole('button', { name: 'Apply my change anyway' }).click()
+  await card('Resolved').waitFor()
 })
 
 test('a conflict shows both versions, and the change can be applied anyway', async (t) => {
@@ -107,6 +118,8 @@ test('administrators see the names of users, the other roles their ids', async (
   ] as const) {
     const page = await world.open(t, `tickets/${id}`, { role })
     await page.getByRole('list', { name: 'Comments' }).getByText(label, { exact: true }).waitFor()
+    await page.getByLabel('Assignee').selectOption(role === 'admin' ? label : 'Me')
+    await page.getByText('No ticket matches the filters.').waitFor()
   }
 })
 

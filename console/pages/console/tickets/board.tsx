@@ -6,11 +6,11 @@ import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { session } from '../platform.ts'
+import { call, session } from '../platform.ts'
 import { TicketDrawer } from './drawer.tsx'
 import { LEVEL_TONES, TICKET_STATUSES, TICKET_TONES, type Ticket, type TicketStatus } from './model.ts'
-import { mayMove, moveTicket } from './move-ticket.ts'
 import { ticketList } from './source.ts'
+import { mayMove, useTicketMoves, type TicketMove } from './use-ticket-moves.tsx'
 import { ticketWords } from './words.ts'
 
 export interface TicketBoardProps {
@@ -22,16 +22,36 @@ export interface TicketBoardProps {
 /** The newest tickets of each status side by side. A ticket is dragged to another status; its drawer has buttons for that. */
 export function TicketBoard({ path, query, id }: TicketBoardProps) {
   const { hrefOf, close } = useSelectedItem(path, query)
-  const dragged = useSignal<Ticket | null>(null)
+  const dragged = useSignal<DraggedTicket | null>(null)
+  const { move, conflict } = useTicketMoves()
   return (
     <ListAndDetail detail={id !== undefined && <TicketDrawer key={id} id={id} onClose={close} />}>
       <div class="board">
         {TICKET_STATUSES.map((status) => (
-          <BoardColumn key={status} status={status} hrefOf={hrefOf} selected={id} dragged={dragged} />
+          <BoardColumn
+            key={status}
+            status={status}
+            hrefOf={hrefOf}
+            selected={id}
+            dragged={dragged}
+            move={move}
+          />
         ))}
       </div>
+      {conflict}
     </ListAndDetail>
   )
+}
+
+interface DraggedTicket {
+  readonly ticket: Ticket
+  /** Of the version that the user has begun to drag. A list has no versions, so it is read. */
+  readonly etag: Promise<string | null>
+}
+
+async function readVersion(id: string): Promise<string | null> {
+  const result = await call('getTicket', { path: { id } })
+  return result.ok ? result.etag : null
 }
 
 interface BoardColumnProps {
@@ -39,10 +59,11 @@ interface BoardColumnProps {
   readonly hrefOf: (id: string) => string
   readonly selected: string | undefined
   /** The ticket that the user drags. */
-  readonly dragged: Signal<Ticket | null>
+  readonly dragged: Signal<DraggedTicket | null>
+  readonly move: (move: TicketMove) => Promise<void>
 }
 
-function BoardColumn({ status, hrefOf, selected, dragged }: BoardColumnProps) {
+function BoardColumn({ status, hrefOf, selected, dragged, move }: BoardColumnProps) {
   const words = ticketWords()
   const query = useMemo(() => ({ status }), [status])
   const model = useListOf(ticketList, query)
@@ -50,9 +71,9 @@ function BoardColumn({ status, hrefOf, selected, dragged }: BoardColumnProps) {
   const failure = model.failure.value
   // A ticket that was moved leaves its column at once, before the column is read again.
   const tickets = page?.items.filter((ticket) => ticket.status === status) ?? []
-  const incoming = dragged.value !== null && mayMove(dragged.value, status) ? dragged.value : null
-  const drop = async (ticket: Ticket) => {
-    await moveTicket(ticket, status)
+  const incoming = dragged.value !== null && mayMove(dragged.value.ticket, status) ? dragged.value : null
+  const drop = async ({ ticket, etag }: DraggedTicket) => {
+    await move({ ticket, etag: await etag, to: status })
     await model.refresh()
   }
   return (
@@ -78,7 +99,9 @@ function BoardColumn({ status, hrefOf, selected, dragged }: BoardColumnProps) {
             ticket={ticket}
             href={hrefOf(ticket.id)}
             isSelected={ticket.id === selected}
-            onDrag={(isDragged) => (dragged.value = isDragged ? ticket : null)}
+            onDrag={(isDragged) =>
+              (dragged.value = isDragged ? { ticket, etag: readVersion(ticket.id) } : null)
+            }
           />
         ))}
       </ul>

@@ -38,14 +38,14 @@ export function TicketDrawer({ id, onClose }: TicketDrawerProps) {
 const TIMES = ['created_at', 'updated_at', 'resolved_at', 'closed_at'] as const
 
 function TicketFacts({ ticket }: { readonly ticket: TicketDetails }) {
-  const { fields, levels, nothing } = ticketWords()
+  const { fields, levels } = ticketWords()
   const { level, source, assignee, description } = ticket
   return (
     <FactList
       facts={[
         [fields.level, <StatusBadge tone={LEVEL_TONES[level]} label={levels[level]} />],
         [fields.source, source],
-        [fields.assignee, assignee === null ? nothing : userLabel(assignee)],
+        [fields.assignee, valueLabel('assignee', assignee)],
         [fields.created_by, userLabel(ticket.created_by)],
         ...TIMES.map((name) => [fields[name], ticket[name] && localTime(ticket[name])] as const),
         [fields.description, description],

@@ -1,4 +1,6 @@
+import type { ConflictField } from '../../../parts/conflict.tsx'
 import { userLabel } from '../user-names.ts'
+import type { TicketDetails, TicketEdit } from './model.ts'
 import { ticketWords } from './words.ts'
 
 /** The words for a level. */
@@ -9,8 +11,8 @@ export function levelLabel(level: string): string {
 
 /** The words for the value of a field in the history of a ticket. */
 export function valueLabel(field: string, value: string | null): string {
-  const { statuses, nothing } = ticketWords()
-  if (value === null) return nothing
+  const { statuses, nobody } = ticketWords()
+  if (value === null) return field === 'assignee' ? nobody : '–'
   if (field === 'level') return levelLabel(value)
   if (field === 'status' && value in statuses) return statuses[value as keyof typeof statuses]
   return field === 'assignee' ? userLabel(value) : value
@@ -20,4 +22,15 @@ export function valueLabel(field: string, value: string | null): string {
 export function fieldLabel(field: string): string {
   const { fields } = ticketWords()
   return field in fields ? fields[field as keyof typeof fields] : field
+}
+
+const COMPARED = ['status', 'level', 'title', 'assignee'] as const
+
+/** The fields of a change beside those of the current ticket. */
+export function comparedFields(body: TicketEdit, current: TicketDetails): readonly ConflictField[] {
+  return COMPARED.filter((name) => name in body).map((name) => ({
+    name: fieldLabel(name),
+    yours: valueLabel(name, body[name] ?? null),
+    theirs: valueLabel(name, current[name]),
+  }))
 }

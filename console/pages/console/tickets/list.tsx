@@ -1,7 +1,8 @@
 import { ListView } from '../../../parts/list/list-view.tsx'
+import { session } from '../platform.ts'
 import { ticketColumns } from './columns.tsx'
 import { TicketDrawer } from './drawer.tsx'
-import type { Ticket, TicketStatus } from './model.ts'
+import { valueLabel } from './labels.ts'
 import { ticketList } from './source.ts'
 import { ticketWords } from './words.ts'
 
@@ -19,7 +20,7 @@ export function TicketList({ path, id }: TicketListProps) {
       source={ticketList}
       words={words}
       labelOf={(name, value) =>
-        name === 'status' ? words.statuses[value as TicketStatus] : words.levels[value as Ticket['level']]
+        name === 'assignee' && value === session.bearer.value?.id ? words.me : valueLabel(name, value)
       }
       columns={ticketColumns(words)}
       icon="tickets"

@@ -1,11 +1,11 @@
 import type { LiveEvent } from '../../../api/event-stream.ts'
-import type { AnswerOf } from '../../../api/operations.ts'
-import type { ListFilter } from '../../../parts/list/list-query.ts'
+import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 
 export type Ticket = AnswerOf<'listTickets'>['items'][number]
 export type TicketDetails = AnswerOf<'getTicket'>
 export type TicketChange = AnswerOf<'getTicketHistory'>['items'][number]
+export type TicketEdit = BodyOf<'editTicket'>
 export type TicketStatus = Ticket['status']
 
 export const TICKET_STATUSES = ['open', 'in_progress', 'resolved', 'closed'] as const
@@ -32,13 +32,6 @@ export const LEVEL_TONES: Readonly<Record<Ticket['level'], Tone>> = {
   low: 'active',
   info: 'quiet',
 }
-
-export const TICKET_FILTERS: readonly ListFilter[] = [
-  { name: 'status', kind: 'choice', values: TICKET_STATUSES },
-  { name: 'level', kind: 'choice', values: Object.keys(LEVEL_TONES) },
-  { name: 'source', kind: 'text' },
-  { name: 'assignee', kind: 'text' },
-]
 
 /** The ticket that an event is about. */
 export function ticketIn({ data }: LiveEvent): TicketDetails | null {

@@ -2,14 +2,20 @@ import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
-import { TICKET_FILTERS, ticketIn, type Ticket, type TicketDetails } from './model.ts'
+import { userChoices } from '../user-names.ts'
+import { LEVEL_TONES, TICKET_STATUSES, ticketIn, type Ticket, type TicketDetails } from './model.ts'
 
 const PAGE_LENGTH = 50
 const PREFIX = 'ticket.'
 
 /** The list of the tickets, as the filters of the address say. */
 export const ticketList: ListSource<Ticket> = {
-  filters: TICKET_FILTERS,
+  filters: [
+    { name: 'status', kind: 'choice', values: TICKET_STATUSES },
+    { name: 'level', kind: 'choice', values: Object.keys(LEVEL_TONES) },
+    { name: 'source', kind: 'text' },
+    { name: 'assignee', kind: 'reference', choices: userChoices },
+  ],
   live,
   prefix: PREFIX,
   read: (query, signal) => call('listTickets', { query: { ...query, limit: PAGE_LENGTH } }, signal),

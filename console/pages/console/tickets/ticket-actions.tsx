@@ -1,16 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
-import type { BodyOf } from '../../../api/operations.ts'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange, type Change } from '../../../parts/resource/use-change.tsx'
 import { call, session } from '../platform.ts'
-import { fieldLabel, levelLabel, valueLabel } from './labels.ts'
-import { TICKET_MOVES, TICKET_TONES, type TicketDetails } from './model.ts'
+import { comparedFields, levelLabel } from './labels.ts'
+import { TICKET_MOVES, TICKET_TONES, type TicketDetails, type TicketEdit } from './model.ts'
 import { ticketWords } from './words.ts'
-
-type TicketEdit = BodyOf<'editTicket'>
 
 export interface TicketActionsProps {
   readonly ticket: TicketDetails
@@ -64,14 +61,4 @@ function changeOf(id: string, body: TicketEdit): Change<TicketDetails> {
     done: ticketWords().changed,
     compare: (current) => comparedFields(body, current),
   }
-}
-
-const COMPARED = ['status', 'level', 'title', 'assignee'] as const
-
-function comparedFields(body: TicketEdit, current: TicketDetails) {
-  return COMPARED.filter((name) => name in body).map((name) => ({
-    name: fieldLabel(name),
-    yours: valueLabel(name, body[name] ?? null),
-    theirs: valueLabel(name, current[name]),
-  }))
 }
