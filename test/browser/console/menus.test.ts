@@ -58,7 +58,8 @@ test('a menu is moved by keyboard alone, reviewed and saved', async (t) => {
   await row(page, 'Cart').and(page.locator('[aria-level="2"]')).waitFor()
   await page.getByRole('button', { name: 'Review and save' }).press('Enter')
   const review = page.getByRole('dialog', { name: 'These changes will be saved' })
-  await review.getByText('Home › Cart').first().waitFor()
+  await review.getByText('Cart (place 3) → Home › Cart (place 1)').waitFor()
+  await assertLooks(page, 'menus-review')
   assert.deepEqual(await savedTree(), ['home', 'products', 'cart'])
   await review.getByRole('button', { name: 'Save' }).press('Enter')
   await toast(page, 'The menus are saved.').waitFor()
@@ -100,6 +101,23 @@ test('a menu is added, refused at its field, edited, hidden and removed', async 
   await assertLooks(page, 'menus-draft')
   await save(page)
   assert.deepEqual(await savedTree(), ['home', 'products', 'new < products'])
+})
+
+test('a draft is kept while other pages are open, and the browser asks before it is lost', async (t) => {
+  await startTree()
+  const page = await world.open(t, 'menus/home')
+  const isAsked = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
+  await drawer(page, 'Home').getByRole('button', { name: 'Move down' }).click()
+  await row(page, 'Home').and(page.locator('[aria-posinset="2"]')).waitFor()
+  await page.getByRole('link', { name: 'Orders', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  assert.equal(await isAsked(), true)
+  await page.getByRole('link', { name: 'Menus', exact: true }).click()
+  await row(page, 'Home').and(page.locator('[aria-posinset="2"]')).waitFor()
+  await page.getByRole('button', { name: 'Discard' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click()
+  await row(page, 'Home').and(page.locator('[aria-posinset="1"]')).waitFor()
+  assert.equal(await isAsked(), false)
 })
 
 test('a conflict shows both versions; my change is made to the current one', async (t) => {

@@ -1,7 +1,7 @@
-import { localNumber } from '../../../i18n/local.ts'
 import { Conflict, type ConflictField } from '../../../parts/conflict.tsx'
 import { changedIds } from './draft.ts'
-import { rowsOf, titlesTo, type MenuNodes } from './tree.ts'
+import { placeText } from './place-text.ts'
+import type { MenuNodes } from './tree.ts'
 import type { DraftProps } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
 
@@ -26,9 +26,8 @@ function differenceOf(id: string, mine: MenuNodes, current: MenuNodes): Conflict
 /** A node in one line: where it is, its path, and whether it is hidden. */
 function describeNode(nodes: MenuNodes, id: string): string {
   const words = menuWords()
-  const row = rowsOf(nodes).find(({ node }) => node.id === id)
-  if (!row) return words.gone
-  const { path, icon, enabled } = row.node
-  const place = words.place(titlesTo(nodes, id).join(' › '), localNumber(row.index + 1))
-  return [place, path, icon, enabled ? null : words.hidden].filter(Boolean).join(' · ')
+  const node = nodes.find((each) => each.id === id)
+  if (!node) return words.gone
+  const { path, icon, enabled } = node
+  return [placeText(nodes, id), path, icon, enabled ? null : words.hidden].filter(Boolean).join(' · ')
 }

@@ -4,7 +4,7 @@ import { FactList } from '../../../parts/facts.tsx'
 import { describeFailure } from '../../../parts/failure-words.ts'
 import { Modal } from '../../../parts/modal.tsx'
 import { partWords } from '../../../parts/part-words.ts'
-import { titlesTo } from './tree.ts'
+import { changeText } from './place-text.ts'
 import type { DraftProps, DryRun } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
 
@@ -21,13 +21,12 @@ export function Review({ outcome, draft, current, onClose }: ReviewProps) {
     refused.value = await draft.save()
     if (!refused.value) onClose()
   }
-  const titleOf = (id: string) =>
-    titlesTo(draft.nodes, id).join(' › ') || titlesTo(current, id).join(' › ') || id
+  const textOf = (id: string) => changeText(current, draft.nodes, id)
   return (
     <Modal label={words.reviewTitle} onClose={onClose}>
       <h2 class="modal-title">{words.reviewTitle}</h2>
       {refused.value && <Refusal failure={refused.value} />}
-      {outcome.ok && <Outcome change={outcome.value} titleOf={titleOf} />}
+      {outcome.ok && <Outcome change={outcome.value} textOf={textOf} />}
       <div class="actions actions-end">
         <button class="button" type="button" onClick={onClose}>
           {partWords().cancel}
@@ -59,14 +58,14 @@ const OUTCOMES = ['created', 'updated', 'moved', 'deleted'] as const
 
 interface OutcomeProps {
   readonly change: AnswerOf<'editMenus'>
-  readonly titleOf: (id: string) => string
+  readonly textOf: (id: string) => string
 }
 
-function Outcome({ change, titleOf }: OutcomeProps) {
+function Outcome({ change, textOf }: OutcomeProps) {
   const words = menuWords()
   const groups = OUTCOMES.filter((name) => change[name].length > 0)
   if (groups.length === 0) return <p>{words.noChange}</p>
   return (
-    <FactList facts={groups.map((name) => [words.outcomes[name], change[name].map(titleOf).join('\n')])} />
+    <FactList facts={groups.map((name) => [words.outcomes[name], change[name].map(textOf).join('\n')])} />
   )
 }

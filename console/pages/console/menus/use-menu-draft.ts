@@ -4,15 +4,9 @@ import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
 import { changedIds, editOf, rebase } from './draft.ts'
+import { keepDraft, keptDraft } from './kept-draft.ts'
 import { titlesTo, type MenuNodes, type MenuTree } from './tree.ts'
 import { menuWords } from './words.ts'
-
-/** A tree that is not saved yet, and the version from which it comes. */
-interface Draft {
-  readonly base: MenuNodes
-  readonly etag: string | null
-  readonly nodes: MenuNodes
-}
 
 /** What a dry run has answered. */
 export type DryRun = ApiResult<AnswerOf<'editMenus'>>
@@ -35,12 +29,11 @@ export interface MenuDraft {
   readonly rebaseDraft: () => void
 }
 
-/** The draft of a tree: it is kept while the tree changes, until it is saved or discarded. */
+/** The draft of a tree: it is kept while the tree changes and other pages are open, until it is saved or discarded. */
 export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
-  const draft = useSignal<Draft | null>(null)
   const isConflict = useSignal(false)
   const current = model.value.value?.items ?? []
-  const { base, etag, nodes } = draft.value ?? { base: current, etag: model.etag, nodes: current }
+  const { base, etag, nodes } = keptDraft() ?? { base: current, etag: model.etag, nodes: current }
   const send = async (wanted: MenuNodes, isDry: boolean) => {
     const body = { ...editOf(base, wanted), ...(isDry && { dry_run: true }) }
     const result = await call('editMenus', { body, ifMatch: etag })
@@ -52,7 +45,7 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
     isConflict.value = true
   }
   const discard = () => {
-    draft.value = null
+    keepDraft(null)
     isConflict.value = false
   }
   const save = async () => {
@@ -68,12 +61,12 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
     isChanged: changedIds(base, nodes).length > 0,
     isConflict: isConflict.value,
     version: model.etag,
-    change: (wanted) => (draft.value = { base, etag, nodes: wanted }),
+    change: (wanted) => keepDraft(changedIds(base, wanted).length > 0 ? { base, etag, nodes: wanted } : null),
     discard,
     check: (wanted) => send(wanted, true),
     save,
     rebaseDraft() {
-      draft.value = { base: current, etag: model.etag, nodes: rebase(base, nodes, current) }
+      keepDraft({ base: current, etag: model.etag, nodes: rebase(base, nodes, current) })
       isConflict.value = false
     },
   }

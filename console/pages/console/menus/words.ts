@@ -40,6 +40,7 @@ export const menuWords = defineWords({
     top: 'At the top',
     gone: 'Does not exist',
     place: (path: string, place: string) => `${path} (place ${place})`,
+    fromTo: (from: string, to: string) => `${from} → ${to}`,
     notListed: 'There is no such menu.',
   },
   zh: {
@@ -74,6 +75,7 @@ export const menuWords = defineWords({
     top: '顶层',
     gone: '不存在',
     place: (path, place) => `${path}（第 ${place} 位）`,
+    fromTo: (from, to) => `${from} → ${to}`,
     notListed: '菜单不存在。',
   },
 })
