@@ -29,6 +29,8 @@ export interface ConsolePage {
   readonly operation: OperationName
   /** Typed after `g`. */
   readonly key: string
+  /** Other words by which people look for it, in every language. */
+  readonly keywords: string
   /** Loaded when the page is opened. It gets the part of the path behind the name as `id`. */
   readonly component: (props: ViewProps) => preact.VNode
 }
@@ -41,6 +43,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'overview',
     operation: 'getOverview',
     key: 'w',
+    keywords: 'home start dashboard status health 首页 概览 仪表盘 状态',
     component: lazy(async () => (await import('./overview/page.tsx')).OverviewPage),
   },
   {
@@ -49,6 +52,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'orders',
     operation: 'listOrders',
     key: 'o',
+    keywords: 'sales purchases payments shop 订单 销售 付款',
     component: lazy(async () => (await import('./orders/page.tsx')).OrdersPage),
   },
   {
@@ -57,6 +61,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'messages',
     operation: 'listMessages',
     key: 'm',
+    keywords: 'events queue outbox bus nats dead letters 消息 事件 队列 死信',
     component: lazy(async () => (await import('./messages/page.tsx')).MessagesPage),
   },
   {
@@ -65,6 +70,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'alerts',
     operation: 'listAlerts',
     key: 'a',
+    keywords: 'alarms incidents warnings notifications robot 告警 报警 通知',
     component: lazy(async () => (await import('./alerts/page.tsx')).AlertsPage),
   },
   {
@@ -73,6 +79,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'mute',
     operation: 'listSilences',
     key: 's',
+    keywords: 'mute muted snooze quiet maintenance alerts 静默 屏蔽 维护',
     component: lazy(async () => (await import('./silences/page.tsx')).SilencesPage),
   },
   {
@@ -81,6 +88,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'heart',
     operation: 'listHeartbeats',
     key: 'h',
+    keywords: 'beats cron jobs dead man switch missed monitor 心跳 定时任务 监控',
     component: lazy(async () => (await import('./heartbeats/page.tsx')).HeartbeatsPage),
   },
   {
@@ -89,6 +97,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'tickets',
     operation: 'listTickets',
     key: 't',
+    keywords: 'issues tasks todo board comments support 工单 任务 看板',
     component: lazy(async () => (await import('./tickets/page.tsx')).TicketsPage),
   },
   {
@@ -97,6 +106,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'commands',
     operation: 'listCommands',
     key: 'c',
+    keywords: 'run execute scripts actions jobs 命令 运行 脚本',
     component: lazy(async () => (await import('./commands/page.tsx')).CommandsPage),
   },
   {
@@ -105,6 +115,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'executions',
     operation: 'listExecutions',
     key: 'x',
+    keywords: 'runs history output approvals approve reject jobs 执行 运行记录 审批 批准 输出',
     component: lazy(async () => (await import('./executions/page.tsx')).ExecutionsPage),
   },
   {
@@ -113,6 +124,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'menus',
     operation: 'getMenus',
     key: 'n',
+    keywords: 'navigation tree categories shop 菜单 导航 分类',
     component: lazy(async () => (await import('./menus/page.tsx')).MenusPage),
   },
   {
@@ -121,6 +133,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'certificates',
     operation: 'listCertificates',
     key: 'k',
+    keywords: 'tls ssl https pem expiry 证书 到期',
     component: lazy(async () => (await import('./certificates/page.tsx')).CertificatesPage),
   },
   {
@@ -129,6 +142,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'dataBackups',
     operation: 'listDataBackups',
     key: 'b',
+    keywords: 'snapshots restore export database copy 数据备份 恢复 快照',
     component: lazy(async () => (await import('./data-backups/page.tsx')).DataBackupsPage),
   },
   {
@@ -137,6 +151,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'tunnels',
     operation: 'listVpnSessions',
     key: 'v',
+    keywords: 'tunnels gateway connections clients online pool addresses 隧道 网关 连接 在线',
     component: lazy(async () => (await import('./vpn-sessions/page.tsx')).VpnSessionsPage),
   },
   {
@@ -145,6 +160,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'audit',
     operation: 'listVpnAudit',
     key: 'i',
+    keywords: 'log trail sign-ins logins refused denied tunnels 审计 日志 登录 拒绝',
     component: lazy(async () => (await import('./vpn-audit/page.tsx')).VpnAuditPage),
   },
   {
@@ -153,6 +169,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'telemetry',
     operation: 'listTelemetryAgents',
     key: 'e',
+    keywords: 'agents sensors measurements metrics values devices 遥测 代理 传感器 指标',
     component: lazy(async () => (await import('./telemetry/page.tsx')).TelemetryPage),
   },
   {
@@ -161,6 +178,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'users',
     operation: 'listUsers',
     key: 'u',
+    keywords: 'accounts people roles passwords permissions admin 用户 账户 角色 密码 权限',
     component: lazy(async () => (await import('./users/page.tsx')).UsersPage),
   },
   {
@@ -169,6 +187,7 @@ export const PAGES: readonly ConsolePage[] = [
     icon: 'settings',
     operation: 'getConfig',
     key: ',',
+    keywords: 'configuration config environment options secrets 设置 配置 环境变量',
     component: lazy(async () => (await import('./settings/page.tsx')).SettingsPage),
   },
 ]

@@ -1,11 +1,13 @@
 import type { Signal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
 import { language, LANGUAGE_NAMES, LANGUAGES } from '../../i18n/language.ts'
-import { useActions } from '../../parts/actions/actions.ts'
+import { useActions, type Action } from '../../parts/actions/actions.ts'
+import { addressOf } from '../../parts/list/list-query.ts'
 import type { ConsolePage } from './pages.ts'
 import { pathOf } from './view.ts'
 import { session } from './platform.ts'
 import { chooseLanguage, chooseTheme, theme, THEMES } from './preferences.ts'
+import { ME, SAVED_VIEWS } from './saved-views.ts'
 import { shellWords } from './shell-words.ts'
 
 /** What may be in front of the page. */
@@ -19,9 +21,11 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
     return [
       ...pages.map((page) => ({
         title: words.goTo(page.title()),
+        keywords: page.keywords,
         keys: `g ${page.key}`,
         run: () => route(pathOf(page)),
       })),
+      ...viewActions(pages, route),
       { title: words.openPalette, keys: 'Ctrl-k', isKeyOnly: true, run: () => (overlay.value = 'palette') },
       { title: words.showKeys, keys: '?', run: () => (overlay.value = 'keys') },
       ...LANGUAGES.filter((each) => each !== language.value).map((each) => ({
@@ -34,5 +38,16 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
       })),
       { title: words.signOut, run: () => session.signOut() },
     ]
+  })
+}
+
+/** The views of the pages that the user may open. */
+function viewActions(pages: readonly ConsolePage[], route: (address: string) => void): readonly Action[] {
+  const names = new Set(pages.map(({ name }) => name))
+  const me = session.bearer.value?.id ?? ''
+  return SAVED_VIEWS.filter(({ page }) => names.has(page)).map(({ page, title, query, keywords }) => {
+    const filled = Object.entries(query).map(([name, value]) => [name, value === ME ? me : value])
+    const address = addressOf(pathOf({ name: page }), Object.fromEntries(filled))
+    return { title: title(), keywords, run: () => route(address) }
   })
 }

@@ -23,6 +23,17 @@ test('after a pause a sequence begins again', () => {
   assert.equal(pressed(['g', 'o'], 2_000), '- | o')
 })
 
+test('an action is found by its keywords, behind the titles', () => {
+  const actions = [
+    { title: 'Go to Executions', keywords: 'runs approval 审批', run: () => undefined },
+    { title: 'Request approval', run: () => undefined },
+  ]
+  const titles = (text: string) => matchActions(actions, text).map(({ title }) => title)
+  assert.deepEqual(titles('Appro'), ['Request approval', 'Go to Executions'])
+  assert.deepEqual(titles('go approval'), ['Go to Executions'])
+  assert.deepEqual(titles('审批'), ['Go to Executions'])
+})
+
 test('an action matches with each word of the text; the beginning counts most', () => {
   const actions = ['New order', 'Go to Orders', 'Orders of today'].map((title) => ({
     title,

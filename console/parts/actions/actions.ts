@@ -3,6 +3,8 @@ import { useEffect, useRef } from 'preact/hooks'
 /** Something that the user can do: from the command palette, and by keys if it has some. */
 export interface Action {
   readonly title: string
+  /** Other words by which people look for it, in every language. */
+  readonly keywords?: string
   /** One key (`/`), or several one after the other (`g o`). */
   readonly keys?: string
   /** Not in the command palette: it is meaningful only by its key. */

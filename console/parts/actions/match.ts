@@ -1,9 +1,19 @@
 import type { Action } from './actions.ts'
 
-/** The actions whose titles contain every word of the text; first the titles that begin with its first word. */
+/**
+ * The actions whose titles or keywords contain every word of the text: first the titles that begin with its first word, then
+ * the other titles, and last what only the keywords match.
+ */
 export function matchActions(actions: readonly Action[], text: string): readonly Action[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const matching = actions.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
-  const begins = ({ title }: Action) => title.toLowerCase().startsWith(words[0] ?? '')
-  return [...matching.filter(begins), ...matching.filter((action) => !begins(action))]
+  return [0, 1, 2].flatMap((rank) => actions.filter((action) => rankOf(action, words) === rank))
+}
+
+/** Undefined for an action that does not match. */
+function rankOf({ title, keywords = '' }: Action, words: readonly string[]): number | undefined {
+  const lowerTitle = title.toLowerCase()
+  const all = `${lowerTitle} ${keywords.toLowerCase()}`
+  if (!words.every((word) => all.includes(word))) return undefined
+  if (lowerTitle.startsWith(words[0] ?? '')) return 0
+  return words.every((word) => lowerTitle.includes(word)) ? 1 : 2
 }

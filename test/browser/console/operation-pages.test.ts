@@ -38,6 +38,24 @@ test('the start page is the overview, and empty pages say so in both languages',
   await assertLooks(page, 'telemetry-empty')
 })
 
+const FOUND = [
+  { text: 'appro', address: '/executions?status=awaiting_approval' },
+  { text: 'dead', address: '/messages?status=dead' },
+  { text: '心跳', address: '/heartbeats' },
+  { text: 'mute', address: '/silences' },
+] as const
+
+test('the palette finds pages and filtered views by the words that people type', async (t) => {
+  const page = await world.open(t, 'overview')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  for (const { text, address } of FOUND) {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Go to or do' }).fill(text)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/console${address}`)
+  }
+})
+
 test('the overview shows the state of the parts, and follows the changes', async (t) => {
   await post('/orders', { order_id: 'seen-1', platform: 'shop', amount_cents: 4_990 })
   await post('/alerts/report', { source: 'shop.web', title: 'The shop is slow', level: 'HIGH' })
@@ -47,6 +65,7 @@ test('the overview shows the state of the parts, and follows the changes', async
   await parts.getByText('1 critical').waitFor()
   await parts.getByText('1 high').waitFor()
   await parts.getByText(/^the oldest: /).waitFor()
+  await parts.getByText('"platform backup install" sets it up').waitFor()
   const pending = page.getByRole('row', { name: /^Pending 1 1/ })
   await pending.getByRole('img', { name: 'Pending: 1 in the period' }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
@@ -122,6 +141,7 @@ test('a VPN session is disconnected, and the audit trail has it', async (t) => {
   await page.keyboard.press('i')
   await row(page, 'vera').getByText('Closed').waitFor()
   await row(page, 'vera').filter({ hasText: 'Closed' }).getByRole('link').press('Enter')
+  await drawer(page, 'vera').getByText('Disconnected by you').waitFor()
   await drawer(page, 'vera').getByText('laptop').waitFor()
   await assertLooks(page, 'vpn-audit-drawer')
 })
