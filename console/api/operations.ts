@@ -61,7 +61,7 @@ export function createCaller({ fetch, token, onRefused }: CallerDeps): CallOpera
   }
 }
 
-const UNREACHABLE: ApiFailure = {
+export const UNREACHABLE: ApiFailure = {
   status: 0,
   code: 'unreachable',
   message: 'The platform cannot be reached.',
@@ -92,7 +92,8 @@ export function toHttp(name: OperationName, request: AnyRequest, token: string |
   }
 }
 
-function toFailure(status: number, body: unknown, retryAfter: string | null): ApiFailure {
+/** Why an answer with this status and body is a failure. */
+export function toFailure(status: number, body: unknown, retryAfter: string | null): ApiFailure {
   const { code, details } = typeof body === 'object' && body !== null ? (body as Partial<ApiFailure>) : {}
   return {
     status,

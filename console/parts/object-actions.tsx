@@ -3,6 +3,8 @@ import { StatusBadge, type StatusBadgeProps } from './status-badge.tsx'
 
 export interface ObjectAction {
   readonly title: string
+  /** Shown in place of the title while the action runs; the button stays the same and keeps the focus. */
+  readonly runningTitle?: string | undefined
   readonly isDestructive?: boolean
   readonly run: () => unknown
 }
@@ -22,14 +24,14 @@ export function ObjectActions({ status, actions, children }: ObjectActionsProps)
   return (
     <div class="actions">
       {status && <StatusBadge {...status} />}
-      {allowed.map(({ title, isDestructive, run }) => (
+      {allowed.map(({ title, runningTitle, isDestructive, run }) => (
         <button
           key={title}
           class={isDestructive ? 'button button-danger' : 'button'}
           type="button"
           onClick={() => void run()}
         >
-          {title}
+          {runningTitle ?? title}
         </button>
       ))}
       {children}

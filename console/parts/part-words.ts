@@ -37,6 +37,8 @@ export const partWords = defineWords({
     yes: 'Yes',
     no: 'No',
     fromFile: 'From a file',
+    download: 'Download',
+    downloading: 'Downloading …',
   },
   zh: {
     loading: '加载中……',
@@ -73,5 +75,7 @@ export const partWords = defineWords({
     yes: '是',
     no: '否',
     fromFile: '从文件读取',
+    download: '下载',
+    downloading: '正在下载……',
   },
 })

@@ -1,4 +1,5 @@
 import { browserTiming } from '../../api/browser.ts'
+import { createDownloader } from '../../api/download.ts'
 import { keptToken } from '../../api/kept-token.ts'
 import { LiveEvents } from '../../api/live.ts'
 import { createCaller } from '../../api/operations.ts'
@@ -10,8 +11,13 @@ const onRefused = (token: string) => session.refuse(token)
 /** Who uses this page. */
 export const session = new ConsoleSession(keptToken)
 
+const caller = { fetch: fetchHere, token: () => session.token.peek(), onRefused }
+
 /** Calls the API as the user. */
-export const call = createCaller({ fetch: fetchHere, token: () => session.token.peek(), onRefused })
+export const call = createCaller(caller)
+
+/** Fetches a file as the user. */
+export const download = createDownloader(caller)
 
 /** The events that the user may read. */
 export const live = new LiveEvents({ fetch: fetchHere, wait: browserTiming.wait, onRefused })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { CERTIFICATE, freshCertificate } from '../../support/certificate-sample.ts'
 import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
 
@@ -13,6 +14,15 @@ async function create(path: string, body: object): Promise<string> {
   const answer = await world.platform.call('POST', path, { body })
   assert.ok(answer.ok, `${path}: ${answer.status}`)
   return ((await answer.json()) as { id: string }).id
+}
+
+/** What the button "Download" saves. */
+async function downloadedText(page: Page, shown: Locator): Promise<string> {
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    shown.getByRole('button', { name: 'Download' }).press('Enter'),
+  ])
+  return readFileSync(await saved.path(), 'latin1')
 }
 
 const EMPTY = [
@@ -47,6 +57,7 @@ test('a certificate is refused at its field, read from a file, revoked and delet
   await dialog.getByRole('button', { name: 'Register' }).click()
   const shown = drawer(page, 'shop.example.com')
   await shown.getByText('It is signed with its own key.').waitFor()
+  assert.equal(await downloadedText(page, shown), CERTIFICATE)
   await assertLooks(page, 'certificates-drawer')
   await shown.getByRole('button', { name: 'Revoke' }).click()
   await page.getByRole('dialog').getByLabel('Reason').fill('the key was lost')
@@ -86,6 +97,7 @@ test('a backup is started, followed to its end by another browser, and deleted b
   await shown.getByText('Rows by table').press('Enter')
   await shown.getByText('platform data restore').waitFor()
   await shown.getByText('you', { exact: true }).waitFor()
+  assert.match(await downloadedText(page, shown), /^SQLite format 3/)
   await assertLooks(page, 'data-backups-drawer')
   await shown.getByRole('button', { name: 'Delete' }).press('Enter')
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).press('Enter')

@@ -5,7 +5,8 @@ import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
-import { call, session } from '../platform.ts'
+import { useDownload } from '../../../parts/use-download.ts'
+import { call, download, session } from '../platform.ts'
 import { CERTIFICATE_TONES, type Certificate } from './model.ts'
 import { certificateWords } from './words.ts'
 
@@ -21,6 +22,7 @@ export function CertificateActions({ certificate, model, onDeleted }: Certificat
   const isRevoking = useSignal(false)
   const { apply } = useChange(model)
   const { id, name, status } = certificate
+  const save = useDownload(() => download('getCertificatePem', { path: { id } }))
   const close = () => (isRevoking.value = false)
   const remove = () => {
     const { removeText: text, remove: action, removed: done } = words
@@ -35,6 +37,7 @@ export function CertificateActions({ certificate, model, onDeleted }: Certificat
     <ObjectActions
       status={{ tone: CERTIFICATE_TONES[status], label: words.statuses[status] }}
       actions={[
+        session.may('getCertificatePem') && save,
         status !== 'revoked' &&
           session.may('revokeCertificate') && {
             title: words.revoke,

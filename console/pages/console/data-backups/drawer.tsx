@@ -5,7 +5,8 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
-import { call, session } from '../platform.ts'
+import { useDownload } from '../../../parts/use-download.ts'
+import { call, download, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { BACKUP_TONES, restoreCommand, type DataBackup } from './model.ts'
 import { backupResource } from './source.ts'
@@ -54,6 +55,7 @@ interface BackupActionsProps extends BackupProps {
 
 function BackupActions({ backup: { id, status }, onDeleted }: BackupActionsProps) {
   const words = dataBackupWords()
+  const save = useDownload(() => download('getDataBackupFile', { path: { id } }))
   const remove = () => {
     const { removeTitle: title, removeText: text, remove: action, removed: done } = words
     return sendChange({
@@ -67,6 +69,7 @@ function BackupActions({ backup: { id, status }, onDeleted }: BackupActionsProps
     <ObjectActions
       status={{ tone: BACKUP_TONES[status], label: words.statuses[status] }}
       actions={[
+        status === 'completed' && session.may('getDataBackupFile') && save,
         status !== 'running' &&
           session.may('deleteDataBackup') && { title: words.remove, isDestructive: true, run: remove },
       ]}
