@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { useActions } from './actions/actions.ts'
 import { Icon } from './icon.tsx'
 import { partWords } from './part-words.ts'
 
@@ -12,6 +13,8 @@ export interface DrawerProps {
 /** One object beside its list, and in front of it where the window is narrow. It takes the focus when it opens. */
 export function Drawer({ title, onClose, children }: DrawerProps) {
   const heading = useRef<HTMLHeadingElement>(null)
+  // Also when the button that had the focus is gone.
+  useActions(() => [{ title: partWords().close, keys: 'Escape', isKeyOnly: true, run: onClose }])
   useEffect(() => heading.current?.focus({ preventScroll: true }), [title])
   return (
     <section

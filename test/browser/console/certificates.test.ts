@@ -68,6 +68,27 @@ test('a certificate is refused at its field, read from a file, revoked and delet
   await page.getByText('No certificate is registered.').waitFor()
 })
 
+test('a certificate is registered and revoked by keyboard alone', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('k')
+  await page.getByRole('button', { name: 'Register a certificate' }).waitFor()
+  await page.keyboard.press('n')
+  await page.getByRole('dialog').getByLabel('Name').and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('by keyboard')
+  await page.keyboard.press('Tab')
+  await page.keyboard.insertText(freshCertificate())
+  await page.getByRole('dialog').getByRole('button', { name: 'Register' }).press('Enter')
+  const shown = drawer(page, 'by keyboard')
+  await shown.getByRole('button', { name: 'Revoke' }).press('Enter')
+  await page.getByRole('dialog', { name: 'Revoke' }).getByLabel('Reason').press('x')
+  await page.getByRole('dialog', { name: 'Revoke' }).getByRole('button', { name: 'Revoke' }).press('Enter')
+  await shown.getByRole('list', { name: 'History' }).getByText('x', { exact: true }).waitFor()
+  await page.keyboard.press('Escape')
+  await shown.waitFor({ state: 'detached' })
+})
+
 test('a certificate that another one replaces leads to it, and a reader changes nothing', async (t) => {
   const id = await create('/certificates', { name: HOSTILE.slice(0, 90), pem: freshCertificate() })
   await create('/certificates', { name: 'the newer one', pem: freshCertificate(2127) })

@@ -140,16 +140,23 @@ const LOOKS = [
 
 /** Looks at the page wide and light, then narrow and dark: axe finds nothing, and nothing is wider than the window. */
 export async function assertLooks(page: Page, name: string): Promise<void> {
-  for (const { viewport, colorScheme } of LOOKS) {
-    await page.setViewportSize(viewport)
-    await page.emulateMedia({ colorScheme })
-    const look = `${name}-${viewport.width}-${colorScheme}`
-    await takePicture(page, look)
-    assert.equal(await sidewaysScroll(page), 0, look)
-    assert.deepEqual(await axeViolations(page), [], look)
-  }
+  for (const look of LOOKS) await assertLook(page, name, look)
   await page.setViewportSize(WIDE)
   await page.emulateMedia({ colorScheme: 'light' })
+}
+
+/** Looks at the page once: wide and light unless another look is given. */
+export async function assertLook(
+  page: Page,
+  name: string,
+  { viewport, colorScheme }: (typeof LOOKS)[number] = LOOKS[0],
+): Promise<void> {
+  await page.setViewportSize(viewport)
+  await page.emulateMedia({ colorScheme })
+  const look = `${name}-${viewport.width}-${colorScheme}`
+  await takePicture(page, look)
+  assert.equal(await sidewaysScroll(page), 0, look)
+  assert.deepEqual(await axeViolations(page), [], look)
 }
 
 /** Only for people who want to see the pages: `SCREENSHOTS=directory`. */

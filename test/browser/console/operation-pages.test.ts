@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { scopeOf } from '../../support/scope.ts'
-import { assertLooks, consoleWorld, HOSTILE, PASSWORD } from './console-world.ts'
+import { assertLook, assertLooks, consoleWorld, HOSTILE, PASSWORD } from './console-world.ts'
 
 const world = consoleWorld()
 
@@ -223,5 +223,45 @@ test('a list that cannot be read is described, and read again', async (t) => {
     await page.getByRole('alert').waitFor({ state: 'detached' })
     await page.getByRole('heading', { level: 1 }).waitFor()
     assert.ok(page.url().endsWith(`/console/${name}`))
+  }
+})
+
+const EMPTY = { status: 200, json: { items: [], next_cursor: null } }
+const FAILED = {
+  status: 503,
+  json: { code: 'store_unavailable', message: 'The database is unavailable; retry.' },
+}
+
+/** The states of pages at which no other test looks. */
+const STATES = [
+  { title: 'Messages', key: 'm', path: '/messages?*', states: [EMPTY, FAILED] },
+  { title: 'Silences', key: 's', path: '/alerts/silences?*', states: [FAILED] },
+  { title: 'Heartbeats', key: 'h', path: '/alerts/heartbeats?*', states: [FAILED] },
+  { title: 'Commands', key: 'c', path: '/commands?*', states: [EMPTY, FAILED] },
+  { title: 'Executions', key: 'x', path: '/commands/executions?*', states: [EMPTY, FAILED] },
+  { title: 'Menus', key: 'n', path: '/menus?*', states: [EMPTY, FAILED] },
+  { title: 'Certificates', key: 'k', path: '/certificates?*', states: [EMPTY, FAILED] },
+  { title: 'Data backups', key: 'b', path: '/data/backups?*', states: [EMPTY, FAILED] },
+  { title: 'VPN sessions', key: 'v', path: '/vpn/sessions?*', states: [EMPTY, FAILED] },
+  { title: 'VPN audit', key: 'i', path: '/vpn/audit?*', states: [EMPTY, FAILED] },
+  { title: 'Telemetry', key: 'e', path: '/api/v1/telemetry/agents?*', states: [FAILED] },
+  { title: 'Users', key: 'u', path: '/users?*', states: [FAILED] },
+  { title: 'Settings', key: ',', path: '/config', states: [FAILED] },
+  { title: 'Overview', key: 'w', path: '/overview', states: [FAILED] },
+] as const
+
+test('axe finds nothing on a page that is empty or failed', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  for (const state of [EMPTY, FAILED]) {
+    for (const { title, key, path } of STATES.filter(({ states }) => states.some((each) => each === state))) {
+      await page.route(`${world.platform.url}${path}`, (route) => route.fulfill(state))
+      await page.keyboard.press('g')
+      await page.keyboard.press(key)
+      await page.getByRole('heading', { level: 1, name: title }).waitFor()
+      await page.locator('.state-title').first().waitFor()
+      await assertLook(page, `${title}-${state.status}`)
+    }
+    await page.unrouteAll()
   }
 })

@@ -29,7 +29,7 @@ export const overviewWords = defineWords({
     firstToEnd: (name: string, days: string) => `${name}: ${days} left`,
     never: 'None yet',
     noDataBackup: 'Start one on its page, or set data.backup_every.',
-    noNight: 'No night was reported. "platform backup install" sets it up (docs/guide/nightly.md).',
+    noNight: 'No run was reported. "platform backup install" sets it up (docs/guide/nightly.md).',
     noDrill: '"platform backup restore --latest" runs one (docs/guide/nightly.md).',
     lasts: {
       running: 'Running',
