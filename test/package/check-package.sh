@@ -49,10 +49,10 @@ until_true 'the first answer' active_version "$(version_of "$older")"
 shell_inside 'stat -c "%U:%G %a %n" /etc/platform /var/lib/platform' | diff - <(printf '%s\n' \
   'root:platform 750 /etc/platform' 'platform:platform 700 /var/lib/platform')
 inside systemctl is-enabled --quiet platform
-shell_inside 'journalctl --unit platform | grep -q "with the password"'
+shell_inside 'journalctl --unit platform | grep "with the password" > /dev/null'
 shell_inside '! command -v node'
 inside platform help serve > /dev/null
-shell_inside 'test -s /usr/share/bash-completion/completions/platform && zcat /usr/share/man/man1/platform.1.gz | grep -q "platform serve"'
+shell_inside 'test -s /usr/share/bash-completion/completions/platform && zcat /usr/share/man/man1/platform.1.gz | grep "platform serve" > /dev/null'
 
 if is_own "$older"; then
   shell_inside 'stat -c "%U:%G %a" /etc/platform/platform.toml' | diff - <(echo 'root:platform 640')
@@ -71,7 +71,7 @@ inside systemctl restart platform
 if is_own "$older"; then
   step 'commands with the settings of the units'
   shell_inside "echo LOG_LEVEL=debug > /etc/platform/platform.env && chmod 600 /etc/platform/platform.env"
-  shell_inside "$(grep '^(set -a' "$checkout/docs/guide/installing.md") | grep -q ^admin"
+  shell_inside "$(grep '^(set -a' "$checkout/docs/guide/installing.md") | grep ^admin"
   shell_inside "{ platform doctor --config $config || true; } | grep -F '(set -a; . /etc/platform/platform.env; platform doctor'"
   inside rm /etc/platform/platform.env
 
@@ -100,7 +100,7 @@ shell_inside 'mkdir -p /run/systemd/system/platform.service.d &&
   printf "[Service]\nWatchdogSec=6\n" > /run/systemd/system/platform.service.d/watchdog.conf &&
   systemctl daemon-reload && systemctl restart platform && systemctl kill --signal=STOP platform'
 until_true 'a restart' shell_inside 'systemctl show platform -p NRestarts | grep -qx NRestarts=1 && systemctl is-active platform'
-shell_inside 'journalctl --unit platform | grep -q "Watchdog timeout"'
+shell_inside 'journalctl --unit platform | grep "Watchdog timeout" > /dev/null'
 
 step 'downgrade'
 install_package "$older"
