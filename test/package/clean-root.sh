@@ -41,7 +41,7 @@ until_true() {
 
 install_package() {
   cp "$1" "$root/root/package.deb"
-  inside dpkg --force-downgrade -i /root/package.deb
+  inside dpkg --force-downgrade --force-confold -i /root/package.deb
 }
 
 build_root() {
