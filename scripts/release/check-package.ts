@@ -1,5 +1,6 @@
-// Builds the package of this checkout and that of an older release, and tries both on a fresh Debian: installation,
-// upgrade under load, watchdog, downgrade, purge. Needs root; takes some minutes.
+// Builds the package of this checkout and that of a successor, and tries both on a fresh Debian: installation, the tour of
+// the README, faults, upgrade under load, watchdog, downgrade, purge. Needs root; takes some minutes. With the package of
+// an older release as its argument, it upgrades from that release to this checkout instead.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,19 +24,28 @@ const COPIED = [
   '.npmrc',
   'CHANGELOG.md',
   'LICENSE',
+  'README.md',
+  'SECURITY.md',
 ]
 const MIGRATIONS = 'src/store/migrate.ts'
-const LAST_MIGRATION = /\n {2}\w+,\n(?=\])/
+const END_OF_MIGRATIONS = /(export const MIGRATIONS: [^=]+= \[[^\]]+)\]/
+/** A step that an older program ignores. */
+const STEP = `{
+    name: '9999-successor',
+    breaking: false,
+    up: async ({ db }) => db.schema.createTable('successor').addColumn('id', 'text').execute(),
+  },
+]`
 
-/** A copy of this checkout as its predecessor: an older version, without the last step of the schema. */
-function olderCheckout(directory: string): void {
+/** A copy of this checkout as its successor: a newer version, with one more step of the schema. */
+function successorCheckout(directory: string): void {
   for (const name of COPIED) cpSync(join(root, name), join(directory, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
-  const manifest = { ...packageJson, version: '0.0.1' }
+  const manifest = { ...packageJson, version: '999.0.0' }
   writeFileSync(join(directory, 'package.json'), JSON.stringify(manifest))
   const migrations = readFileSync(join(directory, MIGRATIONS), 'utf8')
-  if (!LAST_MIGRATION.test(migrations)) throw new Error(`${MIGRATIONS} has no list of migrations`)
-  writeFileSync(join(directory, MIGRATIONS), migrations.replace(LAST_MIGRATION, '\n'))
+  if (!END_OF_MIGRATIONS.test(migrations)) throw new Error(`${MIGRATIONS} has no list of migrations`)
+  writeFileSync(join(directory, MIGRATIONS), migrations.replace(END_OF_MIGRATIONS, `$1${STEP}`))
 }
 
 function builtPackage(checkout: string, directory: string): string {
@@ -44,13 +54,19 @@ function builtPackage(checkout: string, directory: string): string {
   return runToEnd(process.execPath, [script, directory, hostArchitecture().name], { cwd: checkout }).trim()
 }
 
+/** The packages to upgrade from and to. */
+function builtPackages(directory: string, given: string | undefined): [older: string, newer: string] {
+  const own = builtPackage(root, join(directory, 'own'))
+  if (given !== undefined) return [given, own]
+  successorCheckout(join(directory, 'checkout'))
+  return [own, builtPackage(join(directory, 'checkout'), join(directory, 'successor'))]
+}
+
 const directory = mkdtempSync(join(tmpdir(), 'platform-check-package-'))
 try {
-  olderCheckout(join(directory, 'checkout'))
-  const older = builtPackage(join(directory, 'checkout'), join(directory, 'older'))
-  const newer = builtPackage(root, join(directory, 'newer'))
+  const packages = builtPackages(directory, process.argv[2])
   const script = join(root, 'test/package/check-package.sh')
-  const { status } = spawnSync(script, [join(directory, 'system'), older, newer], { stdio: 'inherit' })
+  const { status } = spawnSync(script, [join(directory, 'system'), ...packages], { stdio: 'inherit' })
   process.exitCode = status ?? 1
 } finally {
   rmSync(directory, { recursive: true, force: true })

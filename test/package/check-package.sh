@@ -4,12 +4,18 @@
 set -euo pipefail
 directory=$(realpath -m "$1") older=$(realpath "$2") newer=$(realpath "$3")
 config=/etc/platform/platform.toml
+checkout=$(realpath "$(dirname "$0")/../..")
 # shellcheck source=test/package/clean-root.sh
 . "$(dirname "$0")/clean-root.sh"
+# shellcheck source=test/package/faults.sh
+. "$(dirname "$0")/faults.sh"
 
 active_version() { shell_inside "curl -fsS http://127.0.0.1:9600/health | grep -F '\"version\":\"$1\"'"; }
 
 version_of() { dpkg-deb --field "$1" Version | tr '~' '-'; }
+
+# Whether a package is of this checkout, whose documents it must match.
+is_own() { grep -qF "\"version\": \"$(version_of "$1")\"" "$checkout/package.json"; }
 
 # Creates orders until the file /root/stop exists, and notes the acknowledged ones.
 # shellcheck disable=SC2016 # Expanded by the shell inside.
@@ -43,10 +49,16 @@ until_true 'the first answer' active_version "$(version_of "$older")"
 shell_inside 'stat -c "%U:%G %a %n" /etc/platform /var/lib/platform' | diff - <(printf '%s\n' \
   'root:platform 750 /etc/platform' 'platform:platform 700 /var/lib/platform')
 inside systemctl is-enabled --quiet platform
-shell_inside 'journalctl --unit platform | grep -q "with the password"'
+shell_inside 'journalctl --unit platform | grep "with the password" > /dev/null'
 shell_inside '! command -v node'
 inside platform help serve > /dev/null
-shell_inside 'test -s /usr/share/bash-completion/completions/platform && zcat /usr/share/man/man1/platform.1.gz | grep -q "platform serve"'
+shell_inside 'test -s /usr/share/bash-completion/completions/platform && zcat /usr/share/man/man1/platform.1.gz | grep "platform serve" > /dev/null'
+
+if is_own "$older"; then
+  shell_inside 'stat -c "%U:%G %a" /etc/platform/platform.toml' | diff - <(echo 'root:platform 640')
+  step 'the tour of the README'
+  node "$checkout/test/package/follow-tour.ts" "$systemd"
+fi
 
 step 'the commands of the guide'
 shell_inside "platform config --config $config > /dev/null"
@@ -55,6 +67,17 @@ shell_inside "{ printf 'authorization: Bearer '; runuser -u platform -- platform
 shell_inside 'curl -fsS -H @/root/header http://127.0.0.1:9994/auth/me | grep -qF "\"admin\""'
 shell_inside "runuser -u platform -- platform data backup --note 'before the upgrade' --config $config"
 inside systemctl restart platform
+
+if is_own "$older"; then
+  step 'commands with the settings of the units'
+  shell_inside "echo LOG_LEVEL=debug > /etc/platform/platform.env && chmod 600 /etc/platform/platform.env"
+  shell_inside "$(grep '^(set -a' "$checkout/docs/guide/installing.md") | grep ^admin"
+  shell_inside "{ platform doctor --config $config || true; } | grep -F '(set -a; . /etc/platform/platform.env; platform doctor'"
+  inside rm /etc/platform/platform.env
+
+  step 'faults'
+  check_faults
+fi
 
 step 'upgrade under load'
 inside sed -i 's/^format = "json"/format = "pretty"/' "$config"
@@ -77,7 +100,7 @@ shell_inside 'mkdir -p /run/systemd/system/platform.service.d &&
   printf "[Service]\nWatchdogSec=6\n" > /run/systemd/system/platform.service.d/watchdog.conf &&
   systemctl daemon-reload && systemctl restart platform && systemctl kill --signal=STOP platform'
 until_true 'a restart' shell_inside 'systemctl show platform -p NRestarts | grep -qx NRestarts=1 && systemctl is-active platform'
-shell_inside 'journalctl --unit platform | grep -q "Watchdog timeout"'
+shell_inside 'journalctl --unit platform | grep "Watchdog timeout" > /dev/null'
 
 step 'downgrade'
 install_package "$older"
@@ -99,5 +122,6 @@ for left in /var/lib/platform /etc/platform 'the user platform'; do
   grep -qF "$left is left" "$directory/purge.log" || fail "purge does not say that $left is left"
 done
 shell_inside 'test -e /var/lib/platform/platform.db && test ! -e /etc/platform/platform.toml && test ! -e /usr/bin/platform'
-[ -z "$(ps -o pid= -u "$(inside id -u platform)" || true)" ] || fail 'a process has outlived the package'
+# Of the system inside: on the host the same number may be another user.
+[ -z "$(inside find /proc -maxdepth 1 -name '[0-9]*' -user platform)" ] || fail 'a process has outlived the package'
 step 'done'

@@ -26,6 +26,7 @@ inside() {
   nsenter --target "$systemd" --all env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"
 }
 
+# grep -q closes a long pipe before its end, which pipefail reports as a failure: use it for short texts only.
 shell_inside() { inside bash -euo pipefail -c "$1"; }
 
 until_true() {
@@ -40,7 +41,7 @@ until_true() {
 
 install_package() {
   cp "$1" "$root/root/package.deb"
-  inside dpkg --force-downgrade -i /root/package.deb
+  inside dpkg --force-downgrade --force-confold -i /root/package.deb
 }
 
 build_root() {
@@ -99,7 +100,11 @@ boot() {
 stop() {
   if [ -n "$systemd" ]; then kill -KILL "$systemd" 2> /dev/null || true; fi
   wait
-  if [ -n "$group" ]; then find "$group" -depth -type d -exec rmdir {} + 2> /dev/null || true; fi
+  for _ in $(seq 50); do
+    # The last processes leave their group after the first one has ended.
+    if [ -z "$group" ] || ! [ -d "$group" ]; then break; fi
+    find "$group" -depth -type d -exec rmdir {} + 2> /dev/null || sleep 0.1
+  done
 }
 
 mkdir "$directory"

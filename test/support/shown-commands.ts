@@ -110,6 +110,7 @@ export function startShell(env: Readonly<Record<string, string>>, wrapper: reado
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   return {
     start(command) {
+      stdout = ''
       child.stdin.write(`${command} </dev/null\n`)
       return () => stdout
     },

@@ -26,7 +26,7 @@ test('settings that only the units have are a warning with the command that has 
   const [finding, misspelt, ...others] = world(t, FILE)({})
   assert.match(
     finding ?? '',
-    /^warning: the units load it, .* systemd-run .*=.*\/platform\.env platform doctor/,
+    /^warning: the units load it, .* run as root: \(set -a; \. .*\/platform\.env; platform doctor /,
   )
   assert.match(misspelt ?? '', /^warning: JWT_SECRETT is .*did you mean JWT_SECRET\?/)
   assert.deepEqual(others, [])
@@ -34,5 +34,5 @@ test('settings that only the units have are a warning with the command that has 
 
 test('settings that are loaded are fine', (t) => {
   const findings = world(t, 'LISTEN_ADDR=127.0.0.1:1\n')({ LISTEN_ADDR: '127.0.0.1:1' })
-  assert.deepEqual(findings, ['ok: 1 variables '])
+  assert.deepEqual(findings, ['ok: 1 variables are set '])
 })

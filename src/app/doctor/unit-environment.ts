@@ -4,7 +4,7 @@ import type { Environment } from '../../config/env.ts'
 import { SETTING_TABLE } from '../../config/schema.ts'
 import { variablesOf } from '../../config/setting.ts'
 import { didYouMean } from '../../config/suggestions.ts'
-import { fine, warning, type CheckFinding } from './check.ts'
+import { fine, skipped, warning, type CheckFinding } from './check.ts'
 
 /** Beside the configuration; the units load it (EnvironmentFile), other commands do not. docs/guide/installing.md */
 const FILE_NAME = 'platform.env'
@@ -13,11 +13,11 @@ const FILE_NAME = 'platform.env'
 export function examineUnitEnvironment(configuration: string, env: Environment): CheckFinding[] {
   const path = join(dirname(configuration), FILE_NAME)
   const names = variablesIn(path)
-  // systemd sets this variable for every program of a unit; such a program may not read the file itself.
-  if (names === 'absent' || (names === 'unreadable' && env['INVOCATION_ID'] !== undefined)) return []
-  if (names === 'unreadable' || names.some((name) => env[name] === undefined))
-    return [notLoaded(path, configuration), ...(names === 'unreadable' ? [] : misspelt(path, names))]
-  return [fine(path, `${names.length} variables`), ...misspelt(path, names)]
+  if (names === 'absent') return []
+  if (names === 'unreadable') return [skipped(path, 'this user cannot read it: run the doctor as root')]
+  const isLoaded = names.every((name) => env[name] !== undefined)
+  const loading = isLoaded ? fine(path, `${names.length} variables are set`) : notLoaded(path, configuration)
+  return [loading, ...misspelt(path, names)]
 }
 
 function variablesIn(path: string): string[] | 'absent' | 'unreadable' {
@@ -30,11 +30,10 @@ function variablesIn(path: string): string[] | 'absent' | 'unreadable' {
 }
 
 function notLoaded(path: string, configuration: string): CheckFinding {
-  const load = `systemd-run --pipe --wait --collect --quiet --uid=platform --property=EnvironmentFile=${path}`
   return warning(
     path,
     'the units load it, this command does not: settings in it are not examined',
-    `run as root: ${load} platform doctor --config ${configuration}`,
+    `run as root: (set -a; . ${path}; platform doctor --config ${configuration})`,
   )
 }
 
