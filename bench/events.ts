@@ -1,4 +1,3 @@
-import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../test/support/loopback.ts'
 import type { Bench } from './support/bench.ts'
@@ -9,6 +8,7 @@ import { startPlatform } from './support/platform-server.ts'
 import { interleave, type Round } from './support/rounds.ts'
 import { diskDirectory } from './support/servers.ts'
 import { quantile, spreadOf } from './support/statistics.ts'
+import { callSteadily, type SteadyCall } from './support/steady-load.ts'
 
 interface Sizes {
   readonly warmUpMs: number
@@ -73,7 +73,6 @@ interface Slice {
   readonly forMs: number
 }
 
-const TICK_MS = 10
 const ARRIVAL_LIMIT_MS = 5_000
 const LOOK_EVERY_MS = 50
 
@@ -93,37 +92,13 @@ async function measureSlice({ port, readers, eventsPerSecond, forMs }: Slice): P
 let orders = 0
 
 /** At a constant rate; returns how many were created when all are answered. */
-async function createOrders(port: number, perSecond: number, forMs: number): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
-  const start = performance.now()
-  const pending: Promise<void>[] = []
-  try {
-    for (let elapsed = 0; elapsed < forMs || pending.length === 0; elapsed = performance.now() - start) {
-      while (pending.length <= (Math.min(elapsed, forMs) * perSecond) / 1_000)
-        pending.push(createOrder(port, agent))
-      await pause(TICK_MS)
-    }
-    await Promise.all(pending)
-    return pending.length
-  } finally {
-    agent.destroy()
-  }
+function createOrders(port: number, perSecond: number, forMs: number): Promise<number> {
+  return callSteadily({ port, perSecond, forMs, next: createOrder })
 }
 
-function createOrder(port: number, agent: Agent): Promise<void> {
-  const headers = { 'x-user-id': 'bench', 'x-user-roles': 'admin', 'content-type': 'application/json' }
+function createOrder(): SteadyCall {
   const body = { order_id: `bench-${process.pid}-${orders++}`, platform: 'live', amount_cents: 4_990 }
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const outgoing = request({ port, agent, host: '127.0.0.1', method: 'POST', path: '/orders', headers })
-  outgoing.once('error', reject)
-  outgoing.once('response', (response) => {
-    response.resume()
-    response.once('end', () =>
-      response.statusCode === 201 ? resolve() : reject(new Error(`POST /orders: ${response.statusCode}`)),
-    )
-  })
-  outgoing.end(JSON.stringify(body))
-  return promise
+  return { method: 'POST', path: '/orders', body }
 }
 
 /** The events of the reader that has the fewest, once all have come or none came for a while. */

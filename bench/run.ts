@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { alignColumns } from '../src/kernel/table.ts'
 import { alerts } from './alerts.ts'
 import { backup } from './backup.ts'
+import { consoleBench } from './console.ts'
 import { dataBackup } from './data-backup.ts'
 import { events } from './events.ts'
 import { gateway } from './gateway.ts'
@@ -45,6 +46,7 @@ const BENCHES: readonly Bench[] = [
   dataBackup,
   events,
   telemetry,
+  consoleBench,
 ]
 
 const DOCS = join(import.meta.dirname, '../docs')

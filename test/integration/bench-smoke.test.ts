@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alerts } from '../../bench/alerts.ts'
+import { consoleBench } from '../../bench/console.ts'
 import { dataBackup } from '../../bench/data-backup.ts'
 import { events } from '../../bench/events.ts'
 import { gateway } from '../../bench/gateway.ts'
@@ -29,6 +30,7 @@ for (const bench of [
   dataBackup,
   events,
   telemetry,
+  consoleBench,
 ]) {
   test(`the benchmark ${bench.name} takes all its figures`, async () => {
     const steps: string[] = []

@@ -29,6 +29,7 @@ export function overviewOn(store: Store, clock: WaitingClock) {
     signingKeys: () => [new Secret('a key of the tokens, 32 bytes long')],
   })
   const orders = inTransactions(store, domains.orders.orders, 'create', 'move')
+  const move = (orderId: string, status: OrderStatus) => orders.move(orderId, status, ACTOR)
   const { rollUp } = domains.overview
   const job = rollUpJob(rollUp)
   return {
@@ -38,8 +39,9 @@ export function overviewOn(store: Store, clock: WaitingClock) {
     /** Creates an order and moves it through these statuses. */
     async order(orderId: string, ...moves: OrderStatus[]) {
       await orders.create({ orderId, platform: 'live', amountCents: 100 }, ACTOR)
-      for (const status of moves) await orders.move(orderId, status, ACTOR)
+      for (const status of moves) await move(orderId, status)
     },
+    move,
     /** One run of the worker's job. */
     work: () => job.run(NEVER),
     /** The counted part of the series, without the steps that have no data. */

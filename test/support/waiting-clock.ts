@@ -20,8 +20,8 @@ interface Waiter {
   readonly resolve: () => void
 }
 
-export function fakeWaitingClock(): FakeWaitingClock {
-  const clock = fakeClock()
+export function fakeWaitingClock(start?: number): FakeWaitingClock {
+  const clock = fakeClock(start)
   const waiters = new Set<Waiter>()
 
   const wait = (milliseconds: number, signal?: AbortSignal) =>

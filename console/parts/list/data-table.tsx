@@ -37,6 +37,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
   ])
   const page = model.page.value
   const failure = model.failure.value
+  const changed = model.changed.value
   if (!page) return failure ? <Failed failure={failure} onRetry={() => void model.refresh()} /> : <Loading />
   return (
     <>
@@ -57,7 +58,12 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
             </thead>
             <tbody>
               {page.items.map((item) => (
-                <Row key={props.keyOf(item)} item={item} table={props} />
+                <Row
+                  key={props.keyOf(item)}
+                  item={item}
+                  table={props}
+                  isChanged={changed.has(props.keyOf(item))}
+                />
               ))}
             </tbody>
           </table>
@@ -67,10 +73,17 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
   )
 }
 
-function Row<Item>({ item, table }: { readonly item: Item; readonly table: DataTableProps<Item> }) {
-  const { columns, keyOf, hrefOf, selected, model } = table
+interface RowProps<Item> {
+  readonly item: Item
+  readonly table: DataTableProps<Item>
+  readonly isChanged: boolean
+}
+
+/** It reads no signal of the list: a change of one row does not draw the others. */
+function Row<Item>({ item, table, isChanged }: RowProps<Item>) {
+  const { columns, keyOf, hrefOf, selected } = table
   const key = keyOf(item)
-  const classes = [key === selected && 'row-selected', model.changed.value.has(key) && 'row-changed']
+  const classes = [key === selected && 'row-selected', isChanged && 'row-changed']
   const [first, ...others] = columns
   return (
     <tr class={classes.filter(Boolean).join(' ')}>

@@ -50,7 +50,8 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   const { keyOf, filters } = source
   const { model, query } = useList(source)
   const { hrefOf, close } = useSelectedItem(path, query)
-  const item = model.page.value?.items.find((each) => keyOf(each) === id)
+  // The page is not read without need: each of its changes would draw filters and rows again.
+  const item = id === undefined ? undefined : model.page.value?.items.find((each) => keyOf(each) === id)
   const onChange = () => void model.refresh()
   return (
     <>

@@ -25,7 +25,7 @@ approval = "two_person"
 `
 
 const SECRET = 'a-canary-that-signs-tokens-and-is-never-shown'
-const world = consoleWorld({ JWT_SECRET: SECRET }, COMMANDS)
+const world = consoleWorld({ JWT_SECRET: SECRET }, { toml: COMMANDS })
 
 const drawer = (page: Page, title: string) => page.getByRole('region', { name: title })
 const toast = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text })

@@ -37,8 +37,19 @@ interface StartedWorld {
   readonly platform: ServedPlatform
 }
 
-/** Declares the world of a test file; its platform and browser end after the last test. `toml` is the configuration file. */
-export function consoleWorld(env: Readonly<Record<string, string>> = {}, toml = ''): ConsoleWorld {
+/** What the platform of a test file starts with. */
+export interface WorldOptions {
+  /** The configuration file. */
+  readonly toml?: string
+  /** Fills the data directory before the platform starts. */
+  readonly prepare?: (dataDir: string) => Promise<void>
+}
+
+/** Declares the world of a test file; its platform and browser end after the last test. */
+export function consoleWorld(
+  env: Readonly<Record<string, string>> = {},
+  { toml = '', prepare }: WorldOptions = {},
+): ConsoleWorld {
   const resources = new AsyncDisposableStack()
   const tokens = new Map<string, Promise<string>>()
   const contexts = new Map<string, Promise<BrowserContext>>()
@@ -52,6 +63,7 @@ export function consoleWorld(env: Readonly<Record<string, string>> = {}, toml = 
     await ensureBuilt(CONSOLE, process.execPath)
     const directory = resources.use(temporaryDirectory())
     writeFileSync(join(directory.path, 'platform.toml'), toml)
+    await prepare?.(directory.path)
     const settings = { API_RATE_LIMIT: '0', ...env }
     const platform = resources.use(await servePlatform({ dataDir: directory.path, env: settings }))
     const browser = await startBrowser()
@@ -160,9 +172,28 @@ export async function assertLook(
 }
 
 /** Only for people who want to see the pages: `SCREENSHOTS=directory`. */
-async function takePicture(page: Page, name: string): Promise<void> {
+export async function takePicture(page: Page, name: string): Promise<void> {
   const directory = process.env['SCREENSHOTS']
   if (directory !== undefined) await page.screenshot({ path: `${directory}/${name}.png` })
+}
+
+/** A VPN session of a new user, open until the end of the test. */
+export async function connectVpn(
+  t: TestContext,
+  platform: ServedPlatform,
+  name: string,
+  device: string,
+): Promise<void> {
+  await platform.call('POST', '/users', { body: { name, password: PASSWORD, roles: ['service'] } })
+  const login = await platform.call('POST', '/auth/login', { body: { username: name, password: PASSWORD } })
+  const { access_token } = (await login.json()) as { access_token: string }
+  const address = `${platform.gatewayUrl.replace('http', 'ws')}/vpn?device=${device}`
+  const socket = new WebSocket(address, ['platform.vpn.v1', `bearer.${access_token}`])
+  scopeOf(t).defer(() => socket.close())
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('message', resolve, { once: true })
+    socket.addEventListener('error', reject, { once: true })
+  })
 }
 
 /** Text that a page must show as text: markup, a right-to-left override, emoji. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { scopeOf } from '../../support/scope.ts'
-import { assertLook, assertLooks, consoleWorld, HOSTILE, PASSWORD } from './console-world.ts'
+import { assertLook, assertLooks, connectVpn, consoleWorld, HOSTILE, PASSWORD } from './console-world.ts'
 
 const world = consoleWorld()
 
@@ -108,25 +107,10 @@ test('a message shows its payload as text, and a dead one is sent again', async 
   await shown.getByText('Waiting').waitFor()
 })
 
-/** A session at the gateway as a user of its own. */
-async function connect(t: TestContext, name: string, device: string): Promise<void> {
-  await post('/users', { name, password: PASSWORD, roles: ['service'] })
-  const body = { username: name, password: PASSWORD }
-  const login = await world.platform.call('POST', '/auth/login', { body })
-  const { access_token } = (await login.json()) as { access_token: string }
-  const address = `${world.platform.gatewayUrl.replace('http', 'ws')}/vpn?device=${device}`
-  const socket = new WebSocket(address, ['platform.vpn.v1', `bearer.${access_token}`])
-  scopeOf(t).defer(() => socket.close())
-  await new Promise((resolve, reject) => {
-    socket.addEventListener('message', resolve, { once: true })
-    socket.addEventListener('error', reject, { once: true })
-  })
-}
-
 test('a VPN session is disconnected, and the audit trail has it', async (t) => {
   const page = await world.open(t, 'vpn-sessions')
   await page.getByText('Live', { exact: true }).waitFor()
-  await connect(t, 'vera', 'laptop')
+  await connectVpn(t, world.platform, 'vera', 'laptop')
   await row(page, 'vera').getByText('laptop').waitFor()
   const picture = page.getByRole('link', { name: 'Picture of the tunnels' })
   assert.equal(await picture.getAttribute('href'), `${world.platform.gatewayUrl}/tunnels`)

@@ -31,10 +31,13 @@ export function poolTone({ size, used }: VpnPool): Tone {
   return share >= TIGHT ? 'warning' : 'good'
 }
 
-// A gateway that listens on every address tells no host.
+// These addresses name no host that a browser can open.
 const EVERY_ADDRESS = /^(0\.0\.0\.0|\[::\]):/
+const SCHEME = /^https?:\/\//
 
-/** Where a gateway shows its tunnels as a picture. `host` is that of the console. */
-export function pictureAddress(listenAddress: string, host: string): string {
-  return `http://${listenAddress.replace(EVERY_ADDRESS, `${host}:`)}/tunnels`
+/** Where a gateway shows its tunnels as a picture: with the scheme of the console, unless its address has one. */
+export function pictureAddress(address: string, console: Pick<URL, 'protocol' | 'hostname'>): string {
+  const [scheme = `${console.protocol}//`] = SCHEME.exec(address) ?? []
+  const authority = address.replace(SCHEME, '').replace(EVERY_ADDRESS, `${console.hostname}:`)
+  return `${scheme}${authority}/tunnels`
 }

@@ -44,7 +44,7 @@ function gatewayStat({ name, address, alive }: Gateway): Stat {
     value: address,
     status: alive ? { tone: 'good', label: reachable } : { tone: 'danger', label: silent },
     note: alive && (
-      <a href={pictureAddress(address, location.hostname)} target="_blank" rel="noreferrer">
+      <a href={pictureAddress(address, location)} target="_blank" rel="noreferrer">
         {picture}
       </a>
     ),

@@ -1,0 +1,75 @@
+// Runs in a page of the browser: each function is sent there as text, so it uses nothing of this module.
+
+/** What these functions use of the page. */
+interface PageElement {
+  readonly textContent: string
+  value: string
+  click(): void
+  dispatchEvent(event: Event): boolean
+}
+declare const document: { querySelector(selector: string): PageElement | null }
+declare const requestAnimationFrame: (run: () => void) => void
+
+/** The milliseconds from the start of the navigation until the element is there; 0 while it is not. */
+export function shownAfter(selector: string): number {
+  return document.querySelector(selector) ? performance.now() : 0
+}
+
+export interface Step {
+  /** What is clicked. */
+  readonly control: string
+  /** What is chosen in the control instead. */
+  readonly value?: string
+  /** What has another text as soon as the page has changed. */
+  readonly sign: string
+}
+
+/** The milliseconds from an action until a frame that shows the change. */
+export function timeStep({ control, value, sign }: Step): Promise<number> {
+  const limitMs = 60_000
+  const element = document.querySelector(control)
+  if (!element) throw new Error(`the page has no ${control}`)
+  const read = () => document.querySelector(sign)?.textContent
+  const before = read()
+  const start = performance.now()
+  if (value === undefined) element.click()
+  else {
+    element.value = value
+    element.dispatchEvent(new Event('change', { bubbles: true }))
+  }
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const now = read()
+      if (now !== undefined && now !== before) requestAnimationFrame(() => resolve(performance.now() - start))
+      else if (performance.now() - start < limitMs) requestAnimationFrame(look)
+      else reject(new Error(`${control} did not change ${sign} in ${limitMs} ms`))
+    }
+    look()
+  })
+}
+
+export interface FrameCount {
+  readonly perSecond: number
+  readonly longestMs: number
+}
+
+/** Counts the frames of that time. */
+export function countFrames(forMs: number): Promise<FrameCount> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => {
+      const start = performance.now()
+      let previous = start
+      let frames = 0
+      let longestMs = 0
+      const onFrame = () => {
+        const now = performance.now()
+        frames++
+        longestMs = Math.max(longestMs, now - previous)
+        previous = now
+        if (now - start < forMs) requestAnimationFrame(onFrame)
+        else resolve({ perSecond: (frames * 1_000) / (now - start), longestMs })
+      }
+      requestAnimationFrame(onFrame)
+    })
+  })
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startNats } from '../../support/nats.ts'
+import { writeShopDay } from '../../support/shop-day.ts'
+import { connectVpn, consoleWorld, takePicture } from './console-world.ts'
+
+const bus = await startNats({ jetstream: true })
+let ordersOfTheDay = 0
+const world = consoleWorld(
+  { BUS_SERVER: bus.url },
+  {
+    async prepare(dataDir) {
+      ordersOfTheDay = await writeShopDay(dataDir)
+    },
+  },
+)
+
+after(() => bus.stop())
+
+const REPORTS = [
+  { path: '/alerts/report', body: { source: 'shop.web', title: 'The shop is slow', level: 'HIGH' } },
+  { path: '/alerts/report', body: { source: 'shop.disk', title: 'The disk fills up', level: 'WARNING' } },
+  { path: '/tickets', body: { title: 'The printer is out of paper', level: 'low' } },
+  { path: '/tickets', body: { title: 'A parcel was returned', level: 'medium' } },
+  { path: '/tickets', body: { title: 'The price list is old', level: 'low' } },
+  { path: '/data/backups', body: {} },
+] as const
+
+// The pictures are those of docs/guide/console.md: `SCREENSHOTS=docs/images`.
+test('the overview shows a day of orders that was recorded before', async (t) => {
+  for (const { path, body } of REPORTS) {
+    const answer = await world.platform.call('POST', path, { body })
+    assert.ok(answer.ok, `POST ${path}: ${answer.status} ${await answer.text()}`)
+  }
+  await connectVpn(t, world.platform, 'vera', 'laptop')
+  await connectVpn(t, world.platform, 'boris', 'desktop')
+  const page = await world.open(t, 'overview')
+  await page.setViewportSize({ width: 1_280, height: 900 })
+  await page
+    .getByRole('row', { name: /^Pending/ })
+    .getByText(String(ordersOfTheDay), { exact: true })
+    .waitFor()
+  for (const status of ['Paid', 'Shipped', 'Completed', 'Expired']) {
+    const columns = page.getByRole('row', { name: new RegExp(`^${status}`) }).locator('svg.column-chart rect')
+    assert.ok((await columns.count()) > 10, status)
+  }
+  const part = (name: string) => page.getByRole('listitem').filter({ hasText: name })
+  await part('Data backup').getByText('Completed').waitFor()
+  await part('Waiting messages').getByText('0', { exact: true }).waitFor()
+  await takePicture(page, 'console-overview')
+  await page.setViewportSize({ width: 360, height: 740 })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.locator('.course-table').scrollIntoViewIfNeeded()
+  await takePicture(page, 'console-overview-phone')
+})
