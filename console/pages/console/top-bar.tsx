@@ -1,8 +1,10 @@
 import type { Signal } from '@preact/signals'
+import type { LiveState } from '../../api/live.ts'
 import { language, LANGUAGE_NAMES, LANGUAGES } from '../../i18n/language.ts'
 import { Brand } from '../../parts/brand.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import type { IconName } from '../../parts/icons.ts'
+import { Liveness, type LivenessTone } from '../../parts/liveness.tsx'
 import { live, session } from './platform.ts'
 import { PreferenceSelect } from './preference-select.tsx'
 import { chooseLanguage, chooseTheme, theme, THEMES, type Theme } from './preferences.ts'
@@ -26,7 +28,7 @@ export function TopBar({ overlay }: { readonly overlay: Signal<Overlay | null> }
         <Icon name="menu" />
       </button>
       <Brand title={words.console} isHeading={false} />
-      <Liveness />
+      <Connection />
       <button class="search-button" type="button" onClick={() => (overlay.value = 'palette')}>
         <Icon name="search" />
         <span class="search-label">{words.search}</span>
@@ -67,20 +69,21 @@ export function TopBar({ overlay }: { readonly overlay: Signal<Overlay | null> }
   )
 }
 
-function Liveness() {
+const TONES: Readonly<Record<LiveState, LivenessTone>> = {
+  connecting: 'waiting',
+  live: 'live',
+  broken: 'stale',
+  off: 'paused',
+}
+
+function Connection() {
   const words = shellWords()
   const state = live.state.value
   return (
-    <div class={`live live-${state}`}>
-      <p role="status" class="live-text">
-        <span class="live-dot" aria-hidden="true" />
-        {words.live[state]}
-      </p>
-      {state === 'broken' && (
-        <button class="button button-quiet" type="button" onClick={() => live.retryNow()}>
-          {words.reconnect}
-        </button>
-      )}
-    </div>
+    <Liveness
+      tone={TONES[state]}
+      text={words.live[state]}
+      retry={state === 'broken' && { label: words.reconnect, run: () => live.retryNow() }}
+    />
   )
 }

@@ -1,3 +1,4 @@
+import { FactList } from '../../parts/facts.tsx'
 import { formatDuration, formatRtt } from '../../parts/format.ts'
 import { HEALTH_WORDS, worstHealth, type JudgedSession } from './health.ts'
 import { HealthMark } from './health-mark.tsx'
@@ -37,7 +38,7 @@ function Content({ node, at }: { readonly node: PlacedNode; readonly at: number 
       return (
         <>
           <strong>{node.node.gateway.name}</strong>
-          <Facts
+          <FactList
             facts={[
               ['Address', node.node.gateway.address || 'unknown'],
               ['State', gatewayState(node.node.gateway, at)],
@@ -68,19 +69,6 @@ function Content({ node, at }: { readonly node: PlacedNode; readonly at: number 
   }
 }
 
-function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: string])[] }) {
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
-
 const MOST_LISTED = 6
 
 function SessionList({ sessions }: { readonly sessions: readonly JudgedSession[] }) {
@@ -108,7 +96,7 @@ function SessionFacts({ session, at }: { readonly session: JudgedSession; readon
   return (
     <>
       <strong class="mono">{session.virtualIp}</strong>
-      <Facts
+      <FactList
         facts={[
           ['User', session.user.name],
           ['Device', session.device ?? 'no name'],

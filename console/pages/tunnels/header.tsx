@@ -1,4 +1,5 @@
 import { Brand } from '../../parts/brand.tsx'
+import { Liveness, type LivenessProps } from '../../parts/liveness.tsx'
 import type { PollNews } from '../../api/poll.ts'
 import type { PageProps } from './page-props.ts'
 import { formatDuration } from '../../parts/format.ts'
@@ -12,12 +13,10 @@ export function Header({ model, session }: PageProps) {
     <header class="header">
       <div class="header-inner">
         <Brand title="Tunnels" />
-        <Liveness news={news} hasState={model.state.value !== null} />
-        {news?.kind === 'waiting' && (
-          <button class="button" type="button" onClick={() => session.readNow()}>
-            Try now
-          </button>
-        )}
+        <Liveness
+          {...livenessOf(news, model.state.value !== null)}
+          retry={news?.kind === 'waiting' && { label: 'Try now', run: () => session.readNow() }}
+        />
         <div class="header-end">
           {bearer?.name && (
             <span class="bearer" title={bearer.roles.join(', ')}>
@@ -34,22 +33,10 @@ export function Header({ model, session }: PageProps) {
   )
 }
 
-interface LivenessProps {
-  readonly news: PollNews<TunnelState> | null
-  readonly hasState: boolean
-}
-
-function Liveness({ news, hasState }: LivenessProps) {
-  const { tone, text } = livenessOf(news, hasState)
-  return (
-    <p class={`liveness liveness-${tone}`} role="status">
-      <span class="liveness-dot" aria-hidden="true" />
-      {text}
-    </p>
-  )
-}
-
-function livenessOf(news: PollNews<TunnelState> | null, hasState: boolean) {
+function livenessOf(
+  news: PollNews<TunnelState> | null,
+  hasState: boolean,
+): Pick<LivenessProps, 'tone' | 'text'> {
   switch (news?.kind) {
     case 'answer':
       return { tone: 'live', text: 'Live' }
@@ -60,7 +47,7 @@ function livenessOf(news: PollNews<TunnelState> | null, hasState: boolean) {
     case 'waiting':
       return { tone: 'stale', text: waitingText(news.reason, news.retryInMs, hasState) }
     case undefined:
-      return { tone: 'paused', text: 'Connecting …' }
+      return { tone: 'waiting', text: 'Connecting …' }
   }
 }
 

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { formatDuration, formatRtt, formatSome, formatTime, formatWhen } from '../../parts/format.ts'
+import { Table, type TableHead } from '../../parts/list/table.tsx'
 import { sessionKey } from './graph.ts'
 import { explainHealth, type JudgedSession } from './health.ts'
 import { HealthMark } from './health-mark.tsx'
@@ -32,28 +33,24 @@ export function SessionTable({ model }: { readonly model: TunnelsModel }) {
         </span>
         <SelectionChip model={model} />
       </div>
-      <div class="table-scroll" tabIndex={0} role="region" aria-labelledby="table-title">
-        <table>
-          <thead>
-            <tr>
-              {COLUMNS.map((column) => (
-                <ColumnHead key={column} column={column} model={model} />
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((session) => (
-              <Row key={sessionKey(session)} session={session} model={model} />
-            ))}
-          </tbody>
-        </table>
-        {rows.length === 0 && <NothingFound model={model} />}
-        {rows.length > shown.length && (
-          <button class="button table-more" type="button" onClick={() => (most.value += STEP)}>
-            Show {Math.min(STEP, rows.length - shown.length)} more
-          </button>
-        )}
-      </div>
+      <Table
+        label="Sessions"
+        heads={headsOf(model)}
+        footer={
+          <>
+            {rows.length === 0 && <NothingFound model={model} />}
+            {rows.length > shown.length && (
+              <button class="button table-more" type="button" onClick={() => (most.value += STEP)}>
+                Show {Math.min(STEP, rows.length - shown.length)} more
+              </button>
+            )}
+          </>
+        }
+      >
+        {shown.map((session) => (
+          <Row key={sessionKey(session)} session={session} model={model} />
+        ))}
+      </Table>
     </section>
   )
 }
@@ -81,20 +78,18 @@ function SelectionChip({ model }: { readonly model: TunnelsModel }) {
   )
 }
 
-function ColumnHead({ column, model }: { readonly column: ColumnName; readonly model: TunnelsModel }) {
-  const { sorting } = model
-  const isSorted = sorting.value.column === column
-  const direction = sorting.value.descending ? 'descending' : 'ascending'
-  return (
-    <th scope="col" class={`column-${column}`} aria-sort={isSorted ? direction : 'none'}>
-      <button class="sort" type="button" onClick={() => (sorting.value = nextSorting(sorting.value, column))}>
-        {TITLES[column]}
-        <svg class="sort-mark" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
-          <path d="M5 2L8.5 8H1.5Z" />
-        </svg>
-      </button>
-    </th>
-  )
+function headsOf({ sorting }: TunnelsModel): TableHead[] {
+  const { column: sorted, descending } = sorting.value
+  const direction = descending ? 'descending' : 'ascending'
+  return COLUMNS.map((column) => ({
+    key: column,
+    title: TITLES[column],
+    className: `column-${column}`,
+    sort: {
+      direction: sorted === column ? direction : 'none',
+      onSort: () => (sorting.value = nextSorting(sorting.value, column)),
+    },
+  }))
 }
 
 // A row is marked for so long after its session began.

@@ -3,6 +3,7 @@ import { useActions } from '../actions/actions.ts'
 import { Failed, Loading } from '../states.tsx'
 import type { ListModel } from './list-model.ts'
 import { listWords } from './list-words.ts'
+import { Table, type TableHead } from './table.tsx'
 
 export interface TableColumn<Item> {
   readonly key: string
@@ -45,29 +46,16 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
       {page.items.length === 0 ? (
         empty
       ) : (
-        <div class="table-frame" role="region" aria-label={label} tabIndex={0}>
-          <table class="data-table" aria-busy={model.isLoading.value}>
-            <thead>
-              <tr>
-                {props.columns.map((column) => (
-                  <th key={column.key} scope="col" class={columnClass(column)}>
-                    {column.title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {page.items.map((item) => (
-                <Row
-                  key={props.keyOf(item)}
-                  item={item}
-                  table={props}
-                  isChanged={changed.has(props.keyOf(item))}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label={label} heads={headsOf(props.columns)} isBusy={model.isLoading.value}>
+          {page.items.map((item) => (
+            <Row
+              key={props.keyOf(item)}
+              item={item}
+              table={props}
+              isChanged={changed.has(props.keyOf(item))}
+            />
+          ))}
+        </Table>
       )}
     </>
   )
@@ -101,6 +89,14 @@ function Row<Item>({ item, table, isChanged }: RowProps<Item>) {
       ))}
     </tr>
   )
+}
+
+function headsOf<Item>(columns: readonly TableColumn<Item>[]): TableHead[] {
+  return columns.map((column) => ({
+    key: column.key,
+    title: column.title,
+    className: columnClass(column),
+  }))
 }
 
 function columnClass<Item>({ isNumeric, isWideOnly }: TableColumn<Item>): string {

@@ -1,0 +1,60 @@
+import type { ComponentChildren } from 'preact'
+
+/** The head of a column. */
+export interface TableHead {
+  readonly key: string
+  readonly title: string
+  readonly className?: string
+  /** Of a column by which the reader can sort. */
+  readonly sort?: {
+    readonly direction: 'ascending' | 'descending' | 'none'
+    readonly onSort: () => void
+  }
+}
+
+export interface TableProps {
+  /** The name of the region around the table. */
+  readonly label: string
+  readonly heads: readonly TableHead[]
+  readonly isBusy?: boolean
+  /** The rows. */
+  readonly children: ComponentChildren
+  /** Below the table, in the same region. */
+  readonly footer?: ComponentChildren
+}
+
+/** A table in a region that scrolls by keyboard, too. */
+export function Table({ label, heads, isBusy = false, children, footer }: TableProps) {
+  return (
+    <div class="table-frame" role="region" aria-label={label} tabIndex={0}>
+      <table class="data-table" aria-busy={isBusy}>
+        <thead>
+          <tr>
+            {heads.map(({ key, ...head }) => (
+              <Head key={key} {...head} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+      {footer}
+    </div>
+  )
+}
+
+function Head({ title, className, sort }: Omit<TableHead, 'key'>) {
+  return (
+    <th scope="col" class={className} aria-sort={sort?.direction}>
+      {sort ? (
+        <button class="sort" type="button" onClick={sort.onSort}>
+          {title}
+          <svg class="sort-mark" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
+            <path d="M5 2L8.5 8H1.5Z" />
+          </svg>
+        </button>
+      ) : (
+        title
+      )}
+    </th>
+  )
+}
