@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { getAsset, getAssetKeys, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { AppError } from '../../kernel/errors.ts'
 import { ok, type Answer } from '../../wire/route.ts'
 
@@ -31,10 +32,16 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 /** Where the assets of a single executable have the pages. */
 const EMBEDDED_PAGES = 'console'
 
+interface Asset {
+  readonly content: string
+  /** The content as gzip (RFC 1952), from the first client that accepts it. */
+  compressed?: Buffer
+}
+
 interface Build {
   readonly page: string
-  /** Content by file name; nothing else is served. */
-  readonly assets: ReadonlyMap<string, string>
+  /** By file name; nothing else is served. */
+  readonly assets: ReadonlyMap<string, Asset>
 }
 
 export interface BuiltPageOptions {
@@ -74,14 +81,21 @@ export class BuiltPage {
     })
   }
 
-  /** Rejects with `route_not_found`. */
-  asset(name: string): Answer {
-    const content = this.#read()?.assets.get(name)
+  /** Compressed if `acceptEncoding`, the header of the request, allows it. Rejects with `route_not_found`. */
+  asset(name: string, acceptEncoding: string | undefined): Answer {
+    const asset = this.#read()?.assets.get(name)
     const type = CONTENT_TYPES[extname(name)]
-    if (content === undefined || type === undefined) {
+    if (asset === undefined || type === undefined) {
       throw new AppError('not_found', 'route_not_found', 'The page has no such file; reload the page.')
     }
-    return ok(content, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' })
+    const headers = {
+      'content-type': type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+    }
+    if (!acceptsGzip(acceptEncoding)) return ok(asset.content, headers)
+    asset.compressed ??= gzipSync(asset.content, { level: 9 })
+    return ok(asset.compressed, { ...headers, 'content-encoding': 'gzip' })
   }
 
   /** Reads the files once: page and assets stay those of one build while another one is written. */
@@ -91,11 +105,18 @@ export class BuiltPage {
   }
 }
 
+/** RFC 9110, section 12.5.3; a weight of 0 refuses the coding. */
+function acceptsGzip(acceptEncoding = ''): boolean {
+  return acceptEncoding.split(',').some((each) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)|$)/i.test(each))
+}
+
 function readBuild(directory: string): Build | undefined {
   try {
     const page = readFileSync(join(directory, 'index.html'), 'utf8')
     const assets = join(directory, 'assets')
-    const files = readdirSync(assets).map((name) => [name, readFileSync(join(assets, name), 'utf8')] as const)
+    const files = readdirSync(assets).map(
+      (name) => [name, { content: readFileSync(join(assets, name), 'utf8') }] as const,
+    )
     return { page, assets: new Map(files) }
   } catch {
     // Missing, or being replaced: the next request reads again.
@@ -108,7 +129,7 @@ function embeddedBuild(name: string): Build {
   const keys = getAssetKeys().filter((key) => key.startsWith(assets))
   return {
     page: getAsset(`${EMBEDDED_PAGES}/${name}/index.html`, 'utf8'),
-    assets: new Map(keys.map((key) => [key.slice(assets.length), getAsset(key, 'utf8')])),
+    assets: new Map(keys.map((key) => [key.slice(assets.length), { content: getAsset(key, 'utf8') }])),
   }
 }
 

@@ -30,6 +30,16 @@ test('every path of the console has the same page, and only its assets are files
   const [, script = ''] = /src="(\/console\/assets\/[^"]+)"/.exec(text) ?? []
   const asset = await fetch(`${url}${script}`)
   assert.equal(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+  assert.deepEqual(
+    [asset.headers.get('content-encoding'), asset.headers.get('vary')],
+    ['gzip', 'accept-encoding'],
+  )
+  const withEncoding = (encoding: string) =>
+    fetch(`${url}${script}`, { headers: { 'accept-encoding': encoding } })
+  const plain = await withEncoding('br, gzip;q=0')
+  assert.equal(plain.headers.get('content-encoding'), null)
+  assert.equal(await plain.text(), await asset.text())
+  assert.equal((await withEncoding('identity, GZIP;q=0.5')).headers.get('content-encoding'), 'gzip')
   assert.equal((await fetch(`${url}/console/assets/unknown.js`)).status, 404)
   assert.ok(closing)
 })

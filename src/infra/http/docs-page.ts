@@ -16,6 +16,6 @@ export function docsRoutes(routes: readonly Route[], version: string): Route[] {
     publicPage('/openapi.json', () => ok(readDocument())),
     publicPage('/docs', () => docs.page()),
     publicPage('/docs/', () => docs.page()),
-    publicFiles('/docs/assets', (file) => docs.asset(file)),
+    publicFiles('/docs/assets', (file, encoding) => docs.asset(file, encoding)),
   ]
 }

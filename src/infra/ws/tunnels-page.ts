@@ -32,7 +32,7 @@ export function tunnelsPageRoutes(directory?: string): Route[] {
       access: 'public',
       params: Type.Object({ file: Type.String({ maxLength: 255 }) }),
       answers: { 200: { description: 'The file.', schema: Type.String(), contentType: 'text/javascript' } },
-      read: ({ params }) => tunnels.asset(params.file),
+      read: ({ params, headers }) => tunnels.asset(params.file, headers['accept-encoding']),
     }),
   ]
 }
