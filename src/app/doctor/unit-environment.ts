@@ -23,7 +23,7 @@ export function examineUnitEnvironment(configuration: string, env: Environment):
 function variablesIn(path: string): string[] | 'absent' | 'unreadable' {
   try {
     const text = readFileSync(path, 'utf8')
-    return [...text.matchAll(/^\s*([A-Za-z_]\w*)\s*=/gm)].map(([, name = '']) => name)
+    return [...text.matchAll(/^[ \t]*([A-Za-z_]\w*)[ \t]*=/gm)].map(([, name = '']) => name)
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'absent' : 'unreadable'
   }
