@@ -90,11 +90,12 @@ async function copyLog(source: string, path: string, file: string): Promise<LogC
   const hash = createHash('sha256')
   let size = 0
   for await (const chunk of transientChunksOf(log, sizeAtOpen)) {
-    hash.update(chunk)
-    size += chunk.length
-    await copy.writeFile(chunk).catch((error: unknown) => {
+    const written = copy.writeFile(chunk).catch((error: unknown) => {
       throw new TargetError(errorMessage(error), { cause: error })
     })
+    hash.update(chunk)
+    size += chunk.length
+    await written
   }
   return { path, size, sha256: hash.digest('hex'), file, modifiedAt: mtimeMs }
 }
