@@ -55,6 +55,9 @@ export function isInstalled(name: PeerName): boolean {
 // restic and borg encrypt what they store.
 const PASSWORDS = { RESTIC_PASSWORD: 'bench', BORG_PASSPHRASE: 'bench' }
 
+/** So that no contestant waits for what the one before has left to write. */
+const untilDiskIsIdle = () => run('sync')
+
 /** A full backup by another program, each time into a new place. */
 export function peerContestant(name: PeerName, { directory }: BackupInput): Contestant<BackupSample> {
   return {
@@ -62,6 +65,7 @@ export function peerContestant(name: PeerName, { directory }: BackupInput): Cont
     async run() {
       const result = join(directory, `result-${name}`)
       const home = join(directory, `home-${name}`)
+      await untilDiskIsIdle()
       const startedAt = performance.now()
       await run('sh', ['-c', PEERS[name].script, 'sh', directory, result], {
         env: { PATH: process.env['PATH'], HOME: home, BORG_BASE_DIR: home, ...PASSWORDS },
@@ -95,6 +99,7 @@ export function packageContestant(
       const { directory, database, logs } = input
       const staging = join(directory, 'staging')
       mkdirSync(staging)
+      await untilDiskIsIdle()
       const { stdout } = await run('nice', [
         ...PRIORITY,
         process.execPath,
