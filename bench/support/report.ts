@@ -66,7 +66,8 @@ function rowOf(measure: Measure): string[] {
   const { values, must, better } = measure
   const word = verdict(measure)
   return [
-    withUnit(measure),
+    // A bare pipe ends a cell of a Markdown table.
+    withUnit(measure).replaceAll('|', '\\|'),
     formatBound(must),
     formatBound(better),
     `${formatFigure(values.median)} (${formatQuartiles(values)})`,

@@ -112,6 +112,11 @@ test('the table of a document names must, better and what was reached, and what 
   assert.equal(new Set(rows.map((row) => row.length)).size, 1, 'the columns are aligned')
 })
 
+test('a pipe in a name does not end its cell', () => {
+  const text = toMarkdown({ ...REPORT, measures: [{ ...ECHO, what: 'tar | zstd' }] }, '2026-01-31')
+  assert.match(text, /^\| tar \\\| zstd, requests\/s +\| +\| +\| 1,000/m)
+})
+
 test('figures for programs say whether each one is reached', () => {
   const { bench, measures, notes } = JSON.parse(JSON.stringify(toJson(REPORT))) as {
     bench: string
