@@ -5,13 +5,27 @@ const READ_BYTES = 1_024 ** 2
 
 /** The bytes of an open file from its start, at most `size` of them. A chunk is valid until the next one is read. */
 export async function* transientChunksOf(file: FileHandle, size: number): AsyncIterable<Uint8Array> {
-  // Used again: with a new one for each chunk, collecting them takes as long as all the rest on this thread.
-  const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
-  for (let at = 0; at < size;) {
+  let at = 0
+  const readInto = async (buffer: Buffer) => {
     const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - at), at)
-    if (bytesRead === 0) return
     at += bytesRead
-    yield buffer.subarray(0, bytesRead)
+    return buffer.subarray(0, bytesRead)
+  }
+  // Used again: with a new one for each chunk, collecting them takes as long as all the rest on this thread.
+  const newBuffer = () => Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
+  let [current, other] = [newBuffer(), newBuffer()]
+  let next = readInto(current)
+  try {
+    for (let chunk = await next; chunk.length > 0; chunk = await next) {
+      next = readInto(other)
+      // Awaited after the chunk before it is processed.
+      next.catch(() => undefined)
+      yield chunk
+      ;[current, other] = [other, current]
+    }
+  } finally {
+    // The file must not be closed meanwhile.
+    await next.catch(() => undefined)
   }
 }
 

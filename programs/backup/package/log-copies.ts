@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { transientChunksOf, openRegularFile } from './file-chunks.ts'
 import type { PackagedFile } from './manifest.ts'
+import { writeAll } from './new-file.ts'
 
 /** A copy of a log, as it was when it was read. */
 export interface LogCopy extends PackagedFile {
@@ -90,7 +91,7 @@ async function copyLog(source: string, path: string, file: string): Promise<LogC
   const hash = createHash('sha256')
   let size = 0
   for await (const chunk of transientChunksOf(log, sizeAtOpen)) {
-    const written = copy.writeFile(chunk).catch((error: unknown) => {
+    const written = writeAll(copy, chunk).catch((error: unknown) => {
       throw new TargetError(errorMessage(error), { cause: error })
     })
     hash.update(chunk)

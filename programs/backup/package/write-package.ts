@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { BackupError } from '../errors.ts'
@@ -9,6 +9,7 @@ import { gzipped, zstdFrames } from './compression.ts'
 import { transientChunks } from './file-chunks.ts'
 import { copyLogs, type SkippedLog } from './log-copies.ts'
 import { encodeManifest, MANIFEST_NAME, type PackagedFile, type PackageManifest } from './manifest.ts'
+import { NewFile } from './new-file.ts'
 import { tarArchive, type TarFile } from './tar-entries.ts'
 import { systemErrorCode } from '../../files/system-error.ts'
 
@@ -155,17 +156,15 @@ async function writeArchive(
   const compressed = compression === 'zstd' ? zstdFrames(tar) : gzipped(tar)
   const bytes = recipients.length > 0 ? sealed(compressed, recipients) : compressed
   const [sha256, sha1] = [createHash('sha256'), createHash('sha1')]
-  let size = 0
-  await using archive = await open(file, 'wx', 0o600)
+  await using archive = await NewFile.create(file)
   for await (const chunk of bytes) {
     signal?.throwIfAborted()
-    const written = archive.writeFile(chunk)
+    const written = archive.write(chunk)
     sha256.update(chunk)
     sha1.update(chunk)
-    size += chunk.length
     await written
   }
   await archive.sync()
   flushDirectory(directory)
-  return { size, sha256: sha256.digest('hex'), sha1: sha1.digest('hex').toUpperCase() }
+  return { size: archive.size, sha256: sha256.digest('hex'), sha1: sha1.digest('hex').toUpperCase() }
 }
