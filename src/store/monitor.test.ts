@@ -147,6 +147,28 @@ onEveryDialect('the monitor of a store', (dialect) => {
   })
 })
 
+test('the check fails while a disk has room for a page but not for an order', async () => {
+  await using world = await testStore('sqlite')
+  const { checked } = breakable(world.store)
+  const limitPages = (more: number) =>
+    world.store.write(async ({ db }) => {
+      const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db)
+      await sql.raw(`pragma max_page_count = ${(rows[0]?.page_count ?? 0) + more}`).execute(db)
+    })
+  const order = () =>
+    checked.write(({ db }) =>
+      db
+        .insertInto('leases')
+        .values({ name: 'order', holder: 'x'.repeat(64 * 1_024), expires_at: 0 })
+        .execute(),
+    )
+  await limitPages(2)
+  await assert.rejects(order(), { code: 'store_unavailable' })
+  await assert.rejects(checked.check(), { code: 'store_unavailable' })
+  await limitPages(100)
+  await checked.check()
+})
+
 test('a transaction of postgres that waits too long for a row is no outage', async () => {
   await using world = await testStore('postgres')
   const { checked, lines, values } = breakable(world.store)

@@ -30,11 +30,16 @@ const MESSAGES = {
   worksAgain: 'the database is available again',
 }
 
-const probe = statement<{ now: number }>((db, value) =>
+// Of as many pages as an order with its event and indexes: one page can fit where they do not.
+const PROBE_BYTES = 64 * 1_024
+
+const probe = statement<{ now: number; filler: string }>((db, value) =>
   db
     .insertInto('leases')
-    .values({ name: 'store-check', holder: '', expires_at: value('now') })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ expires_at: value('now') })),
+    .values({ name: 'store-check', holder: value('filler'), expires_at: value('now') })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet({ holder: value('filler'), expires_at: value('now') }),
+    ),
 )
 
 /**
@@ -108,8 +113,9 @@ class StoreMonitor {
 
   async #check(): Promise<void> {
     await this.#store.check()
-    const writeProbe: TransactionCallback<unknown> = (tx) => tx.run(probe, { now: this.#options.clock.now() })
-    if (this.#refusesWrites) await this.write(writeProbe)
+    if (!this.#refusesWrites) return
+    const filler = 'x'.repeat(PROBE_BYTES)
+    await this.write((tx) => tx.run(probe, { now: this.#options.clock.now(), filler }))
   }
 
   async #checkForScrape(): Promise<void> {
