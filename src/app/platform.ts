@@ -1,6 +1,6 @@
 import type { Config, LoadedConfig } from '../config/config.ts'
 import type { ModuleName } from '../config/value-types.ts'
-import type { BusState } from '../kernel/bus.ts'
+import type { Bus } from '../kernel/bus.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -18,7 +18,7 @@ export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
 export interface Platform {
   /** The URL of each listener by its module. */
   readonly addresses: ModuleContext['addresses']
-  busState(): BusState
+  readonly bus: Pick<Bus, 'state' | 'problem'>
   /** Stops accepting requests, finishes those in progress, closes everything; may be called twice. */
   stop(): Promise<void>
 }
@@ -58,7 +58,7 @@ export async function startPlatform({
   const started = resources.move()
   return {
     addresses: context.addresses,
-    busState: () => base.bus.state,
+    bus: base.bus,
     stop() {
       base.lifecycle.drain()
       runner?.abort()

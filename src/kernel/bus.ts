@@ -27,7 +27,7 @@ export type BusState = 'connected' | 'disconnected' | 'closed'
  */
 export interface Bus {
   readonly state: BusState
-  /** Why some messages wait although the bus is connected, such as a missing stream; undefined if none does. */
+  /** Why messages wait: the reason of the last failed connection, or a missing stream; undefined if none does. */
   readonly problem: string | undefined
   publish(messages: readonly BusMessage[]): Promise<PublishResult[]>
   /** Calls `listener` after each change of state; the returned function removes it. */

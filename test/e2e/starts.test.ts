@@ -181,17 +181,20 @@ describe('the log of a start', { concurrency: 2 }, () => {
     for (const url of [api, gateway, worker]) assert.equal((await fetch(`${url}/health`)).status, 200)
   })
 
-  test('a bus that is away is a warning, with a hint when it belongs on this host', async (t) => {
+  test('a bus that is away is a warning, with the reason and what to do', async (t) => {
     const { serve } = commandWorld(t)
-    const hintOf = async (server: string) => {
+    const warningOf = async (server: string) => {
       const platform = await serve({ BUS_SERVER: server }, 'api')
       const warning = await eventually('the warning', () =>
         platform.logs().find(({ message }) => message.startsWith('not connected to the message bus')),
       )
       await platform.stop()
-      return warning['hint']
+      return [warning['reason'], warning['hint']].join('; ')
     }
-    assert.equal(await hintOf('nats://127.0.0.1:1'), 'nats-server -p 1 -js')
-    assert.equal(await hintOf('nats://bus.invalid:4222'), undefined)
+    assert.equal(
+      await warningOf('nats://127.0.0.1:1'),
+      'nats://127.0.0.1:1 cannot be reached: ECONNREFUSED; start it (nats-server -p 1 -js), or change bus.server',
+    )
+    assert.match(await warningOf('nats://bus.invalid:4222'), /; correct the host name in bus\.server/)
   })
 })

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { busHint, busRemedy } from './bus-hint.ts'
+import { busRemedy } from './bus-hint.ts'
 
 test('the hint names the configured port of a bus on this host', () => {
-  assert.equal(busHint(['nats://127.0.0.1:4333']), 'nats-server -p 4333 -js')
-  assert.equal(busHint(['nats://bus.example.com:1', 'nats://me:secret@localhost:2']), 'nats-server -p 2 -js')
-  assert.equal(busHint(['nats://[::1]:3']), 'nats-server -p 3 -js')
+  const start = (port: number) => `start it (nats-server -p ${port} -js), or change bus.server`
+  assert.equal(busRemedy(['nats://127.0.0.1:4333']), start(4_333))
+  assert.equal(busRemedy(['nats://bus.example.com:1', 'nats://me:secret@localhost:2']), start(2))
+  assert.equal(busRemedy(['nats://[::1]:3']), start(3))
 })
 
-test('there is no hint for a bus on another host, or with TLS', () => {
-  assert.equal(busHint(['nats://bus.example.com:4222', 'nats://10.0.0.1:4222']), undefined)
-  assert.equal(busHint(['tls://127.0.0.1:4222']), undefined)
+test('there is no command for a bus on another host, or with TLS', () => {
+  for (const servers of [['nats://bus.example.com:4222', 'nats://10.0.0.1:4222'], ['tls://127.0.0.1:4222']])
+    assert.equal(busRemedy(servers), 'start it, or change bus.server')
 })
 
 test('the remedy follows from the reason, and a bus that runs is not to be started', () => {
-  const remedyOf = (reason: string) => busRemedy(['nats://127.0.0.1:9996'], new Error(reason))
+  const remedyOf = (reason: string) => busRemedy(['nats://127.0.0.1:9996'], reason)
   assert.match(remedyOf('nats://127.0.0.1:9996 cannot be reached: ECONNREFUSED'), /^start it \(nats-server /)
   assert.match(remedyOf('certificate has expired'), /^renew the certificate of the bus/)
   assert.match(remedyOf('unable to verify the first certificate'), /NODE_EXTRA_CA_CERTS/)

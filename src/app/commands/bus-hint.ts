@@ -1,7 +1,5 @@
-import { errorMessage } from '../../kernel/errors.ts'
-
 /** The command that starts the missing message bus, if one of these servers is on this host and without TLS. */
-export function busHint(servers: readonly string[]): string | undefined {
+function busHint(servers: readonly string[]): string | undefined {
   const local = servers.map((server) => new URL(server)).find(isLocal)
   return local && `nats-server -p ${local.port} -js`
 }
@@ -11,7 +9,7 @@ function isLocal({ protocol, hostname }: URL): boolean {
 }
 
 /** What to do about a bus that cannot be used, by the reason. */
-const REMEDIES: readonly (readonly [reason: RegExp, remedy: string])[] = [
+const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [
     /certificate/i,
     'renew the certificate of the bus; if your own authority has signed it, set NODE_EXTRA_CA_CERTS to the file of the authority',
@@ -20,9 +18,9 @@ const REMEDIES: readonly (readonly [reason: RegExp, remedy: string])[] = [
   [/ENOTFOUND|EAI_AGAIN/, 'correct the host name in bus.server, or the name service of this host'],
 ]
 
-/** What to do about the servers of `bus.server`, none of which can be used because of `error`. */
-export function busRemedy(servers: readonly string[], error: unknown): string {
-  const known = REMEDIES.find(([reason]) => reason.test(errorMessage(error)))
+/** What to do about the servers of `bus.server`, none of which can be used for this reason. */
+export function busRemedy(servers: readonly string[], reason = ''): string {
+  const known = REMEDIES.find(([pattern]) => pattern.test(reason))
   if (known) return known[1]
   const hint = busHint(servers)
   return hint ? `start it (${hint}), or change bus.server` : 'start it, or change bus.server'

@@ -7,7 +7,7 @@ import { createLogger } from '../../infra/log/logger.ts'
 import type { FirstAdmin } from '../modules/module.ts'
 import { startPlatform, type Platform } from '../platform.ts'
 import { VERSION } from '../version.ts'
-import { busHint } from './bus-hint.ts'
+import { busRemedy } from './bus-hint.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
 import { connectServiceManager } from './service-manager.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -94,10 +94,10 @@ function announceAdmin({ stderr }: CommandContext, { name, password }: FirstAdmi
   )
 }
 
-function warnWithoutBus({ busState }: Platform, { bus }: Config, logger: Logger): void {
-  if (busState() === 'connected') return
-  const hint = busHint(bus.server.urls.reveal())
-  const fields = { bus: bus.server.text, ...(hint && { hint }) }
+function warnWithoutBus({ bus }: Platform, config: Config, logger: Logger): void {
+  if (bus.state === 'connected') return
+  const { text, urls } = config.bus.server
+  const fields = { bus: text, reason: bus.problem, hint: busRemedy(urls.reveal(), bus.problem) }
   logger.warn(
     fields,
     'not connected to the message bus: the platform works, and stores events until it is connected',

@@ -64,6 +64,8 @@ class NatsBus implements Bus {
   readonly #listeners = new Set<(state: BusState) => void>()
   readonly #closing = new AbortController()
   readonly #loggedReasons = new Set<string>()
+  /** Of the last attempt to connect. */
+  #failure: string | undefined
   readonly #running: Promise<void>
   #state: BusState = 'disconnected'
   #session: BusSession | undefined
@@ -95,7 +97,7 @@ class NatsBus implements Bus {
   }
 
   get problem(): string | undefined {
-    return this.#session?.problem
+    return this.#session ? this.#session.problem : this.#failure
   }
 
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
@@ -188,6 +190,7 @@ class NatsBus implements Bus {
     this.#enter('connected')
     const reason = await session.lost
     this.#session = undefined
+    this.#failure = reason
     if (session.lacksJetStream) this.#avoidServer()
     if (this.#enter('disconnected')) this.#logger.warn({ reason }, 'bus disconnected; reconnecting')
     return systemClock.monotonic() - startedAt
@@ -212,6 +215,7 @@ class NatsBus implements Bus {
   /** Logs each reason once until the bus is connected, however many attempts fail. */
   #logFailure(error: unknown): void {
     const reason = errorMessage(error)
+    this.#failure = reason
     if (this.#loggedReasons.has(reason)) return
     this.#loggedReasons.add(reason)
     const level = error instanceof AuthorizationError ? 'error' : 'warn'

@@ -16,7 +16,8 @@ export const busCheck: Check = {
       return [server(facts), payload(facts), ...jetStream(facts)]
     } catch (error) {
       const { urls, text } = config.bus.server
-      return [fault(text, `${errorMessage(error)}; events wait`, busRemedy(urls.reveal(), error))]
+      const reason = errorMessage(error)
+      return [fault(text, `${reason}; events wait`, busRemedy(urls.reveal(), reason))]
     }
   },
 }
