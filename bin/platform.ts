@@ -335,6 +335,8 @@ function failureText(error: unknown): string {
 }
 
 async function main(): Promise<never> {
+  // What ps, top and ss show; it would be the name of the runtime.
+  process.title = ['platform', ...process.argv.slice(2)].join(' ')
   try {
     await program().parseAsync()
     process.exitCode = exitCode

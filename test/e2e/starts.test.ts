@@ -179,6 +179,7 @@ describe('the log of a start', { concurrency: 2 }, () => {
     const { url: api, gatewayUrl: gateway, workerUrl: worker } = platform
     assert.deepEqual(lineOf('started')?.['addresses'], { api, gateway, worker })
     for (const url of [api, gateway, worker]) assert.equal((await fetch(`${url}/health`)).status, 200)
+    assert.match(readFileSync(`/proc/${platform.pid}/comm`, 'utf8'), /^platform serve/)
   })
 
   test('a bus that is away is a warning, with the reason and what to do', async (t) => {
