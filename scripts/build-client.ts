@@ -27,7 +27,7 @@ export async function buildClient(directory: string): Promise<string> {
   return join(directory, packed.filename)
 }
 
-async function buildModules(directory: string): Promise<void> {
+export async function buildModules(directory: string): Promise<void> {
   await build({
     input: { index: join(SOURCE, 'src/index.ts'), vpn: join(SOURCE, 'src/vpn.ts') },
     platform: 'node',
