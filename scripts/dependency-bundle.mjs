@@ -29,6 +29,7 @@ export const SPECIFIERS = [
   'tar/pax',
   'typebox',
   'typebox/compile',
+  'undici',
   'ws',
 ]
 

@@ -1,12 +1,6 @@
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type ClientRequest,
-  type IncomingMessage,
-} from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
+import type { Dispatcher, Pool } from 'undici'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { createOutage, type Outage } from '../../kernel/outage.ts'
@@ -33,6 +27,13 @@ export interface ApiRequest {
   readonly body: string | Readable | undefined
 }
 
+/** An answer whose body has begun; the caller reads or destroys it. */
+export interface ApiResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: Readable
+}
+
 export interface ApiAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -42,36 +43,32 @@ export interface ApiAnswer {
 // Longer than the api lets a request take; a call that waits for the store is answered within 5 s.
 const TIMEOUT_MS = 30 * SECOND
 // Further requests would only wait at the api; a session has at most 20. The api has up to 1,000 streams besides.
-const AGENT = { keepAlive: true, maxSockets: 2_048 }
+const MAX_CONNECTIONS = 2_048
 // docs/specification.md, Gateway: a larger answer becomes an error
 const MAX_ANSWER_BYTES = 1_048_576
-
-const TRANSPORTS = {
-  'http:': { request: httpRequest, createAgent: () => new HttpAgent(AGENT) },
-  'https:': { request: httpsRequest, createAgent: () => new HttpsAgent(AGENT) },
-}
 
 /**
  * Sends requests to the api over connections that are kept open. Every method rejects with `api_unavailable` when the
  * api does not answer, after which it may have carried out the request nevertheless, or with the reason of `signal`.
  */
 export class ApiConnection {
+  readonly #url: URL
   readonly #prefix: string
   readonly #host: string
-  readonly #target: ApiTarget
-  readonly #transport: (typeof TRANSPORTS)['http:' | 'https:']
-  readonly #agent: HttpAgent | HttpsAgent
+  readonly #servername: { readonly servername?: string }
+  readonly #timeoutMs: number
   readonly #outage: Outage
   readonly #isAway: () => boolean
+  #pool: Promise<Pool> | undefined
 
   constructor({ url: address, logger, timeoutMs = TIMEOUT_MS, isAway = () => false }: ApiConnectionOptions) {
-    this.#isAway = isAway
     const url = new URL(address)
+    this.#url = url
     this.#prefix = url.pathname.replace(/\/$/, '')
     this.#host = hostHeader(url)
-    this.#target = targetOf(url, timeoutMs)
-    this.#transport = TRANSPORTS[url.protocol === 'https:' ? 'https:' : 'http:']
-    this.#agent = this.#transport.createAgent()
+    this.#servername = certificateName(url)
+    this.#timeoutMs = timeoutMs
+    this.#isAway = isAway
     this.#outage = createOutage(
       logger,
       { api: url.origin },
@@ -80,15 +77,14 @@ export class ApiConnection {
   }
 
   /** Resolves with the response once its head is there; the caller reads or destroys its body. */
-  async send(request: ApiRequest, sender: Sender, signal: AbortSignal): Promise<IncomingMessage> {
+  async send(request: ApiRequest, sender: Sender, signal: AbortSignal): Promise<ApiResponse> {
     if (this.#isAway()) throw apiUnavailable(new Error('The api is known to be away.'))
     try {
-      const response = await this.#sendOnce(request, sender, signal).catch((error: unknown) => {
-        if (error instanceof StaleConnection) return this.#sendOnce(request, sender, signal)
-        throw error
-      })
+      const { statusCode, headers, body } = await this.#sendTwice(request, sender, signal)
       this.#outage.works()
-      return response
+      // An error before anybody reads it would end the program.
+      body.on('error', () => undefined)
+      return { status: statusCode, headers, body }
     } catch (error) {
       throw this.#failure(error, signal)
     }
@@ -108,37 +104,60 @@ export class ApiConnection {
     try {
       requireEnd(response)
       await reserve(sizeOf(response))
-      const text = await readText(response)
-      return { status: response.statusCode ?? 502, headers: singleHeaders(response), text }
+      return { status: response.status, headers: singleHeaders(response), text: await readText(response) }
     } catch (error) {
+      response.body.destroy()
       throw this.#failure(error, signal)
     }
   }
 
   /** Closes the connections; may be called twice. */
   close(): void {
-    this.#agent.destroy()
+    void this.#pool?.then((pool) => pool.destroy())
   }
 
-  #sendOnce(request: ApiRequest, sender: Sender, signal: AbortSignal): Promise<IncomingMessage> {
+  /** The api may close a kept connection while a request is on its way, which can be sent again if it changes nothing. */
+  async #sendTwice(
+    request: ApiRequest,
+    sender: Sender,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    try {
+      return await this.#sendOnce(request, sender, signal)
+    } catch (error) {
+      if (!isRepeatable(request) || !hasClosed(error)) throw error
+      return this.#sendOnce(request, sender, signal)
+    }
+  }
+
+  async #sendOnce(
+    request: ApiRequest,
+    sender: Sender,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
     const { method, path, headers, body } = request
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const outgoing = this.#transport.request({
-      ...this.#target,
+    this.#pool ??= this.#open()
+    return (await this.#pool).request({
+      ...this.#servername,
       method,
       path: `${this.#prefix}${path}`,
-      headers: { ...headersForApi(headers, sender, this.#host), ...framingOf(request) },
-      agent: this.#agent,
+      headers: { ...headersForApi(headers, sender, this.#host), ...lengthOf(request) },
+      // A stream of its own: when the api fails, the connection of the client has to survive for the answer.
+      body: typeof body === 'object' ? pipeOf(body) : (body ?? null),
       signal,
     })
-    outgoing.once('timeout', () =>
-      outgoing.destroy(new Error(`The api was silent for ${this.#target.timeout} ms.`)),
-    )
-    outgoing.once('response', resolve)
-    // Errors come after the response has begun too; then the response reports them to its reader.
-    outgoing.on('error', (error) => reject(isStale(error, outgoing, request) ? new StaleConnection() : error))
-    sendBody(outgoing, body)
-    return promise
+  }
+
+  /** Loaded with the first request: at the start it would take as long as half of all other modules. */
+  async #open(): Promise<Pool> {
+    const { Pool: Connections } = await import('undici')
+    return new Connections(this.#url.origin, {
+      connections: MAX_CONNECTIONS,
+      allowH2: false,
+      connect: { timeout: this.#timeoutMs, rejectUnauthorized: true },
+      headersTimeout: this.#timeoutMs,
+      bodyTimeout: this.#timeoutMs,
+    })
   }
 
   #failure(error: unknown, signal: AbortSignal): unknown {
@@ -148,31 +167,26 @@ export class ApiConnection {
   }
 }
 
-/** The api closed a kept connection while the request was on its way: it can be sent again. */
-class StaleConnection extends Error {}
-
-/** Only a request that changes nothing: the api may have received it. */
-function isStale(error: Error, { reusedSocket }: ClientRequest, { method, body }: ApiRequest): boolean {
-  const isRepeatable = (method === 'GET' || method === 'HEAD') && body === undefined
-  return isRepeatable && reusedSocket && 'code' in error && error.code === 'ECONNRESET'
+function isRepeatable({ method, body }: ApiRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && body === undefined
 }
 
-function sendBody(outgoing: ClientRequest, body: ApiRequest['body']): void {
-  if (body === undefined || typeof body === 'string') return void outgoing.end(body)
-  body.once('error', (error) => outgoing.destroy(error))
-  // Not a pipeline: when the api fails, the client's connection has to survive for the answer.
-  body.pipe(outgoing)
+const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+function hasClosed(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && CLOSED.has(error.code)
 }
 
-/**
- * The length of the body as it is sent. A request without a body must not be announced with one: the api would read the
- * next request as the body.
- */
-function framingOf({ headers, body }: ApiRequest): Record<string, string | number> {
-  if (body === undefined) return {}
-  if (typeof body === 'string') return { 'content-length': Buffer.byteLength(body) }
+function pipeOf(body: Readable): Readable {
+  const pipe = new PassThrough()
+  body.once('error', (error) => pipe.destroy(error))
+  return body.pipe(pipe)
+}
+
+/** The length of a body that is passed on. */
+function lengthOf({ headers, body }: ApiRequest): Record<string, string> {
   const length = headers['content-length']
-  return typeof length === 'string' ? { 'content-length': length } : { 'transfer-encoding': 'chunked' }
+  return typeof body === 'object' && typeof length === 'string' ? { 'content-length': length } : {}
 }
 
 function apiUnavailable(cause: unknown): AppError {
@@ -182,34 +196,41 @@ function apiUnavailable(cause: unknown): AppError {
 }
 
 /** A stream of events has no end, so no frame can hold it. */
-function requireEnd(response: IncomingMessage): void {
-  if (!response.headers['content-type']?.startsWith(EVENT_STREAM)) return
-  response.destroy()
+function requireEnd(response: ApiResponse): void {
+  if (!isEventStream(response)) return
   throw new AppError('too_large', 'answer_too_large', 'A stream of events does not fit into a frame.')
 }
 
+export function isEventStream({ headers: { 'content-type': type } }: ApiResponse): boolean {
+  return typeof type === 'string' && type.startsWith(EVENT_STREAM)
+}
+
 /** As announced, otherwise as large as it may be. */
-function sizeOf({ headers }: IncomingMessage): number {
+function sizeOf({ headers }: ApiResponse): number {
   return Math.min(Number(headers['content-length'] ?? MAX_ANSWER_BYTES), MAX_ANSWER_BYTES)
 }
 
-async function readText(response: IncomingMessage): Promise<string> {
+function readText({ body }: ApiResponse): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  // Not by an iterator, which takes as long as all the rest of an exchange.
+  body.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    // Leaving the loop destroys the response.
-    if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge()
     chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, bytes).toString()
+    if (bytes > MAX_ANSWER_BYTES) body.destroy(answerTooLarge())
+  })
+  body.once('end', () => resolve(Buffer.concat(chunks, bytes).toString()))
+  body.once('error', reject)
+  if (body.errored) reject(body.errored)
+  return promise
 }
 
 function answerTooLarge(): AppError {
   return new AppError('too_large', 'answer_too_large', 'The answer of the api is larger than 1 MiB.')
 }
 
-function singleHeaders({ headers }: IncomingMessage): Record<string, string> {
+function singleHeaders({ headers }: ApiResponse): Record<string, string> {
   const entries = Object.entries(endToEndHeaders(headers))
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : `${value}`]),
@@ -223,19 +244,9 @@ function hostHeader({ hostname, host, port }: URL): string {
   return port === '' ? 'localhost' : `localhost:${port}`
 }
 
-interface ApiTarget {
-  readonly hostname: string
-  readonly port: string
-  readonly servername?: string
-  readonly timeout: number
-  readonly rejectUnauthorized: true
-}
-
-function targetOf({ hostname: name, port, protocol }: URL, timeout: number): ApiTarget {
-  const hostname = withoutBrackets(name)
-  // Without it the certificate would be compared with the `Host` header.
-  const servername = protocol === 'https:' && isIP(hostname) === 0 ? { servername: hostname } : {}
-  return { hostname, port, ...servername, timeout, rejectUnauthorized: true }
+/** What the certificate is compared with; it would be the `Host` header. */
+function certificateName({ protocol, hostname }: URL): { readonly servername?: string } {
+  return protocol === 'https:' && isIP(withoutBrackets(hostname)) === 0 ? { servername: hostname } : {}
 }
 
 /** A URL has an IPv6 address in brackets. */

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { EVENT_STREAM } from '../../wire/event-stream.ts'
-import type { ApiConnection } from './api-connection.ts'
+import { isEventStream, type ApiConnection } from './api-connection.ts'
 import { peerAddress } from './client-address.ts'
 import { discardBody } from './discard-body.ts'
 import { malformed } from './framing.ts'
@@ -73,21 +72,19 @@ async function forward(
   if (!raw.complete) {
     // The api has answered before it has the whole body, so it does not read the rest.
     raw.unpipe().resume()
-    response.once('end', () => exchange.abort())
+    response.body.once('end', () => exchange.abort())
     await discardBody(raw, reply.raw)
   }
-  reply.code(response.statusCode ?? 502).headers(endToEndHeaders(response.headers))
+  reply.code(response.status).headers(endToEndHeaders(response.headers))
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.
-  return reply.send(lasts(response) ? endable(response, raw, reply.raw, longResponses) : response)
-}
-
-function lasts({ headers }: IncomingMessage): boolean {
-  return headers['content-type']?.startsWith(EVENT_STREAM) ?? false
+  return reply.send(
+    isEventStream(response) ? endable(response.body, raw, reply.raw, longResponses) : response.body,
+  )
 }
 
 /** The body, until the token of the caller ends: the api knows the caller by headers and cannot see that. */
 function endable(
-  response: IncomingMessage,
+  response: Readable,
   request: IncomingMessage,
   outgoing: ServerResponse,
   longResponses: LongResponses,
