@@ -36,7 +36,7 @@ const STATUSES: readonly Step[] = ['paid', 'shipped', 'completed', 'expired'].ma
 /** The console in Chromium: how soon it shows something, and how smooth it stays. */
 export const consoleBench: Bench = {
   name: 'console',
-  title: 'P17: the console in a browser',
+  title: 'P18: the console in a browser',
   summary: 'first view, a page of the list, frames per second while events arrive, bytes of the first page',
 
   async run(options) {
@@ -130,7 +130,7 @@ function busyFrames(
   }
 }
 
-// docs/performance.md, P17: console in a browser
+// docs/performance.md, P18: console in a browser
 const FIRST_VIEW = { unit: 'ms', must: { atMost: 1_000 } }
 const PAGE = { unit: 'ms', must: { atMost: 200 } }
 const FRAMES = { unit: 'frames/s', must: { atLeast: 50 } }
@@ -149,7 +149,7 @@ function measuresOf(rounds: readonly Round<Sample>[], { orders }: Sizes): Measur
     { what: 'orders while events arrive', values: of('busy orders', 'perSecond'), ...FRAMES },
     { what: 'orders without events', unit: 'frames/s', values: of('quiet', 'perSecond') },
     { what: 'files of the first page, compressed', values: of('overview', 'compressed'), ...WEIGHT },
-    { what: 'files of the first page, as sent', unit: 'kB', values: of('overview', 'files') },
+    { what: 'files of the first page, uncompressed', unit: 'kB', values: of('overview', 'files') },
     { what: 'events meanwhile', unit: 'events/s', values: of('busy orders', 'events') },
     {
       what: 'longest time between two frames, orders',

@@ -1,14 +1,12 @@
-import { Client, Pool, type PoolClient } from 'pg'
-import { Secret } from '../src/kernel/secret.ts'
+import { Pool, type PoolClient } from 'pg'
 import type { Bench } from './support/bench.ts'
-import { migrateDatabase } from './support/database.ts'
 import { loadContestants, p99Of, rateOf } from './support/load-contestants.ts'
 import { startLoadGenerator } from './support/load-generator.ts'
 import type { LoadTarget, Slice } from './support/load.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
 import { CONNECTIONS, postOrders } from './support/order-load.ts'
 import { startPlatform } from './support/platform-server.ts'
-import { startDurablePostgres } from './support/postgres-server.ts'
+import { inDatabase, makeDatabase, startDurablePostgres } from './support/postgres-server.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
 import { freePort } from '../test/support/loopback.ts'
 import { diskDirectory } from './support/servers.ts'
@@ -30,7 +28,7 @@ export const postgres: Bench = {
     const server = await startDurablePostgres(stack)
     const targets = {
       platform: await startOn(stack, await makeDatabase(server, 'few')),
-      many: await startOn(stack, await makeDatabase(server, 'many', { orders: many, options })),
+      many: await startOn(stack, await makeFullDatabase(server, 'many', many, options)),
     }
     const contestants = [
       bareClient(stack, await makeDatabase(server, 'bare')),
@@ -40,31 +38,17 @@ export const postgres: Bench = {
   },
 }
 
-/** A database of that name with the platform's schema; answers its address. */
-async function makeDatabase(
+/** A database of that name with so many orders; answers its address. */
+async function makeFullDatabase(
   server: string,
   name: string,
-  seed?: { readonly orders: number; readonly options: RoundOptions },
+  orders: number,
+  { onSlice }: RoundOptions,
 ): Promise<string> {
-  await inDatabase(server, [`create database ${name} template template0`])
-  const url = new URL(server)
-  url.pathname = name
-  await migrateDatabase({ kind: 'postgres', url: new Secret(url.href) })
-  if (seed) {
-    seed.options.onSlice(`filling a database with ${seed.orders.toLocaleString('en')} orders`)
-    await inDatabase(url.href, [ORDERS.replace('COUNT', String(seed.orders)), 'vacuum analyze'])
-  }
-  return url.href
-}
-
-async function inDatabase(url: string, statements: readonly string[]): Promise<void> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    for (const statement of statements) await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  const url = await makeDatabase(server, name)
+  onSlice(`filling a database with ${orders.toLocaleString('en')} orders`)
+  await inDatabase(url, [ORDERS.replace('COUNT', String(orders)), 'vacuum analyze'])
+  return url
 }
 
 const ORDERS = `

@@ -16,6 +16,7 @@ import { mockOidc } from './mock-oidc.ts'
 import { orders } from './orders.ts'
 import { outbox } from './outbox.ts'
 import { postgres } from './postgres.ts'
+import { scaleOut } from './scale-out.ts'
 import { scan } from './scan.ts'
 import { slowDisk } from './slow-disk.ts'
 import { start } from './start.ts'
@@ -47,6 +48,7 @@ const BENCHES: readonly Bench[] = [
   events,
   telemetry,
   consoleBench,
+  scaleOut,
 ]
 
 const DOCS = join(import.meta.dirname, '../docs')

@@ -6,9 +6,11 @@ import { quantile } from './statistics.ts'
 /** Stands in a request for a number that no other request of the process has. */
 export const SEQUENCE = '{sequence--}'
 
-/** What is asked of a server on this machine, again and again. */
+/** What is requested of a server on this machine, again and again. */
 export interface LoadTarget {
   readonly port: number
+  /** Further servers: the connections are spread over all. */
+  readonly morePorts?: readonly number[]
   readonly connections: number
   readonly method: string
   readonly path: string
@@ -39,7 +41,11 @@ export interface Slice {
  * requests would take longer than the servers take to answer them.
  */
 export async function applyLoad(target: LoadTarget, forMs: number): Promise<Slice> {
-  const sockets = await Promise.all(Array.from({ length: target.connections }, () => opened(target.port)))
+  const ports = [target.port, ...(target.morePorts ?? [])]
+  const portOf = (connection: number) => ports[connection % ports.length] ?? target.port
+  const sockets = await Promise.all(
+    Array.from({ length: target.connections }, (_, connection) => opened(portOf(connection))),
+  )
   const { numbers = Number.MAX_SAFE_INTEGER } = target
   const load: Load = { times: [], statuses: {}, deadline: performance.now() + forMs, numbers }
   const begin = performance.now()

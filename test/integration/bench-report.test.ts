@@ -155,6 +155,7 @@ test('docs/performance.md has a place for the figures of each benchmark', () => 
     'gateway',
     'postgres',
     'metrics',
+    'scale-out',
   ]) {
     assert.ok(withFigures(page, name, 'new'), name)
   }

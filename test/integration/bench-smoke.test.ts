@@ -10,6 +10,7 @@ import { metrics } from '../../bench/metrics.ts'
 import { orders } from '../../bench/orders.ts'
 import { outbox } from '../../bench/outbox.ts'
 import { postgres } from '../../bench/postgres.ts'
+import { scaleOut } from '../../bench/scale-out.ts'
 import { scan } from '../../bench/scan.ts'
 import { slowDisk } from '../../bench/slow-disk.ts'
 import { start } from '../../bench/start.ts'
@@ -31,6 +32,7 @@ for (const bench of [
   events,
   telemetry,
   consoleBench,
+  scaleOut,
 ]) {
   test(`the benchmark ${bench.name} takes all its figures`, async () => {
     const steps: string[] = []
