@@ -9,8 +9,7 @@ that exists: the one that \`--config\` names, the one that \`PLATFORM_CONFIG\` n
 
 A key with dots stands in a table: \`api.listen\` is \`listen\` in \`[api]\`. Lists are arrays in TOML and comma
 separated in the environment. Durations are written \`30s\`, \`15m\`, \`2h\`, \`7d\`. An empty variable counts as
-unset. An unknown key, a wrong value and a setting that has no effect yet are errors: the program names the place and
-does not start.
+unset. An unknown key and a wrong value are errors: the program names the place and does not start.
 
 \`platform config\` prints the settings in effect and the source of each value.`
 
@@ -24,14 +23,13 @@ export function configurationPage(): string {
 }
 
 function settingRow([key, setting]: readonly [string, Setting]): string[] {
-  const { type, description, noEffectYet } = setting
-  const meaning = noEffectYet ? `${description} **No effect yet: an error when set.**` : description
+  const { type, description } = setting
   return [
     code(key),
     variablesOf(key, setting).map(variableCell).join('; '),
     type.name,
     defaultCell(setting),
-    meaning,
+    description,
   ]
 }
 

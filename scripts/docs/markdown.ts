@@ -4,10 +4,10 @@ export function table(header: readonly string[], rows: readonly (readonly string
 }
 
 function line(cells: readonly string[]): string {
-  return `| ${cells.map(escaped).join(' | ')} |`
+  return `| ${cells.map(escapeCell).join(' | ')} |`
 }
 
-function escaped(cell: string): string {
+function escapeCell(cell: string): string {
   return cell.replaceAll('|', '\\|').replace(/\s*\n\s*/g, ' ')
 }
 

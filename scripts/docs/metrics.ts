@@ -1,7 +1,8 @@
 import { code, page, table } from './markdown.ts'
 
 const NOTE = `The metrics of \`GET /metrics\`, in the Prometheus text format, in a process with all modules. A process
-without a module lacks its metrics. [Operating](../guide/operating.md#metrics-and-alarms) recommends alarms.`
+without a module lacks its metrics. A process on PostgreSQL also has the counter \`platform_store_server_changes_total\`: the
+changes to another server of the list in \`database.url\`. [Operating](../guide/operating.md#metrics-and-alarms) recommends alarms.`
 
 /** The platform's metrics come before those of its process. */
 const SECTIONS: readonly { readonly title: string; readonly includes: (name: string) => boolean }[] = [
@@ -21,7 +22,7 @@ export function metricsPage(exposition: string): string {
   const sections = SECTIONS.flatMap(({ title, includes }) => [
     `## ${title}`,
     metricTable(
-      required(
+      requireMetrics(
         title,
         metrics.filter(({ name }) => includes(name)),
       ),
@@ -30,7 +31,7 @@ export function metricsPage(exposition: string): string {
   return page('Metrics', NOTE, ...sections)
 }
 
-function required(title: string, metrics: readonly Metric[]): readonly Metric[] {
+function requireMetrics(title: string, metrics: readonly Metric[]): readonly Metric[] {
   if (metrics.length > 0) return metrics
   throw new Error(
     `GET /metrics: expected metrics for the section "${title}", got none; run the command again.`,

@@ -64,9 +64,9 @@ export function parseCommand(
     title: entry.read('title', titleText) ?? id,
     description: entry.read('description', anyText) ?? '',
     run: parseRun(entry, params),
-    timeoutMs: entry.read('timeout', parsed(commandTimeout)) ?? DEFAULT_TIMEOUT_MS,
-    approval: entry.read('approval', parsed(approvalMode)) ?? 'none',
-    maxConcurrent: entry.read('max_concurrent', parsed(concurrency)) ?? 1,
+    timeoutMs: entry.read('timeout', readerOf(commandTimeout)) ?? DEFAULT_TIMEOUT_MS,
+    approval: entry.read('approval', readerOf(approvalMode)) ?? 'none',
+    maxConcurrent: entry.read('max_concurrent', readerOf(concurrency)) ?? 1,
     params,
   }
   return problems.length === before ? command : undefined
@@ -102,7 +102,7 @@ function parseParameter(name: string, entry: TableReader): CommandParameter {
     entry.fault([], 'a name of 1 to 64 letters, digits, hyphens or underscores that begins with a letter')
   if (!entry.isTable) return { type: 'string' }
   entry.refuseOthers('type', 'description', 'pattern', 'values', 'default', 'secret')
-  const type = entry.read('type', parsed(parameterType))
+  const type = entry.read('type', readerOf(parameterType))
   if (!entry.has('type')) entry.fault(['type'], parameterType.expected)
   if (type === undefined) return { type: 'string' }
   const parameter = { type, ...textMembers(entry), ...constraints(entry, type) }
@@ -147,7 +147,7 @@ function refuseSameVariable(
     if (names.length > 1) table.fault([names[1] as string], `a name whose variable is not ${variable} too`)
 }
 
-function parsed<T>(type: {
+function readerOf<T>(type: {
   readonly expected: string
   parse(text: string, cwd: string): T | undefined
   readonly toml: string

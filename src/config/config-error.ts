@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { REDACTED } from '../kernel/secret.ts'
 
 /** One error in the configuration. */
 export interface Problem {
@@ -47,7 +48,7 @@ export function describeValue(value: unknown): string {
 function withoutLogin(text: string): string {
   const start = text.indexOf('//')
   const end = text.lastIndexOf('@')
-  return start < 0 || end < start ? text : `${text.slice(0, start)}//**redacted**${text.slice(end)}`
+  return start < 0 || end < start ? text : `${text.slice(0, start)}//${REDACTED}${text.slice(end)}`
 }
 
 function valueText(value: unknown): string {

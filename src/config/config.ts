@@ -103,8 +103,7 @@ function setAt(outer: Record<string, unknown>, path: string, value: unknown): vo
   else setAt((outer[first] ??= {}) as Record<string, unknown>, rest.join('.'), value)
 }
 
-function textOf({ type, documentedDefault = 'unset', noEffectYet }: Setting, value: unknown): string {
-  if (noEffectYet) return '(no effect yet)'
+function textOf({ type, documentedDefault = 'unset' }: Setting, value: unknown): string {
   return value === undefined ? `(${documentedDefault})` : type.format(value)
 }
 

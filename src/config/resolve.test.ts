@@ -8,7 +8,6 @@ const type = valueType({ name: 'text', expected: 'lower case', parse: (text) => 
 const TABLE: SettingTable = {
   'robot.url': { type, description: '', needs: 'robot.kind' },
   'robot.kind': { type, description: '', needs: 'robot.url' },
-  later: { type, description: '', default: 'x', noEffectYet: true },
 }
 
 function problems(env: Readonly<Record<string, string>>): string[] {
@@ -31,10 +30,4 @@ test('a setting that needs another one is an error without it', () => {
 test('a wrong value is reported once, also when it needs another setting', () => {
   assert.deepEqual(problems({ ROBOT_URL: '1' }), ['robot.url: lower case'])
   assert.deepEqual(problems({ ROBOT_URL: '1', ROBOT_KIND: 'b' }), ['robot.url: lower case'])
-})
-
-test('a setting without an effect is an error, and its default is not', () => {
-  assert.deepEqual(problems({}), [])
-  assert.deepEqual(problems({ LATER: 'x' }), ['later: no value: the setting has no effect in this release'])
-  assert.deepEqual(problems({ LATER: '' }), [])
 })

@@ -45,23 +45,15 @@ function defaultValue({ default: given }: Setting, context: DefaultContext): Giv
   return { text, value: text, source: DEFAULT }
 }
 
-const NO_EFFECT = 'no value: the setting has no effect in this release'
-
-function check(
-  key: string,
-  { type, secret, noEffectYet }: Setting,
-  given: GivenValue,
-  cwd: string,
-): Resolved {
+function check(key: string, { type, secret }: Setting, given: GivenValue, cwd: string): Resolved {
   const { text, source } = given
   const value = text === undefined ? undefined : type.parse(text, cwd)
-  if (source === DEFAULT || (value !== undefined && !noEffectYet)) return { value, source }
-  const item = noEffectYet || text === undefined ? undefined : type.faultyItem?.(text)
+  if (source === DEFAULT || value !== undefined) return { value, source }
+  const item = text === undefined ? undefined : type.faultyItem?.(text)
   if (item)
     return { value, source, problem: { source, key: `${key}[${item.index}]`, expected: item.expected } }
-  const expected = noEffectYet ? NO_EFFECT : type.expected
-  const got = secret || noEffectYet ? undefined : describeValue(given.value)
-  return { value, source, problem: { source, key, expected, got } }
+  const got = secret ? undefined : describeValue(given.value)
+  return { value, source, problem: { source, key, expected: type.expected, got } }
 }
 
 /** Checks a setting against the others. */

@@ -37,8 +37,6 @@ interface SettingOptions {
   readonly needs?: string | readonly string[]
   /** What is expected of the value in view of other settings; undefined when it is as expected. */
   readonly expectedBeside?: (value: unknown, valueOf: (key: string) => unknown) => string | undefined
-  /** No part of the program reads the setting yet, so setting it is an error. */
-  readonly noEffectYet?: true
 }
 
 export interface Setting extends SettingOptions {

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 
-const REDACTED = '**redacted**'
+/** Printed in the place of a secret, wherever a text may contain one. */
+export const REDACTED = '**redacted**'
 
 /**
  * A value that must not be printed: its string, JSON and `inspect` forms are all `**redacted**`.

@@ -1,4 +1,5 @@
-import { isSecretName, REDACTED } from './secret-names.ts'
+import { REDACTED } from '../../kernel/secret.ts'
+import { isSecretName } from './secret-names.ts'
 
 // The marks that close a quoted name, in JSON, in JSON within JSON, in a URL, in HTML.
 const CLOSING = String.raw`(?:\\*["'\]]|&quot;|&#3[49];|%(?:25){0,3}22)*`

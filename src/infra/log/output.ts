@@ -44,7 +44,8 @@ export function standardOutputHasColours(): boolean {
 
 /**
  * Collects lines and writes them in batches on the thread pool, so that a slow reader never stops the event loop.
- * Not pino's own destination: when the reader has gone, its flush at exit tries forever and the process never ends.
+ * Not `pino.destination`: when the reader has gone or the disk is full, its flush at exit never ends
+ * (docs/decisions/0009-libraries.md).
  */
 export class BufferedOutput implements LogDestination {
   readonly #fd: number

@@ -66,6 +66,26 @@ test('the same object twice is not a cycle', () => {
   assert.deepEqual(redacted([shared, shared]), [shared, shared])
 })
 
+test('an object of a class is printed as its toJSON says, else only named', () => {
+  class Row {
+    readonly id = 1
+  }
+  const value = {
+    url: new URL('https://host/path'),
+    row: new Row(),
+    map: new Map([['a', 1]]),
+    headers: new Headers({ a: 'b' }),
+    bytes: Buffer.from('secret'),
+  }
+  assert.deepEqual(redacted(value), {
+    url: 'https://host/path',
+    row: '[Row]',
+    map: '[Map]',
+    headers: '[Headers]',
+    bytes: '[Buffer]',
+  })
+})
+
 test('an unreadable value costs only its own field', () => {
   const refuse = (): never => {
     throw new Error(`token=${CANARY}`)

@@ -1,7 +1,7 @@
-import { EventEmitter } from 'node:events'
+import { REDACTED } from '../../kernel/secret.ts'
 import { scrubText } from './scrub.ts'
 import { classifyKey } from './secret-keys.ts'
-import { isSecretName, REDACTED } from './secret-names.ts'
+import { isSecretName } from './secret-names.ts'
 
 const UNREADABLE = '[unreadable]'
 const TOO_MUCH = '[too much]'
@@ -100,29 +100,16 @@ function hide(value: unknown): unknown {
   return value === undefined || value === null || typeof value === 'boolean' ? value : REDACTED
 }
 
-/** What is printed instead of an object that its own properties do not describe; undefined for other objects. */
-type Conversion = (value: object) => unknown
-
-const CONVERSIONS: readonly Conversion[] = [
-  (value) => (isError(value) ? fieldsOfError(value) : undefined),
-  (value) => (isBytes(value) ? `[${value.byteLength} bytes]` : undefined),
-  (value) => (isPairs(value) ? fieldsOfPairs(value) : undefined),
-  (value) => (value instanceof Set ? [...value.values().take(MAX_ENTRIES + 1)] : undefined),
-  // Sockets, requests and servers are graphs of the whole program.
-  (value) => (value instanceof EventEmitter ? classLabel(value) : undefined),
-  (value) => (isBoxed(value) ? String(value) : undefined),
-  (value) => (hasToJson(value) ? (value.toJSON() ?? null) : undefined),
-  // A key object or a promise has no properties of its own; its class at least says what it is.
-  (value) => (!isPlain(value) && Object.keys(value).length === 0 ? classLabel(value) : undefined),
-]
-
+/**
+ * What is printed of an object: an error with all of its fields, an object of a class as its `toJSON` says. Every other
+ * object of a class (a Map, headers, bytes, a socket) is only named, because its rules for secrets are not known here.
+ */
 function toPlain(value: object): unknown {
   if (Array.isArray(value) || (isPlain(value) && !hasToJson(value))) return value
-  for (const convert of CONVERSIONS) {
-    const converted = convert(value)
-    if (converted !== undefined) return converted
-  }
-  return value
+  if (isError(value)) return fieldsOfError(value)
+  // The `toJSON` of a Buffer lists its bytes.
+  if (hasToJson(value) && !ArrayBuffer.isView(value)) return value.toJSON() ?? null
+  return `[${String(value.constructor?.name ?? 'object').slice(0, 64)}]`
 }
 
 function isPlain(value: object): boolean {
@@ -147,26 +134,4 @@ function fieldsOfError(error: Error): object {
     Object.defineProperty(fields, key, { ...descriptor, enumerable: true })
   }
   return Object.assign(fields, { stack: error.stack })
-}
-
-function isBytes(value: object): value is ArrayBufferView | ArrayBufferLike {
-  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof SharedArrayBuffer
-}
-
-function isBoxed(value: object): value is InstanceType<typeof String | typeof Number | typeof RegExp> {
-  return value instanceof String || value instanceof Number || value instanceof RegExp
-}
-
-function isPairs(value: object): value is Iterable<readonly [unknown, unknown]> {
-  return [Map, Headers, URLSearchParams, FormData].some((kind) => value instanceof kind)
-}
-
-function fieldsOfPairs(pairs: Iterable<readonly [unknown, unknown]>): object {
-  const labelOf = (key: unknown) => (typeof key === 'object' && key !== null ? classLabel(key) : String(key))
-  const named = Iterator.from(pairs).take(MAX_ENTRIES + 1)
-  return Object.fromEntries(named.map(([key, value]) => [labelOf(key), value]))
-}
-
-function classLabel(value: object): string {
-  return `[${String(value.constructor?.name ?? 'object').slice(0, 64)}]`
 }

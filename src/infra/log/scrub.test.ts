@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { REDACTED } from '../../kernel/secret.ts'
 import { scrubText } from './scrub.ts'
-import { REDACTED } from './secret-names.ts'
 
 const CANARY = 'kAnAr1+9/Zq7wXe'
 

@@ -13,6 +13,7 @@ interface KeyClass {
   readonly isSecret: ContextRule
 }
 
+// Without it a line takes more than twice as long.
 const classes = new Map<string, KeyClass>()
 
 /** What the key of an object says about its value. */

@@ -1,6 +1,3 @@
-/** Printed in the place of a secret, as a `Secret` prints itself. */
-export const REDACTED = '**redacted**'
-
 // Matched against a name in lower case without separators: `Set-Cookie`, `setCookie` and `set_cookie` are one.
 const SECRET_ANYWHERE =
   /passw(?:or)?d|passphrase|passcode|pwd|secret|credential|authorization|cookie|token|jwt|bearer|apikey|privatekey|signingkey|accesskey|encryptionkey|assertion|verifier|proof|(?:auth|device|user|recovery)code/

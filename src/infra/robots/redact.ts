@@ -1,4 +1,5 @@
-const REDACTED = '**redacted**'
+import { REDACTED } from '../../kernel/secret.ts'
+
 // Shorter words of an address (send, hook, v2) are no credentials; replacing them would make a sentence unreadable.
 const MIN_CREDENTIAL_LENGTH = 8
 
