@@ -4,7 +4,7 @@ import { freePort } from '../test/support/loopback.ts'
 import { startRobots, type RobotDoubles } from '../test/support/robots.ts'
 import type { Bench } from './support/bench.ts'
 import { openDatabase } from './support/database.ts'
-import { answered } from './support/load-contestants.ts'
+import { requireSuccess } from './support/load-contestants.ts'
 import { startLoadGenerator, type LoadGenerator } from './support/load-generator.ts'
 import { SEQUENCE, type LoadTarget } from './support/load.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
@@ -71,7 +71,7 @@ function postReports(port: number, storm: string): LoadTarget {
 async function load(world: World, target: LoadTarget, forMs: number): Promise<Sample> {
   const { generator, database, robots } = world
   const requests = robots.requests.length - robots.posted.length
-  const { rate, p99 } = answered('the platform', await generator.apply(target, forMs))
+  const { rate, p99 } = requireSuccess('the platform', await generator.apply(target, forMs))
   const end = performance.now()
   await untilDecided(database)
   const decidedAfterSeconds = (performance.now() - end) / 1_000

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Bench } from './support/bench.ts'
-import { answered, loadContestants, rateOf } from './support/load-contestants.ts'
+import { requireSuccess, loadContestants, rateOf } from './support/load-contestants.ts'
 import { startLoadGenerator, type LoadGenerator } from './support/load-generator.ts'
 import type { LoadTarget, Slice } from './support/load.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
@@ -81,7 +81,7 @@ function whileWritten(
     name,
     async run(forMs) {
       await writer.start()
-      const slice = answered(name, await generator.apply(page(port), forMs))
+      const slice = requireSuccess(name, await generator.apply(page(port), forMs))
       const commits = await writer.stop()
       return { ...slice, commitsPerPage: commits / (slice.statuses[200] ?? 0) }
     },

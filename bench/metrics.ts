@@ -2,7 +2,7 @@ import { createMetrics } from '../src/infra/metrics/metrics.ts'
 import { silentLogger } from '../src/kernel/logger.ts'
 import type { Bench } from './support/bench.ts'
 import { readMetrics, sumOf, type MetricSample } from './support/exposition.ts'
-import { answered } from './support/load-contestants.ts'
+import { requireSuccess } from './support/load-contestants.ts'
 import { startLoadGenerator } from './support/load-generator.ts'
 import { figures, type Measure } from './support/measure.ts'
 import { postOrders } from './support/order-load.ts'
@@ -45,7 +45,7 @@ async function requests(stack: AsyncDisposableStack): Promise<Contestant<Sample>
     name: 'requests',
     async run(forMs) {
       const before = countRecordings(await readMetrics(port))
-      const { rate, statuses } = answered('requests', await generator.apply(postOrders(port), forMs))
+      const { rate, statuses } = requireSuccess('requests', await generator.apply(postOrders(port), forMs))
       const after = countRecordings(await readMetrics(port))
       const count = statuses[201] ?? 0
       return {

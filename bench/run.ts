@@ -74,7 +74,7 @@ async function run(request: RunRequest): Promise<number> {
   const reports: Report[] = []
   for (const bench of request.benches) {
     if (interrupted.signal.aborted) break
-    const report = await measured(bench, request, interrupted.signal)
+    const report = await runMeasured(bench, request, interrupted.signal)
     if (!report) continue
     reports.push(report)
     if (!request.json) print(report, request.benches.length > 1)
@@ -90,7 +90,7 @@ async function run(request: RunRequest): Promise<number> {
 }
 
 /** Undefined, and a message on standard error, when the figures could not be taken. */
-async function measured(
+async function runMeasured(
   bench: Bench,
   { rounds, sliceMs, small }: RunRequest,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 import type { Bench } from './support/bench.ts'
-import { answered, p99Of, rateOf } from './support/load-contestants.ts'
+import { requireSuccess, p99Of, rateOf } from './support/load-contestants.ts'
 import { startLoadGenerator, type LoadGenerator } from './support/load-generator.ts'
 import type { Slice } from './support/load.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
@@ -67,7 +67,7 @@ function withApis(apis: readonly Api[], { generator, database }: World): Contest
     name,
     async run(forMs) {
       const before = { apis: timeOfApis(), database: familySeconds(database) }
-      const slice = answered(name, await generator.apply(target, forMs))
+      const slice = requireSuccess(name, await generator.apply(target, forMs))
       const orders = Object.values(slice.statuses).reduce((sum, count) => sum + count, 0)
       const ofEachOrder = (seconds: number) => (seconds * 1_000_000) / orders
       return {

@@ -6,7 +6,7 @@ import { silentLogger } from '../src/kernel/logger.ts'
 import { noMetrics } from '../src/kernel/metrics.ts'
 import type { Bench } from './support/bench.ts'
 import { openDatabase, openQuietStore, sqliteIn } from './support/database.ts'
-import { answered } from './support/load-contestants.ts'
+import { requireSuccess } from './support/load-contestants.ts'
 import { startLoadGenerator, type LoadGenerator } from './support/load-generator.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
 import { postOrders } from './support/order-load.ts'
@@ -119,7 +119,7 @@ async function expiryRounds(
 }
 
 async function load({ generator, port }: World, forMs: number): Promise<ExpirySample> {
-  const { p99 } = answered('the platform', await generator.apply(postOrders(port), forMs))
+  const { p99 } = requireSuccess('the platform', await generator.apply(postOrders(port), forMs))
   return { p99, orders: 0, seconds: NaN, longestBlockMs: NaN }
 }
 

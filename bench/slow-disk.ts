@@ -1,6 +1,6 @@
 import type { Bench } from './support/bench.ts'
 import { startDurableOrders } from './support/durable-servers.ts'
-import { answered, p99Of, rateOf } from './support/load-contestants.ts'
+import { requireSuccess, p99Of, rateOf } from './support/load-contestants.ts'
 import { startLoadGenerator, type LoadGenerator } from './support/load-generator.ts'
 import type { Slice } from './support/load.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
@@ -41,7 +41,7 @@ async function onTheLoop(stack: AsyncDisposableStack, generator: LoadGenerator):
   const { path: dataDir } = stack.use(diskDirectory())
   const port = await freePort()
   const probe = await createLoopProbe()
-  stack.use(await startDurableOrders({ dataDir, port, env: probe.env, under: slowed(SLOW_MS) }))
+  stack.use(await startDurableOrders({ dataDir, port, env: probe.env, under: delayedCalls(SLOW_MS) }))
   return contestant('on the loop', port, generator, probe)
 }
 
@@ -54,12 +54,12 @@ async function ours(
   const { path: dataDir } = stack.use(diskDirectory())
   const port = await freePort()
   const probe = await createLoopProbe()
-  stack.use(await startPlatform({ dataDir, port, env: probe.env, under: slowed(delayMs) }))
+  stack.use(await startPlatform({ dataDir, port, env: probe.env, under: delayedCalls(delayMs) }))
   return contestant(name, port, generator, probe)
 }
 
 /** A command that starts another one, whose every fsync then takes that much longer, and nothing else. */
-function slowed(delayMs: number): string[] {
+function delayedCalls(delayMs: number): string[] {
   const calls = 'fsync,fdatasync'
   const inject = `inject=${calls}:delay_enter=${delayMs * 1_000}`
   // -D: the program stays our child. --seccomp-bpf: other calls never stop for the tracer.
@@ -88,7 +88,7 @@ function contestant(
     name,
     async run(forMs) {
       await probe.read()
-      const slice = answered(name, await generator.apply(postOrders(port), forMs))
+      const slice = requireSuccess(name, await generator.apply(postOrders(port), forMs))
       return { slice, delay: await probe.read() }
     },
   }

@@ -4,7 +4,7 @@ import { freePort } from '../test/support/loopback.ts'
 import { startNats, type NatsServer } from '../test/support/nats.ts'
 import type { Bench } from './support/bench.ts'
 import { openDatabase } from './support/database.ts'
-import { answered, rateOf } from './support/load-contestants.ts'
+import { requireSuccess, rateOf } from './support/load-contestants.ts'
 import { startLoadGenerator, type LoadGenerator } from './support/load-generator.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
 import { postOrders } from './support/order-load.ts'
@@ -62,7 +62,7 @@ async function startWorld(stack: AsyncDisposableStack): Promise<World> {
 async function deliver(world: World, generator: LoadGenerator, forMs: number): Promise<Sample> {
   await untilIdle(world)
   const begin = performance.now()
-  const { statuses } = answered('telemetry', await generator.apply(postTelemetry(world.port), forMs))
+  const { statuses } = requireSuccess('telemetry', await generator.apply(postTelemetry(world.port), forMs))
   await untilDelivered(world)
   const items = (statuses[202] ?? 0) * BATCH
   return { rate: items / ((performance.now() - begin) / 1_000) }
@@ -70,14 +70,14 @@ async function deliver(world: World, generator: LoadGenerator, forMs: number): P
 
 async function order(world: World, generator: LoadGenerator, forMs: number): Promise<Sample> {
   await untilIdle(world)
-  return answered('orders', await generator.apply(postOrders(world.port), forMs))
+  return requireSuccess('orders', await generator.apply(postOrders(world.port), forMs))
 }
 
 async function orderBesidePaced(world: World, generator: LoadGenerator, forMs: number): Promise<Sample> {
   await untilIdle(world)
   const paced = startPacedTelemetry(world.port)
   try {
-    return answered('orders', await generator.apply(postOrders(world.port), forMs))
+    return requireSuccess('orders', await generator.apply(postOrders(world.port), forMs))
   } finally {
     await paced.stop()
   }
@@ -93,8 +93,8 @@ async function orderBesideFull(
     generator.apply(postOrders(world.port), forMs),
     beside.apply(postTelemetry(world.port), forMs),
   ])
-  answered('telemetry', items)
-  return answered('orders', orders)
+  requireSuccess('telemetry', items)
+  return requireSuccess('orders', orders)
 }
 
 /** So that a slice does not pay for what the one before has left. */

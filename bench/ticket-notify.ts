@@ -106,8 +106,8 @@ async function sample(directory: string, entries: number): Promise<Sample> {
   w.api.tickets = Array.from({ length: TICKETS }, (_, n) =>
     ticket(idOf(n), { title: titleOf(n), ...(n < NOTIFICATIONS && { status: 'resolved' }) }),
   )
-  const least = await timed(() => w.run([w.stateFile], { command: [process.execPath, '--eval', LEAST] }))
-  const round = await timed(() =>
+  const least = await measureRun(() => w.run([w.stateFile], { command: [process.execPath, '--eval', LEAST] }))
+  const round = await measureRun(() =>
     w.run([], {
       command: [process.execPath, join(directory, 'ticket-notify.mjs')],
       env: { NODE_OPTIONS: `--import=${PEAK_REPORTER}` },
@@ -118,7 +118,7 @@ async function sample(directory: string, entries: number): Promise<Sample> {
   return { seconds: round.seconds - sendingSeconds, leastSeconds: least.seconds, ...figures }
 }
 
-async function timed(start: () => Promise<NotifierRun>) {
+async function measureRun(start: () => Promise<NotifierRun>) {
   const startedAt = performance.now()
   const run = await start()
   return { run, seconds: (performance.now() - startedAt) / 1_000 }

@@ -48,7 +48,7 @@ const sessions = new GroupCommit<Session>({
     const [id, auditId, messageId, address] = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7(), takeAddress()]
     takeLease.run(id, address)
     insertSession.run(id, userId, userId, address, RUN_ID, remoteAddress, at, at)
-    const virtualIp = dotted(address)
+    const virtualIp = toDotted(address)
     insertAudit.run(auditId, at, id, userId, userId, virtualIp, remoteAddress)
     const entry = { id: auditId, at, sessionId: id, userId, virtualIp, remoteAddress }
     insertMessage.run(messageId, eventJson(messageId, entry), EVENT_HEADERS, at)
@@ -73,7 +73,7 @@ interface Entry {
   readonly remoteAddress: string
 }
 
-function dotted(address: number): string {
+function toDotted(address: number): string {
   return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.')
 }
 
@@ -108,7 +108,7 @@ function greetingJson(sessionId: string, address: number, userId: string): strin
   return JSON.stringify({
     type: 'session',
     session_id: sessionId,
-    virtual_ip: dotted(address),
+    virtual_ip: toDotted(address),
     prefix_length: 12,
     heartbeat_seconds: 30,
     gateway: 'bare',

@@ -31,11 +31,11 @@ export function chartSvg(title: string, measures: readonly Measure[]): string {
     return lines
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="title description">
-  <title id="title">${escaped(title)}</title>
-  <desc id="description">${escaped(describe(measures))}</desc>
+  <title id="title">${escapeXml(title)}</title>
+  <desc id="description">${escapeXml(describe(measures))}</desc>
   <style>${STYLE}</style>
   <rect class="page" width="${WIDTH}" height="${height}" rx="8"/>
-  <text class="title" x="${MARGIN}" y="30">${escaped(title)}</text>
+  <text class="title" x="${MARGIN}" y="30">${escapeXml(title)}</text>
 ${drawn.join('\n')}
 </svg>
 `
@@ -111,22 +111,22 @@ function limitOf(bound: Bound | undefined): number {
 }
 
 function text(style: string, x: number, y: number, content: string): string {
-  return `  <text class="${style}" x="${x}" y="${y}">${escaped(content)}</text>`
+  return `  <text class="${style}" x="${x}" y="${y}">${escapeXml(content)}</text>`
 }
 
 function rect(style: string, x: number, y: number, width: number): string {
-  return `  <rect class="${style}" x="${x}" y="${y}" width="${rounded(width)}" height="${BAR_HEIGHT}" rx="2"/>`
+  return `  <rect class="${style}" x="${x}" y="${y}" width="${round(width)}" height="${BAR_HEIGHT}" rx="2"/>`
 }
 
 /** The range that holds the middle half of the rounds. */
 function whisker({ lowerQuartile, upperQuartile }: Spread, y: number, at: (value: number) => number): string {
   const middle = y + BAR_HEIGHT / 2
-  const [from, to] = [rounded(at(lowerQuartile)), rounded(at(upperQuartile))]
+  const [from, to] = [round(at(lowerQuartile)), round(at(upperQuartile))]
   return `  <path class="whisker" d="M${from} ${middle}H${to}M${from} ${middle - 3}v6M${to} ${middle - 3}v6"/>`
 }
 
 function limit(style: string, x: number, y: number): string {
-  return `  <path class="${style}" d="M${rounded(x)} ${y - 3}v${BAR_HEIGHT + 6}"/>`
+  return `  <path class="${style}" d="M${round(x)} ${y - 3}v${BAR_HEIGHT + 6}"/>`
 }
 
 function describe(measures: readonly Measure[]): string {
@@ -138,13 +138,13 @@ function describe(measures: readonly Measure[]): string {
     .join(' ')
 }
 
-function rounded(value: number): string {
+function round(value: number): string {
   return String(Math.round(value * 10) / 10)
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-function escaped(content: string): string {
+function escapeXml(content: string): string {
   return content.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] as string)
 }
 

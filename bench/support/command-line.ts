@@ -62,12 +62,13 @@ function parseNames(names: readonly string[], benches: readonly Bench[]): readon
   if (names.length === 1 && names[0] === 'all') return benches
   return names.map((name) => {
     const bench = benches.find((each) => each.name === name)
-    if (!bench) throw new Error(`there is no benchmark ${JSON.stringify(name)}; known: ${known(benches)}`)
+    if (!bench)
+      throw new Error(`there is no benchmark ${JSON.stringify(name)}; known: ${benchNames(benches)}`)
     return bench
   })
 }
 
-function known(benches: readonly Bench[]): string {
+function benchNames(benches: readonly Bench[]): string {
   return ['all', ...benches.map(({ name }) => name)].join(', ')
 }
 

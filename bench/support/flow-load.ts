@@ -38,7 +38,7 @@ export async function applyFlows(
   target: FlowTarget,
   { forMs = Infinity, flows = Infinity }: FlowLimit,
 ): Promise<Slice> {
-  const sockets = await Promise.all(Array.from({ length: target.connections }, () => opened(target.port)))
+  const sockets = await Promise.all(Array.from({ length: target.connections }, () => openSocket(target.port)))
   const begin = performance.now()
   const times: number[] = []
   const isOver = () => times.length >= flows || performance.now() - begin >= forMs
@@ -56,7 +56,7 @@ export async function applyFlows(
   }
 }
 
-async function opened(port: number): Promise<Socket> {
+async function openSocket(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   await once(socket, 'connect')
   return socket

@@ -9,12 +9,12 @@ export function loadContestants(
 ): Contestant[] {
   return Object.entries(targets).map(([name, target]) => ({
     name,
-    run: async (forMs) => answered(name, await generator.apply(target, forMs)),
+    run: async (forMs) => requireSuccess(name, await generator.apply(target, forMs)),
   }))
 }
 
 /** A refusal is quicker than an answer, so a slice with refusals measures nothing. */
-export function answered(name: string, slice: Slice): Slice {
+export function requireSuccess(name: string, slice: Slice): Slice {
   const others = Object.entries(slice.statuses).filter(([status]) => !status.startsWith('2'))
   if (others.length === 0) return slice
   const list = others.map(([status, count]) => `${count} × ${status}`).join(', ')

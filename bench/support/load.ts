@@ -44,7 +44,7 @@ export async function applyLoad(target: LoadTarget, forMs: number): Promise<Slic
   const ports = [target.port, ...(target.morePorts ?? [])]
   const portOf = (connection: number) => ports[connection % ports.length] ?? target.port
   const sockets = await Promise.all(
-    Array.from({ length: target.connections }, (_, connection) => opened(portOf(connection))),
+    Array.from({ length: target.connections }, (_, connection) => openSocket(portOf(connection))),
   )
   const { numbers = Number.MAX_SAFE_INTEGER } = target
   const load: Load = { times: [], statuses: {}, deadline: performance.now() + forMs, numbers }
@@ -86,7 +86,7 @@ function requestBytes(
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
 }
 
-async function opened(port: number): Promise<Socket> {
+async function openSocket(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   await once(socket, 'connect')
   return socket

@@ -1,4 +1,4 @@
-import { answered, p99Of, rateOf } from './load-contestants.ts'
+import { requireSuccess, p99Of, rateOf } from './load-contestants.ts'
 import type { LoadGenerator } from './load-generator.ts'
 import type { Slice } from './load.ts'
 import { postOrders } from './order-load.ts'
@@ -24,7 +24,7 @@ export async function orderDuring(
   let totalSeconds = 0
   const seconds = task().finally(() => (totalSeconds = secondsSince(begin)))
   const slices: Slice[] = []
-  do slices.push(answered('orders', await generator.apply(postOrders(port), sliceMs)))
+  do slices.push(requireSuccess('orders', await generator.apply(postOrders(port), sliceMs)))
   while (totalSeconds === 0)
   const mean = (figure: (slice: Slice) => number) =>
     slices.reduce((sum, slice) => sum + figure(slice), 0) / slices.length

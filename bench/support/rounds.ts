@@ -37,7 +37,7 @@ export async function interleave<S>(
   for (let number = small ? 1 : 1 - WARM_UP_ROUNDS; number <= rounds; number++) {
     const label = number < 1 ? 'warming up' : `round ${number} of ${rounds}`
     const round = new Map<string, S>()
-    for (const contestant of ordered(contestants, number)) {
+    for (const contestant of inOrderOfRound(contestants, number)) {
       signal.throwIfAborted()
       onSlice(`${label}: ${contestant.name}`)
       round.set(contestant.name, await contestant.run(sliceMs))
@@ -48,7 +48,7 @@ export async function interleave<S>(
 }
 
 /** Each round begins with another one, and every other round goes backwards. */
-function ordered<T>(list: readonly T[], round: number): T[] {
+function inOrderOfRound<T>(list: readonly T[], round: number): T[] {
   const start = Math.abs(round) % list.length
   const rotated = [...list.slice(start), ...list.slice(0, start)]
   return round % 2 === 0 ? rotated : rotated.reverse()

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { newFile, partUrl, startTestDrive } from '../../test/support/mock-drive.ts'
+import { sendBytes } from '../../test/support/send-bytes.ts'
 import { ENDPOINTS } from './endpoint.ts'
 import { PATHS } from './endpoint-names.ts'
 
@@ -92,20 +90,10 @@ test('the drive goes on after any bytes on a connection', async () => {
   )
   await fc.assert(
     fc.asyncProperty(start, fc.uint8Array({ maxLength: 300 }), async (head, bytes) => {
-      const answers = await send(drive.port, Buffer.concat([Buffer.from(head), bytes]))
+      const answers = await sendBytes(drive.port, Buffer.concat([Buffer.from(head), bytes]))
       assert.doesNotMatch(answers, /^HTTP\/1\.1 5/m)
       assert.equal((await drive.request('GET', '/oauth/users/info')).status, 401)
     }),
     { numRuns: 200 },
   )
 })
-
-/** Sends the bytes and FIN, and returns what the drive sent. */
-async function send(port: number, bytes: Buffer): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
-  socket.on('error', () => {})
-  await once(socket, 'connect')
-  socket.end(bytes)
-  const received = await buffer(socket).catch(() => Buffer.alloc(0))
-  return received.toString('latin1')
-}

@@ -11,27 +11,27 @@ export class Fields {
   /** A text that is not empty. */
   text(name: string): string {
     const value = this.optionalText(name)
-    if (value === undefined || value === '') throw refused(name, 'a text that is not empty')
+    if (value === undefined || value === '') throw refusalOf(name, 'a text that is not empty')
     return value
   }
 
   optionalText(name: string): string | undefined {
     const value = this.#get(name)
     if (value === undefined) return undefined
-    if (typeof value !== 'string' || !value.isWellFormed()) throw refused(name, 'a text')
+    if (typeof value !== 'string' || !value.isWellFormed()) throw refusalOf(name, 'a text')
     return value
   }
 
   choice<T extends string>(name: string, choices: readonly T[], otherwise?: T): T {
     const value = this.#get(name) ?? otherwise
     const choice = choices.find((each) => each === value)
-    if (choice === undefined) throw refused(name, `one of ${choices.join(', ')}`)
+    if (choice === undefined) throw refusalOf(name, `one of ${choices.join(', ')}`)
     return choice
   }
 
   flag(name: string): boolean | undefined {
     const value = this.#get(name)
-    if (value !== undefined && typeof value !== 'boolean') throw refused(name, 'true or false')
+    if (value !== undefined && typeof value !== 'boolean') throw refusalOf(name, 'true or false')
     return value
   }
 
@@ -40,7 +40,7 @@ export class Fields {
     if (value === undefined) return undefined
     const isGood =
       typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum && value <= maximum
-    if (!isGood) throw refused(name, `an integer from ${minimum} to ${maximum}`)
+    if (!isGood) throw refusalOf(name, `an integer from ${minimum} to ${maximum}`)
     return value
   }
 
@@ -49,9 +49,9 @@ export class Fields {
     const value = this.#get(name)
     if (value === undefined) return undefined
     if (!Array.isArray(value) || value.length === 0 || value.length > maximum)
-      throw refused(name, `a list of 1 to ${maximum} objects`)
+      throw refusalOf(name, `a list of 1 to ${maximum} objects`)
     return value.map((item: unknown) => {
-      if (!isObject(item)) throw refused(name, 'a list of objects')
+      if (!isObject(item)) throw refusalOf(name, 'a list of objects')
       return new Fields(item)
     })
   }
@@ -60,7 +60,7 @@ export class Fields {
   sha1(name: string): string | undefined {
     const value = this.optionalText(name)
     if (value === undefined || value === '') return undefined
-    if (!/^[0-9a-f]{40}$/i.test(value)) throw refused(name, '40 hexadecimal digits')
+    if (!/^[0-9a-f]{40}$/i.test(value)) throw refusalOf(name, '40 hexadecimal digits')
     return value.toUpperCase()
   }
 
@@ -80,7 +80,7 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** `part_number` is reported as `PartNumber`. */
-function refused(name: string, expected: string): Refusal {
+function refusalOf(name: string, expected: string): Refusal {
   const words = name.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   return new Refusal(invalidParameter(words.join(''), `expected ${expected}`))
 }

@@ -10,7 +10,7 @@ import type { EndpointName } from './endpoint-names.ts'
 import { requireAccessToken } from './endpoints/oauth.ts'
 import { Fields } from './fields.ts'
 import { readFields } from './json-body.ts'
-import type { RequestLog } from './request-log.ts'
+import type { RequestLog } from '../mock-server/request-log.ts'
 import { SCENARIOS, type Outcome, type Scenario, type ScenarioName } from './scenarios.ts'
 
 /** What the handler needs for every request. */
@@ -48,7 +48,7 @@ export function handleRequest(
   const scripted = routed && context.scenarios.take(routed.name)
   const outcome = routed
     ? outcomeOf(context, pending, routed, scripted)
-    : Promise.resolve(unrouted(context, pending.path, endpoint))
+    : Promise.resolve(answerUnrouted(context, pending.path, endpoint))
   void outcome
     .then((resolved) => send(context, request, response, resolved))
     .catch(() => 'reset' as const)
@@ -60,7 +60,7 @@ export function handleRequest(
         startedAt,
         scenario: scripted?.scenario,
         status: sent === 'reset' ? null : sent.status,
-        error: sent === 'reset' ? undefined : sent.error,
+        refusal: sent === 'reset' ? undefined : { error: sent.error },
       })
     })
 }
@@ -80,7 +80,7 @@ function parseRequest(request: IncomingMessage): PendingRequest {
   }
 }
 
-function unrouted({ drive }: HandlerContext, path: string, endpoint: Endpoint | undefined): Answer {
+function answerUnrouted({ drive }: HandlerContext, path: string, endpoint: Endpoint | undefined): Answer {
   const timestamp = toRfc3339(drive.clock.now())
   return endpoint
     ? unroutedAnswer(405, path, timestamp, endpoint.method)

@@ -7,7 +7,7 @@ import { baseUrl } from './addresses.ts'
 import { openMockDrive } from './drive.ts'
 import type { MockDriveConfig } from './env.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
-import { createRequestLog } from './request-log.ts'
+import { createRequestLog } from '../mock-server/request-log.ts'
 
 // Requests in flight are finished within 10 s of the signal.
 const STOP_PATIENCE_MS = 9 * SECOND

@@ -20,7 +20,7 @@ const FILE = 'state.json'
 export function readStoredState(directory: string): StoredState | undefined {
   const path = join(directory, FILE)
   try {
-    return checked(JSON.parse(readFileSync(path, 'utf8')))
+    return requireState(JSON.parse(readFileSync(path, 'utf8')))
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined
     throw new ValueError(`MOCK_DRIVE_DIR: expected ${path} to be a state that mock-drive has written`, {
@@ -29,7 +29,7 @@ export function readStoredState(directory: string): StoredState | undefined {
   }
 }
 
-function checked(value: unknown): StoredState {
+function requireState(value: unknown): StoredState {
   const { entries, uploads, tokens, urlKey }: Partial<StoredState> = Object(value)
   const isGood = Array.isArray(entries) && Array.isArray(uploads) && typeof urlKey === 'string'
   if (!isGood || !Array.isArray(tokens?.access) || !Array.isArray(tokens.refresh))

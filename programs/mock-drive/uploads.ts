@@ -99,7 +99,7 @@ export class Uploads {
   async store(uploadId: string, number: number, source: AsyncIterable<Uint8Array>): Promise<PartResult> {
     const blob = randomUUID()
     const digests = { md5: createHash('md5'), sha1: this.#hashOf(uploadId, number - 1)?.copy(), size: 0 }
-    await this.#blobs.write(blob, measured(source, digests))
+    await this.#blobs.write(blob, withDigests(source, digests))
     const obstacle = this.obstacle(uploadId, number)
     if (obstacle) {
       this.#blobs.remove(blob)
@@ -159,7 +159,7 @@ interface Digests {
   size: number
 }
 
-async function* measured(source: AsyncIterable<Uint8Array>, digests: Digests): AsyncIterable<Uint8Array> {
+async function* withDigests(source: AsyncIterable<Uint8Array>, digests: Digests): AsyncIterable<Uint8Array> {
   for await (const chunk of source) {
     digests.md5.update(chunk)
     digests.sha1?.update(chunk)

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect } from 'node:net'
-import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { CLIENT_ID, form, startTestProvider } from '../../test/support/mock-oidc.ts'
+import { sendBytes } from '../../test/support/send-bytes.ts'
 
 const TYPES = ['application/json', 'application/x-www-form-urlencoded', 'text/plain']
 
@@ -84,20 +82,10 @@ test('the provider goes on after any bytes on a connection', async () => {
   )
   await fc.assert(
     fc.asyncProperty(start, fc.uint8Array({ maxLength: 300 }), async (head, bytes) => {
-      const answers = await send(provider.port, Buffer.concat([Buffer.from(head), bytes]))
+      const answers = await sendBytes(provider.port, Buffer.concat([Buffer.from(head), bytes]))
       assert.doesNotMatch(answers, /^HTTP\/1\.1 5/m)
       assert.equal((await provider.request('GET', '/authorize')).status, 302)
     }),
     { numRuns: 200 },
   )
 })
-
-/** Sends the bytes and FIN, and returns what the provider sent. */
-async function send(port: number, bytes: Buffer): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
-  socket.on('error', () => {})
-  await once(socket, 'connect')
-  socket.end(bytes)
-  const received = await buffer(socket).catch(() => Buffer.alloc(0))
-  return received.toString('latin1')
-}

@@ -23,17 +23,17 @@ export function readClientCredentials(
   inBody: Credentials,
 ): ClientCredentials {
   if (authorization === undefined) return { ...inBody, inHeader: false }
-  const failed = (problem: CredentialsProblem) => ({
+  const failure = (problem: CredentialsProblem) => ({
     id: undefined,
     secret: undefined,
     inHeader: true,
     problem,
   })
-  if (!/^basic /i.test(authorization)) return failed('other_scheme')
+  if (!/^basic /i.test(authorization)) return failure('other_scheme')
   const inHeader = decodeBasic(authorization)
-  if (!inHeader) return failed('malformed')
-  if (inBody.secret !== undefined) return failed('two_methods')
-  if (inBody.id !== undefined && inBody.id !== inHeader.id) return failed('two_clients')
+  if (!inHeader) return failure('malformed')
+  if (inBody.secret !== undefined) return failure('two_methods')
+  if (inBody.id !== undefined && inBody.id !== inHeader.id) return failure('two_clients')
   return { ...inHeader, inHeader: true }
 }
 

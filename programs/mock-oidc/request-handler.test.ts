@@ -8,7 +8,7 @@ import { redirectTo, type Answer } from './answers.ts'
 import { readMockConfig } from './env.ts'
 import { createGrants } from './grants.ts'
 import { createSigningKeys } from './keys.ts'
-import type { RequestRecord } from './request-log.ts'
+import type { RequestRecord } from '../mock-server/request-log.ts'
 import { createScenarioQueue } from '../mock-server/scenario-script.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
 

@@ -8,7 +8,7 @@ import { createEndOfTurnQueue } from './end-of-turn.ts'
 import type { MockConfig } from './env.ts'
 import { createGrants } from './grants.ts'
 import { createSigningKeys } from './keys.ts'
-import { createRequestLog } from './request-log.ts'
+import { createRequestLog } from '../mock-server/request-log.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
 import { createRouter } from './router.ts'
 

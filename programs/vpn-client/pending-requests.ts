@@ -28,7 +28,7 @@ export class PendingRequests {
   }
 
   /** Resolves when every request that is pending now has its response or its error. */
-  settled(): Promise<unknown> {
+  waitForAll(): Promise<unknown> {
     return Promise.allSettled([...this.#responses.values()].map(({ promise }) => promise))
   }
 

@@ -116,7 +116,7 @@ export class GatewaySession {
   async finishRequests(withinMs: number, signal: AbortSignal): Promise<void> {
     const limit = new AbortController()
     const over = this.#clock.wait(withinMs, AbortSignal.any([limit.signal, signal]))
-    await Promise.race([this.#requests.settled(), over])
+    await Promise.race([this.#requests.waitForAll(), over])
     limit.abort()
   }
 

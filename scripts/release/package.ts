@@ -69,10 +69,10 @@ function contents({ executable }: PackageOptions): PackagedFile[] {
     unit('platform.service'),
     unit('platform@.service'),
     { path: 'etc/platform/platform.toml', content: project('deploy/systemd/platform.toml') },
-    { path: 'usr/share/bash-completion/completions/platform', content: printed('completion', 'bash') },
-    { path: 'usr/share/zsh/vendor-completions/_platform', content: printed('completion', 'zsh') },
-    { path: 'usr/share/fish/vendor_completions.d/platform.fish', content: printed('completion', 'fish') },
-    { path: 'usr/share/man/man1/platform.1.gz', content: compressed(printed('manual')) },
+    { path: 'usr/share/bash-completion/completions/platform', content: outputOf('completion', 'bash') },
+    { path: 'usr/share/zsh/vendor-completions/_platform', content: outputOf('completion', 'zsh') },
+    { path: 'usr/share/fish/vendor_completions.d/platform.fish', content: outputOf('completion', 'fish') },
+    { path: 'usr/share/man/man1/platform.1.gz', content: gzip(outputOf('manual')) },
     { path: `usr/share/lintian/overrides/${NAME}`, content: project('deploy/debian/lintian-overrides') },
   ]
 }
@@ -82,7 +82,7 @@ function documents(version: string, epoch: number): PackagedFile[] {
   const entry = `${NAME} (${version}) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${MAINTAINER}  ${date}\n`
   return [
     { path: `${DOCUMENTS}/copyright`, content: project('LICENSE') },
-    { path: `${DOCUMENTS}/changelog.gz`, content: compressed(entry) },
+    { path: `${DOCUMENTS}/changelog.gz`, content: gzip(entry) },
     ...globSync(READING_MATTER, { cwd: root })
       .sort()
       .map((name) => ({ path: `${DOCUMENTS}/${name}`, content: project(name) })),
@@ -137,10 +137,10 @@ function project(path: string): string {
 }
 
 /** What a command of this checkout prints. */
-function printed(...args: readonly string[]): string {
+function outputOf(...args: readonly string[]): string {
   return runToEnd(findRuntime(), [join(root, 'bin/platform.mjs'), ...args])
 }
 
-function compressed(text: string): Uint8Array {
+function gzip(text: string): Uint8Array {
   return gzipSync(text, { level: 9 })
 }

@@ -113,8 +113,8 @@ class LateDelivery implements Delivery {
     this.dispatcher?.wake()
   }
 
-  settled(id: string, withinMs: number): Promise<void> {
-    return this.dispatcher?.settled(id, withinMs) ?? Promise.resolve()
+  waitForSettlement(id: string, withinMs: number): Promise<void> {
+    return this.dispatcher?.waitForSettlement(id, withinMs) ?? Promise.resolve()
   }
 }
 

@@ -266,7 +266,7 @@ export function eventSubjects(): string[] {
 /** A delivery whose `wake` also wakes the live streams, which read the same table. */
 function wakingStreams(delivery: Delivery, wakeStreams: () => void): Delivery {
   return {
-    settled: (id, withinMs) => delivery.settled(id, withinMs),
+    waitForSettlement: (id, withinMs) => delivery.waitForSettlement(id, withinMs),
     wake() {
       delivery.wake()
       wakeStreams()

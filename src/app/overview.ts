@@ -67,7 +67,7 @@ export function createOverview(domains: OverviewedDomains, platform: Pick<Overvi
   })
 }
 
-/** Where the overview has its parts from; the roles of each are those of its list. */
+/** The source of each part of the overview. The readers of a part are the roles of the list that it summarizes. */
 function partSources(domains: OverviewedDomains): OverviewDeps['sources'] {
   const readersOf = (path: string) => rolesOf(domains, path)
   return {

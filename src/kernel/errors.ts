@@ -61,6 +61,24 @@ export function invalidField(path: string, message: string): AppError {
   return new AppError('invalid', 'validation_failed', `${path}: ${message}`, { details: [{ path, message }] })
 }
 
+/** The error for a change of state that is not allowed; the message names the allowed ones. */
+export function invalidTransition(message: string): AppError {
+  return new AppError('conflict', 'invalid_transition', message)
+}
+
+/**
+ * Throws `precondition_failed` unless one of the `expected` versions is the current one; undefined allows any version.
+ * `changed` begins the message: `The ticket has changed; its`.
+ */
+export function requireVersion(
+  version: number,
+  expected: readonly number[] | undefined,
+  changed: string,
+): void {
+  if (!expected || expected.includes(version)) return
+  throw new AppError('precondition_failed', 'precondition_failed', `${changed} ETag is "${version}" now.`)
+}
+
 /** The error for a change while the platform is read-only. */
 export function readOnlyError(): AppError {
   return new AppError(

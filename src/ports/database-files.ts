@@ -57,5 +57,5 @@ export interface DatabaseFiles {
   /** Reads a snapshot from its beginning to its end, with bounded memory. Rejects with `snapshot_damaged`. */
   inspect(file: string, options?: SnapshotSteps): Promise<DatabaseContents>
   /** The restored file, of any engine. Nothing is opened before the first check. */
-  restored(file: string, options?: SnapshotSteps): RestoredDatabase
+  restoredDatabase(file: string, options?: SnapshotSteps): RestoredDatabase
 }

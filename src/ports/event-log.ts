@@ -46,5 +46,5 @@ export interface PositionedLog {
    * Waits for the transactions that may have read an older place of the messages than the one that is newest now. Later
    * events come after all messages that are visible now.
    */
-  settled(): Promise<void>
+  waitForTransactions(): Promise<void>
 }

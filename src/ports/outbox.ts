@@ -45,5 +45,5 @@ export interface Delivery {
    * Resolves when this process has delivered the message or the bus has refused it, and after `withinMs` in any case;
    * at once in a process that does not deliver.
    */
-  settled(id: string, withinMs: number): Promise<void>
+  waitForSettlement(id: string, withinMs: number): Promise<void>
 }

@@ -9,7 +9,7 @@
 export interface SessionRegistry {
   /**
    * Announces the gateway and ends the sessions that an earlier run of the same name left open. Rejects with
-   * `gateway_name_in_use` while another gateway of that name lives. Idempotent. Must come before every other method.
+   * `gateway_name_in_use` while another gateway of that name is running. Idempotent. Must come before every other method.
    */
   join(): Promise<void>
   /**
@@ -33,11 +33,11 @@ export interface SessionRegistry {
    * of the device, or by another gateway that considered this one dead. At most 1,000 at once. Called twice a second,
    * so it must be cheap. A session is listed again until {@link SessionRegistry.acknowledge} was called for it.
    */
-  ended(): Promise<SessionEnd[]>
+  listEnds(): Promise<SessionEnd[]>
   /** The connections of these sessions are closed. Idempotent; unknown ids are ignored. */
   acknowledge(sessionIds: readonly string[]): Promise<void>
   /** Writes a refused connection to the audit trail; repetitions may be written as one line with their number. */
-  refused(refusal: Refusal): Promise<void>
+  recordRefusal(refusal: Refusal): Promise<void>
   /** The gateway stops: ends the sessions that are still open with 1001. Idempotent. */
   leave(): Promise<void>
 }
@@ -70,7 +70,7 @@ export interface SessionEnd {
   readonly reason: string
 }
 
-/** What a gateway has heard from one of its sessions since the last heartbeat. */
+/** The last sign of life of a session, and its round trip. */
 export interface SessionNews {
   readonly id: string
   /** Epoch milliseconds. */

@@ -13,7 +13,7 @@ export interface StoreLimits {
 }
 
 // On SQLite the statements of a callback take no time that matters, and every other write waits for it. On PostgreSQL
-// each statement is a journey to the server, which may meet a lock: a callback with many of them takes long and still
+// each statement is a round trip to the server, which may wait for a lock: a callback with many of them takes long and still
 // makes progress.
 export const STORE_LIMITS: Readonly<Record<'sqlite' | 'postgres', StoreLimits>> = {
   sqlite: { transactionMs: 5 * SECOND, idleMs: 5 * SECOND, queryMs: 10 * SECOND, checkMs: 2 * SECOND },

@@ -141,13 +141,13 @@ export function describeSessionRegistryContract(
 
     it('records a refusal, with and without a user', async (t) => {
       const { registry, user } = await world(t)
-      await registry.refused({
+      await registry.recordRefusal({
         remoteAddress: '192.0.2.1',
         user: undefined,
         device: undefined,
         reason: 'The token is not valid.',
       })
-      await registry.refused({
+      await registry.recordRefusal({
         remoteAddress: '2001:db8::1',
         user: { id: user.id, name: user.name },
         device: 'laptop',
@@ -169,11 +169,15 @@ function ids(sessions: readonly RegisteredSession[]): string[] {
 }
 
 async function endOf(registry: SessionRegistry, id: string) {
-  return eventually(`the end of ${id}`, async () => (await registry.ended()).find((end) => end.id === id), {
-    timeoutMs: 120_000,
-  })
+  return eventually(
+    `the end of ${id}`,
+    async () => (await registry.listEnds()).find((end) => end.id === id),
+    {
+      timeoutMs: 120_000,
+    },
+  )
 }
 
 async function assertNoEnds(registry: SessionRegistry): Promise<void> {
-  assert.deepEqual(await registry.ended(), [])
+  assert.deepEqual(await registry.listEnds(), [])
 }

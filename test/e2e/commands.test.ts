@@ -8,8 +8,8 @@ import {
   onSqlite,
   PASSWORD,
   postgresUrl,
-  refused,
-  succeeded,
+  assertRefusal,
+  assertSuccess,
   type Environment,
 } from '../support/platform-commands.ts'
 
@@ -24,13 +24,13 @@ function commandsIn(help: string): string[] {
 describe('the command line', { concurrency: 4 }, () => {
   test('help lists every command, and describes each one that it lists', async (t) => {
     const { run, files } = commandWorld(t)
-    const commands = commandsIn(succeeded(await run(['help'])))
+    const commands = commandsIn(assertSuccess(await run(['help'])))
     for (const name of ['serve', 'config', 'db', 'user', 'token', 'version', 'help']) {
       assert.ok(commands.includes(name), `${name} is missing`)
     }
     await Promise.all(
       commands.map(async (name) => {
-        const help = succeeded(await run(['help', name]))
+        const help = assertSuccess(await run(['help', name]))
         assert.match(help, new RegExp(`^Usage: platform ${name}`))
       }),
     )
@@ -39,7 +39,7 @@ describe('the command line', { concurrency: 4 }, () => {
 
   test('help describes the commands of a group', async (t) => {
     const { run } = commandWorld(t)
-    assert.deepEqual(commandsIn(succeeded(await run(['help', 'user']))), [
+    assert.deepEqual(commandsIn(assertSuccess(await run(['help', 'user']))), [
       'add',
       'list',
       'passwd',
@@ -48,14 +48,17 @@ describe('the command line', { concurrency: 4 }, () => {
       'role',
       'delete',
     ])
-    assert.deepEqual(commandsIn(succeeded(await run(['help', 'db']))), ['migrate', 'status'])
-    assert.deepEqual(commandsIn(succeeded(await run(['help', 'token']))), ['issue'])
-    assert.match(succeeded(await run(['help', 'user', 'add'])), /^Usage: platform user add .*<name>/)
+    assert.deepEqual(commandsIn(assertSuccess(await run(['help', 'db']))), ['migrate', 'status'])
+    assert.deepEqual(commandsIn(assertSuccess(await run(['help', 'token']))), ['issue'])
+    assert.match(assertSuccess(await run(['help', 'user', 'add'])), /^Usage: platform user add .*<name>/)
   })
 
   test('version prints the release and the version of Node.js', async (t) => {
     const { run } = commandWorld(t)
-    assert.match(succeeded(await run(['version'])), /^platform \d+\.\d+\.\d+ \(Node\.js v\d+\.\d+\.\d+\)\n$/)
+    assert.match(
+      assertSuccess(await run(['version'])),
+      /^platform \d+\.\d+\.\d+ \(Node\.js v\d+\.\d+\.\d+\)\n$/,
+    )
   })
 
   const WRONG_USAGE: readonly (readonly [args: readonly string[], named: RegExp])[] = [
@@ -85,7 +88,7 @@ describe('the command line', { concurrency: 4 }, () => {
     test(`"platform ${args.join(' ')}" is refused with the reason, and creates no file`, async (t) => {
       const { run, files } = commandWorld(t)
       const result = await run(args, { input: `${PASSWORD}\n` })
-      refused(result, 2, named)
+      assertRefusal(result, 2, named)
       assert.doesNotMatch(result.stdout, /"level":"(?!info)/)
       assert.deepEqual(files(), [])
     })
@@ -106,7 +109,7 @@ describe('the configuration', { concurrency: 4 }, () => {
       DATABASE_URL: 'postgres://shop:geheim@db.example/shop',
       BUS_SERVER: 'nats://bus:geheim@bus.example:4222',
     }
-    const table = succeeded(await run(['config'], { env }))
+    const table = assertSuccess(await run(['config'], { env }))
     const rows = new Map(table.split('\n').map((line) => [line.split(/\s{2,}/)[0] ?? '', line]))
     assert.match(rows.get('KEY') ?? '', /VALUE +SOURCE/)
     assert.match(rows.get('orders.expiry') ?? '', /45m +environment ORDER_EXPIRY$/)
@@ -146,7 +149,7 @@ describe('the configuration', { concurrency: 4 }, () => {
   test('platform.toml of the working directory is read by default', async (t) => {
     const { run, dataDir } = commandWorld(t)
     writeFileSync(join(dataDir, 'platform.toml'), 'read_only = "perhaps"\n')
-    refused(await run(['config']), 2, /file .*platform\.toml:1: read_only: expected .*, got "perhaps"/)
+    assertRefusal(await run(['config']), 2, /file .*platform\.toml:1: read_only: expected .*, got "perhaps"/)
   })
 })
 
@@ -158,10 +161,10 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     test('db migrate brings it up to date, and db status shows that', async (t) => {
       const { run, database } = commandWorld(t, await databaseEnvironment(t))
       if (engine === 'sqlite') onSqlite(database, 'vacuum')
-      assert.match(succeeded(await run(['db', 'status'])), /^STEP +STATE\n0001-foundation +pending\n/)
-      assert.match(succeeded(await run(['db', 'migrate'])), /^applied 0001-foundation/)
-      assert.equal(succeeded(await run(['db', 'migrate'])), 'the schema is up to date\n')
-      const status = succeeded(await run(['db', 'status']))
+      assert.match(assertSuccess(await run(['db', 'status'])), /^STEP +STATE\n0001-foundation +pending\n/)
+      assert.match(assertSuccess(await run(['db', 'migrate'])), /^applied 0001-foundation/)
+      assert.equal(assertSuccess(await run(['db', 'migrate'])), 'the schema is up to date\n')
+      const status = assertSuccess(await run(['db', 'status']))
       assert.match(status, /0001-foundation +applied \d{4}-\d\d-\d\dT[\d:.]+Z\n/)
       assert.doesNotMatch(status, /pending/)
     })
@@ -169,12 +172,12 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     test('a database with a breaking step of a newer release is refused', async (t) => {
       const env = await databaseEnvironment(t)
       const { run, database } = commandWorld(t, env)
-      succeeded(await run(['db', 'migrate']))
+      assertSuccess(await run(['db', 'migrate']))
       if (env['DATABASE_URL']) await onPostgres(env['DATABASE_URL'], NEWER_STEP)
       else onSqlite(database, NEWER_STEP)
       const commands = [['serve'], ['db', 'migrate'], ['user', 'list']]
       for (const result of await Promise.all(commands.map((args) => run(args)))) {
-        refused(result, 1, /newer release \(9999-newer\)/)
+        assertRefusal(result, 1, /newer release \(9999-newer\)/)
       }
     })
   })
@@ -202,7 +205,7 @@ describe('without a database', { concurrency: 4 }, () => {
       const { run, database, files } = commandWorld(t)
       const result = await run(args, { input: `${PASSWORD}\n` })
       const expected = `no database at ${database} (data_dir: environment DATA_DIR). Run "platform db migrate"`
-      refused(result, 1, new RegExp(RegExp.escape(expected)))
+      assertRefusal(result, 1, new RegExp(RegExp.escape(expected)))
       assert.deepEqual(files(), [])
     })
   }
@@ -210,7 +213,7 @@ describe('without a database', { concurrency: 4 }, () => {
   test('the setting is database.url when that is set', async (t) => {
     const { run, dataDir, files } = commandWorld(t)
     writeFileSync(join(dataDir, 'platform.toml'), 'database.url = "shop.db"\n')
-    refused(await run(['user', 'list']), 1, /shop\.db \(database\.url: file platform\.toml:1\)/)
+    assertRefusal(await run(['user', 'list']), 1, /shop\.db \(database\.url: file platform\.toml:1\)/)
     assert.deepEqual(files(), ['platform.toml'])
   })
 
@@ -219,8 +222,8 @@ describe('without a database', { concurrency: 4 }, () => {
       const env: Environment = engine === 'postgres' ? { DATABASE_URL: await postgresUrl(t) } : {}
       const { run, database } = commandWorld(t, env)
       if (engine === 'sqlite') onSqlite(database, 'vacuum')
-      refused(await run(['user', 'list']), 1, /no schema in the database .*Run "platform db migrate"/)
-      assert.match(succeeded(await run(['db', 'status'])), /0001-foundation +pending/)
+      assertRefusal(await run(['user', 'list']), 1, /no schema in the database .*Run "platform db migrate"/)
+      assert.match(assertSuccess(await run(['db', 'status'])), /0001-foundation +pending/)
     })
   }
 })

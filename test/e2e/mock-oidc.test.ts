@@ -1,64 +1,19 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { eventually } from '../support/eventually.ts'
+import { startMockProgram, type MockProgram } from '../support/mock-program.ts'
 import { runPlatform, temporaryDirectory } from '../support/platform.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../bin/platform.ts')
-const LINE = /^mock oidc listening on 127\.0\.0\.1:(\d+) \(token_mode=ok require_form=0\)\n/
+const LINE = /^mock oidc listening on 127\.0\.0\.1:\d+ \(token_mode=ok require_form=0\)\n/
 
-interface RunningMock extends AsyncDisposable {
-  readonly url: string
-  stdout(): string
-  stderr(): string
-  /** Closes the reading end of the pipe. */
-  closeStderr(): void
-  signal(signal: NodeJS.Signals): void
-  /** Resolves with the exit code. */
-  end(signal: NodeJS.Signals): Promise<number | null>
-}
-
-async function startMock(cwd: string, env: Readonly<Record<string, string>> = {}): Promise<RunningMock> {
-  const child = spawn(process.execPath, [PROGRAM, 'mock-oidc'], {
+function startMock(cwd: string, env: Readonly<Record<string, string>> = {}): Promise<MockProgram> {
+  return startMockProgram('mock-oidc', {
     cwd,
-    // The directories in which Node.js and libraries leave files
-    env: {
-      PATH: process.env['PATH'],
-      HOME: cwd,
-      TMPDIR: cwd,
-      MOCK_PORT: '0',
-      MOCK_ISSUER: 'http://127.0.0.1:0',
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { MOCK_PORT: '0', MOCK_ISSUER: 'http://127.0.0.1:0', ...env },
   })
-  const output = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
-  const ended = once(child, 'close').then(([code]) => code as number | null)
-  const end = (signal: NodeJS.Signals) => {
-    child.kill(signal)
-    return ended
-  }
-  await eventually('the mock listens', () => output.stderr.includes('\n') || child.exitCode !== null)
-  const port = LINE.exec(output.stderr)?.[1]
-  assert.ok(port, output.stderr)
-  return {
-    url: `http://127.0.0.1:${port}`,
-    stdout: () => output.stdout,
-    stderr: () => output.stderr,
-    closeStderr: () => void child.stderr.destroy(),
-    signal: (signal) => void child.kill(signal),
-    end,
-    async [Symbol.asyncDispose]() {
-      await end('SIGKILL')
-    },
-  }
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -10,8 +10,8 @@ import {
   onSqlite,
   PASSWORD,
   postgresUrl,
-  refused,
-  succeeded,
+  assertRefusal,
+  assertSuccess,
   worldWithDatabase,
 } from '../support/platform-commands.ts'
 
@@ -26,7 +26,7 @@ describe('a failed start', { concurrency: 4 }, () => {
     await once(other, 'listening')
     t.after(() => other.close())
     const { port } = other.address() as AddressInfo
-    succeeded(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
+    assertSuccess(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
     const inUse: readonly (readonly [setting: string, module: string, variable: string])[] = [
       ['api.listen', 'api', 'LISTEN_ADDR'],
       ['gateway.listen', 'all', 'GATEWAY_LISTEN_ADDR'],
@@ -36,7 +36,7 @@ describe('a failed start', { concurrency: 4 }, () => {
       const env = { MODULE: module, [variable]: `127.0.0.1:${port}` }
       const result = await run(['serve'], { env })
       const reason = `${setting}: cannot listen on 127.0.0.1:${port}: another program uses this port (EADDRINUSE); end that program (ss -ltnp shows it), or change ${setting}.`
-      refused(result, 1, new RegExp(RegExp.escape(reason)))
+      assertRefusal(result, 1, new RegExp(RegExp.escape(reason)))
       const lines = result.stdout.trimEnd().split('\n')
       // The bus, which is away, may be reported after it.
       const failures = lines
@@ -55,9 +55,13 @@ describe('a failed start', { concurrency: 4 }, () => {
     await once(other, 'listening')
     t.after(() => other.close())
     const { port } = other.address() as AddressInfo
-    refused(await run(['serve'], { env: { LISTEN_ADDR: `127.0.0.1:${port}` } }), 1, /^platform: api\.listen/)
+    assertRefusal(
+      await run(['serve'], { env: { LISTEN_ADDR: `127.0.0.1:${port}` } }),
+      1,
+      /^platform: api\.listen/,
+    )
     assert.equal(
-      succeeded(await run(['user', 'list']))
+      assertSuccess(await run(['user', 'list']))
         .trimEnd()
         .split('\n').length,
       1,
@@ -70,7 +74,7 @@ describe('a failed start', { concurrency: 4 }, () => {
   test('one line names a PostgreSQL server that does not answer', async (t) => {
     const { run } = commandWorld(t, { DATABASE_URL: 'postgres://shop:geheim@127.0.0.1:1/orders' })
     for (const result of await Promise.all(COMMANDS.map((args) => run(args)))) {
-      refused(result, 1, /127\.0\.0\.1:1\/orders.*ECONNREFUSED/)
+      assertRefusal(result, 1, /127\.0\.0\.1:1\/orders.*ECONNREFUSED/)
       assert.doesNotMatch(result.stdout + result.stderr, /geheim/)
     }
   })
@@ -80,14 +84,14 @@ describe('a failed start', { concurrency: 4 }, () => {
     url.pathname = '/nowhere'
     const { run } = commandWorld(t, { DATABASE_URL: url.href })
     for (const result of await Promise.all(COMMANDS.map((args) => run(args)))) {
-      refused(result, 1, /\/nowhere.*does not exist/)
+      assertRefusal(result, 1, /\/nowhere.*does not exist/)
     }
   })
 
   test('one line names a SQLite file that is not a database', async (t) => {
     const { run, database } = commandWorld(t)
     writeFileSync(database, 'not a database, but long enough for a header that could be one.'.repeat(20))
-    refused(await run(['serve']), 1, /platform\.db.*not a database/)
+    assertRefusal(await run(['serve']), 1, /platform\.db.*not a database/)
   })
 })
 
@@ -96,23 +100,23 @@ describe('a read-only platform', { concurrency: 2 }, () => {
 
   test('does not start without a database, and creates none', async (t) => {
     const { run, files } = commandWorld(t)
-    refused(await run(['serve'], { env: READ_ONLY }), 1, /platform\.db.*db migrate/)
-    refused(await run(['user', 'list'], { env: READ_ONLY }), 1, /platform\.db.*db migrate/)
+    assertRefusal(await run(['serve'], { env: READ_ONLY }), 1, /platform\.db.*db migrate/)
+    assertRefusal(await run(['user', 'list'], { env: READ_ONLY }), 1, /platform\.db.*db migrate/)
     assert.deepEqual(files(), [])
   })
 
   test('does not start on an outdated schema, and leaves it as it is', async (t) => {
     const { run, database } = commandWorld(t)
-    succeeded(await run(['db', 'migrate']))
+    assertSuccess(await run(['db', 'migrate']))
     onSqlite(database, 'delete from schema_migrations')
     const before = hashOf(database)
-    refused(await run(['serve'], { env: READ_ONLY }), 1, /0001-foundation.*db migrate/)
+    assertRefusal(await run(['serve'], { env: READ_ONLY }), 1, /0001-foundation.*db migrate/)
     assert.equal(hashOf(database), before)
   })
 
   test('reads, accepts logins, refuses every change, and writes nothing', async (t) => {
     const { run, serve, database, files } = await worldWithDatabase(t)
-    succeeded(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
+    assertSuccess(await run(['user', 'add', 'ann', '--role', 'admin'], { input: `${PASSWORD}\n` }))
     const before = await serve({}, 'api')
     const overdue = { order_id: 'o-1', platform: 'live', amount_cents: 1, expires_at: '2026-01-01T00:00:00Z' }
     assert.equal((await before.call('POST', '/orders', { body: overdue })).status, 201)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
-import { PASSWORD, refused, succeeded, worldWithDatabase } from '../support/platform-commands.ts'
+import { PASSWORD, assertRefusal, assertSuccess, worldWithDatabase } from '../support/platform-commands.ts'
 
 const OTHER_PASSWORD = 'staple battery horse'
 
@@ -11,9 +11,9 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
 
   test('add, list, passwd, disable and enable work beside a running server', async (t) => {
     const { run, serve } = await worldWithDatabase(t)
-    const added = succeeded(await run(add('Ann'), { input }))
+    const added = assertSuccess(await run(add('Ann'), { input }))
     assert.match(added, /created the user Ann with admin/)
-    succeeded(await run(['user', 'add', 'ben', '--role', 'service', 'auditor'], { input }))
+    assertSuccess(await run(['user', 'add', 'ben', '--role', 'service', 'auditor'], { input }))
     const platform = await serve()
     assert.doesNotMatch(platform.stderr(), /First start/, 'there are users already')
     const login = (username: string, password: string) =>
@@ -22,51 +22,51 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     assert.equal((await login('ben', PASSWORD)).status, 200)
 
     assert.match(
-      succeeded(await run(['user', 'passwd', 'ben'], { input: `${OTHER_PASSWORD}\n` })),
+      assertSuccess(await run(['user', 'passwd', 'ben'], { input: `${OTHER_PASSWORD}\n` })),
       /password of ben/,
     )
     assert.equal((await login('ben', PASSWORD)).status, 401)
     assert.equal((await login('ben', OTHER_PASSWORD)).status, 200)
 
-    assert.match(succeeded(await run(['user', 'disable', 'BEN'])), /disabled/)
+    assert.match(assertSuccess(await run(['user', 'disable', 'BEN'])), /disabled/)
     assert.equal((await login('ben', OTHER_PASSWORD)).status, 401)
-    const list = succeeded(await run(['user', 'list'])).split('\n')
+    const list = assertSuccess(await run(['user', 'list'])).split('\n')
     assert.match(list[0] ?? '', /^NAME +ROLES +STATE +LAST LOGIN$/)
     assert.match(list[1] ?? '', /^Ann +admin +enabled +\d{4}-/)
     assert.match(list[2] ?? '', /^ben +service,auditor +disabled +\d{4}-/)
 
-    assert.match(succeeded(await run(['user', 'enable', 'ben'])), /enabled/)
+    assert.match(assertSuccess(await run(['user', 'enable', 'ben'])), /enabled/)
     assert.equal((await login('ben', OTHER_PASSWORD)).status, 200)
   })
 
   test('a weak password, no password, a bad name and a name in use are refused', async (t) => {
     const { run } = await worldWithDatabase(t)
-    refused(await run(add('ann b'), { input }), 2, /name/)
-    refused(await run(add('ann'), { input: 'short\n' }), 2, /password.*12/)
-    refused(await run(add('ann'), { input: 'password1234\n' }), 2, /password/)
-    refused(await run(add('ann'), { input: '' }), 2, /standard input/)
-    succeeded(await run(add('ann'), { input }))
-    refused(await run(add('ANN', 'service'), { input }), 1, /Another user has the name "ANN"/)
-    refused(await run(['user', 'passwd', 'ann'], { input: 'short\n' }), 2, /password.*12/)
+    assertRefusal(await run(add('ann b'), { input }), 2, /name/)
+    assertRefusal(await run(add('ann'), { input: 'short\n' }), 2, /password.*12/)
+    assertRefusal(await run(add('ann'), { input: 'password1234\n' }), 2, /password/)
+    assertRefusal(await run(add('ann'), { input: '' }), 2, /standard input/)
+    assertSuccess(await run(add('ann'), { input }))
+    assertRefusal(await run(add('ANN', 'service'), { input }), 1, /Another user has the name "ANN"/)
+    assertRefusal(await run(['user', 'passwd', 'ann'], { input: 'short\n' }), 2, /password.*12/)
   })
 
   test('role replaces all roles, and delete removes the user, beside a running server', async (t) => {
     const { run, serve } = await worldWithDatabase(t)
-    succeeded(await run(add('ann'), { input }))
-    succeeded(await run(add('Ben', 'service'), { input }))
+    assertSuccess(await run(add('ann'), { input }))
+    assertSuccess(await run(add('Ben', 'service'), { input }))
     const platform = await serve({}, 'api')
     const login = () =>
       platform.call('POST', '/auth/login', { body: { username: 'ben', password: PASSWORD } })
 
     const changed = await run(['user', 'role', 'BEN', 'auditor', 'devops', 'auditor'])
-    assert.equal(succeeded(changed), 'Ben has the roles devops, auditor\n')
-    assert.match(succeeded(await run(['user', 'list'])), /^Ben +devops,auditor +enabled/m)
+    assert.equal(assertSuccess(changed), 'Ben has the roles devops, auditor\n')
+    assert.match(assertSuccess(await run(['user', 'list'])), /^Ben +devops,auditor +enabled/m)
     assert.equal((await login()).status, 200)
 
-    assert.equal(succeeded(await run(['user', 'delete', 'BEN'])), 'deleted Ben\n')
-    assert.doesNotMatch(succeeded(await run(['user', 'list'])), /Ben/)
+    assert.equal(assertSuccess(await run(['user', 'delete', 'BEN'])), 'deleted Ben\n')
+    assert.doesNotMatch(assertSuccess(await run(['user', 'list'])), /Ben/)
     assert.equal((await login()).status, 401)
-    succeeded(await run(add('ben', 'service'), { input }))
+    assertSuccess(await run(add('ben', 'service'), { input }))
   })
 
   test('the last admin cannot be disabled or deleted, and cannot lose the role', async (t) => {
@@ -76,13 +76,13 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
       ['user', 'delete', name],
       ['user', 'role', name, 'service', 'auditor'],
     ]
-    succeeded(await run(add('ann'), { input }))
-    for (const args of attempts('ann')) refused(await run(args), 1, /ann is the last enabled admin/)
-    succeeded(await run(['user', 'role', 'ann', 'admin', 'service']))
-    succeeded(await run(add('ben'), { input }))
-    succeeded(await run(['user', 'disable', 'ann']))
-    for (const args of attempts('ben')) refused(await run(args), 1, /ben is the last enabled admin/)
-    succeeded(await run(['user', 'delete', 'ann']))
+    assertSuccess(await run(add('ann'), { input }))
+    for (const args of attempts('ann')) assertRefusal(await run(args), 1, /ann is the last enabled admin/)
+    assertSuccess(await run(['user', 'role', 'ann', 'admin', 'service']))
+    assertSuccess(await run(add('ben'), { input }))
+    assertSuccess(await run(['user', 'disable', 'ann']))
+    for (const args of attempts('ben')) assertRefusal(await run(args), 1, /ben is the last enabled admin/)
+    assertSuccess(await run(['user', 'delete', 'ann']))
   })
 
   test('an unknown user is an error that names the user', async (t) => {
@@ -95,23 +95,23 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
       ['user', 'delete', 'nobody'],
       ['token', 'issue', 'nobody'],
     ]) {
-      refused(await run(args, { input }), 1, /no user "nobody"/)
+      assertRefusal(await run(args, { input }), 1, /no user "nobody"/)
     }
   })
 
   test('a token is not issued before there is a key that a server verifies it with', async (t) => {
     const { run, files } = await worldWithDatabase(t)
-    succeeded(await run(add('ann'), { input }))
-    refused(await run(['token', 'issue', 'ann']), 1, /no signing key in .*platform serve/)
+    assertSuccess(await run(add('ann'), { input }))
+    assertRefusal(await run(['token', 'issue', 'ann']), 1, /no signing key in .*platform serve/)
     assert.ok(!files().includes('jwt-secret'))
   })
 
   test('a token works at a running server, for its lifetime and until its user is disabled', async (t) => {
     const { run, serve } = await worldWithDatabase(t)
-    succeeded(await run(add('ann'), { input }))
-    succeeded(await run(add('ben', 'devops'), { input }))
+    assertSuccess(await run(add('ann'), { input }))
+    assertSuccess(await run(add('ben', 'devops'), { input }))
     const platform = await serve()
-    const token = succeeded(await run(['token', 'issue', 'ben', '--ttl', '5m'])).trimEnd()
+    const token = assertSuccess(await run(['token', 'issue', 'ben', '--ttl', '5m'])).trimEnd()
     const me = () => fetch(`${platform.url}/auth/me`, { headers: { authorization: `Bearer ${token}` } })
     const answer = await me()
     assert.equal(answer.status, 200)
@@ -123,8 +123,8 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     const seconds = Number(claims['exp']) - Number(claims['iat'])
     assert.ok(seconds === 300 || seconds === 301, `${seconds} s: whole seconds, and not less than --ttl`)
 
-    succeeded(await run(['user', 'disable', 'ben']))
+    assertSuccess(await run(['user', 'disable', 'ben']))
     await eventually('the token to stop working', async () => (await me()).status === 401)
-    refused(await run(['token', 'issue', 'ben']), 1, /ben is disabled/)
+    assertRefusal(await run(['token', 'issue', 'ben']), 1, /ben is disabled/)
   })
 })

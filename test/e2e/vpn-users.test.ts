@@ -32,7 +32,7 @@ onEveryDialect('a user with a session', (dialect) => {
         input: `${PASSWORD}\n`,
       })
       assert.equal(done.code, 0, done.stderr)
-      assert.deepEqual(await registry.ended(), [{ id: session.id, code: 4401, reason }])
+      assert.deepEqual(await registry.listEnds(), [{ id: session.id, code: 4401, reason }])
       assert.equal((await pool.usage()).used, 0)
       const events = (await messages.pending(10, [])).map(({ subject }) => subject)
       assert.deepEqual(events, ['vpn.audit.session_registered', 'vpn.audit.session_closed'])

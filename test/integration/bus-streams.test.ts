@@ -7,7 +7,7 @@ import {
   openClient,
   waitForConnection,
   listen,
-  numbered,
+  numberedMessages,
   openBus,
   sendAll,
   openServer,
@@ -114,7 +114,7 @@ describe('streams', () => {
     const { streams } = await jetstreamManager(await openClient(t, nats.url))
     const lines: Line[] = []
     const bus = await waitForConnection(openBus(t, [nats.url], lines))
-    const sent = numbered(3_000)
+    const sent = numberedMessages(3_000)
     const failures = await sendAll(bus, sent, 250, (batch) => batch % 4 === 1 && streams.delete('PLATFORM'))
     assert.ok(failures > 0)
     const kept = new Set((await readStored(t, nats.url, 'PLATFORM')).map(({ id }) => id))

@@ -13,7 +13,7 @@ import {
   waitForConnection,
   firstOfEach,
   listen,
-  numbered,
+  numberedMessages,
   openBus,
   sendAll,
   openServer,
@@ -127,7 +127,7 @@ describe('a bus whose connection breaks', () => {
   it('loses, duplicates and reorders nothing on JetStream while the server is killed repeatedly', async (t) => {
     const nats = await openServer(t, { jetstream: true })
     const bus = await waitForConnection(openBus(t, [nats.url]))
-    const sent = numbered(3_000)
+    const sent = numberedMessages(3_000)
     const failures = await sendAll(bus, sent, 250, async (batch) => {
       if (batch % 3 !== 1) return
       await pause(batch % 7) // so that each time another part of the batch has arrived
@@ -147,7 +147,7 @@ describe('a bus whose connection breaks', () => {
       t.after(() => proxy.close())
       const arrived = await listen(t, nats.url)
       const bus = await waitForConnection(openBus(t, [`nats://127.0.0.1:${proxy.port}`]))
-      const sent = numbered(3_000)
+      const sent = numberedMessages(3_000)
       const failures = await sendAll(
         bus,
         sent,
@@ -163,7 +163,7 @@ describe('a bus whose connection breaks', () => {
   it('returns a result for every message if it is closed while publishing', async (t) => {
     const nats = await openServer(t, { jetstream: true })
     const bus = await waitForConnection(openBus(t, [nats.url]))
-    const sent = numbered(1_000)
+    const sent = numberedMessages(1_000)
     const publishing = bus.publish(sent)
     await bus.close()
     const deliveries = await publishing
@@ -180,7 +180,7 @@ describe('a server that hangs', { concurrency: true }, () => {
     it(`fails what a hanging server does not confirm ${jetstream ? 'with' : 'without'} JetStream`, async (t) => {
       const nats = await openServer(t, { jetstream })
       const bus = await waitForConnection(openBus(t, [nats.url]))
-      const sent = numbered(10)
+      const sent = numberedMessages(10)
       nats.pause()
       assert.deepEqual(new Set(outcomes(await bus.publish(sent))), new Set(['failed']))
       await eventually('the bus to detect it', () => bus.state === 'disconnected')
@@ -204,7 +204,7 @@ describe('a server that hangs', { concurrency: true }, () => {
     const nats = await openServer(t, { jetstream: true })
     const bus = await waitForConnection(openBus(t, [nats.url]))
     nats.pause()
-    const publishing = bus.publish(numbered(10))
+    const publishing = bus.publish(numberedMessages(10))
     await bus.close()
     assert.deepEqual(new Set(outcomes(await publishing)), new Set(['failed']))
   })

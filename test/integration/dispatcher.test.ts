@@ -312,7 +312,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     await writeNumbered(first, ['a'], 1)
     await allDelivered(first, 1)
     let isSettled = false
-    const settled = first.dispatcher.settled('not-there', 60).then(() => (isSettled = true))
+    const settled = first.dispatcher.waitForSettlement('not-there', 60).then(() => (isSettled = true))
     await nextTurn()
     assert.equal(isSettled, false, 'it waits')
     await settled

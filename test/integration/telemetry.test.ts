@@ -36,7 +36,10 @@ async function openWorld(dialect: DialectName) {
     dispatcher.start()
     return dispatcher
   }
-  const delivery = { wake: () => dispatchers.forEach((each) => each.wake()), settled: async () => {} }
+  const delivery = {
+    wake: () => dispatchers.forEach((each) => each.wake()),
+    waitForSettlement: async () => {},
+  }
   const messages = new Messages({ ...parts, delivery, alerts: { raise: async () => {} } })
   const events = messages.eventsOf<number>('orders', String)
   const telemetry = new Telemetry({

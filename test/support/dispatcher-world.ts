@@ -81,7 +81,7 @@ function openSite(
     ...parts,
     delivery: {
       wake: () => dispatcher.wake(),
-      settled: (id, withinMs) => dispatcher.settled(id, waitMs ?? withinMs),
+      waitForSettlement: (id, withinMs) => dispatcher.waitForSettlement(id, waitMs ?? withinMs),
     },
     alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
   })

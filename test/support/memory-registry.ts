@@ -126,9 +126,9 @@ export function createMemoryRegistry({
         beats++
         for (const each of news) if (live.has(each.id)) heard.set(each.id, each)
       }),
-    ended: () => answering(() => [...unacknowledged.values()]),
+    listEnds: () => answering(() => [...unacknowledged.values()]),
     acknowledge: (ids) => answering(() => ids.forEach((id) => unacknowledged.delete(id))),
-    refused: (refusal) => answering(() => void refusals.push(refusal)),
+    recordRefusal: (refusal) => answering(() => void refusals.push(refusal)),
     async leave() {
       await beforeLeave()
       await answering(() => {

@@ -13,7 +13,8 @@ export interface MockProgram extends AsyncDisposable {
   stderr(): string
   /** Closes the reading end of the pipe. */
   closeStderr(): void
-  /** Resolves with the exit code. */
+  signal(signal: NodeJS.Signals): void
+  /** Sends the signal; resolves with the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
@@ -44,6 +45,7 @@ export async function startMockProgram(
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     closeStderr: () => void child.stderr.destroy(),
+    signal: (signal) => void child.kill(signal),
     end,
     async [Symbol.asyncDispose]() {
       await end('SIGKILL')

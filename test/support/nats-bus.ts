@@ -131,7 +131,7 @@ export async function sendAll(
 }
 
 /** Messages with increasing numbers, on several subjects in turn. */
-export function numbered(count: number): BusMessage[] {
+export function numberedMessages(count: number): BusMessage[] {
   const subjects = ['order.created', 'order.paid', 'ticket.created', 'alert.raised', 'telemetry.agent.a1']
   return Array.from({ length: count }, (_, at) =>
     message(subjects[at % subjects.length] as string, String(at)),

@@ -77,7 +77,7 @@ async function launch(directory: string, options: NatsOptions): Promise<Running>
   const child = spawn(COMMAND, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] })
   let output = ''
   child.stderr.on('data', (chunk) => (output += String(chunk)))
-  await spawned(child)
+  await waitForSpawn(child)
   killAtExit(child)
   // Written once the server accepts connections.
   const ports = join(directory, `nats-server_${child.pid}.ports`)
@@ -102,7 +102,7 @@ function configuration(
   ].join('\n')
 }
 
-async function spawned(child: ChildProcess): Promise<void> {
+async function waitForSpawn(child: ChildProcess): Promise<void> {
   try {
     await once(child, 'spawn')
   } catch (cause) {

@@ -182,6 +182,6 @@ export const NIGHT_ALERTS_OPTIONS = {
 } as const
 
 /** A report whose title is the given text. */
-export function titled(title: string): { readonly backup_id: string } {
+export function reportTitle(title: string): { readonly backup_id: string } {
   return { backup_id: title }
 }

@@ -12,7 +12,7 @@ import { fakeWaitingClock } from './waiting-clock.ts'
 import { inTransactions, testStores } from './store.ts'
 
 const ACTOR = 'client'
-const NO_DELIVERY = { wake: () => undefined, settled: () => Promise.resolve() }
+const NO_DELIVERY = { wake: () => undefined, waitForSettlement: () => Promise.resolve() }
 const NEVER = new AbortController().signal
 
 /** The domains of one process, with its roll-up. */

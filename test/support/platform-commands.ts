@@ -31,7 +31,7 @@ export function commandWorld(t: TestContext, env: Environment = {}) {
 /** The same with a database. */
 export async function worldWithDatabase(t: TestContext): Promise<ReturnType<typeof commandWorld>> {
   const made = commandWorld(t)
-  succeeded(await made.run(['db', 'migrate']))
+  assertSuccess(await made.run(['db', 'migrate']))
   return made
 }
 
@@ -42,14 +42,14 @@ export async function postgresUrl(t: TestContext): Promise<string> {
 }
 
 /** Asserts that the command ended with 0 and printed no error; returns what it printed. */
-export function succeeded({ code, stdout, stderr }: CommandResult): string {
+export function assertSuccess({ code, stdout, stderr }: CommandResult): string {
   assert.equal(code, 0, `${stdout}\n${stderr}`)
   assert.equal(stderr, '')
   return stdout
 }
 
 /** Asserts that the command ended with this code and one line that gives the reason. */
-export function refused({ code, stderr }: CommandResult, expectedCode: 1 | 2, reason: RegExp): void {
+export function assertRefusal({ code, stderr }: CommandResult, expectedCode: 1 | 2, reason: RegExp): void {
   assert.equal(code, expectedCode, stderr)
   assert.match(stderr, reason)
   assert.match(stderr, /^[^\n]+\n$/, 'one line')

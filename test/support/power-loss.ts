@@ -77,12 +77,12 @@ const CALLS: readonly (readonly [RegExp, (groups: string[]) => DiskStep | undefi
   ],
   [
     new RegExp(`^write\\(${FD}, "(${HEX})", \\d+\\) = \\d+$`),
-    ([path = '', data = '']) => appended(text(path), decode(data)),
+    ([path = '', data = '']) => appendStep(text(path), decode(data)),
   ],
   [
     new RegExp(`^writev\\(${FD}, (\\[.*\\]), \\d+\\) = \\d+$`),
     ([path = '', parts = '']) =>
-      appended(
+      appendStep(
         text(path),
         Buffer.concat(
           [...parts.matchAll(new RegExp(`iov_base="(${HEX})"`, 'g'))].map(([, data = '']) => decode(data)),
@@ -123,7 +123,7 @@ function parseCall(call: string): DiskStep | undefined {
   return undefined
 }
 
-function appended(path: string, data: Buffer): DiskStep {
+function appendStep(path: string, data: Buffer): DiskStep {
   return path.startsWith('socket:')
     ? { kind: 'sent', text: data.toString('latin1') }
     : { kind: 'append', path, data }
@@ -198,13 +198,13 @@ export class Disk {
       each(names)
     for (const [name, { durable, unsynced }] of names) {
       const kept = unsynced.flatMap((each) => afterLoss(each, chance))
-      writeFileSync(join(directory, name), changed(durable, kept), { mode: 0o600 })
+      writeFileSync(join(directory, name), applyChanges(durable, kept), { mode: 0o600 })
     }
   }
 
   #copied({ from, path, length }: Extract<DiskStep, { kind: 'copy' }>): AppendStep {
     const source = this.#file(basename(from))
-    return { kind: 'append', path, data: changed(source.durable, source.unsynced).subarray(0, length) }
+    return { kind: 'append', path, data: applyChanges(source.durable, source.unsynced).subarray(0, length) }
   }
 
   #file(name: string): File {
@@ -247,12 +247,12 @@ function change(file: File, step: Extract<DiskStep, { kind: 'write' | 'append' |
 }
 
 function sync(file: File): void {
-  file.durable = changed(file.durable, file.unsynced)
+  file.durable = applyChanges(file.durable, file.unsynced)
   file.unsynced = []
 }
 
 /** A copy of the content with these changes. */
-function changed(content: Buffer, changes: readonly Change[]): Buffer {
+function applyChanges(content: Buffer, changes: readonly Change[]): Buffer {
   const result = Buffer.alloc(changes.reduce((most, each) => Math.max(most, endOf(each)), content.length))
   content.copy(result)
   let size = content.length

@@ -102,9 +102,9 @@ async function start({ command, files, args }: Program): Promise<MonitoringServe
   const output = outputOf(child, command)
   const server: MonitoringServer = {
     url: `http://${address}`,
-    kill: () => killed(child),
+    kill: () => kill(child),
     async [Symbol.asyncDispose]() {
-      await killed(child)
+      await kill(child)
       rmSync(directory, { recursive: true, force: true })
     },
   }
@@ -124,7 +124,7 @@ function outputOf(child: ChildProcess, command: string): () => string {
   return () => text
 }
 
-async function killed(child: ChildProcess): Promise<void> {
+async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const exited = once(child, 'exit')
   child.kill('SIGKILL')

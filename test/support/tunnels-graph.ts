@@ -4,7 +4,10 @@ import { parseTunnelState } from '../../console/pages/tunnels/tunnel-state.ts'
 import { tunnelsAnswer, type SessionItem, type TunnelsAnswer } from './tunnels-sample.ts'
 
 /** What the page makes of an answer. */
-export function judged(sessions: readonly SessionItem[], fields?: Partial<TunnelsAnswer>): JudgedSession[] {
+export function judgedSessions(
+  sessions: readonly SessionItem[],
+  fields?: Partial<TunnelsAnswer>,
+): JudgedSession[] {
   return judgeSessions(parseTunnelState(tunnelsAnswer(sessions, fields)))
 }
 

@@ -33,7 +33,7 @@ export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
   const shared = { store, clock, logger: silentLogger, metrics: noMetrics }
   const messages: Messages = new Messages({
     ...shared,
-    delivery: { wake: () => undefined, settled: async () => undefined },
+    delivery: { wake: () => undefined, waitForSettlement: async () => undefined },
     alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
   })
   const alerts = new Alerts({

@@ -89,7 +89,7 @@ const client = async () => {
 
 const lookForEnds = () =>
   attempt(async () => {
-    const ids = (await registry.ended()).map(({ id }) => id)
+    const ids = (await registry.listEnds()).map(({ id }) => id)
     for (const id of ids) live.delete(id)
     await registry.acknowledge(ids)
   })

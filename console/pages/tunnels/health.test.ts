@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judged } from '../../../test/support/tunnels-graph.ts'
+import { judgedSessions } from '../../../test/support/tunnels-graph.ts'
 import {
   gatewayItem,
   sessionItem,
@@ -42,13 +42,15 @@ const GATEWAYS = [
 
 for (const { what, fields, health } of CASES) {
   test(`a session with ${what} is ${health}`, () => {
-    const [session] = judged([sessionItem({ virtual_ip: '100.64.0.2', ...fields })], { gateways: GATEWAYS })
+    const [session] = judgedSessions([sessionItem({ virtual_ip: '100.64.0.2', ...fields })], {
+      gateways: GATEWAYS,
+    })
     assert.equal(session?.health, health)
   })
 }
 
 test('a silent session says whether it or its gateway is silent', () => {
-  const sessions = judged(
+  const sessions = judgedSessions(
     [
       sessionItem({ virtual_ip: '100.64.0.2', last_seen_at: timeBefore(62_000) }),
       sessionItem({ virtual_ip: '100.64.0.3', gateway: 'standby' }),
@@ -63,7 +65,7 @@ test('a silent session says whether it or its gateway is silent', () => {
 })
 
 const withTimes = (...times: (number | null)[]) =>
-  judged(times.map((rtt_ms, index) => sessionItem({ virtual_ip: `100.64.0.${index + 2}`, rtt_ms })))
+  judgedSessions(times.map((rtt_ms, index) => sessionItem({ virtual_ip: `100.64.0.${index + 2}`, rtt_ms })))
 
 test('the worst is what needs a look first, the typical what most are', () => {
   const sessions = withTimes(10, 20, 30, 300, null)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { graphOf, judged } from '../../../test/support/tunnels-graph.ts'
+import { graphOf, judgedSessions } from '../../../test/support/tunnels-graph.ts'
 import { sessionItem, timeBefore } from '../../../test/support/tunnels-sample.ts'
 import type { Health } from './health.ts'
 import {
@@ -33,7 +33,7 @@ const ITEMS = [
     remote_address: '203.0.113.80',
   }),
 ]
-const SESSIONS = judged(ITEMS)
+const SESSIONS = judgedSessions(ITEMS)
 const ALL: ReadonlySet<Health> = new Set()
 const names = (sessions: readonly { user: { name: string } }[]) => sessions.map(({ user }) => user.name)
 

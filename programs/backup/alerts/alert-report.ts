@@ -1,7 +1,8 @@
 import { NIGHT_ALERTS, weightOfNightLevel, type NightEvent, type NightLevel } from './events.ts'
 import type { AlertTemplates } from '../../../src/config/backup-templates.ts'
 import { renderTemplate } from './templates.ts'
-import { firstBytes, redactVariables, singleLine, type AlertVariables } from './variables.ts'
+import { redactForbiddenVariables } from '../../../src/kernel/allowed-text.ts'
+import { firstBytes, singleLine, type AlertVariables } from './variables.ts'
 
 /** The body of `POST /alerts/report`. */
 export interface AlertReport {
@@ -49,10 +50,10 @@ export function alertReport(
   return {
     source: origin.source,
     title: singleLine(
-      redactVariables(singleLine(renderTemplate(title, variables), TITLE_LENGTH)),
+      redactForbiddenVariables(singleLine(renderTemplate(title, variables), TITLE_LENGTH)),
       TITLE_LENGTH,
     ),
-    body: firstBytes(redactVariables(lines.join('\n')).toWellFormed(), BODY_BYTES),
+    body: firstBytes(redactForbiddenVariables(lines.join('\n')).toWellFormed(), BODY_BYTES),
     level,
     server_addr: singleLine(origin.serverAddr, ADDRESS_LENGTH),
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
 import {
   nightAlertsWorld,
-  titled,
+  reportTitle,
   type NightAlertsWorld,
   type Reaction,
 } from '../../../test/support/night-alerts.ts'
@@ -18,7 +18,7 @@ function world() {
 }
 
 async function reportAll({ alerts }: Pick<NightAlertsWorld, 'alerts'>, ...titles: string[]) {
-  for (const title of titles) await alerts.report('backup_started', titled(title))
+  for (const title of titles) await alerts.report('backup_started', reportTitle(title))
 }
 
 const messages = ({ logged }: NightAlertsWorld, level: string) =>
@@ -69,7 +69,7 @@ test('each entry is in the file before it is sent', async () => {
 test('calls at the same time are delivered in the order in which they were made', async () => {
   const w = world()
   const titles = ['a', 'b', 'c', 'd', 'e']
-  await Promise.all(titles.map((title) => w.alerts.report('backup_started', titled(title))))
+  await Promise.all(titles.map((title) => w.alerts.report('backup_started', reportTitle(title))))
   assert.deepEqual(w.api.titles(), titles)
 })
 

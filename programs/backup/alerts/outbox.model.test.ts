@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import {
   nightAlertsWorld,
-  titled,
+  reportTitle,
   type NightAlertsWorld,
   type Reaction,
 } from '../../../test/support/night-alerts.ts'
@@ -54,7 +54,7 @@ async function live(lives: readonly Life[]) {
     for (let index = 0; index < reports && !mortal.isDead; index++) {
       const title = `${begun.length}`
       begun.push(title)
-      const done = alerts.report('backup_started', titled(title)).then(() => void kept.push(title))
+      const done = alerts.report('backup_started', reportTitle(title)).then(() => void kept.push(title))
       await Promise.race([done, mortal.died])
     }
   }
@@ -96,8 +96,8 @@ test('whatever happens to platform and processes, no report is lost, doubled or 
 
 /** A night: reports, tickets and beats. Each step has one effect, and yields when it is done. */
 async function* night(alerts: NightAlerts) {
-  yield await alerts.report('backup_started', titled('begun'))
-  yield await alerts.report('backup_succeeded', titled('done'))
+  yield await alerts.report('backup_started', reportTitle('begun'))
+  yield await alerts.report('backup_succeeded', reportTitle('done'))
   yield await alerts.beat('backup')
   const ticket = await alerts.openTicket(drillTicket('20260131-020000'))
   yield
@@ -178,7 +178,7 @@ test('a directory, or a file that is too large, in the place of the outbox is mo
     rmSync(files.path('outbox.jsonl'))
     if (title === 'a') new DirectoryOutboxFiles(files.path('outbox.jsonl')).replace('outbox.jsonl', 'x')
     else writeFileSync(files.path('outbox.jsonl'), Buffer.alloc(17 * 1_024 ** 2, 120))
-    await w.alerts.report('backup_started', titled(title))
+    await w.alerts.report('backup_started', reportTitle(title))
   }
   assert.deepEqual(w.api.titles(), ['a', 'b'])
   assert.ok(statSync(join(directory, 'backups', 'outbox.jsonl.unreadable')).size > 16 * 1_024 ** 2)

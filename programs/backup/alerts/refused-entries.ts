@@ -37,7 +37,7 @@ export class RefusedEntries {
       logger.error({ path, entry: subjectOf(each), reason: each.reason }, 'set aside from the outbox')
     const at = toRfc3339(clock.now())
     try {
-      const lines = refused.map((each) => ({ at, ...shortened(each) }))
+      const lines = refused.map((each) => ({ at, ...shorten(each) }))
       files.replace(REFUSED_FILE, lastLines(`${this.#read()}${formatOutbox(lines)}`))
     } catch (error) {
       logger.error({ path, error: errorMessage(error) }, 'the file of refused entries cannot be written')
@@ -66,6 +66,6 @@ function subjectOf(refused: Refused): string {
   return 'entry' in refused ? describeEntry(refused.entry) : 'a broken line'
 }
 
-function shortened(refused: Refused): Refused {
+function shorten(refused: Refused): Refused {
   return 'entry' in refused ? refused : { ...refused, line: refused.line.slice(0, LINE_LENGTH) }
 }

@@ -1,4 +1,5 @@
-import { firstBytes, redactVariables, singleLine } from './variables.ts'
+import { redactForbiddenVariables } from '../../../src/kernel/allowed-text.ts'
+import { firstBytes, singleLine } from './variables.ts'
 
 /** The body of `POST /tickets`. */
 export interface NewNightTicket {
@@ -56,7 +57,7 @@ export function acceptableTicket(ticket: NewNightTicket): NewNightTicket {
   const { title, description } = ticket
   return {
     ...ticket,
-    title: singleLine(redactVariables(singleLine(title, TITLE_LENGTH)), TITLE_LENGTH),
+    title: singleLine(redactForbiddenVariables(singleLine(title, TITLE_LENGTH)), TITLE_LENGTH),
     description: acceptableText(description, DESCRIPTION_BYTES),
   }
 }
@@ -69,5 +70,5 @@ export function acceptableEdit(edit: NightTicketEdit): NightTicketEdit {
 
 /** The limits count characters; a text of as many bytes never has more. Lines are kept. */
 function acceptableText(text: string, maxBytes: number): string {
-  return firstBytes(redactVariables(text.replaceAll('\0', '').toWellFormed()), maxBytes)
+  return firstBytes(redactForbiddenVariables(text.replaceAll('\0', '').toWellFormed()), maxBytes)
 }

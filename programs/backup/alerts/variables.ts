@@ -1,5 +1,4 @@
 import { ALERT_VARIABLES } from '../../../src/config/backup-templates.ts'
-import { FORBIDDEN_VARIABLE } from '../../../src/kernel/allowed-text.ts'
 
 export type AlertVariable = (typeof ALERT_VARIABLES)[number]
 
@@ -12,17 +11,11 @@ export function isAlertVariable(name: string): name is AlertVariable {
 
 // Line breaks and other control characters, and the characters that change the direction of a text.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
-const EVERY_FORBIDDEN_VARIABLE = new RegExp(FORBIDDEN_VARIABLE, 'gi')
 
 /** One line of at most `maxLength` characters, for a text from outside such as a file name or an error. */
 export function singleLine(text: string, maxLength: number): string {
   const line = text.toWellFormed().replace(UNPRINTABLE, ' ').trim()
   return line.length > maxLength ? `${line.slice(0, maxLength - 1).toWellFormed()}…` : line
-}
-
-/** The platform refuses a text with a variable that stands for a secret. A value may contain one by chance. */
-export function redactVariables(text: string): string {
-  return text.replace(EVERY_FORBIDDEN_VARIABLE, '**redacted**')
 }
 
 /** The longest beginning of a text that has at most `maxBytes` in UTF-8. */

@@ -117,7 +117,7 @@ function toAnswer(response: IncomingMessage, watch: Watch): HttpAnswer {
       const value = response.headers[name]
       return Array.isArray(value) ? value[0] : value
     },
-    chunks: () => watched(response, watch),
+    chunks: () => watchChunks(response, watch),
     discard() {
       watch.end()
       response.destroy()
@@ -125,7 +125,7 @@ function toAnswer(response: IncomingMessage, watch: Watch): HttpAnswer {
     async text() {
       const chunks: Uint8Array[] = []
       let bytes = 0
-      for await (const chunk of watched(response, watch)) {
+      for await (const chunk of watchChunks(response, watch)) {
         chunks.push(chunk)
         bytes += chunk.length
         if (bytes > MAX_ANSWER_BYTES)
@@ -136,7 +136,7 @@ function toAnswer(response: IncomingMessage, watch: Watch): HttpAnswer {
   }
 }
 
-async function* watched(response: IncomingMessage, watch: Watch): AsyncIterable<Uint8Array> {
+async function* watchChunks(response: IncomingMessage, watch: Watch): AsyncIterable<Uint8Array> {
   try {
     for await (const chunk of response) {
       watch.moved()

@@ -47,7 +47,7 @@ export interface StandbyGateway {
 const EXPIRES_SOON_MS = 7 * DAY
 
 const OPEN = { state: 'open' } as const
-const closed = (reason: string): GateAnswer => ({ state: 'closed', reason })
+const closedAnswer = (reason: string): GateAnswer => ({ state: 'closed', reason })
 
 // An alert that is acknowledged or frozen has not recovered.
 const UNRECOVERED = ['firing', 'acknowledged', 'frozen']
@@ -59,7 +59,7 @@ export function rebootGates(deps: RebootGateDeps): RebootGate[] {
   return [
     {
       name: 'verified',
-      check: async () => (isVerified() ? OPEN : closed('the backup of this night is not verified')),
+      check: async () => (isVerified() ? OPEN : closedAnswer('the backup of this night is not verified')),
     },
     {
       name: 'no critical alert fires',
@@ -67,7 +67,7 @@ export function rebootGates(deps: RebootGateDeps): RebootGate[] {
         for (const status of UNRECOVERED) {
           const [alert] = await itemsAt(`/alerts?level=CRITICAL&status=${status}&limit=1`)
           if (alert)
-            return closed(`the critical alert ${nameOf(alert['alarm_id'] ?? alert['id'])} is ${status}`)
+            return closedAnswer(`the critical alert ${nameOf(alert['alarm_id'] ?? alert['id'])} is ${status}`)
         }
         return OPEN
       },
@@ -76,7 +76,7 @@ export function rebootGates(deps: RebootGateDeps): RebootGate[] {
       name: 'no command is running',
       async check() {
         const [execution] = await itemsAt('/commands/executions?status=running&limit=1')
-        return execution ? closed(`the command ${nameOf(execution['command_id'])} is running`) : OPEN
+        return execution ? closedAnswer(`the command ${nameOf(execution['command_id'])} is running`) : OPEN
       },
     },
     {
@@ -84,13 +84,13 @@ export function rebootGates(deps: RebootGateDeps): RebootGate[] {
       async check() {
         const backups = await itemsAt('/data/backups?limit=100')
         const running = backups.find(({ status }) => status === 'running')
-        return running ? closed(`the data backup ${nameOf(running['id'])} is running`) : OPEN
+        return running ? closedAnswer(`the data backup ${nameOf(running['id'])} is running`) : OPEN
       },
     },
     {
       name: 'not rebooted today',
       check: async () =>
-        rebootedOn() === today() ? closed(`this routine has rebooted on ${today()} already`) : OPEN,
+        rebootedOn() === today() ? closedAnswer(`this routine has rebooted on ${today()} already`) : OPEN,
     },
     { name: 'the standby gateway answers a real login', check: () => checkStandby(deps) },
   ]
@@ -126,7 +126,7 @@ export async function firstClosedGate(
 ): Promise<ClosedGate | undefined> {
   for (const { name, check } of gates) {
     const answer = await check().catch((error: unknown) =>
-      closed(`could not be asked: ${errorMessage(error)}`),
+      closedAnswer(`could not be asked: ${errorMessage(error)}`),
     )
     onAnswer(name, answer)
     if (answer.state === 'closed') return { gate: name, reason: answer.reason }

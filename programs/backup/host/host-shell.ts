@@ -45,7 +45,7 @@ export class HostShell implements Shell {
       return await this.#runProgram(program, args, options)
     } catch (error) {
       // Not a command at all, such as an empty name.
-      return failed(program, errorMessage(error))
+      return failure(program, errorMessage(error))
     }
   }
 
@@ -140,15 +140,15 @@ function toOutcome(program: string, end: End, { stdout, stderr, killed }: Output
   if (end.code === 0) return { status: 'succeeded', output: stdout }
   const ending = killed ?? (end.signal === null ? `exit code ${end.code}` : `killed by ${end.signal}`)
   const said = lastLine(stderr) || lastLine(stdout)
-  return failed(program, said === '' ? ending : `${ending}: ${said}`)
+  return failure(program, said === '' ? ending : `${ending}: ${said}`)
 }
 
 function notStarted(program: string, error: unknown): CommandOutcome {
   if (systemErrorCode(error) === 'ENOENT') return { status: 'missing', reason: `${program} is not installed` }
-  return failed(program, errorMessage(error))
+  return failure(program, errorMessage(error))
 }
 
-function failed(program: string, reason: string): CommandOutcome {
+function failure(program: string, reason: string): CommandOutcome {
   return { status: 'failed', reason: `${program}: ${reason}` }
 }
 

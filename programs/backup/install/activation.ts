@@ -33,7 +33,7 @@ export function linkActivation(files: UnitFiles): Activation {
 export function systemdActivation(shell: CommandRunner): Activation {
   return {
     async enable(units) {
-      const { timers, services } = grouped(units)
+      const { timers, services } = groupByKind(units)
       await systemctl(shell, ['daemon-reload'])
       if (timers.length > 0) await systemctl(shell, ['enable', '--now', ...timers])
       // Not now: the self-check belongs to a boot.
@@ -41,7 +41,7 @@ export function systemdActivation(shell: CommandRunner): Activation {
       return units.map(({ name }) => ({ path: name, result: 'enabled' }))
     },
     async disable(units) {
-      const { timers, services } = grouped(units)
+      const { timers, services } = groupByKind(units)
       // Only timers are stopped: a run that is in progress ends by itself.
       if (timers.length > 0) await systemctl(shell, ['disable', '--now', ...timers])
       if (services.length > 0) await systemctl(shell, ['disable', ...services])
@@ -51,7 +51,7 @@ export function systemdActivation(shell: CommandRunner): Activation {
   }
 }
 
-function grouped(units: readonly Unit[]): { timers: string[]; services: string[] } {
+function groupByKind(units: readonly Unit[]): { timers: string[]; services: string[] } {
   const names = units.map(({ name }) => name)
   const isTimer = (name: string) => name.endsWith('.timer')
   return { timers: names.filter(isTimer), services: names.filter((name) => !isTimer(name)) }

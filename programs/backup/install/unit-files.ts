@@ -70,7 +70,7 @@ export class UnitFiles {
   /** The drop-ins of a person for a unit. */
   dropIns(name: string): InstalledEntry[] {
     const directory = `${this.#pathOf(name)}.d`
-    return listed(directory).map((file) => ({
+    return listDirectory(directory).map((file) => ({
       path: join(directory, file),
       result: 'left',
       note: 'written by hand',
@@ -102,6 +102,6 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 }
 
-function listed(directory: string): string[] {
+function listDirectory(directory: string): string[] {
   return lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(directory).sort() : []
 }

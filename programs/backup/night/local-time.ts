@@ -7,7 +7,7 @@ export interface LocalTime {
 }
 
 export function localTime(now: number, timeZone: string): LocalTime {
-  const local = zoned(now, timeZone)
+  const local = toZoned(now, timeZone)
   return {
     date: local.toPlainDate().toString(),
     time: local.toPlainTime().toString({ smallestUnit: 'minute' }),
@@ -17,7 +17,7 @@ export function localTime(now: number, timeZone: string): LocalTime {
 /** `20260131-020000`: the start in local time. Of ids that were given before, the next free second is taken. */
 export function newBackupId(now: number, timeZone: string, given: readonly string[]): string {
   for (let at = now; ; at += 1_000) {
-    const local = zoned(at, timeZone)
+    const local = toZoned(at, timeZone)
     const date = local.toPlainDate().toString().replaceAll('-', '')
     const time = local.toPlainTime().toString({ smallestUnit: 'second' }).replaceAll(':', '')
     const id = `${date}-${time}`
@@ -31,6 +31,6 @@ export function monthOf(backupId: string): string {
   return backupId.slice(0, 6)
 }
 
-function zoned(now: number, timeZone: string): Temporal.ZonedDateTime {
+function toZoned(now: number, timeZone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone)
 }

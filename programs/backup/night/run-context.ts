@@ -25,7 +25,7 @@ export class RunContext {
 
   get run(): RunRecord {
     const { run } = this.#state
-    if (!run) throw new Error('there is no run')
+    if (!run) throw new Error('the state has no run; a run is created before its first step')
     return run
   }
 

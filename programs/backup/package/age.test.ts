@@ -9,7 +9,7 @@ import {
   identityToRecipient,
 } from 'age-encryption'
 import { readAll } from '../../../test/support/drive-world.ts'
-import { checkRecipient, sealed, unsealed } from './age.ts'
+import { checkRecipient, seal, unseal } from './age.ts'
 
 async function* inPieces(bytes: Uint8Array, length: number): AsyncIterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)
@@ -25,12 +25,12 @@ for (const generate of [generateX25519Identity, generateHybridIdentity]) {
       const content = randomBytes(size)
       const decrypter = new Decrypter()
       decrypter.addIdentity(identity)
-      const here = await readAll(sealed(inPieces(content, 10_000), [recipient]))
+      const here = await readAll(seal(inPieces(content, 10_000), [recipient]))
       assert.deepEqual(Buffer.from(await decrypter.decrypt(here)), content)
       const encrypter = new Encrypter()
       encrypter.addRecipient(recipient)
       const there = Buffer.from(await encrypter.encrypt(content))
-      assert.deepEqual(await readAll(unsealed(inPieces(there, 1_000), [identity])), content)
+      assert.deepEqual(await readAll(unseal(inPieces(there, 1_000), [identity])), content)
     }
   })
 }
@@ -38,7 +38,7 @@ for (const generate of [generateX25519Identity, generateHybridIdentity]) {
 test('chunks that are cut off, swapped or added are refused', async () => {
   const identity = await generateX25519Identity()
   const whole = await readAll(
-    sealed(inPieces(randomBytes(200_000), 50_000), [await identityToRecipient(identity)]),
+    seal(inPieces(randomBytes(200_000), 50_000), [await identityToRecipient(identity)]),
   )
   const chunk = 65_536 + 16
   const start = whole.length - (200_000 % 65_536) - 16 - 3 * chunk
@@ -56,7 +56,7 @@ test('chunks that are cut off, swapped or added are refused', async () => {
     Buffer.concat([head, first, first, second, rest]),
     Buffer.concat([whole, Buffer.alloc(16)]),
   ])
-    await assert.rejects(readAll(unsealed(inPieces(damaged, 40_000), [identity])))
+    await assert.rejects(readAll(unseal(inPieces(damaged, 40_000), [identity])))
 })
 
 test('a recipient is checked before anything is sealed', async () => {

@@ -23,7 +23,7 @@ export function checkRecipient(recipient: string): void {
  * Seals a stream in the age format. The library makes the header; the payload is encrypted here, because the library does
  * that in JavaScript, at a tenth of the speed of node:crypto.
  */
-export async function* sealed(
+export async function* seal(
   chunks: AsyncIterable<Uint8Array>,
   recipients: readonly string[],
 ): AsyncIterable<Uint8Array> {
@@ -47,7 +47,7 @@ export async function* sealed(
 }
 
 /** Opens a sealed stream. Throws an error when no identity fits, or when a bit has changed. */
-export async function* unsealed(
+export async function* unseal(
   chunks: AsyncIterable<Uint8Array>,
   identities: readonly string[],
 ): AsyncIterable<Uint8Array> {

@@ -16,8 +16,8 @@ const OPTIONS = {
 }
 
 /**
- * A zstd frame of its own for each block, compressed on the thread pool; a chunk may be reused for the next. Concatenated frames are a valid zstd file
- * (RFC 8878, section 3); node:zlib cannot use several threads for one frame.
+ * Compresses each block to a separate zstd frame, on the thread pool. A chunk may be reused for the next. Concatenated frames
+ * are a valid zstd file (RFC 8878, section 3); node:zlib cannot use several threads for one frame.
  */
 export async function* zstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const pending: PendingFrame[] = []
@@ -66,9 +66,9 @@ async function* blocksOf(chunks: AsyncIterable<Uint8Array>, newBlock: () => Buff
   if (filled > 0) yield block.subarray(0, filled)
 }
 
-export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+export async function* gzipChunks(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const gzip = createGzip()
-  const fed = pipeline(Readable.from(kept(chunks), { objectMode: false }), gzip)
+  const fed = pipeline(Readable.from(copyEach(chunks), { objectMode: false }), gzip)
   // Its error is also one of the loop.
   fed.catch(() => undefined)
   for await (const chunk of gzip) yield chunk as Buffer
@@ -76,6 +76,6 @@ export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncIterable
 }
 
 /** A stream keeps chunks until it processes them. */
-async function* kept(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+async function* copyEach(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   for await (const chunk of chunks) yield Uint8Array.from(chunk)
 }

@@ -12,18 +12,18 @@ const OUTPUT_BYTES = 256 * 1_024
 const GZIP_MAGIC = 0x8b1f
 
 /** The content of a zstd or gzip file, which its first bytes tell apart. */
-export async function* decompressed(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+export async function* decompressChunks(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const reader = new ByteReader(chunks)
   try {
     const start = await reader.read(4)
-    if (start.readUInt16LE() === GZIP_MAGIC) yield* gunzipped(start, reader)
+    if (start.readUInt16LE() === GZIP_MAGIC) yield* gunzip(start, reader)
     else yield* zstdContent(start, reader)
   } finally {
     await reader.close()
   }
 }
 
-function gunzipped(start: Uint8Array, reader: ByteReader): AsyncIterable<Uint8Array> {
+function gunzip(start: Uint8Array, reader: ByteReader): AsyncIterable<Uint8Array> {
   async function* whole() {
     yield start
     while (!(await reader.isAtEnd())) yield await reader.readUpTo(OUTPUT_BYTES)

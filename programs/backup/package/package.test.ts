@@ -21,7 +21,7 @@ import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { readAll } from '../../../test/support/drive-world.ts'
 import { DESCRIBED, temporaryPackageWorld, textFile } from '../../../test/support/package-world.ts'
 import { zstdFrames } from './compression.ts'
-import { decompressed } from './decompression.ts'
+import { decompressChunks } from './decompression.ts'
 import { copyLogs } from './log-copies.ts'
 import { PackageError } from './read-package.ts'
 import { tarArchive } from './tar-entries.ts'
@@ -112,7 +112,7 @@ describe('a package', () => {
       const bytes = Buffer.concat([skippable, frames, skippable])
       for (let at = 0; at < bytes.length; at += 70_001) yield bytes.subarray(at, at + 70_001)
     }
-    assert.ok((await readAll(decompressed(inPieces()))).equals(content))
+    assert.ok((await readAll(decompressChunks(inPieces()))).equals(content))
   })
 
   it('takes a known hash of the database without reading it once more', async () => {

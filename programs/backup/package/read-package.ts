@@ -5,9 +5,9 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { Parser } from 'tar/parse'
 import type { ReadEntry } from 'tar/read-entry'
 import { errorMessage } from '../../../src/kernel/errors.ts'
-import { AGE_MAGIC, unsealed } from './age.ts'
+import { AGE_MAGIC, unseal } from './age.ts'
 import { ByteReader } from './byte-reader.ts'
-import { decompressed } from './decompression.ts'
+import { decompressChunks } from './decompression.ts'
 import { fileChunks } from './file-chunks.ts'
 import { MANIFEST_NAME, parseManifest, type PackagedFile, type PackageManifest } from './manifest.ts'
 
@@ -79,15 +79,17 @@ export async function unpackPackage(request: UnpackRequest): Promise<PackageMani
 
 async function* tarBytes({ file, identities }: UnpackRequest): AsyncIterable<Buffer> {
   const isSealed = await startsWith(file, AGE_MAGIC)
-  const bytes = isSealed ? checked('decrypts', unsealed(fileChunks(file), identities)) : fileChunks(file)
-  yield* checked('unpacks', uncompressed(decompressed(bytes)))
+  const bytes = isSealed
+    ? failCheckOnError('decrypts', unseal(fileChunks(file), identities))
+    : fileChunks(file)
+  yield* failCheckOnError('unpacks', requireUncompressed(decompressChunks(bytes)))
 }
 
 // gzip (RFC 1952) and zstd (RFC 8878)
 const COMPRESSED = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])]
 
 /** The parser would decompress an archive once more, and its limit would be that of the outer one. */
-async function* uncompressed(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
+async function* requireUncompressed(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
   const reader = new ByteReader(chunks)
   try {
     const start = await reader.readUpTo(BLOCK_BYTES)
@@ -106,7 +108,7 @@ async function startsWith(file: string, text: string): Promise<boolean> {
   return start.toString('latin1') === text
 }
 
-async function* checked<T>(check: PackageCheck, chunks: AsyncIterable<T>): AsyncIterable<T> {
+async function* failCheckOnError<T>(check: PackageCheck, chunks: AsyncIterable<T>): AsyncIterable<T> {
   try {
     yield* chunks
   } catch (error) {

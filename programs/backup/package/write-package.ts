@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { BackupError } from '../errors.ts'
 import { flushDirectory } from '../../files/replace-file.ts'
-import { sealed } from './age.ts'
-import { gzipped, zstdFrames } from './compression.ts'
+import { seal } from './age.ts'
+import { gzipChunks, zstdFrames } from './compression.ts'
 import { transientChunks } from './file-chunks.ts'
 import { copyLogs, type SkippedLog } from './log-copies.ts'
 import { encodeManifest, MANIFEST_NAME, type PackagedFile, type PackageManifest } from './manifest.ts'
@@ -153,8 +153,8 @@ async function writeArchive(
   files: readonly TarFile[],
 ): Promise<Pick<WrittenPackage, 'size' | 'sha256' | 'sha1'>> {
   const tar = tarArchive(files)
-  const compressed = compression === 'zstd' ? zstdFrames(tar) : gzipped(tar)
-  const bytes = recipients.length > 0 ? sealed(compressed, recipients) : compressed
+  const compressed = compression === 'zstd' ? zstdFrames(tar) : gzipChunks(tar)
+  const bytes = recipients.length > 0 ? seal(compressed, recipients) : compressed
   const [sha256, sha1] = [createHash('sha256'), createHash('sha1')]
   await using archive = await NewFile.create(file)
   for await (const chunk of bytes) {

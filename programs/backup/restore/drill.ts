@@ -16,7 +16,7 @@ import { requireSpaceFor, type Workspace } from './workspace.ts'
 
 export interface DrillDeps {
   readonly drive: Drive
-  readonly databases: Pick<DatabaseFiles, 'restored'>
+  readonly databases: Pick<DatabaseFiles, 'restoredDatabase'>
   /** For sealed packages. */
   readonly identityFile: string | undefined
   /** Takes what is being done now. */
@@ -160,7 +160,7 @@ export class Drill {
 
   async #checkDatabase(manifest: PackageManifest): Promise<void> {
     const file = join(this.#subject.workspace.files, databaseIn(manifest))
-    const database = this.#deps.databases.restored(file, { signal: this.#deps.signal })
+    const database = this.#deps.databases.restoredDatabase(file, { signal: this.#deps.signal })
     for (const [name, check] of DATABASE_CHECKS)
       await this.#passed(name, async () => (await check(database, manifest)).detail)
   }

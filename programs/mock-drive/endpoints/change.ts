@@ -38,11 +38,11 @@ export function move(drive: MockDrive, { fields }: Call): Answer {
   const wanted = checkName(fields.optionalText('new_name') || entry.name)
   const mode = fields.choice('check_name_mode', NAME_MODES, 'refuse')
   const existing = files.childNamed(parentId, wanted)
-  if (existing && existing !== entry && mode === 'refuse') return moved(existing, true)
+  if (existing && existing !== entry && mode === 'refuse') return moveAnswer(existing, true)
   entry.parentId = parentId
   entry.name = mode === 'auto_rename' ? uniqueName(drive, entry, wanted) : wanted
   files.touch(entry)
-  return moved(entry, false)
+  return moveAnswer(entry, false)
 }
 
 /** Its own name is free for the entry that moves. */
@@ -51,7 +51,7 @@ function uniqueName({ files }: MockDrive, entry: Entry, wanted: string): string 
   return files.freeName(entry.parentId, wanted)
 }
 
-function moved({ driveId, fileId }: Entry, exist: boolean): Answer {
+function moveAnswer({ driveId, fileId }: Entry, exist: boolean): Answer {
   return jsonAnswer({ drive_id: driveId, file_id: fileId, exist })
 }
 
@@ -77,7 +77,7 @@ export function trash(drive: MockDrive, { fields }: Call): Answer {
   requireDriveId(drive, fields)
   const entry = drive.files.require(fields.text('file_id'))
   entry.isInRecycleBin = true
-  return removed(entry)
+  return removalAnswer(entry)
 }
 
 /** `POST openFile/delete`: for good, also out of the recycle bin. */
@@ -85,11 +85,11 @@ export function remove(drive: MockDrive, { fields }: Call): Answer {
   requireDriveId(drive, fields)
   const entry = drive.files.requireAny(fields.text('file_id'))
   drive.files.delete(entry)
-  return removed(entry)
+  return removalAnswer(entry)
 }
 
 /** A folder is removed by a task, which has already ended. */
-function removed({ driveId, fileId, type }: Entry): Answer {
+function removalAnswer({ driveId, fileId, type }: Entry): Answer {
   const task = type === 'folder' ? { async_task_id: randomId() } : {}
   return jsonAnswer({ drive_id: driveId, file_id: fileId, ...task })
 }

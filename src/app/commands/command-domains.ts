@@ -28,4 +28,4 @@ export function commandDomains({
 }
 
 /** A command leaves its events in the outbox; a running process delivers them. */
-const NO_DELIVERY: Delivery = { wake: () => undefined, settled: () => Promise.resolve() }
+const NO_DELIVERY: Delivery = { wake: () => undefined, waitForSettlement: () => Promise.resolve() }

@@ -27,7 +27,7 @@ export function databaseFiles(database: DatabaseAddress): DatabaseFiles {
       return { size: (await stat(target)).size, sha256: await hashFile(target, options.signal) }
     },
     inspect: inspectSnapshot,
-    restored: restoredFile,
+    restoredDatabase: restoredFile,
   }
 }
 

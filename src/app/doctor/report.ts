@@ -28,13 +28,13 @@ export function doctorText(
     .trimEnd()
     .split('\n')
   const body = findings.flatMap(({ result, remedy }, index) => [
-    inColor ? colored(lines[index] ?? '', result) : (lines[index] ?? ''),
+    inColor ? colorResult(lines[index] ?? '', result) : (lines[index] ?? ''),
     ...(remedy === undefined ? [] : [`    → ${remedy}`]),
   ])
   return `${[heading, ...body, '', summary(findings)].join('\n')}\n`
 }
 
-function colored(line: string, result: CheckResult): string {
+function colorResult(line: string, result: CheckResult): string {
   // On a terminal the caller decides, not the stream that this function cannot see.
   return line.replace(` ${result} `, ` ${styleText(STYLES[result], result, { validateStream: false })} `)
 }

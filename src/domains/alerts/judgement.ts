@@ -95,7 +95,7 @@ export function judgeAcknowledgement(
     if (current.status !== 'firing') return []
     const memory = { acknowledgedWeight: current.weight, acknowledgedUntil: until }
     const after: Alert = { ...current, ...memory, status: 'acknowledged' }
-    return [judged('acknowledged', current, after, cause, { note: comment })]
+    return [judgementOf('acknowledged', current, after, cause, { note: comment })]
   })
 }
 
@@ -109,7 +109,7 @@ export function judgeRecovery(alert: Alert, cause: Cause): Judgement[] {
     // Even the fourth swing does not freeze the alert: the user has declared that it is over.
     const swings = addSwing(current, cause.at)
     const after = withStatus({ ...recovered, swings: freezeFor(swings, cause.at) ? [] : swings }, 'recovered')
-    return [judged('recovered', current, after, cause, { occasion: { kind: 'recovered' } })]
+    return [judgementOf('recovered', current, after, cause, { occasion: { kind: 'recovered' } })]
   })
 }
 
@@ -152,35 +152,35 @@ function enter(before: Alert, next: Alert, cause: Cause): Judgement {
   const occasion = occasionOf(before, next)
   const swings = isSwing(before, next) ? addSwing(before, cause.at) : before.swings
   if (before.status === 'frozen')
-    return repeated(isSwing(before, next) ? prolonged(next, cause.at) : next, occasion)
+    return repetitionOf(isSwing(before, next) ? withProlongedFreeze(next, cause.at) : next, occasion)
   const freeze = swings === before.swings ? undefined : freezeFor(swings, cause.at)
   if (freeze) return freezeNow(before, { ...next, freeze, swings: [] }, cause)
   const after = withStatus({ ...next, swings }, statusAfter(before, next.weight))
   const change = changeOf(before, after)
   return change === 'repeated'
-    ? repeated(after, occasion)
-    : judged(change, before, after, cause, { occasion })
+    ? repetitionOf(after, occasion)
+    : judgementOf(change, before, after, cause, { occasion })
 }
 
-function prolonged(alert: Alert, at: number): Alert {
+function withProlongedFreeze(alert: Alert, at: number): Alert {
   return { ...alert, freeze: alert.freeze && prolong(alert.freeze, at) }
 }
 
 function freezeNow(before: Alert, next: Alert, cause: Cause): Judgement {
   const after = withStatus(next, 'frozen')
-  return judged('frozen', before, after, cause, { ...freezeDetails('frozen', after) })
+  return judgementOf('frozen', before, after, cause, { ...freezeDetails('frozen', after) })
 }
 
 /** Gives the alert the state of its last report. */
 function unfreeze(before: Alert, cause: Cause): Judgement {
   const status = before.weight === 0 ? 'recovered' : 'firing'
   const after = withStatus({ ...before, freeze: null }, status)
-  return judged('unfrozen', before, after, cause, freezeDetails('unfrozen', before))
+  return judgementOf('unfrozen', before, after, cause, freezeDetails('unfrozen', before))
 }
 
 function recoverFrozen(before: Alert, cause: Cause): Judgement {
   const after = withStatus({ ...withRecovery(before, cause.at), freeze: null }, 'recovered')
-  const judgement = judged('recovered', before, after, cause, freezeDetails('unfrozen', before))
+  const judgement = judgementOf('recovered', before, after, cause, freezeDetails('unfrozen', before))
   return { ...judgement, events: ['unfrozen', 'recovered'] }
 }
 
@@ -194,10 +194,10 @@ function freezeDetails(kind: 'frozen' | 'unfrozen', { freeze, reports: total }: 
 function lapse(before: Alert, cause: Cause): Judgement {
   const note = 'the acknowledgement has lapsed'
   const occasion = { kind: 'acknowledgement_lapsed' } as const
-  return judged('lapsed', before, withStatus(before, 'firing'), cause, { note, occasion })
+  return judgementOf('lapsed', before, withStatus(before, 'firing'), cause, { note, occasion })
 }
 
-function judged(
+function judgementOf(
   change: Exclude<AlertChange, 'repeated'>,
   before: Alert,
   alert: Alert,
@@ -208,7 +208,7 @@ function judged(
   return { alert, change, events: [EVENT_OF[change]], entry, occasion }
 }
 
-function repeated(alert: Alert, occasion: AlertOccasion | null): Judgement {
+function repetitionOf(alert: Alert, occasion: AlertOccasion | null): Judgement {
   return { alert, change: 'repeated', events: [], entry: null, occasion }
 }
 

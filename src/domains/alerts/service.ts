@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, notFound } from '../../kernel/errors.ts'
+import { invalidTransition, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
@@ -105,13 +105,13 @@ export class Alerts implements PlatformAlerts {
     for (;;) {
       if (await insertAlert(tx, first.alert)) {
         await this.#record(tx, first, actor)
-        return { alert: this.#counted(tx, first.alert), outcome: 'new' }
+        return { alert: this.#countReport(tx, first.alert), outcome: 'new' }
       }
       // Not there if it was pruned meanwhile; then the insertion succeeds.
       const known = await lockReported(tx, report)
       if (!known) continue
       const alert = await this.#apply(tx, known, judgeReport(known, report, cause), actor)
-      return { alert: this.#counted(tx, alert), outcome: 'known' }
+      return { alert: this.#countReport(tx, alert), outcome: 'known' }
     }
   }
 
@@ -241,7 +241,7 @@ export class Alerts implements PlatformAlerts {
     return { at: this.#deps.clock.now(), actor }
   }
 
-  #counted(tx: Tx, alert: Alert): Alert {
+  #countReport(tx: Tx, alert: Alert): Alert {
     tx.afterCommit(() => this.#reports.increment({ severity: severityOf(alert.weight) }))
     return alert
   }
@@ -304,8 +304,4 @@ function platformReport({ alarmId, source, title, body, severity, serverAddr }: 
 function requireAlert<T>(alert: T | undefined, id: string): T {
   if (!alert) throw notFound('alert', id)
   return alert
-}
-
-function invalidTransition(message: string): AppError {
-  return new AppError('conflict', 'invalid_transition', message)
 }

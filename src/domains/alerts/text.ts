@@ -1,9 +1,7 @@
-import { FORBIDDEN_VARIABLE } from '../../kernel/allowed-text.ts'
+import { redactForbiddenVariables } from '../../kernel/allowed-text.ts'
 import type { AlertWeight } from './model.ts'
 
 // Conventions for the text of an alert (docs/specification.md, Alerts).
-
-const EVERY_FORBIDDEN_VARIABLE = new RegExp(FORBIDDEN_VARIABLE, 'gi')
 
 // `weight=6`, `weight: 6`, also as a member of JSON. A number outside 0 to 6 is only text: `weight: 75 kg`.
 const WEIGHT = /\bweight["']?\s*[=:：]\s*["']?([0-6])(?!\w|[.,]\d)/i
@@ -29,6 +27,6 @@ export function alarmIdIn(body: string): string | undefined {
  */
 export function sanitizeText(text: string, maxLength: number): string {
   // PostgreSQL cannot store NUL. It is removed first, because it could hide a variable: `${to\0ken}`.
-  const allowed = text.replaceAll('\u0000', '').replace(EVERY_FORBIDDEN_VARIABLE, '**redacted**')
+  const allowed = redactForbiddenVariables(text.replaceAll('\u0000', ''))
   return allowed.slice(0, maxLength).toWellFormed()
 }

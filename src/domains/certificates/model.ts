@@ -28,8 +28,8 @@ export interface ChainMember {
   readonly notAfter: number
 }
 
-/** What the PEM says of a certificate and its chain. All times are epoch milliseconds. */
-export interface CertificateFacts {
+/** What a certificate says of itself. All times are epoch milliseconds. */
+export interface CertificateFields {
   /** 64 hexadecimal digits, in lower case. */
   readonly fingerprintSha256: string
   /** Hexadecimal. */
@@ -46,6 +46,10 @@ export interface CertificateFacts {
   /** The name that OpenSSL gives to the algorithm: `sha256WithRSAEncryption`. */
   readonly signature: string
   readonly isCa: boolean
+}
+
+/** What the PEM says of a certificate and its chain. */
+export interface CertificateFacts extends CertificateFields {
   readonly chain: readonly ChainMember[]
   readonly warnings: readonly CertificateWarning[]
   /** When the first of the certificate and its chain ends, and the fingerprint of that one. */

@@ -42,7 +42,7 @@ const certificateNames = defineColumns({ name: text(), certificateId: text() })
 /** Which file a process works on, and until when. A file without a claim and without a certificate is left over. */
 const fileClaims = defineColumns({
   fingerprintSha256: text(),
-  /** What the file will contain, or the one who removes it: requests with the same content do not disturb each other. */
+  /** A hash of the content to write, or the id of a removal. Requests with the same content share a claim. */
   content: text(),
   claimedUntil: integer(),
 })

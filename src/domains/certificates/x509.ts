@@ -1,26 +1,17 @@
 import { createHash, X509Certificate, type KeyObject } from 'node:crypto'
 import { isIP, SocketAddress } from 'node:net'
 import { readElement, readElements, TAG } from './der.ts'
+import type { CertificateFields } from './model.ts'
 import { invalidBlock } from './pem.ts'
 
-/** One certificate of a bundle. All times are epoch milliseconds. */
-export interface ParsedCertificate {
+/** One certificate of a bundle. */
+export interface ParsedCertificate extends CertificateFields {
   readonly x509: X509Certificate
   readonly publicKey: KeyObject
   /** The subject together with the key. */
   readonly holder: string
-  readonly fingerprintSha256: string
-  readonly serial: string
-  readonly subject: string
-  readonly issuer: string
-  readonly names: readonly string[]
-  readonly notBefore: number
-  readonly notAfter: number
-  readonly key: string
   readonly isKeyWeak: boolean
-  readonly signature: string
   readonly isSignatureWeak: boolean
-  readonly isCa: boolean
 }
 
 // An event with the certificate and its chain must fit into a message of 1 MiB on the bus.

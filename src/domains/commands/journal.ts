@@ -42,13 +42,18 @@ export class ExecutionJournal {
     for (const status of EXECUTION_STATUSES.filter(isFinal)) this.#finished.increment({ status }, 0)
   }
 
-  async requested(tx: Tx, execution: ExecutionView): Promise<void> {
+  async recordRequest(tx: Tx, execution: ExecutionView): Promise<void> {
     await this.#append(tx, 'requested', execution)
     this.#log(tx, execution, 'command requested', execution.requestedBy)
     tx.afterCommit(() => this.#requested.increment())
   }
 
-  async decided(tx: Tx, execution: ExecutionView, decision: ApprovalDecision, actor: string): Promise<void> {
+  async recordDecision(
+    tx: Tx,
+    execution: ExecutionView,
+    decision: ApprovalDecision,
+    actor: string,
+  ): Promise<void> {
     await this.#append(tx, 'decided', execution)
     this.#log(tx, execution, `command ${decision}`, actor)
     tx.afterCommit(() => {
@@ -57,7 +62,7 @@ export class ExecutionJournal {
     })
   }
 
-  async finished(tx: Tx, execution: ExecutionView, actor: string): Promise<void> {
+  async recordEnd(tx: Tx, execution: ExecutionView, actor: string): Promise<void> {
     await this.#append(tx, 'finished', execution)
     if (execution.status === 'incomplete') await this.#deps.alerts.raise(tx, incompleteAlert(execution))
     this.#log(tx, execution, 'command finished', actor)

@@ -25,8 +25,8 @@ export class LeaseWatch {
     this.#clock = clock
   }
 
-  /** Those of all current leases that nobody renews. To be called regularly. */
-  abandoned(leases: readonly RunLease[]): RunLease[] {
+  /** Of all current leases, the ones that were not renewed for too long. Call it regularly. */
+  findAbandoned(leases: readonly RunLease[]): RunLease[] {
     const now = this.#clock.monotonic()
     const earlier = this.#seen
     const seen = new Map(

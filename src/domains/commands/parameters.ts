@@ -8,6 +8,7 @@ import {
   type ProgramCommand,
 } from '../../kernel/command.ts'
 import { AppError, type ErrorDetail } from '../../kernel/errors.ts'
+import { REDACTED } from '../../kernel/secret.ts'
 import { isProgramCommand, type AnyCommand } from './catalogue.ts'
 
 export type ParameterValues = Readonly<Record<string, ParameterValue>>
@@ -19,7 +20,6 @@ export interface CheckedParameters {
   readonly secrets: ParameterValues
 }
 
-const REDACTED = '**redacted**'
 // An event of the bus has at most 1 MiB, and carries the parameters.
 const MAX_BYTES = 65_536
 

@@ -1,4 +1,5 @@
-import { MASK, SecretMask } from './secret-mask.ts'
+import { REDACTED } from '../../kernel/secret.ts'
+import { SecretMask } from './secret-mask.ts'
 
 // docs/specification.md, Commands: the last 64 KiB of both streams
 export const MAX_OUTPUT_BYTES = 65_536
@@ -50,7 +51,7 @@ export class RunOutput {
   }
 
   #append(text: string): void {
-    const masked = text.replaceAll(MASKED, MASK)
+    const masked = text.replaceAll(MASKED, REDACTED)
     this.#total += masked.length
     this.#text = lastBytes(this.#text + masked, MAX_OUTPUT_BYTES)
   }

@@ -1,5 +1,5 @@
-/** What is shown in place of a secret. */
-export const MASK = '**redacted**'
+import { REDACTED } from '../../kernel/secret.ts'
+
 // A shorter line, such as a bracket, is part of many texts that are no secret.
 const MIN_LINE = 4
 
@@ -14,7 +14,7 @@ export class SecretMask {
   /** How many characters at the beginning of the held text were already written as a mask. */
   #covered = 0
 
-  constructor(values: readonly string[], mask = MASK) {
+  constructor(values: readonly string[], mask = REDACTED) {
     this.#mask = mask
     this.#secrets = [...new Set(values.flatMap(formsOf))].filter((form) => form !== '')
   }

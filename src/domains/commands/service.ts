@@ -1,6 +1,6 @@
 import type { Command } from '../../kernel/command.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, invalidField, notFound } from '../../kernel/errors.ts'
+import { AppError, invalidField, invalidTransition, notFound, requireVersion } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -148,7 +148,7 @@ export class Commands {
       expiresAt: needsApproval ? createdAt + approvalTtlMs : null,
     })
     await insertExecution(tx, execution, secrets.seal(execution.id, checked.secrets))
-    await this.#deps.journal.requested(tx, execution)
+    await this.#deps.journal.recordRequest(tx, execution)
     if (!needsApproval) tx.afterCommit(this.#deps.wake)
     return execution
   }
@@ -196,13 +196,13 @@ export class Commands {
     if (!mayDecide(await readPolicy(tx), execution.commandId, identity))
       throw forbidden('decide on this command')
     const status = decision === 'approved' ? 'queued' : 'rejected'
-    if (!canMoveExecution(execution.status, status)) throw invalidTransition(execution, status)
+    if (!canMoveExecution(execution.status, status)) throw invalidMove(execution, status)
     const at = this.#deps.clock.now()
     const approvals = [...execution.approvals, { at, by: identity.id, decision, comment }]
     if (!(await recordDecision(tx, id, status, approvals, at)))
       throw await this.#lostDecision(tx, id, status, at)
     const decided = await requireExecution(tx, id)
-    await this.#deps.journal.decided(tx, decided, decision, identity.id)
+    await this.#deps.journal.recordDecision(tx, decided, decision, identity.id)
     if (status === 'queued') tx.afterCommit(this.#deps.wake)
     return decided
   }
@@ -216,12 +216,12 @@ export class Commands {
     if (!mayCancel(await readPolicy(tx), execution, identity)) throw forbidden('cancel this execution')
     if (await cancelIfQueued(tx, id, identity.id, this.#deps.clock.now())) {
       const cancelled = await requireExecution(tx, id)
-      await this.#deps.journal.finished(tx, cancelled, identity.id)
+      await this.#deps.journal.recordEnd(tx, cancelled, identity.id)
       return cancelled
     }
     await cancelIfRunning(tx, id, identity.id)
     const current = await requireExecution(tx, id)
-    if (current.status !== 'running') throw invalidTransition(current, 'cancelled')
+    if (current.status !== 'running') throw invalidMove(current, 'cancelled')
     return current
   }
 
@@ -248,7 +248,7 @@ export class Commands {
     this.#requireCommands(rules)
     await lockFor(tx, 'policy')
     const { revision: current } = await readPolicy(tx)
-    if (expectedRevisions && !expectedRevisions.includes(current)) throw policyChanged(current)
+    requireVersion(current, expectedRevisions, 'The policy has changed; its')
     const policy = { revision: current + 1, rules }
     await addPolicy(tx, { ...policy, actor, at: this.#deps.clock.now() })
     tx.afterCommit(() => {
@@ -275,7 +275,7 @@ export class Commands {
   async #lostDecision(tx: Tx, id: string, status: ExecutionStatus, now: number): Promise<AppError> {
     const current = await requireExecution(tx, id)
     const isTooOld = current.status === 'awaiting_approval' && (current.expiresAt ?? 0) <= now
-    return invalidTransition(isTooOld ? { ...current, status: 'expired' } : current, status)
+    return invalidMove(isTooOld ? { ...current, status: 'expired' } : current, status)
   }
 }
 
@@ -297,14 +297,9 @@ function ownRequest(): AppError {
   return new AppError('forbidden', 'own_request', 'Another person has to decide on your own request.')
 }
 
-function invalidTransition({ status: from }: Pick<Execution, 'status'>, to: ExecutionStatus): AppError {
+function invalidMove({ status: from }: Pick<Execution, 'status'>, to: ExecutionStatus): AppError {
   const moves = EXECUTION_MOVES[from]
   const allowed = moves.length > 0 ? `allowed: ${moves.join(', ')}` : 'it is final'
   const message = `An execution that is ${from} cannot become ${to}; ${allowed}.`
-  return new AppError('conflict', 'invalid_transition', message)
-}
-
-function policyChanged(revision: number): AppError {
-  const message = `The policy has changed; its ETag is "${revision}" now.`
-  return new AppError('precondition_failed', 'precondition_failed', message)
+  return invalidTransition(message)
 }

@@ -39,7 +39,7 @@ export class CommandUpkeep {
   /** Ends the runs whose worker has died, as incomplete: they are not repeated. Returns how many. */
   async endAbandoned(): Promise<number> {
     const { store, clock } = this.#deps
-    const abandoned = this.#leases.abandoned(await listLeases(store.read))
+    const abandoned = this.#leases.findAbandoned(await listLeases(store.read))
     return this.#endEach(abandoned, (tx, lease) => markIncomplete(tx, lease, clock.now()))
   }
 
@@ -81,7 +81,7 @@ export class CommandUpkeep {
     for (const item of items) {
       const isEnded = await store.write(async (tx) => {
         if (!(await end(tx, item))) return false
-        await journal.finished(tx, await requireFinished(tx, item.id), ACTOR)
+        await journal.recordEnd(tx, await requireFinished(tx, item.id), ACTOR)
         return true
       })
       if (isEnded) ended++

@@ -95,7 +95,7 @@ export class CommandWorker implements ModuleRunner {
     if (!(await finishRun(tx, { id, attempts, holder, status, exitCode, signal, finishedAt }))) return false
     if (result) await saveOutput(tx, id, result.output)
     const execution = await requireFinished(tx, id)
-    await this.#deps.journal.finished(tx, execution, execution.cancelledBy ?? 'worker')
+    await this.#deps.journal.recordEnd(tx, execution, execution.cancelledBy ?? 'worker')
     return true
   }
 }

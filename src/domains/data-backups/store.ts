@@ -202,17 +202,17 @@ export async function insertBackup(tx: Tx, backup: DataBackup): Promise<boolean>
 }
 
 export async function findBackup(queries: Queries, id: string): Promise<DataBackup | undefined> {
-  return decoded(await first(queries, find, { id }))
+  return decodeRow(await first(queries, find, { id }))
 }
 
 /** A backup with this SHA-256. */
 export async function findBackupByHash(queries: Queries, sha256: string): Promise<DataBackup | undefined> {
-  return decoded(await first(queries, findByHash, { sha256 }))
+  return decodeRow(await first(queries, findByHash, { sha256 }))
 }
 
 /** Finds a backup and locks it until the end of the transaction. */
 export async function lockBackup(tx: Tx, id: string): Promise<DataBackup | undefined> {
-  return decoded(await first(tx, lock, { id }))
+  return decodeRow(await first(tx, lock, { id }))
 }
 
 /** The completed backups, newest first, locked until the end of the transaction. */
@@ -236,7 +236,7 @@ export async function findNewestFinished(
 }
 
 export async function findNewestCompleted(queries: Queries): Promise<DataBackup | undefined> {
-  return decoded(await first(queries, newestCompleted, {}))
+  return decodeRow(await first(queries, newestCompleted, {}))
 }
 
 /** Writes the end of a backup; the transaction must hold its lease, and raises an alert for a failed one. */
@@ -300,7 +300,7 @@ export async function listBackups(queries: Queries, page: PageRequest): Promise<
   return mapPage(await pageOfBackups(queries, {}, page), ({ seq: _seq, ...row }) => dataBackups.decode(row))
 }
 
-function decoded(row: StoredBackup | undefined): DataBackup | undefined {
+function decodeRow(row: StoredBackup | undefined): DataBackup | undefined {
   return row && dataBackups.decode({ ...row })
 }
 

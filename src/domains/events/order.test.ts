@@ -33,7 +33,7 @@ class Commits implements EventLogs {
     newestPlace: async (message: number) =>
       this.#telemetry.findLast(({ afterMessage }) => afterMessage <= message)?.place ?? 0,
     removedUpTo: async () => 0,
-    settled: async () => {},
+    waitForTransactions: async () => {},
   }
 }
 

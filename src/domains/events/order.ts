@@ -44,7 +44,7 @@ export class EventOrder {
   /** The position after all events that are committed now. */
   async newest(): Promise<Places> {
     const messages = await this.#logs.messages.newestPlace()
-    await this.#logs.telemetry.settled()
+    await this.#logs.telemetry.waitForTransactions()
     return { messages, telemetry: await this.#logs.telemetry.newestPlace(messages) }
   }
 
@@ -62,7 +62,7 @@ export class EventOrder {
     const page = await messages.readAfter(start.messages, limit)
     if (!logs.includes('telemetry')) return merge(start, page, [], limit)
     // Otherwise telemetry that comes before these messages could become visible after them.
-    if (page.through > start.messages) await telemetry.settled()
+    if (page.through > start.messages) await telemetry.waitForTransactions()
     return merge(start, page, await telemetry.readAfter(start.telemetry, limit), limit)
   }
 }

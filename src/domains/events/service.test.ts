@@ -73,7 +73,7 @@ class MemoryTelemetry implements PositionedLog {
     return this.removed
   }
 
-  async settled(): Promise<void> {}
+  async waitForTransactions(): Promise<void> {}
 }
 
 /** A client in memory. */

@@ -54,7 +54,7 @@ function idIsNamedOnce({ items }: EditDraft): MenuFault | undefined {
     named.add(id)
     return false
   })
-  return duplicate && faultAt(duplicate, 'duplicate_id', `names ${quoted(duplicate.item.id)} again`)
+  return duplicate && faultAt(duplicate, 'duplicate_id', `names ${quote(duplicate.item.id)} again`)
 }
 
 function parentsAgree({ items }: EditDraft): MenuFault | undefined {
@@ -67,7 +67,7 @@ function parentsAgree({ items }: EditDraft): MenuFault | undefined {
     faultAt(
       different,
       'different_parents',
-      `is nested in ${quoted(different.nestedIn)} and has the parent_id ${quoted(different.item.parentId)}`,
+      `is nested in ${quote(different.nestedIn)} and has the parent_id ${quote(different.item.parentId)}`,
     )
   )
 }
@@ -82,7 +82,7 @@ function parentExists({ items, before, after }: EditDraft): MenuFault | undefine
   for (const each of items) {
     const parentId = after.get(each.item.id)?.parentId ?? null
     if (parentId === null || after.has(parentId)) continue
-    const parent = quoted(parentId)
+    const parent = quote(parentId)
     const message = before.has(parentId)
       ? `has the parent ${parent}, which is not named and would be deleted`
       : `has the unknown parent ${parent}`
@@ -129,7 +129,7 @@ function isNotTooDeep(draft: EditDraft): MenuFault | undefined {
   }
   const cause = causes.size > 0 && items.find(({ item: { id } }) => causes.has(id))
   if (!cause) return undefined
-  const deepest = quoted(causes.get(cause.item.id)?.id)
+  const deepest = quote(causes.get(cause.item.id)?.id)
   return faultAt(cause, 'too_deep', `puts ${deepest} below level ${LEVEL_LIMIT}, the last one of a menu`)
 }
 
@@ -153,6 +153,6 @@ function faultAt({ path }: PlacedItem, fault: MenuFault['fault'], message: strin
   return { fault, path, message }
 }
 
-function quoted(id: string | null | undefined): string {
+function quote(id: string | null | undefined): string {
   return JSON.stringify(id)
 }

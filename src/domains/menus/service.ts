@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, notFound } from '../../kernel/errors.ts'
+import { AppError, notFound, requireVersion } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { EventSink } from '../../ports/events.ts'
@@ -111,12 +111,7 @@ function isChange(outcome: MenuOutcome): boolean {
 }
 
 function requireRevision(revision: number, expected: readonly number[] | undefined): void {
-  if (!expected || expected.includes(revision)) return
-  throw new AppError(
-    'precondition_failed',
-    'precondition_failed',
-    `The menus have changed; their ETag is "${revision}" now.`,
-  )
+  requireVersion(revision, expected, 'The menus have changed; their')
 }
 
 function refusal({ fault, path, message }: MenuFault): AppError {

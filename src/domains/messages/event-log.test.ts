@@ -17,7 +17,7 @@ async function world(dialect: DialectName) {
     store,
     clock,
     logger: silentLogger,
-    delivery: { wake() {}, settled: async () => {} },
+    delivery: { wake() {}, waitForSettlement: async () => {} },
     alerts: { raise: async () => undefined },
   })
   const events = service.eventsOf<object>('orders', (data) => JSON.stringify(data))

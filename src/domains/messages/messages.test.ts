@@ -23,7 +23,7 @@ async function world(dialect: DialectName) {
     store,
     clock,
     logger: silentLogger,
-    delivery: { wake: () => void woken++, settled: async () => {} },
+    delivery: { wake: () => void woken++, waitForSettlement: async () => {} },
     alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
   })
   const events = service.eventsOf<object>('orders', (data) => JSON.stringify(data))

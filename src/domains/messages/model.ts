@@ -1,4 +1,5 @@
 import { eventSource, type EventAttributes } from '../../kernel/cloud-event.ts'
+
 /** `pending`: not yet confirmed by the bus. `dead`: permanently refused by the bus. */
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'dead'] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]

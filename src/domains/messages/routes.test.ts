@@ -42,7 +42,7 @@ async function startApi(dialect: DialectName) {
     logger: silentLogger,
     delivery: {
       wake: () => undefined,
-      settled(id, withinMs) {
+      waitForSettlement(id, withinMs) {
         waitedFor.push([id, withinMs])
         if (bus.failure) throw bus.failure
         return bus.outcome ? settle(id, bus.outcome) : Promise.resolve()

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, eventSource, toCloudEvent } from '../../kernel/cloud-event.ts'
-import { AppError, notFound } from '../../kernel/errors.ts'
+import { invalidTransition, notFound, type AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
@@ -77,7 +77,7 @@ export class Messages implements Outbox {
   async awaitDelivery(id: string): Promise<Message | undefined> {
     const { store, delivery } = this.#deps
     // Called before the message is read, so that a delivery in between is not missed.
-    const settled = delivery.settled(id, DELIVERY_TIMEOUT_MS)
+    const settled = delivery.waitForSettlement(id, DELIVERY_TIMEOUT_MS)
     const message = await findMessage(store.read, id)
     if (message?.status !== 'pending') return message
     await settled
@@ -191,11 +191,7 @@ function requireMessage(message: Message | undefined, id: string): Message {
 }
 
 function notDead({ status }: Message): AppError {
-  return new AppError(
-    'conflict',
-    'invalid_transition',
-    `A ${status} message cannot be redriven; only a dead one can.`,
-  )
+  return invalidTransition(`A ${status} message cannot be redriven; only a dead one can.`)
 }
 
 function shorten(reason: string): string {

@@ -44,7 +44,7 @@ export class AddressPool {
    */
   async lease(tx: Tx, holder: LeaseHolder): Promise<number> {
     const address = await leaseAddress(tx, this.#range, holder, this.#coolDown())
-    if (address === undefined) throw this.#exhausted()
+    if (address === undefined) throw this.#poolExhausted()
     return address
   }
 
@@ -80,7 +80,7 @@ export class AddressPool {
     return { clock: this.#deps.clock, ms: this.#deps.coolDownMs }
   }
 
-  #exhausted(): AppError {
+  #poolExhausted(): AppError {
     const message = `No virtual address of ${this.#range.cidr} is free; try again later.`
     const retryAfterSeconds = Math.max(1, Math.ceil(this.#deps.coolDownMs / SECOND))
     return new AppError('unavailable', 'pool_exhausted', message, { retryAfterSeconds })

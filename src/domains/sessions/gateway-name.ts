@@ -14,8 +14,8 @@ export interface GatewayNameDeps {
 }
 
 /**
- * The name of a gateway, which one live gateway on a database may have: a gateway that starts closes the sessions of
- * earlier runs of its name.
+ * The name of a gateway. At most one running gateway on a database has it, because a gateway that starts closes the
+ * sessions of earlier runs of its name.
  */
 export class GatewayName {
   readonly #deps: GatewayNameDeps
@@ -31,7 +31,7 @@ export class GatewayName {
     this.#lease = createLease({ ...deps, name: `gateway:${name}`, ttlMs: this.#untilDeadMs })
   }
 
-  /** Rejects with `gateway_name_in_use` while another gateway has the name and lives. */
+  /** Rejects with `gateway_name_in_use` while another gateway with the name is running. */
   async take(): Promise<void> {
     if (await this.#lease.hold()) return
     throw this.#inUse(await findRunning(this.#deps.store.read, this.#name))

@@ -20,8 +20,8 @@ onEveryDialect('the audit trail of the registry', (dialect) => {
     await registry.close([{ id: sessionId, ...LOST_CONNECTION }])
     const ada = { id: w.ids.get('ada') ?? '', name: 'ada' }
     const refused = { remoteAddress: '192.0.2.66', device: 'laptop', reason: 'The token was revoked.' }
-    await registry.refused({ ...refused, user: ada })
-    await registry.refused({ ...refused, user: undefined, device: undefined })
+    await registry.recordRefusal({ ...refused, user: ada })
+    await registry.recordRefusal({ ...refused, user: undefined, device: undefined })
     const holder = { userId: ada.id, userName: 'ada', device: 'laptop', virtualIp: '100.64.0.2' }
     assert.deepEqual(
       (await auditTrailOf(w)).map(({ event, userId, userName, device, virtualIp }) => [
@@ -84,7 +84,12 @@ onEveryDialect('the audit trail of the registry', (dialect) => {
     await using w = await vpnStoreWorld(dialect)
     const registry = await w.joined('primary')
     const refuse = (remoteAddress: string) =>
-      registry.refused({ remoteAddress, user: undefined, device: undefined, reason: 'the token is forged' })
+      registry.recordRefusal({
+        remoteAddress,
+        user: undefined,
+        device: undefined,
+        reason: 'the token is forged',
+      })
     for (let index = 0; index < 1_000; index++) await refuse(`192.0.2.${index % 200}`)
     assert.equal((await auditTrailOf(w)).length, 60)
     w.clock.advance(MINUTE)

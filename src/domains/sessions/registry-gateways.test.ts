@@ -49,7 +49,7 @@ onEveryDialect('the registry and its gateways', (dialect) => {
     await closeLost(living, again)
     w.clock.advance(MINUTE)
     assert.equal((await living.register(w.request('bob', 'other'))).virtualIp, session.virtualIp)
-    assert.deepEqual(await frozen.ended(), [
+    assert.deepEqual(await frozen.listEnds(), [
       { id: session.id, code: 1001, reason: 'the gateway was silent for too long' },
     ])
     await frozen.acknowledge([session.id])
@@ -110,7 +110,7 @@ onEveryDialect('the registry and its gateways', (dialect) => {
       w.clock.advance(DEAD_MS)
       await w.beat(other)
       assert.deepEqual(
-        (await one.ended()).map((end) => end.id),
+        (await one.listEnds()).map((end) => end.id),
         [id],
       )
       assert.deepEqual(await aliveGateways(w), { primary: false, standby: true })
@@ -128,7 +128,7 @@ onEveryDialect('the registry and its gateways', (dialect) => {
       for (let beats = 0; beats < 10; beats++) {
         await Promise.all([w.beat(here), far.beat([])])
         await there.sessions.reclaim()
-        assert.deepEqual([await here.ended(), await far.ended()], [[], []])
+        assert.deepEqual([await here.listEnds(), await far.listEnds()], [[], []])
         for (const clock of [w.clock, skewed]) clock.advance(HEARTBEAT_MS / 3)
       }
       assert.deepEqual(await aliveGateways(w), { primary: true, standby: true })
@@ -142,7 +142,7 @@ onEveryDialect('the registry and its gateways', (dialect) => {
       await far.beat([])
       await there.sessions.reclaim()
       assert.deepEqual(
-        (await here.ended()).map(({ id }) => id),
+        (await here.listEnds()).map(({ id }) => id),
         [one.id],
       )
       assert.deepEqual(await aliveGateways(w), { primary: false, standby: true })
@@ -190,7 +190,7 @@ onEveryDialect('the registry and its gateways', (dialect) => {
       [kept.id],
     )
     assert.equal((await again.register(w.request('ada', 'laptop'))).virtualIp, lost.virtualIp)
-    assert.deepEqual(await again.ended(), [])
+    assert.deepEqual(await again.listEnds(), [])
   })
 
   test('a gateway does not start while another one of its name lives', async () => {
@@ -233,7 +233,7 @@ onEveryDialect('the registry and its gateways', (dialect) => {
     assert.equal((await next.register(w.request('ada', 'laptop'))).virtualIp, lost.virtualIp)
     await silent.beat([])
     assert.deepEqual(
-      (await silent.ended()).map(({ id }) => id),
+      (await silent.listEnds()).map(({ id }) => id),
       [lost.id],
       'a frozen gateway goes on without its sessions',
     )

@@ -258,7 +258,7 @@ class Run {
     const expected = Object.fromEntries([...this.#model.live].map(([id, { ip }]) => [id, ip]))
     assert.deepEqual(seen, expected)
     for (const [gateway, registry] of this.#registries.entries()) {
-      const ids = (await registry.ended()).map(({ id }) => id)
+      const ids = (await registry.listEnds()).map(({ id }) => id)
       assert.deepEqual(new Set(ids), this.#model.pendingEnds[gateway])
       await registry.acknowledge(ids)
       this.#model.pendingEnds[gateway]?.clear()

@@ -106,12 +106,12 @@ onEveryDialect('the registry', (dialect) => {
     const second = await there.register(w.request('ada', 'laptop'))
     assert.equal(second.virtualIp, first.virtualIp)
     const end = { id: first.id, code: 4409, reason: 'the device has connected again' }
-    assert.deepEqual(await here.ended(), [end])
-    assert.deepEqual(await here.ended(), [end], 'until it is acknowledged')
-    assert.deepEqual(await there.ended(), [])
+    assert.deepEqual(await here.listEnds(), [end])
+    assert.deepEqual(await here.listEnds(), [end], 'until it is acknowledged')
+    assert.deepEqual(await there.listEnds(), [])
     await closeLost(here, first)
     await here.acknowledge([first.id])
-    assert.deepEqual(await here.ended(), [])
+    assert.deepEqual(await here.listEnds(), [])
     const { items } = await w.sessions.list({}, FIRST_PAGE)
     assert.deepEqual(
       items.map(({ id }) => id),
@@ -134,7 +134,7 @@ onEveryDialect('the registry', (dialect) => {
     const made = await Promise.all(Array.from({ length: 8 }, (_, index) => connect(index)))
     const { items } = await w.sessions.list({}, FIRST_PAGE)
     assert.equal(items.length, 1)
-    const ends = (await Promise.all(gateways.map((each) => each.ended()))).flat()
+    const ends = (await Promise.all(gateways.map((each) => each.listEnds()))).flat()
     assert.equal(ends.length, 7)
     assert.equal(new Set(made.map((session) => session?.virtualIp)).size, 1, 'the address was kept')
   })
@@ -171,7 +171,7 @@ onEveryDialect('the registry', (dialect) => {
     await changing
     assert.deepEqual((await w.sessions.list({}, FIRST_PAGE)).items, [])
     const opened = outcomes.filter(({ status }) => status === 'fulfilled').length
-    assert.equal((await registry.ended()).length, opened)
+    assert.equal((await registry.listEnds()).length, opened)
   })
 
   test('a session is closed once, and only by its own gateway', async () => {
@@ -198,7 +198,7 @@ onEveryDialect('the registry', (dialect) => {
         ['session_closed', 'bye'],
       ],
     )
-    assert.deepEqual(await here.ended(), [], 'its own gateway has closed it')
+    assert.deepEqual(await here.listEnds(), [], 'its own gateway has closed it')
   })
 
   test('a user has at most as many sessions as are allowed; one that is replaced does not count', async () => {
@@ -240,7 +240,7 @@ onEveryDialect('the registry', (dialect) => {
     await registry.leave()
     const [session] = (await w.sessions.list({ state: 'closed' }, FIRST_PAGE)).items
     assert.equal(session?.closeCode, 1001)
-    assert.deepEqual(await registry.ended(), [])
+    assert.deepEqual(await registry.listEnds(), [])
     assert.deepEqual(
       (await w.sessions.tunnels()).gateways.map(({ name, alive }) => [name, alive]),
       [['primary', false]],

@@ -38,6 +38,7 @@ const STOPPING = {
   reason: 'the gateway is stopping',
   decidedBy: 'gateway',
 } as const
+
 /** The sessions of one run of a gateway, in the database. */
 export class StoreSessionRegistry implements SessionRegistry {
   readonly #deps: RegistryDeps
@@ -88,7 +89,7 @@ export class StoreSessionRegistry implements SessionRegistry {
     await this.#writeDueRefusals()
   }
 
-  ended(): Promise<SessionEnd[]> {
+  listEnds(): Promise<SessionEnd[]> {
     return listPendingEnds(this.#deps.store.read, this.#run.runId, MAX_ENDS)
   }
 
@@ -98,7 +99,7 @@ export class StoreSessionRegistry implements SessionRegistry {
     })
   }
 
-  refused(refusal: Refusal): Promise<void> {
+  recordRefusal(refusal: Refusal): Promise<void> {
     return this.#writeRefusals(this.#refusals.add(refusal))
   }
 

@@ -47,7 +47,7 @@ describe('the operations on sessions', () => {
     await using api = await startApi(w)
     const registry = await w.joined('primary')
     const { id } = await registry.register(w.request('ada', 'laptop'))
-    await registry.refused({
+    await registry.recordRefusal({
       remoteAddress: '192.0.2.66',
       user: undefined,
       device: undefined,

@@ -29,8 +29,8 @@ onEveryDialect('sessions', (dialect) => {
       const two = await there.register(w.request('ada'))
       const other = await here.register(w.request('bob', 'laptop'))
       await change(w, w.ids.get('ada') ?? '')
-      assert.deepEqual(await here.ended(), [{ id: one.id, code: 4401, reason }])
-      assert.deepEqual(await there.ended(), [{ id: two.id, code: 4401, reason }])
+      assert.deepEqual(await here.listEnds(), [{ id: one.id, code: 4401, reason }])
+      assert.deepEqual(await there.listEnds(), [{ id: two.id, code: 4401, reason }])
       assert.deepEqual(
         (await w.sessions.list({}, FIRST_PAGE)).items.map(({ id }) => id),
         [other.id],
@@ -52,7 +52,7 @@ onEveryDialect('sessions', (dialect) => {
     await w.users.change(ada, { roles: ['devops'], enabled: true })
     await assert.rejects(w.users.change(root, { enabled: false }), { code: 'last_admin' })
     await assert.rejects(w.users.remove(root), { code: 'last_admin' })
-    assert.deepEqual(await registry.ended(), [])
+    assert.deepEqual(await registry.listEnds(), [])
     assert.equal((await w.sessions.list({}, FIRST_PAGE)).items.length, 2)
   })
 
@@ -61,7 +61,7 @@ onEveryDialect('sessions', (dialect) => {
     const registry = await w.joined('primary')
     const { id } = await registry.register(w.request('ada'))
     await w.store.write((tx) => w.sessions.disconnect(tx, id, 'olga'))
-    assert.deepEqual(await registry.ended(), [{ id, code: 4403, reason: 'disconnected by an operator' }])
+    assert.deepEqual(await registry.listEnds(), [{ id, code: 4403, reason: 'disconnected by an operator' }])
     await w.store.write((tx) => w.sessions.disconnect(tx, id, 'olga'))
     const { items } = await w.sessions.audit({ event: 'session_closed' }, FIRST_PAGE)
     assert.deepEqual(
@@ -131,7 +131,7 @@ onEveryDialect('sessions', (dialect) => {
       },
     ])
     assert.deepEqual([sessions.map((session) => session.id), total], [[id], 1])
-    assert.deepEqual(await primary.ended(), [])
+    assert.deepEqual(await primary.listEnds(), [])
     w.clock.advance(DAY)
     await w.beat(standby)
     assert.deepEqual(

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { escapeHtml } from '../../kernel/html.ts'
 import type { Answer } from '../../wire/route.ts'
 import { SIGN_IN_FAILURES, type SignInFailure } from './failures.ts'
 
@@ -60,16 +61,4 @@ ${name}
 `
   const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY }
   return { status, body, headers }
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }

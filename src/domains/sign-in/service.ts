@@ -80,7 +80,7 @@ export class SignIn {
    * `sign_in_not_configured` or a {@link SignInError}.
    */
   async begin(returnTo: string, request: BrowserRequest): Promise<{ location: string; cookie: string }> {
-    const { provider, cookie } = this.#configured()
+    const { provider, cookie } = this.#requireSettings()
     if (!isReturnPath(returnTo)) {
       throw invalidField(
         'return_to',
@@ -99,7 +99,7 @@ export class SignIn {
    * {@link SignInError} for an answer to another browser or one that came too late.
    */
   open(answer: URLSearchParams, { cookies }: BrowserRequest): Flow {
-    const browserKey = this.#configured().cookie.read(cookies)
+    const browserKey = this.#requireSettings().cookie.read(cookies)
     const states = answer.getAll('state')
     const [state = ''] = states
     const flow =
@@ -133,11 +133,11 @@ export class SignIn {
    * whose user has been disabled or changed since.
    */
   async redeem(ticket: string, request: Omit<BrowserRequest, 'cookies'>): Promise<IssuedToken> {
-    this.#configured()
+    this.#requireSettings()
     const issued = await this.#deps.store.write((tx) => this.#exchangeTicket(tx, ticket))
     const outcome = issued ? 'succeeded' : 'ticket_refused'
     this.#outcomes.increment({ outcome })
-    const fields = { user_id: issued?.user.id ?? null, ...logged(request) }
+    const fields = { user_id: issued?.user.id ?? null, ...logFields(request) }
     if (issued) this.#deps.logger.info(fields, 'sign-in succeeded')
     else this.#deps.logger.warn({ outcome, ...fields }, 'sign-in failed')
     if (issued) return issued
@@ -149,7 +149,7 @@ export class SignIn {
   record(error: SignInError, request: BrowserRequest): void {
     this.#outcomes.increment({ outcome: error.failure })
     const user = error.userName === undefined ? {} : { provider_user: error.userName.slice(0, 128) }
-    const fields = { outcome: error.failure, ...error.fields, ...user, ...logged(request) }
+    const fields = { outcome: error.failure, ...error.fields, ...user, ...logFields(request) }
     this.#deps.logger.warn(fields, 'sign-in failed')
   }
 
@@ -159,7 +159,7 @@ export class SignIn {
     return this.#deps.store.write((tx) => removeExpired(tx, now, limit))
   }
 
-  #configured() {
+  #requireSettings() {
     const { settings } = this.#deps
     if (settings && this.#cookie) return { ...settings, cookie: this.#cookie }
     const message = 'No OpenID provider is configured; an administrator can set auth.oidc.issuer.'
@@ -179,7 +179,7 @@ export class SignIn {
     try {
       const isFirst = await this.#deps.store.write((tx) => claimAnswer(tx, digest(binding.state), expiresAt))
       if (!isFirst) throw new SignInError('replayed')
-      const result = await this.#configured().provider.identify(answer, binding)
+      const result = await this.#requireSettings().provider.identify(answer, binding)
       if (result.outcome === 'identified') return result.claims
       throw providerError(result)
     } finally {
@@ -189,7 +189,7 @@ export class SignIn {
 
   /** The user of the platform that the claims name, created or changed by the rules. */
   async #resolve(claims: Claims): Promise<User> {
-    const rules = this.#configured()
+    const rules = this.#requireSettings()
     const name = userNameOf(claims, rules)
     if (name === undefined) {
       throw new SignInError('answer_unusable', {
@@ -246,6 +246,6 @@ function digest(text: string): string {
   return hash('sha256', text, 'hex')
 }
 
-function logged({ remoteAddress, requestId }: Omit<BrowserRequest, 'cookies'>) {
+function logFields({ remoteAddress, requestId }: Omit<BrowserRequest, 'cookies'>) {
   return { remote_address: remoteAddress, request_id: requestId }
 }

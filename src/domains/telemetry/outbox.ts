@@ -92,7 +92,7 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
   }
 
   // An upload updates the totals before it reads the newest message.
-  settled(): Promise<void> {
+  waitForTransactions(): Promise<void> {
     return waitForWriters(this.#deps.store.read, 'telemetry_totals')
   }
 

@@ -284,7 +284,7 @@ onEveryDialect('telemetry', (dialect) => {
     await w.send('b', 4)
     w.addMessages(1)
     await w.send('a', 5)
-    await w.outbox.settled()
+    await w.outbox.waitForTransactions()
     const all = await w.outbox.readAfter(0, 100)
     assert.deepEqual(
       all.map(({ afterMessage }) => afterMessage),
@@ -308,7 +308,7 @@ onEveryDialect('telemetry', (dialect) => {
       await commit.promise
     })
     await written.promise
-    const settled = w.outbox.settled()
+    const settled = w.outbox.waitForTransactions()
     setTimeout(commit.resolve, 50)
     await settled
     assert.equal((await w.outbox.readAfter(0, 10)).length, 1)

@@ -134,7 +134,7 @@ export function canMoveTicket(from: TicketStatus, to: TicketStatus): boolean {
 export function applyEdit<T extends Ticket>(ticket: T, edit: TicketEdit, at: number): T {
   const { title = ticket.title, level = ticket.level, assignee = ticket.assignee, comment } = edit
   return {
-    ...moved(ticket, edit.status ?? ticket.status, at),
+    ...withStatus(ticket, edit.status ?? ticket.status, at),
     title,
     level,
     assignee,
@@ -153,6 +153,6 @@ const STATUS_TIMES: Readonly<
   closed: ({ resolvedAt }, at) => ({ resolvedAt, closedAt: at }),
 }
 
-function moved<T extends Ticket>(ticket: T, to: TicketStatus, at: number): T {
+function withStatus<T extends Ticket>(ticket: T, to: TicketStatus, at: number): T {
   return to === ticket.status ? ticket : { ...ticket, status: to, ...STATUS_TIMES[to](ticket, at) }
 }

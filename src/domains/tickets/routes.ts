@@ -1,11 +1,11 @@
 import { ROLES } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import { OLDEST_FIRST } from '../../kernel/page.ts'
 import { parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
-import { OLDEST_FIRST } from '../../kernel/page.ts'
 import type { TicketDetails } from './model.ts'
 import {
   decodeNewTicket,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, invalidField, notFound } from '../../kernel/errors.ts'
+import { invalidField, invalidTransition, notFound, requireVersion } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
@@ -117,7 +117,7 @@ export class Tickets {
     expectedVersions?: readonly number[],
   ): Promise<TicketDetails> {
     const ticket = requireTicket(await lockTicket(tx, id), id)
-    requireVersion(ticket, expectedVersions)
+    requireVersion(ticket.version, expectedVersions, 'The ticket has changed; its')
     const changes = changesOf(ticket, edit)
     if (isEmpty(changes)) return withComments(tx, ticket)
     requireMove(ticket, edit)
@@ -196,21 +196,8 @@ function requireTicket<T>(ticket: T | undefined, id: string): T {
   return ticket
 }
 
-function requireVersion({ version }: Ticket, expected: readonly number[] | undefined): void {
-  if (!expected || expected.includes(version)) return
-  throw new AppError(
-    'precondition_failed',
-    'precondition_failed',
-    `The ticket has changed; its ETag is "${version}" now.`,
-  )
-}
-
 function requireMove({ status: from }: Ticket, { status: to = from }: TicketEdit): void {
   if (to === from || canMoveTicket(from, to)) return
   const allowed = TICKET_MOVES[from].join(', ')
-  throw new AppError(
-    'conflict',
-    'invalid_transition',
-    `A ticket that is ${from} cannot become ${to}; allowed: ${allowed}.`,
-  )
+  throw invalidTransition(`A ticket that is ${from} cannot become ${to}; allowed: ${allowed}.`)
 }

@@ -47,7 +47,7 @@ export function createLoginThrottle(clock: Clock): LoginThrottle {
     begin(name, address) {
       const caller = { name: nameKey(name), network: clientNetwork(address) }
       const waitMs = Math.max(...counters.map((counter) => counter.waitMs(caller)))
-      if (waitMs > 0) throw throttled(waitMs)
+      if (waitMs > 0) throw tooManyFailures(waitMs)
       const counted = counters.map((counter) => counter.add(caller))
       return {
         succeed: () => counted.forEach((attempt) => attempt.succeed()),
@@ -111,7 +111,7 @@ class FailureCounter {
   }
 }
 
-function throttled(waitMs: number): AppError {
+function tooManyFailures(waitMs: number): AppError {
   const message = 'Too many logins have failed; wait before the next one.'
   return new AppError('rate_limited', 'rate_limited', message, { retryAfterSeconds: waitMs / 1_000 })
 }

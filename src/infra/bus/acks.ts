@@ -1,6 +1,6 @@
 import type { Msg } from '@nats-io/transport-node'
 import type { PublishResult } from '../../kernel/bus.ts'
-import { DELIVERED, failed, refused } from './batch.ts'
+import { DELIVERED, failedResult, refusedResult } from './batch.ts'
 
 /** Errors that a stream repeats for the same message at every attempt (nats-server, errors.json). */
 const PERMANENT_ERRORS: ReadonlySet<number> = new Set([
@@ -38,5 +38,5 @@ function errorResult({
   description = 'error',
 }: NonNullable<PubAck['error']>): PublishResult {
   const reason = `JetStream: ${description} (${code})`
-  return PERMANENT_ERRORS.has(code) ? refused(reason) : failed(reason)
+  return PERMANENT_ERRORS.has(code) ? refusedResult(reason) : failedResult(reason)
 }

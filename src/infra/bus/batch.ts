@@ -2,11 +2,11 @@ import type { BusMessage, PublishResult } from '../../kernel/bus.ts'
 
 export const DELIVERED: PublishResult = { outcome: 'delivered' }
 
-export function failed(reason: string): PublishResult & { readonly outcome: 'failed' } {
+export function failedResult(reason: string): PublishResult & { readonly outcome: 'failed' } {
   return { outcome: 'failed', reason }
 }
 
-export function refused(reason: string): PublishResult & { readonly outcome: 'refused' } {
+export function refusedResult(reason: string): PublishResult & { readonly outcome: 'refused' } {
   return { outcome: 'refused', reason }
 }
 
@@ -69,6 +69,6 @@ export function failBehindFailures(
     const { subject } = messages[index] as BusMessage
     if (result.outcome === 'failed') failedSubjects.add(subject)
     const isBehind = result.outcome === 'delivered' && failedSubjects.has(subject)
-    return isBehind ? failed('an earlier message on this subject failed') : result
+    return isBehind ? failedResult('an earlier message on this subject failed') : result
   })
 }

@@ -1,5 +1,6 @@
 import type { Bus, BusState, PublishResult } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { InterruptibleSleep } from '../../kernel/interruptible-sleep.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type {
@@ -10,8 +11,7 @@ import type {
   Settlement,
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
-import { failed } from './batch.ts'
-import { InterruptibleSleep } from '../../kernel/interruptible-sleep.ts'
+import { failedResult } from './batch.ts'
 import { SubjectBackoff } from './subject-backoff.ts'
 
 export interface DispatcherOptions {
@@ -75,7 +75,7 @@ export class Dispatcher implements Delivery {
     this.#pause.interrupt()
   }
 
-  settled(id: string, withinMs: number): Promise<void> {
+  waitForSettlement(id: string, withinMs: number): Promise<void> {
     if (this.#bus.state !== 'connected' || !this.#holdsLease) return Promise.resolve()
     return new Promise((resolve) => {
       const waiters = this.#waiters.getOrInsertComputed(id, () => new Set())
@@ -177,7 +177,7 @@ function toSettlement(batch: readonly OutboxMessage[], results: readonly Publish
   const delivered: OutboxMessage[] = []
   const undelivered: Record<'failed' | 'refused', UndeliveredMessage[]> = { failed: [], refused: [] }
   batch.forEach((message, index) => {
-    const result = results[index] ?? failed('the bus gave no answer')
+    const result = results[index] ?? failedResult('the bus gave no answer')
     if (result.outcome === 'delivered') delivered.push(message)
     else undelivered[result.outcome].push({ ...message, reason: result.reason })
   })

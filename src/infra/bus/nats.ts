@@ -7,7 +7,7 @@ import { errorMessage } from '../../kernel/errors.ts'
 import type { LogFields, Logger } from '../../kernel/logger.ts'
 import type { Counter, Gauge, Metrics } from '../../kernel/metrics.ts'
 import { backoffMs } from '../../kernel/retry.ts'
-import { failed } from './batch.ts'
+import { failedResult } from './batch.ts'
 import { awaitGreeting } from './probe.ts'
 import type { BusServer } from './servers.ts'
 import { parseServer } from './servers.ts'
@@ -103,7 +103,7 @@ class NatsBus implements Bus {
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
     const session = this.#session
     if (this.#state === 'connected' && session) return session.publish(messages)
-    return messages.map(() => failed(`the bus is ${this.#state}`))
+    return messages.map(() => failedResult(`the bus is ${this.#state}`))
   }
 
   onState(listener: (state: BusState) => void): () => void {

@@ -5,7 +5,7 @@ import type { BusMessage, PublishResult } from '../../kernel/bus.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { readAck } from './acks.ts'
-import { Batch, DELIVERED, failed, refused } from './batch.ts'
+import { Batch, DELIVERED, failedResult, refusedResult } from './batch.ts'
 import { toHeaders } from './message-headers.ts'
 import type { Confirmation, StreamCoverage } from './stream-coverage.ts'
 import { subjectProblem } from './subjects.ts'
@@ -67,7 +67,7 @@ export class BusSession {
 
   /** Sends after all messages of earlier calls; the confirmations of several calls may overlap. */
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
-    if (this.#isLost) return messages.map(() => failed('the connection was lost'))
+    if (this.#isLost) return messages.map(() => failedResult('the connection was lost'))
     const batch = new Batch(messages)
     const number = this.#batchCount++
     this.#batches.set(number, batch)
@@ -92,7 +92,7 @@ export class BusSession {
     try {
       await this.#coverage.refresh()
     } catch {
-      batch.settleRest(failed(this.#coverage.problem ?? 'the streams of the bus cannot be read'))
+      batch.settleRest(failedResult(this.#coverage.problem ?? 'the streams of the bus cannot be read'))
       this.#onCoverageFailure()
       return
     }
@@ -112,7 +112,7 @@ export class BusSession {
       const headers = toHeaders(message)
       const confirmation = this.#coverage.confirmationOf(message.subject)
       if (confirmation === 'none') {
-        batch.settle(index, failed(`no stream acknowledges ${message.subject}`))
+        batch.settle(index, failedResult(`no stream acknowledges ${message.subject}`))
       } else {
         const reply = confirmation === 'acknowledgement' ? { reply: this.#replyTo(number, index) } : {}
         this.#connection.publish(message.subject, message.payload, { headers, ...reply })
@@ -120,7 +120,7 @@ export class BusSession {
       return confirmation
     } catch (error) {
       const isFinal = error instanceof InvalidArgumentError
-      batch.settle(index, isFinal ? refused(error.message) : failed(errorMessage(error)))
+      batch.settle(index, isFinal ? refusedResult(error.message) : failedResult(errorMessage(error)))
       return 'none'
     }
   }
@@ -129,7 +129,7 @@ export class BusSession {
     const limit = setTimeout(() => {
       // If a stream is deleted while its subjects have subscribers, nothing answers at all.
       if (expectsAcknowledgement) this.#coverage.invalidate()
-      batch.settleRest(failed(`no confirmation within ${CONFIRMATION_MS / SECOND} s`))
+      batch.settleRest(failedResult(`no confirmation within ${CONFIRMATION_MS / SECOND} s`))
     }, CONFIRMATION_MS)
     void batch.settled.then(() => clearTimeout(limit))
   }
@@ -146,7 +146,7 @@ export class BusSession {
       await nextTurn()
       return DELIVERED
     } catch (error) {
-      return failed(errorMessage(error))
+      return failedResult(errorMessage(error))
     }
   }
 
@@ -161,7 +161,7 @@ export class BusSession {
     const ack = readAck(answer)
     if (ack === 'unrelated') return
     if (ack === 'no_stream') this.#coverage.invalidate()
-    batch.settle(index, ack === 'no_stream' ? failed('the stream of the subject is gone') : ack)
+    batch.settle(index, ack === 'no_stream' ? failedResult('the stream of the subject is gone') : ack)
   }
 
   #checkCoverage(): void {
@@ -186,7 +186,8 @@ export class BusSession {
 
   #onError(error: Error): void {
     if (error instanceof PermissionViolationError && error.operation === 'publish') {
-      for (const batch of this.#batches.values()) batch.settleSubject(error.subject, refused(error.message))
+      for (const batch of this.#batches.values())
+        batch.settleSubject(error.subject, refusedResult(error.message))
     } else {
       this.#lastError = error.message
     }
@@ -197,7 +198,8 @@ export class BusSession {
     this.#isLost = true
     clearInterval(this.#coverageCheck)
     this.#loss.resolve(reason)
-    for (const batch of this.#batches.values()) batch.settleRest(failed(`the connection was lost: ${reason}`))
+    for (const batch of this.#batches.values())
+      batch.settleRest(failedResult(`the connection was lost: ${reason}`))
     // Closing destroys the socket without a last flush, which would never end on a stuck connection.
     void this.#connection.close()
   }

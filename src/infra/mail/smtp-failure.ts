@@ -1,6 +1,6 @@
+import { REDACTED } from '../../kernel/secret.ts'
 import type { MailOutcome } from './mail.ts'
 
-const REDACTED = '**redacted**'
 const MAX_QUOTE_CHARACTERS = 200
 
 interface SmtpError {

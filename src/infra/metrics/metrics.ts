@@ -45,14 +45,14 @@ export function createMetrics({ logger, clock = systemClock }: RegistryOptions):
 }
 
 function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' | 'histogram'> {
-  const described = ({ name, help, labels = [] }: MetricOptions) => ({
+  const describe = ({ name, help, labels = [] }: MetricOptions) => ({
     name: `${PREFIX}${name}`,
     help,
     labelNames: [...labels],
     registers: [registry],
   })
   const rejected = new Counter(
-    described({
+    describe({
       name: 'metrics_rejected_total',
       help: 'Values that are not numbers, unknown labels, and series above the limit, by metric.',
       labels: ['metric'],
@@ -73,19 +73,19 @@ function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' 
   }
   return {
     counter: onceByName((options) => {
-      const counter = new Counter(described(options))
+      const counter = new Counter(describe(options))
       const add = safely(options, (labels, by) => counter.inc(labels, by))
       return { increment: (labels, by = 1) => add(by, labels) }
     }),
     gauge: onceByName((options) => {
-      const gauge = new Gauge(described(options))
+      const gauge = new Gauge(describe(options))
       return {
         set: safely(options, (labels, value) => gauge.set(labels, value)),
         clear: () => clearGauge(gauge, options),
       }
     }),
     histogram: onceByName((options) => {
-      const histogram = new Histogram({ ...described(options), buckets: [...options.buckets] })
+      const histogram = new Histogram({ ...describe(options), buckets: [...options.buckets] })
       return { observe: safely(options, (labels, value) => histogram.observe(labels, value)) }
     }),
   }

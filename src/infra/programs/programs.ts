@@ -41,7 +41,7 @@ export class HostPrograms implements Programs {
     const signals = forwardSignals(tree, program)
     await ended(main)
     if (program.terminate.aborted) await waitUntilEmpty(tree, program.kill)
-    await signals.settled()
+    await signals.waitForAll()
     await tree.destroy()
     await outputEnd(main)
     return endOf(main, program)
@@ -96,7 +96,7 @@ function pipeOutput(main: ChildProcess, { onOutput }: Program): void {
 }
 
 /** Carries out `terminate` and `kill`. */
-function forwardSignals(tree: ProcessTree, { terminate, kill }: Program): { settled(): Promise<unknown> } {
+function forwardSignals(tree: ProcessTree, { terminate, kill }: Program): { waitForAll(): Promise<unknown> } {
   const sent: Promise<void>[] = []
   const on = (signal: AbortSignal, send: () => Promise<void>) => {
     if (signal.aborted) sent.push(send())
@@ -104,7 +104,7 @@ function forwardSignals(tree: ProcessTree, { terminate, kill }: Program): { sett
   }
   on(terminate, () => tree.terminate())
   on(kill, () => tree.destroy())
-  return { settled: () => Promise.allSettled(sent) }
+  return { waitForAll: () => Promise.allSettled(sent) }
 }
 
 /** After SIGTERM the other processes may take as long as the first one. */

@@ -4,7 +4,7 @@ import { jsonFields, quote, statusVerdict } from './replies.ts'
 import type { RobotMessage } from './robot.ts'
 
 const LIMITED_CODES = [11232, 99991400]
-// Also the code of malformed messages; only the text tells them apart.
+// Also the code of malformed messages; only the text differs.
 const AMBIGUOUS_CODE = 9499
 const PAUSE_MS = 2_000
 
@@ -19,7 +19,7 @@ function content({ title, text }: RobotMessage): object {
   return { msg_type: 'post', content: { post: { zh_cn: { title, content: lines } } } }
 }
 
-function limited(code: number, text: string, { status }: RobotReply): boolean {
+function isRateLimited(code: number, text: string, { status }: RobotReply): boolean {
   const isAmbiguous = code === AMBIGUOUS_CODE && /too many/i.test(text)
   return status === 429 || LIMITED_CODES.includes(code) || isAmbiguous
 }
@@ -39,7 +39,7 @@ function verdict(reply: RobotReply, now: number): Verdict {
     return { sent: false, reason: `an unknown answer: ${quote(reply.body)}`, retryable: true }
   const text = typeof msg === 'string' ? msg : ''
   const reason = `code ${Number(result)}: ${quote(text)}`
-  return limited(Number(result), text, reply)
+  return isRateLimited(Number(result), text, reply)
     ? { sent: false, reason, retryable: true, pauseMs: pauseMs(reply) }
     : { sent: false, reason, retryable: false }
 }

@@ -52,13 +52,13 @@ export class GroupRobot implements Robot {
     let verdict: SendOutcome | undefined
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const problem = await this.#waitForToken(signal)
-      if (problem !== undefined) return verdict ?? failed(problem)
+      if (problem !== undefined) return verdict ?? failure(problem)
       verdict = await this.#webhook.send(message, signal)
       if (verdict.sent || verdict.pauseMs === undefined) return verdict
       this.#bucket.pause(verdict.pauseMs)
       this.#options.onBucketState?.(this.#bucket.state)
     }
-    return verdict ?? failed('not tried')
+    return verdict ?? failure('not tried')
   }
 
   /** Takes a token, or returns why there is none soon enough. */
@@ -77,7 +77,7 @@ export class GroupRobot implements Robot {
   }
 }
 
-function failed(reason: string): SendOutcome {
+function failure(reason: string): SendOutcome {
   return { sent: false, reason, retryable: true }
 }
 

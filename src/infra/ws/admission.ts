@@ -21,7 +21,7 @@ import {
 import type { SessionFields, SessionTelemetry } from './telemetry.ts'
 
 export interface AdmissionDeps {
-  readonly registry: Pick<SessionRegistry, 'register' | 'refused'>
+  readonly registry: Pick<SessionRegistry, 'register' | 'recordRefusal'>
   readonly authenticator: Pick<Authenticator, 'holder'>
   readonly clock: Clock
   readonly logger: Logger
@@ -90,7 +90,7 @@ export class Admission {
     const remoteAddress = peerAddress(request)
     if (kind === 'internal')
       logger.error({ request_id: requestId, error: error.cause }, 'a session failed to open')
-    telemetry.refused({ code, reason, remote_address: remoteAddress, request_id: requestId })
+    telemetry.recordRefusal({ code, reason, remote_address: remoteAddress, request_id: requestId })
     if (kind === 'unauthenticated')
       this.#audit({ remoteAddress, user: namesOf(user), device: findDevice(request.url ?? ''), reason })
     upgrade.refuse(error)
@@ -134,7 +134,7 @@ export class Admission {
     if (this.#auditWrites >= MAX_AUDIT_WRITES) return
     this.#auditWrites++
     registry
-      .refused(refusal)
+      .recordRefusal(refusal)
       .catch((error: unknown) =>
         logger.warn({ error }, 'a refused connection could not be written to the audit trail'),
       )

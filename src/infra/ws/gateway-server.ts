@@ -1,34 +1,17 @@
-import type { Clock } from '../../kernel/clock.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Mirror } from '../../ports/mirror.ts'
-import type { SessionRegistry } from '../../ports/session-registry.ts'
 import type { Route } from '../../wire/route.ts'
 import { ApiConnection } from '../http/api-connection.ts'
 import { createIdentify } from '../http/identity.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
-import { Gateway } from './gateway.ts'
+import { Gateway, type GatewayBaseOptions } from './gateway.ts'
 import { gatewayRoutes, type GatewayRouteOptions } from './gateway-routes.ts'
 
-export interface GatewayServerOptions {
-  /** Of the gateway, as clients and the session registry know it. */
-  readonly name: string
+export interface GatewayServerOptions extends GatewayBaseOptions {
   readonly version: string
   /** Of the api that requests are passed to; without a slash at its end. */
   readonly apiUrl: string
-  readonly registry: SessionRegistry
   readonly authenticator: Authenticator
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
-  readonly heartbeatMs: number
-  /** For each address. */
-  readonly connectionsPerSecond: number
-  readonly connectionBurst: number
-  readonly readOnly: boolean
-  /** How many bytes may be held for clients that have not read them yet, over all sessions. */
-  readonly maxOutgoingBytes?: number
   /** Health, metrics and the page: what the gateway answers itself. */
   readonly routes: readonly Route[]
   /** See {@link GatewayRouteOptions.tunnels}. */

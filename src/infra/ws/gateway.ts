@@ -12,12 +12,11 @@ import { SESSION_PATH, SUBPROTOCOL } from './handshake.ts'
 import { CLOSE_TIMEOUT_MS, SessionTable } from './session-table.ts'
 import { SessionTelemetry } from './telemetry.ts'
 
-export interface GatewayOptions {
+/** What the gateway and its server need alike. */
+export interface GatewayBaseOptions {
   /** As clients and the session registry know it. */
   readonly name: string
   readonly registry: SessionRegistry
-  readonly authenticator: Pick<Authenticator, 'holder'>
-  readonly api: Pick<ApiConnection, 'ask'>
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
@@ -29,6 +28,11 @@ export interface GatewayOptions {
   readonly readOnly: boolean
   /** How many bytes may be held for clients that have not read them yet, over all sessions. */
   readonly maxOutgoingBytes?: number
+}
+
+export interface GatewayOptions extends GatewayBaseOptions {
+  readonly authenticator: Pick<Authenticator, 'holder'>
+  readonly api: Pick<ApiConnection, 'ask'>
 }
 
 // docs/specification.md, Gateway

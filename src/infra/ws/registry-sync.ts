@@ -8,11 +8,11 @@ import { PendingCloses } from './pending-closes.ts'
 import { singleFlight } from './single-flight.ts'
 
 export interface RegistrySyncDeps {
-  readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'ended' | 'acknowledge'>
+  readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'listEnds' | 'acknowledge'>
   readonly clock: Clock
   readonly logger: Logger
   readonly heartbeatMs: number
-  /** What was heard from the sessions since the last call. */
+  /** The last sign of life and round trip of each session that has answered since the last call. */
   readonly takeNews: () => SessionNews[]
   /** A session was ended elsewhere. */
   readonly onEnded: (end: SessionEnd) => void
@@ -94,7 +94,7 @@ export class RegistrySync {
   async #applyEndings(): Promise<void> {
     const { registry, clock, onEnded } = this.#deps
     const startedAt = clock.monotonic()
-    const ends = await registry.ended()
+    const ends = await registry.listEnds()
     this.#endingsReadAt = startedAt
     if (ends.length === 0) return
     for (const end of ends) onEnded(end)

@@ -43,7 +43,7 @@ export class SessionOutput {
     this.#deps.outgoingBytes.charge(bytes - reservedBytes)
     this.#hold(bytes)
     this.#connection.send(text, () => this.#free(bytes))
-    this.#deps.telemetry.frame('out', type)
+    this.#deps.telemetry.countFrame('out', type)
   }
 
   pong(data: Buffer): void {

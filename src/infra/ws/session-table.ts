@@ -17,7 +17,7 @@ import type { SessionTelemetry } from './telemetry.ts'
 export interface SessionTableDeps {
   /** Of the gateway. */
   readonly name: string
-  readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'ended' | 'acknowledge'>
+  readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'listEnds' | 'acknowledge'>
   readonly authenticator: Pick<Authenticator, 'holder'>
   readonly api: Pick<ApiConnection, 'ask'>
   readonly clock: Clock
@@ -103,7 +103,7 @@ export class SessionTable {
     this.#sessions.set(session.id, session)
     this.#connections.add(session)
     this.#heartbeats.add(session)
-    this.#telemetry.opened(fields)
+    this.#telemetry.recordOpening(fields)
     session.greet()
   }
 
@@ -153,7 +153,7 @@ export class SessionTable {
     this.#sessions.delete(session.id)
     this.#heartbeats.remove(session)
     this.#sync.close(end)
-    this.#telemetry.closed(session.fields, end, session.durationMs)
+    this.#telemetry.recordEnd(session.fields, end, session.durationMs)
   }
 
   #disconnect(session: ClientSession): void {

@@ -122,7 +122,7 @@ export class ClientSession {
     else if (state === 'expiring') this.#send({ type: 'expiring', at: toRfc3339(this.#token.expiresAt) })
   }
 
-  /** What was heard since the last call; undefined when nothing was. */
+  /** The last sign of life and round trip; undefined when the client has sent nothing since the last call. */
   takeNews(): SessionNews | undefined {
     if (!this.#hasNews) return undefined
     this.#hasNews = false
@@ -171,7 +171,7 @@ export class ClientSession {
     if (this.#isOver) return
     this.#markSeen()
     const frame = isBinary ? undefined : readClientFrame(textOf(data))
-    this.#deps.telemetry.frame('in', frame?.type ?? 'bad')
+    this.#deps.telemetry.countFrame('in', frame?.type ?? 'bad')
     if (!frame) return this.end(CLOSE.badFrame, 'the frame is not valid')
     this.checkToken(this.#deps.clock.monotonic())
     if (!this.#isOver) this.#handle(frame)

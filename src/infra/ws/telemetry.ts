@@ -67,23 +67,23 @@ export class SessionTelemetry {
     })
   }
 
-  opened(session: SessionFields): void {
+  recordOpening(session: SessionFields): void {
     this.#connections.increment({ outcome: 'opened' })
     this.#logger.info({ ...session }, 'session opened')
   }
 
-  closed(session: SessionFields, { code, reason }: SessionEnd, durationMs: number): void {
+  recordEnd(session: SessionFields, { code, reason }: SessionEnd, durationMs: number): void {
     this.#closes.increment({ code: KNOWN_CODES.has(code) ? String(code) : 'other' })
     this.#logger.info({ ...session, code, reason, held_ms: Math.round(durationMs) }, 'session closed')
   }
 
-  refused(connection: RefusedConnection): void {
+  recordRefusal(connection: RefusedConnection): void {
     this.#connections.increment({ outcome: connection.code })
     this.#logger.info({ ...connection }, 'session refused')
   }
 
   /** A frame of that type came in or went out. */
-  frame(direction: 'in' | 'out', type: string): void {
+  countFrame(direction: 'in' | 'out', type: string): void {
     this.#frames.increment({ direction, type })
   }
 }

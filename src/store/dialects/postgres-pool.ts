@@ -33,7 +33,7 @@ export class TimeoutPool {
   async connect(queryMs: number): Promise<PooledConnection> {
     for (;;) {
       const client = await this.#client()
-      if (!this.#isSuspect(client)) return new PooledConnection(client, this.#watched(client, queryMs))
+      if (!this.#isSuspect(client)) return new PooledConnection(client, this.#watch(client, queryMs))
       client.release(true)
     }
   }
@@ -43,7 +43,7 @@ export class TimeoutPool {
     try {
       return await server.connect()
     } catch (error) {
-      this.#servers.failed(server, error)
+      this.#servers.onFailure(server, error)
       throw fromPostgresError(error)
     }
   }
@@ -52,12 +52,12 @@ export class TimeoutPool {
     return (this.#answeredAt.get(client) ?? this.#clock.monotonic()) <= this.#lostAt
   }
 
-  #watched(client: PoolClient, queryMs: number): ConnectionWatch {
+  #watch(client: PoolClient, queryMs: number): ConnectionWatch {
     return {
       queryMs,
       onAnswer: () => {
         this.#answeredAt.set(client, this.#clock.monotonic())
-        this.#servers.answered()
+        this.#servers.onAnswer()
       },
       onTimeout: () => (this.#lostAt = this.#clock.monotonic()),
       onReadOnly: () => this.#servers.recheck(),

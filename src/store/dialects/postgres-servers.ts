@@ -83,12 +83,12 @@ export class PostgresServers {
     return this.#current?.waiting ?? 0
   }
 
-  answered(): void {
+  onAnswer(): void {
     this.#answeredAt = this.#options.clock.monotonic()
   }
 
   /** No connection to the server could be opened. */
-  failed(server: PostgresServer, error: unknown): void {
+  onFailure(server: PostgresServer, error: unknown): void {
     const isClosing = this.#closing.signal.aborted
     if (isClosing || server !== this.#current || !isFailureOfServer(error)) return
     this.#failure = toError(error)

@@ -75,9 +75,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     capabilities: CAPABILITIES.postgres,
     read,
     write: (work, writeOptions = {}) =>
-      tracked(
+      track(
         running,
-        timed(clock, commitSeconds, () => repeated(() => write(work, writeOptions))),
+        measure(clock, commitSeconds, () => withRetries(() => write(work, writeOptions))),
       ),
     readAside: async (query) => (await longRead.db.executeQuery(query.compile())).rows,
     snapshot: (path, snapshotOptions = {}) =>
@@ -126,7 +126,7 @@ function createMetrics(metrics: Metrics, servers: PostgresServers): Histogram {
   })
 }
 
-async function tracked<T>(running: Set<Promise<unknown>>, write: Promise<T>): Promise<T> {
+async function track<T>(running: Set<Promise<unknown>>, write: Promise<T>): Promise<T> {
   running.add(write)
   try {
     return await write
@@ -135,7 +135,7 @@ async function tracked<T>(running: Set<Promise<unknown>>, write: Promise<T>): Pr
   }
 }
 
-async function timed<T>(clock: Clock, seconds: Histogram, run: () => Promise<T>): Promise<T> {
+async function measure<T>(clock: Clock, seconds: Histogram, run: () => Promise<T>): Promise<T> {
   const start = clock.monotonic()
   try {
     return await run()
@@ -144,7 +144,7 @@ async function timed<T>(clock: Clock, seconds: Histogram, run: () => Promise<T>)
   }
 }
 
-async function repeated<T>(run: () => Promise<T>): Promise<T> {
+async function withRetries<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await run()

@@ -77,7 +77,7 @@ function begin(reader: DatabaseSync): void {
 interface Log {
   /** Pages in the log. */
   readonly log: number
-  /** Those that are in the file, too. */
+  /** Pages of the log that were copied to the file. */
   readonly checkpointed: number
 }
 

@@ -34,7 +34,7 @@ test('the log is copied into the database file after some commits, and restarts'
     const writeMany = () => {
       for (let commit = 0; commit < 200; commit++) {
         w.write()
-        checkpointer.committed()
+        checkpointer.onCommit()
       }
     }
     for (let round = 0; round < 10; round++) {
@@ -58,7 +58,7 @@ test('fewer commits start no thread, and closing is possible at any time', async
   using w = world()
   const checkpointer = createCheckpointer(w.path, { commitsBetween: 10 })
   w.write()
-  checkpointer.committed()
+  checkpointer.onCommit()
   await checkpointer.close()
   await checkpointer.close()
   assert.ok(statSync(w.path).size < 4_096 * 4)
@@ -68,7 +68,7 @@ test('the thread has closed its connection before the last one closes and remove
   using w = world()
   const checkpointer = createCheckpointer(w.path, { commitsBetween: 1 })
   w.write()
-  checkpointer.committed()
+  checkpointer.onCommit()
   await checkpointer.close()
   w.database.close()
   assert.ok(!existsSync(`${w.path}-wal`))
@@ -76,6 +76,6 @@ test('the thread has closed its connection before the last one closes and remove
 
 test('a database that cannot be opened does not affect the writers', async () => {
   const checkpointer = createCheckpointer('/dev/null/platform.db', { commitsBetween: 1 })
-  checkpointer.committed()
+  checkpointer.onCommit()
   await checkpointer.close()
 })

@@ -9,7 +9,7 @@ const LOG_PAGES = 1_000
 /** Copies the write-ahead log of a database into its file from time to time. */
 export interface Checkpointer {
   /** Call it after each commit; it is cheap. */
-  committed(): void
+  onCommit(): void
   /** Resolves when its connection is closed. */
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ export function createCheckpointer(
   }
 
   return {
-    committed() {
+    onCommit() {
       commits += 1
       if (busy || commits < commitsBetween) return
       commits = 0

@@ -47,7 +47,7 @@ function toTable(
   const taken = new Set(names.map((each) => each.toLowerCase()))
   const rowid = hasRowid ? ROWID_NAMES.find((each) => !taken.has(each)) : undefined
   const parts = columns.flatMap((column) => textOf(identifier(column.name), isStrict ? column.type : ''))
-  return { name, columns: names, rowid, rowText: concatenated([...parts, `char(10)`]) }
+  return { name, columns: names, rowid, rowText: concatCall([...parts, `char(10)`]) }
 }
 
 /** Values of a known type are text already, or begin with their length, so that none looks like two. */
@@ -70,11 +70,11 @@ function textOfAnyType(column: string): string[] {
 }
 
 /** A call takes a limited number of arguments. */
-function concatenated(parts: readonly string[]): string {
+function concatCall(parts: readonly string[]): string {
   const calls: string[] = []
   for (let at = 0; at < parts.length; at += COLUMNS_A_CALL)
     calls.push(`concat(${parts.slice(at, at + COLUMNS_A_CALL).join(', ')})`)
-  return calls.length > 1 ? concatenated(calls) : (calls[0] ?? `''`)
+  return calls.length > 1 ? concatCall(calls) : (calls[0] ?? `''`)
 }
 
 export function identifier(name: string): string {

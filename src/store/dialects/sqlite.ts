@@ -208,7 +208,7 @@ function groupConnection({ database, file, checkpointer }: GroupConnectionOption
     commit() {
       commit.run()
       file.requireUnchanged()
-      checkpointer.committed()
+      checkpointer.onCommit()
     },
     rollback() {
       if (database.isTransaction) rollback.run()

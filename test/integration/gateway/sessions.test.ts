@@ -201,7 +201,11 @@ for (const [code, reason] of [
     const [id = ''] = world.registry.live.keys()
     world.registry.endElsewhere(id, code, reason)
     assert.deepEqual(await world.session.closed, { code, reason })
-    await eventually('the acknowledgement', async () => (await world.registry.ended()).length === 0, PATIENT)
+    await eventually(
+      'the acknowledgement',
+      async () => (await world.registry.listEnds()).length === 0,
+      PATIENT,
+    )
     await assertReleased(world, code)
   })
 }

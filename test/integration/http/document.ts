@@ -123,7 +123,7 @@ function schemaCheck(document: OpenApiDocument): (schema: object, value: unknown
   const compiled = new Map<string, ReturnType<typeof Compile>>()
   return (schema, value, what) => {
     const key = JSON.stringify(schema)
-    const check = compiled.get(key) ?? Compile(resolved(document, schema) as object)
+    const check = compiled.get(key) ?? Compile(resolveReferences(document, schema) as object)
     compiled.set(key, check)
     if (!check.Check(value))
       assert.fail(`${what}\nis not as declared: ${JSON.stringify(check.Errors(value))}`)
@@ -131,11 +131,13 @@ function schemaCheck(document: OpenApiDocument): (schema: object, value: unknown
 }
 
 /** The schema with what its references lead to in their place. Fails for one that leads nowhere. */
-export function resolved(document: OpenApiDocument, schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map((each) => resolved(document, each))
+export function resolveReferences(document: OpenApiDocument, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => resolveReferences(document, each))
   if (typeof schema !== 'object' || schema === null) return schema
-  if ('$ref' in schema) return resolved(document, target(document, String(schema.$ref)))
-  return Object.fromEntries(Object.entries(schema).map(([name, each]) => [name, resolved(document, each)]))
+  if ('$ref' in schema) return resolveReferences(document, target(document, String(schema.$ref)))
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, each]) => [name, resolveReferences(document, each)]),
+  )
 }
 
 function target(document: OpenApiDocument, reference: string): unknown {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { ROLES } from '../../../src/kernel/identity.ts'
 import { ERROR_CODES } from '../../../src/app/domains.ts'
-import { bodySchema, hasOpenBody, resolved, type Place, type Schema } from './document.ts'
+import { bodySchema, hasOpenBody, resolveReferences, type Place, type Schema } from './document.ts'
 import { assertAccepted, openApi } from './client.ts'
 import { EXPECTED_ACCESS } from './expected-access.ts'
 import { fieldsOf, sampleOf, toRequest } from './samples.ts'
@@ -40,8 +40,8 @@ describe('the document', () => {
 
   test('has no reference that leads nowhere', () => {
     // Fails for a reference that leads nowhere.
-    assert.ok(resolved(api.document, api.document.paths))
-    assert.ok(resolved(api.document, api.document.components.schemas))
+    assert.ok(resolveReferences(api.document, api.document.paths))
+    assert.ok(resolveReferences(api.document, api.document.components.schemas))
   })
 
   test('writes each named schema once', () => {

@@ -121,21 +121,22 @@ _${name} "$@"
 }
 
 function zshPair(word: string, description: string): string {
-  return quoted(`${word.replaceAll(':', String.raw`\:`)}${description && `:${description}`}`)
+  return shellQuote(`${word.replaceAll(':', String.raw`\:`)}${description && `:${description}`}`)
 }
 
 function fishCompletion(program: CommandNode): string {
   const name = nameOf(program)
   const lines = allCommands(program).flatMap((command) => {
-    const condition = quoted(`__${name}_at ${innerPath(command)}`.trimEnd())
+    const condition = shellQuote(`__${name}_at ${innerPath(command)}`.trimEnd())
     return [
       ...command.commands.map(
-        (inner) => `complete -c ${name} -n ${condition} -a ${nameOf(inner)} -d ${quoted(inner.description)}`,
+        (inner) =>
+          `complete -c ${name} -n ${condition} -a ${nameOf(inner)} -d ${shellQuote(inner.description)}`,
       ),
       ...command.choices.map((choice) => `complete -c ${name} -n ${condition} -a ${choice}`),
       ...command.options.map(
         ({ long, description, value }) =>
-          `complete -c ${name} -n ${condition} -l ${long.slice(2)} -d ${quoted(description)}${fishValue(value)}`,
+          `complete -c ${name} -n ${condition} -l ${long.slice(2)} -d ${shellQuote(description)}${fishValue(value)}`,
       ),
     ]
   })
@@ -145,7 +146,7 @@ function __${name}_at
     set -l path
     for word in (commandline -opc)[2..-1]
         set -l next (string join ' ' $path $word)
-        contains -- $next ${names.map(quoted).join(' ')}; and set path $path $word
+        contains -- $next ${names.map(shellQuote).join(' ')}; and set path $path $word
     end
     test "$path" = "$argv"
 end
@@ -158,9 +159,9 @@ ${lines.join('\n')}
 const FISH_VALUES = { none: () => '', text: () => ' -x', file: () => ' -r -F' } as const
 
 function fishValue(value: CommandNode['options'][number]['value']): string {
-  return value.kind === 'choice' ? ` -x -a ${quoted(value.choices.join(' '))}` : FISH_VALUES[value.kind]()
+  return value.kind === 'choice' ? ` -x -a ${shellQuote(value.choices.join(' '))}` : FISH_VALUES[value.kind]()
 }
 
-function quoted(text: string): string {
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -20,7 +20,7 @@ const MARKS: Readonly<Partial<Record<OccasionKind, string>>> = {
 /** The message of one or more notifications, of which there is at least one. */
 export function messageOf(notifications: readonly Waiting[]): MessageContent {
   const [first, ...others] = notifications as readonly [Waiting, ...Waiting[]]
-  return others.length === 0 ? detailed(first) : bundled(notifications)
+  return others.length === 0 ? detailedMessage(first) : bundledMessage(notifications)
 }
 
 /** The message with as much of its text as fits; for a notification whose details are too long. */
@@ -44,7 +44,7 @@ export function largest(most: number, passes: (count: number) => boolean): numbe
   return low
 }
 
-function detailed({ at, occasion, weight, source, content }: Waiting): MessageContent {
+function detailedMessage({ at, occasion, weight, source, content }: Waiting): MessageContent {
   const { title, alarmId, serverAddr, excerpt, note } = content
   const lines = [
     `Source: ${oneLine(source)}`,
@@ -61,7 +61,7 @@ function detailed({ at, occasion, weight, source, content }: Waiting): MessageCo
   }
 }
 
-function bundled(notifications: readonly Waiting[]): MessageContent {
+function bundledMessage(notifications: readonly Waiting[]): MessageContent {
   const sources = [...new Set(notifications.map(({ source }) => clip(oneLine(source), LINE_PART_CHARACTERS)))]
   const of = sources.length > NAMED_SOURCES ? `${sources.length} sources` : sources.join(', ')
   const heaviest = notifications.reduce<AlertWeight>((most, { weight }) => (weight > most ? weight : most), 0)

@@ -1,6 +1,5 @@
-import { toRfc3339 } from '../../src/kernel/time.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
-import type { Refusal } from './answers.ts'
+import { toRfc3339 } from '../../src/kernel/time.ts'
 
 /** The logged part of a request: never its path, query, headers or body, which may contain secrets and tokens. */
 export interface RequestRecord {
@@ -11,11 +10,20 @@ export interface RequestRecord {
   /** Monotonic milliseconds. */
   readonly startedAt: number
   readonly scenario?: string | undefined
-  readonly refusal?: Refusal | undefined
+  /** Why the request was refused. */
+  readonly refusal?: RequestRefusal | undefined
+}
+
+interface RequestRefusal {
+  /** The name of the failed check. */
+  readonly check?: string
+  readonly error?: string | undefined
+  readonly code?: number | undefined
 }
 
 export type RequestLog = (record: RequestRecord) => void
 
+/** Writes one JSON line for each request. */
 export function createRequestLog(clock: Clock, write: (line: string) => void): RequestLog {
   return ({ method, endpoint, status, startedAt, scenario, refusal }) => {
     const line = {
