@@ -1,5 +1,6 @@
 import { busStorm } from './bus-storm.ts'
 import { clockJumps } from './clock-jumps.ts'
+import { cluster } from './cluster.ts'
 import { commandKills } from './command-kills.ts'
 import { diskFull } from './disk-full.ts'
 import { drain } from './drain.ts'
@@ -32,6 +33,7 @@ export const SCENARIOS: readonly Scenario[] = [
   massExpiry,
   workers,
   twoServers,
+  cluster,
   drain,
   supervision,
   lockContention,

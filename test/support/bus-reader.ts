@@ -70,7 +70,7 @@ export async function listenTo(url: string, subjects: readonly string[]): Promis
 }
 
 /** All messages of a stream, in order. */
-export function readStream(url: string, stream: string): Promise<Arrival[]> {
+export function readStream(url: string | string[], stream: string): Promise<Arrival[]> {
   return withConnection(url, (connection) => readAll(connection, stream))
 }
 
@@ -94,7 +94,10 @@ export function withoutRepetitions(arrivals: readonly Arrival[]): Arrival[] {
   return [...firsts.values()]
 }
 
-async function withConnection<T>(url: string, use: (connection: NatsConnection) => Promise<T>): Promise<T> {
+async function withConnection<T>(
+  url: string | string[],
+  use: (connection: NatsConnection) => Promise<T>,
+): Promise<T> {
   const connection = await connect({ servers: url })
   try {
     return await use(connection)

@@ -21,12 +21,14 @@ export class BusTrio {
 
   async start(): Promise<void> {
     for (const host of this.#hosts) this.startServer(host)
-    await eventually('a leader of JetStream', () => this.#leaderName(this.#hosts), PATIENCE)
+    const leader = async () => (await this.#ask('jsz')).find((each) => each.meta_cluster?.leader)
+    await eventually('a leader of JetStream', leader, PATIENCE)
   }
 
   /** Starts the server of a host on the data that it has. */
-  startServer({ name, address }: Host): void {
-    const routes = this.#hosts.map((host) => `"nats://${host.address}:${ROUTES}"`).join(', ')
+  startServer(host: Host): void {
+    const { name, address } = host
+    const routes = this.#hosts.map((each) => `"nats://${each.address}:${ROUTES}"`).join(', ')
     const file = inSandbox(`nats-${name}.conf`)
     const lines = [
       `server_name: "${name}"`,
@@ -38,25 +40,48 @@ export class BusTrio {
       `cluster { name: platform, listen: "${address}:${ROUTES}", routes: [${routes}] }`,
     ]
     writeFileSync(file, lines.join('\n'))
-    startOn({ name, address }, 'nats', ['nats-server', '-c', file])
+    startOn(host, 'nats', ['nats-server', '-c', file])
   }
 
-  /** The host whose server decides about streams. */
-  async leader(): Promise<Host> {
-    const name = await eventually('a leader of JetStream', () => this.#leaderName(this.#hosts), PATIENCE)
+  /** The host whose server takes the messages of the stream. */
+  async leaderOf(stream: string): Promise<Host> {
+    const name = await eventually(
+      `a leader of ${stream}`,
+      async () =>
+        (await this.#ask('jsz?accounts=true&streams=true'))
+          .map((each) => leaderIn(each, stream))
+          .find(Boolean),
+      PATIENCE,
+    )
     return this.#hosts.find((host) => host.name === name) as Host
   }
 
-  async #leaderName([host, ...others]: readonly Host[]): Promise<string | undefined> {
-    if (!host) return undefined
-    try {
-      const signal = AbortSignal.timeout(1_000)
-      const answer = await fetch(`http://${host.address}:${MONITORING}/jsz`, { signal })
-      const { meta_cluster: cluster } = (await answer.json()) as { meta_cluster?: { leader?: string } }
-      if (cluster?.leader) return cluster.leader
-    } catch {
-      // Another server may answer.
-    }
-    return this.#leaderName(others)
+  /** The answers of the servers that answer. */
+  async #ask(path: string): Promise<JetStreamState[]> {
+    const answers = await Promise.allSettled(
+      this.#hosts.map(async ({ address }) => {
+        const signal = AbortSignal.timeout(1_000)
+        return (
+          await fetch(`http://${address}:${MONITORING}/${path}`, { signal })
+        ).json() as Promise<JetStreamState>
+      }),
+    )
+    return answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   }
+}
+
+/** Of `GET /jsz`. */
+interface JetStreamState {
+  readonly meta_cluster?: { readonly leader?: string }
+  readonly account_details?: readonly {
+    readonly stream_detail?: readonly {
+      readonly name: string
+      readonly cluster?: { readonly leader?: string }
+    }[]
+  }[]
+}
+
+function leaderIn({ account_details: accounts = [] }: JetStreamState, stream: string): string | undefined {
+  const streams = accounts.flatMap(({ stream_detail: details = [] }) => details)
+  return streams.find(({ name }) => name === stream)?.cluster?.leader
 }

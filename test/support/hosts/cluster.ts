@@ -12,7 +12,7 @@ const PATIENCE = { timeoutMs: 600_000 }
 const GATEWAY_PORT = 9994
 const WORKER_PORT = 9602
 
-type Module = 'api' | 'gateway' | 'worker'
+export type Module = 'api' | 'gateway' | 'worker'
 
 const PORTS: Readonly<Record<Module, number>> = { api: API_PORT, gateway: GATEWAY_PORT, worker: WORKER_PORT }
 
@@ -48,8 +48,11 @@ export class Cluster {
   readonly busHosts: readonly Host[]
   /** The signing key of the tokens. */
   readonly jwtSecret = randomBytes(32).toString('hex')
+  readonly #env: NodeJS.ProcessEnv
 
-  constructor({ apis, gateways, workers, withProxy }: ClusterSize) {
+  /** `env` has settings of all processes. */
+  constructor({ apis, gateways, workers, withProxy }: ClusterSize, env: NodeJS.ProcessEnv = {}) {
+    this.#env = env
     const add = (prefix: string, count: number, first: number) =>
       Array.from({ length: count }, (_, index) =>
         this.network.addHost(`${prefix}${index + 1}`, first + index),
@@ -80,8 +83,8 @@ export class Cluster {
     ])
   }
 
-  /** Starts the process of a host. */
-  startModule(host: Host, module: Module): void {
+  /** Starts the process of a host; `env` has settings beside those that it needs. */
+  startModule(host: Host, module: Module, env: NodeJS.ProcessEnv = {}): void {
     const dataDir = inSandbox(`data-${host.name}`)
     mkdirSync(dataDir, { recursive: true })
     const listen = `${host.address}:${PORTS[module]}`
@@ -96,7 +99,20 @@ export class Cluster {
       GATEWAY_NAME: host.name,
       LOG_FORMAT: 'json',
       [module === 'worker' ? 'WORKER_LISTEN_ADDR' : 'LISTEN_ADDR']: listen,
+      ...this.#env,
+      ...env,
     })
+  }
+
+  /** The module whose process runs on the host. */
+  moduleOf(host: Host): Module {
+    if (this.apis.includes(host)) return 'api'
+    return this.gateways.includes(host) ? 'gateway' : 'worker'
+  }
+
+  /** The addresses for clients of the VPN. */
+  get gatewayUrls(): readonly string[] {
+    return this.gateways.map((host) => urlOf(host, 'gateway'))
   }
 
   /** Waits until the process of a host answers, with its database. */

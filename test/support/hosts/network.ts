@@ -1,5 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
+import { eventually } from '../eventually.ts'
 import { inSandbox, systemPath } from './sandbox.ts'
 
 const SWITCH = 'switch'
@@ -23,10 +24,15 @@ export interface HostProcess {
   readonly log: string
 }
 
-/** A network namespace with an address of its own, which is connected to the others by a switch. */
+/**
+ * A network namespace with an address of its own, which is connected to the others by a switch. It also has a name and
+ * process ids of its own, as a machine has: programs of other hosts cannot see whether a process of this one has ended.
+ */
 export interface Host {
   readonly name: string
   readonly address: string
+  /** The process that keeps its namespaces. */
+  readonly holder: number
 }
 
 /** The switch, the hosts and the faults between them. Only in a sandbox: the commands need its rights. */
@@ -82,7 +88,7 @@ export class Network {
     this.#plug(name)
     ip('-n', name, 'addr', 'add', `${address}/24`, 'dev', 'eth0')
     for (const link of ['lo', 'eth0']) ip('-n', name, 'link', 'set', link, 'up')
-    const host = { name, address }
+    const host = { name, address, holder: holdNamespaces(name) }
     this.#hosts.set(name, host)
     return host
   }
@@ -121,7 +127,7 @@ export class Network {
   }
 }
 
-/** Starts a program on a host; its output goes to a file. Its process id is that of the program. */
+/** Starts a program on a host; its output goes to a file. */
 export function startOn(
   host: Host,
   name: string,
@@ -130,12 +136,63 @@ export function startOn(
 ): HostProcess {
   const log = inSandbox(`${host.name}-${name}.log`)
   const file = openSync(log, 'a')
-  const child = spawn('nsenter', [`--net=/run/netns/${host.name}`, '--', command, ...args], {
+  const of = `/proc/${host.holder}/ns`
+  const enter = [`--net=/run/netns/${host.name}`, `--uts=${of}/uts`, `--pid=${of}/pid_for_children`]
+  const child = spawn('nsenter', [...enter, '--', command, ...args], {
     stdio: ['ignore', file, file],
     env: { PATH: systemPath(), HOME: inSandbox(), ...env },
   })
   closeSync(file)
   return { name, child, log }
+}
+
+/** Starts a process with a host name and process ids of its own; returns its id when others can enter them. */
+function holdNamespaces(name: string): number {
+  const setName = 'echo "$0" > /proc/sys/kernel/hostname && exec sleep infinity'
+  const { pid } = spawn('unshare', ['-upf', '--kill-child', 'sh', '-c', setName, name], { stdio: 'ignore' })
+  run('sh', ['-c', `until [ -n "$(cat /proc/${pid}/task/${pid}/children)" ]; do sleep 0.01; done`])
+  return Number(pid)
+}
+
+/** Kills all programs of a host. The kernel closes their connections, as it does for a program that crashes. */
+export async function killPrograms(host: Host): Promise<void> {
+  const isEmpty = () => {
+    signalAll(host, 'SIGKILL')
+    return processesOf(host).length === 0
+  }
+  await eventually(`the programs of ${host.name} to end`, isEmpty)
+}
+
+/** Stops all programs of a host where they are. Its kernel goes on: it acknowledges what they do not read. */
+export async function freezePrograms(host: Host): Promise<void> {
+  let stopped = -1
+  // A program may start another one meanwhile.
+  await eventually(`the programs of ${host.name} to stop`, () => {
+    const before = stopped
+    stopped = signalAll(host, 'SIGSTOP')
+    return stopped === before
+  })
+}
+
+export function resumePrograms(host: Host): void {
+  signalAll(host, 'SIGCONT')
+}
+
+/** Returns the number of processes. */
+function signalAll(host: Host, signal: NodeJS.Signals): number {
+  const processes = processesOf(host)
+  for (const id of processes) {
+    try {
+      process.kill(id, signal)
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    }
+  }
+  return processes.length
+}
+
+function processesOf({ name }: Host): number[] {
+  return ip('netns', 'pids', name).split('\n').filter(Boolean).map(Number)
 }
 
 function portOf(name: string): string {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client } from 'pg'
+import { Client, type QueryResultRow } from 'pg'
 import { eventually } from '../eventually.ts'
 import { postgresPrograms } from '../postgres.ts'
 import { startOn, type Host } from './network.ts'
@@ -105,8 +105,19 @@ export class PostgresPair {
     await ask(primary, `alter system set synchronous_standby_names = 'FIRST 1 (${standby.name})'`)
     await ask(primary, 'select pg_reload_conf()')
     const isSynchronous = async () =>
-      (await ask(primary, `select 1 from pg_stat_replication where sync_state = 'sync'`)) === 1
+      (await ask(primary, `select 1 from pg_stat_replication where sync_state = 'sync'`)).length === 1
     await eventually('the standby to follow', isSynchronous, PATIENCE)
+  }
+
+  /** Runs a query on the primary, as soon as it answers. */
+  rows(query: string): Promise<QueryResultRow[]> {
+    return ask(this.primary, query, 'platform')
+  }
+
+  /** From now on no commit waits for the standby. */
+  async removeStandby(): Promise<void> {
+    await ask(this.primary, 'alter system reset synchronous_standby_names')
+    await ask(this.primary, 'select pg_reload_conf()')
   }
 
   /** Makes the standby the primary, which then waits for no other. */
@@ -120,19 +131,19 @@ export class PostgresPair {
   }
 }
 
-/** Runs a statement as soon as the server answers; returns the number of rows. */
-async function ask(host: Host, statement: string, database = 'postgres'): Promise<number> {
+/** Runs a statement as soon as the server answers; returns its rows. */
+function ask(host: Host, statement: string, database = 'postgres'): Promise<QueryResultRow[]> {
   const run = async () => {
     const client = new Client({ host: host.address, user: 'pg', database, connectionTimeoutMillis: 2_000 })
     client.on('error', () => undefined)
     await client.connect()
     try {
-      return { rows: (await client.query(statement)).rowCount ?? 0 }
+      return (await client.query<QueryResultRow>(statement)).rows
     } finally {
       await client.end()
     }
   }
-  return (await eventually(`PostgreSQL on ${host.name}`, run, PATIENCE)).rows
+  return eventually(`PostgreSQL on ${host.name}`, run, PATIENCE)
 }
 
 function dataOf({ name }: Host): string {

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import type { Readable } from 'node:stream'
+import { FULL_SIZE, type ClusterSize } from '../support/hosts/cluster.ts'
+import { missingForSandbox, REQUIRED_FOR_ALL, spawnInSandbox } from '../support/hosts/sandbox.ts'
+import { missingFaketime } from '../support/jumping-clock.ts'
+import { FAULTS } from './cluster/faults.ts'
+import type { Damage, Report, WorldOptions } from './cluster/world.ts'
+import type { Figures, Scenario, Trial } from './support/scenario.ts'
+
+const WORLD = join(import.meta.dirname, 'cluster/world.ts')
+const SMALL_SIZE: ClusterSize = { apis: 2, gateways: 1, workers: 1, withProxy: true }
+// Longer than a lease, and than a client of the VPN waits for a heartbeat.
+const HOLD_MS = { short: 500, full: 10_000 }
+// Of those that have to be noticed by a missing heartbeat, which is half of it.
+const LIMIT_MS = 20_000
+
+export const cluster: Scenario = {
+  name: 'cluster',
+  row: 'R-32',
+  promise: 'the platform on many hosts loses nothing that it has acknowledged when one of them fails, or two',
+  unit: 'faults',
+  rounds: { short: 2, full: FAULTS.length },
+  unsupported: () => missingForSandbox(REQUIRED_FOR_ALL) ?? missingFaketime(),
+  parts: [{ title: 'each fault on a host of each kind', run: loseHosts }],
+}
+
+async function loseHosts(trial: Trial): Promise<Figures> {
+  const isFull = trial.rounds >= FAULTS.length
+  const { damages, counts } = await runWorld(trial, {
+    size: isFull ? FULL_SIZE : SMALL_SIZE,
+    faults: trial.rounds,
+    holdMs: isFull ? HOLD_MS.full : HOLD_MS.short,
+  })
+  assert.equal(damages.length, trial.rounds)
+  for (const { host, fault, normalAfter } of damages)
+    trial.requireTime(`normal service after: ${host}, ${fault}`, normalAfter, LIMIT_MS)
+  return { ...counts, lost: 0, ...Object.fromEntries(damages.map(figureOf)) }
+}
+
+function figureOf({ host, fault, slowest, normalAfter, deliveredAfter }: Damage): [string, string] {
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
+  const kinds = Object.entries(slowest).map(([kind, ms]) => `${kind} ${seconds(ms)}`)
+  const text = `${kinds.join(', ')}; normal after ${seconds(normalAfter)}, delivered after ${seconds(deliveredAfter)}`
+  return [`\n${host}, ${fault}`, text]
+}
+
+async function runWorld({ signal, show }: Trial, options: WorldOptions) {
+  const world = spawnInSandbox([WORLD, JSON.stringify(options)], ['ignore', 'pipe', 'pipe'])
+  const stop = () => world.kill('SIGKILL')
+  signal.addEventListener('abort', stop, { once: true })
+  const [stdout, stderr] = [world.stdout, world.stderr] as [Readable, Readable]
+  const damages: Damage[] = []
+  let counts: Readonly<Record<string, number>> | undefined
+  const read = async () => {
+    for await (const line of createInterface({ input: stdout })) {
+      const report = JSON.parse(line) as Report
+      if ('step' in report) show(report.step)
+      else if ('damage' in report) damages.push(report.damage)
+      else counts = report.counts
+    }
+  }
+  const [errors, [code]] = await Promise.all([text(stderr), once(world, 'close'), read()])
+  assert.equal(code, 0, errors)
+  return { damages, counts }
+}

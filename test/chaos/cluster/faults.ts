@@ -1,0 +1,187 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '../../support/eventually.ts'
+import { fakedClock } from '../../support/jumping-clock.ts'
+import type { Cluster } from '../../support/hosts/cluster.ts'
+import { freezePrograms, killPrograms, resumePrograms, type Host } from '../../support/hosts/network.ts'
+
+/** A kind of fault on a host of a kind. */
+export interface Fault {
+  readonly host: string
+  readonly fault: string
+  /** Causes it; resolves with the function that ends it. */
+  begin(cluster: Cluster): Promise<End>
+}
+
+type End = () => Promise<void> | void
+type Begin = (cluster: Cluster, host: Host) => Promise<End>
+type Choose = (cluster: Cluster) => Host | Promise<Host>
+
+const STREAM = 'PLATFORM'
+const CLOCK_OFFSET_MINUTES = 5
+// An operator, or a program that decides for one, takes some time.
+const UNTIL_PROMOTED_MS = 1_000
+
+/** The same for a host of each kind. */
+const ON_A_HOST: Readonly<Record<string, Begin>> = {
+  frozen: async (_, host) => {
+    await freezePrograms(host)
+    return () => resumePrograms(host)
+  },
+  'cut off': async ({ network }, host) => {
+    network.cutOff(host)
+    return () => network.heal()
+  },
+  'on a slow line': async ({ network }, host) => {
+    network.slowDown(host)
+    return () => network.heal()
+  },
+}
+
+const ON_A_MODULE: Readonly<Record<string, Begin>> = {
+  killed: killModule,
+  ...ON_A_HOST,
+  'cannot send to PostgreSQL': async ({ network, databases }, host) => {
+    network.cutOneWay(host, databases)
+    return () => network.heal()
+  },
+}
+
+const CLOCKS: Readonly<Record<string, Begin>> = {
+  [`with a clock ${CLOCK_OFFSET_MINUTES} min ahead`]: startWithClock(CLOCK_OFFSET_MINUTES),
+  [`with a clock ${CLOCK_OFFSET_MINUTES} min behind`]: startWithClock(-CLOCK_OFFSET_MINUTES),
+}
+
+const ON_THE_PRIMARY: Readonly<Record<string, Begin>> = {
+  'killed, and its standby promoted': killPrimary,
+  'frozen, and its standby promoted': (cluster, host) => replacePrimary(cluster, () => freezePrograms(host)),
+  'cut off, and its standby promoted': (cluster, host) =>
+    replacePrimary(cluster, async () => cluster.network.cutOff(host)),
+  ...pick(ON_A_HOST, 'on a slow line'),
+}
+
+const ON_THE_STANDBY: Readonly<Record<string, Begin>> = {
+  'killed, and taken out by the operator': async ({ postgres }, host) => {
+    await killPrograms(host)
+    await pause(UNTIL_PROMOTED_MS)
+    await postgres.removeStandby()
+    return () => postgres.addStandby()
+  },
+}
+
+const ON_THE_BUS: Readonly<Record<string, Begin>> = {
+  killed: killBusServer,
+  ...ON_A_HOST,
+  'cannot send to the other servers': async ({ network, busHosts }, host) => {
+    network.cutOneWay(
+      host,
+      busHosts.filter((each) => each !== host),
+    )
+    return () => network.heal()
+  },
+}
+
+const anApi: Choose = ({ apis }) => apis.at(-1) as Host
+const aGateway: Choose = ({ gateways }) => gateways[0] as Host
+const aWorker: Choose = ({ workers }) => workers[0] as Host
+const primary: Choose = ({ postgres }) => postgres.primary
+const busLeader: Choose = ({ bus }) => bus.leaderOf(STREAM)
+
+/** Every fault; the first ones are the most frequent. */
+export const FAULTS: readonly Fault[] = [
+  ...onHost('api', anApi, pick(ON_A_MODULE, 'killed')),
+  ...onHost('process that delivers', findDeliverer, ON_A_MODULE),
+  ...onHost('api', anApi, { ...omit(ON_A_MODULE, 'killed'), ...CLOCKS }),
+  ...onHost('gateway', aGateway, { ...ON_A_MODULE, ...CLOCKS }),
+  ...onHost('worker', aWorker, { ...ON_A_MODULE, ...CLOCKS }),
+  ...onHost('primary of PostgreSQL', primary, ON_THE_PRIMARY),
+  ...onHost('standby of PostgreSQL', ({ postgres }) => postgres.standby, ON_THE_STANDBY),
+  ...onHost('leader of the stream', busLeader, ON_THE_BUS),
+  both('api and leader of the stream', [anApi, killModule], [busLeader, killBusServer]),
+  both('gateway and worker', [aGateway, killModule], [aWorker, killModule]),
+  both('primary of PostgreSQL and api', [primary, killPrimary], [anApi, killModule]),
+]
+
+function onHost(host: string, choose: Choose, faults: Readonly<Record<string, Begin>>): Fault[] {
+  return Object.entries(faults).map(([fault, begin]) => ({
+    host,
+    fault,
+    begin: async (cluster) => begin(cluster, await choose(cluster)),
+  }))
+}
+
+function both(host: string, ...parts: readonly (readonly [Choose, Begin])[]): Fault {
+  return {
+    host,
+    fault: 'both killed',
+    async begin(cluster) {
+      const chosen = await Promise.all(
+        parts.map(async ([choose, begin]) => ({ host: await choose(cluster), begin })),
+      )
+      const ends = await Promise.all(chosen.map(async (each) => each.begin(cluster, each.host)))
+      return async () => void (await Promise.all(ends.map(async (end) => end())))
+    },
+  }
+}
+
+/** The host whose process holds the lease for the delivery of events. */
+async function findDeliverer({ postgres, apis, workers }: Cluster): Promise<Host> {
+  return eventually('a process delivers', async () => {
+    const [row] = await postgres.rows(`select holder from leases where name = 'delivery'`)
+    const [name] = String(row?.['holder']).split(',')
+    return [...apis, ...workers].find((host) => host.name === name)
+  })
+}
+
+function startAgain(cluster: Cluster, host: Host): Promise<void> {
+  const module = cluster.moduleOf(host)
+  cluster.startModule(host, module)
+  return cluster.untilReady(host, module)
+}
+
+async function killModule(cluster: Cluster, host: Host): Promise<End> {
+  await killPrograms(host)
+  return () => startAgain(cluster, host)
+}
+
+async function killBusServer({ bus }: Cluster, host: Host): Promise<End> {
+  await killPrograms(host)
+  return () => bus.startServer(host)
+}
+
+function killPrimary(cluster: Cluster, host: Host): Promise<End> {
+  return replacePrimary(cluster, () => killPrograms(host))
+}
+
+function startWithClock(minutes: number): Begin {
+  return async (cluster, host) => {
+    await killPrograms(host)
+    const module = cluster.moduleOf(host)
+    cluster.startModule(host, module, fakedClock(minutes))
+    await cluster.untilReady(host, module)
+    return async () => {
+      await killPrograms(host)
+      await startAgain(cluster, host)
+    }
+  }
+}
+
+/** The primary never comes back with its data: the server on its host becomes a new standby. */
+async function replacePrimary({ postgres, network }: Cluster, lose: () => Promise<void>): Promise<End> {
+  const old = postgres.primary
+  await lose()
+  await pause(UNTIL_PROMOTED_MS)
+  await postgres.promote()
+  return async () => {
+    await killPrograms(old)
+    network.heal()
+    await postgres.addStandby()
+  }
+}
+
+function pick<T>(faults: Readonly<Record<string, T>>, ...names: readonly string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(faults).filter(([name]) => names.includes(name)))
+}
+
+function omit<T>(faults: Readonly<Record<string, T>>, ...names: readonly string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(faults).filter(([name]) => !names.includes(name)))
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { eventually } from '../../support/eventually.ts'
+import type { Cluster } from '../../support/hosts/cluster.ts'
+import { canHaveBecome } from '../../support/order-clients.ts'
+import { readStream } from '../../support/bus-reader.ts'
+import type { Load } from './load.ts'
+
+// One statement, so that all of it is of one moment.
+const ORDERS_WITHOUT_THEIR_EVENTS = `
+with events_of (status, subject) as (
+  values ('pending', 'order.created'), ('paid', 'order.paid'), ('shipped', 'order.shipped'),
+    ('completed', 'order.completed'), ('expired', 'order.timeout')
+), changes as (
+  select order_id, 'pending' as status from orders union all select order_id, to_status from order_history
+)
+select order_id, subject, sum(count) as surplus from (
+  select order_id, subject, -1 as count from changes join events_of using (status)
+  union all
+  select payload::jsonb ->> 'subject', subject, 1 from messages where subject in (select subject from events_of)
+) as counted group by order_id, subject having sum(count) <> 0`
+
+/** What must hold at every moment. */
+export async function requireInvariants({ postgres }: Cluster, load: Load): Promise<void> {
+  const acknowledged = new Map(load.orders)
+  const orders = await postgres.rows('select order_id, status from orders')
+  const statuses = new Map(orders.map(({ order_id, status }) => [order_id, String(status)]))
+  const lost = [...acknowledged].filter(([id, status]) => !canHaveBecome(statuses.get(id), status))
+  assert.deepEqual(lost, [], 'acknowledged orders that are lost')
+  assert.deepEqual(await postgres.rows(ORDERS_WITHOUT_THEIR_EVENTS), [], 'orders without their events')
+  const shared = await postgres.rows(
+    'select address from vpn_sessions where closed_at is null group by address having count(*) > 1',
+  )
+  assert.deepEqual(shared, [], 'addresses of two live sessions')
+}
+
+/** What must hold when the clients have stopped and nothing is pending: each message is in the stream once, in order. */
+export async function requireDeliveries({ postgres, bus }: Cluster, load: Load): Promise<void> {
+  const stored = await readStream(bus.servers.split(','), 'PLATFORM')
+  for (const [subject, count] of load.messages) {
+    const numbers = stored.filter((each) => each.subject === subject).map(({ payload }) => Number(payload))
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: count }, (_, index) => index + 1),
+      subject,
+    )
+  }
+  const messages = await postgres.rows('select id from messages')
+  assert.deepEqual(
+    stored.map(({ id }) => id).toSorted(),
+    messages.map(({ id }) => String(id)).toSorted(),
+    'the messages of the stream',
+  )
+}
+
+/** Resolves when every event that there is now has been delivered. */
+export async function untilDelivered({ postgres }: Cluster): Promise<void> {
+  const [last] = await postgres.rows('select coalesce(max(seq), 0) as seq from messages')
+  const pending = `select 1 from messages where status = 'pending' and seq <= ${Number(last?.['seq'])} limit 1`
+  const isDelivered = async () => (await postgres.rows(pending)).length === 0
+  await eventually('every event is delivered', isDelivered, { timeoutMs: 60_000 })
+}

@@ -1,0 +1,77 @@
+// A cluster with clients, on which faults come one after the other; started by ../cluster.ts in a sandbox of its own. Each
+// line that it prints is a Report in JSON.
+import { setTimeout as pause } from 'node:timers/promises'
+import { Cluster, type ClusterSize } from '../../support/hosts/cluster.ts'
+import { FAULTS, type Fault } from './faults.ts'
+import { requireDeliveries, requireInvariants, untilDelivered } from './invariants.ts'
+import { KINDS, Load } from './load.ts'
+
+export interface WorldOptions {
+  readonly size: ClusterSize
+  /** How many of {@link FAULTS}. */
+  readonly faults: number
+  readonly holdMs: number
+}
+
+/** What a fault has cost. Times in milliseconds. */
+export interface Damage {
+  readonly host: string
+  readonly fault: string
+  /** The slowest operation of each kind, with its repetitions. */
+  readonly slowest: Readonly<Record<string, number>>
+  /** From the fault until no operation took longer than a second. */
+  readonly normalAfter: number
+  /** From the end of the fault until every event was delivered. */
+  readonly deliveredAfter: number
+}
+
+export type Report =
+  | { readonly step: string }
+  | { readonly damage: Damage }
+  | { readonly counts: Readonly<Record<string, number>> }
+
+// One address has all clients, and dead sessions must end soon.
+const SETTINGS = { VPN_HEARTBEAT: '2s', VPN_CONNECTION_RATE: '10000', VPN_CONNECTION_BURST: '10000' }
+
+async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
+  const cluster = new Cluster(size, SETTINGS)
+  await cluster.start((part) => report({ step: `starting ${part}` }))
+  const load = await Load.start(cluster)
+  await load.untilServed()
+  for (const fault of FAULTS.slice(0, faults)) {
+    report({ step: `${fault.host}, ${fault.fault}` })
+    report({ damage: await tryFault(cluster, load, fault, holdMs) })
+  }
+  await load.stop()
+  await untilDelivered(cluster)
+  await requireDeliveries(cluster, load)
+  report({ counts: load.counts })
+}
+
+async function tryFault(cluster: Cluster, load: Load, fault: Fault, holdMs: number): Promise<Damage> {
+  const begunAt = performance.now()
+  const end = await fault.begin(cluster)
+  await pause(holdMs)
+  await end()
+  const endedAt = performance.now()
+  await load.untilServed()
+  await untilDelivered(cluster)
+  const deliveredAfter = performance.now() - endedAt
+  await requireInvariants(cluster, load)
+  const { host, fault: name } = fault
+  return {
+    host,
+    fault: name,
+    slowest: Object.fromEntries(KINDS.map((kind) => [kind, load.slowestMs(kind, begunAt)])),
+    normalAfter: load.normalAfterMs(begunAt),
+    deliveredAfter,
+  }
+}
+
+function report(line: Report): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+await run(JSON.parse(process.argv[2] ?? '') as WorldOptions)
+// oxlint-disable-next-line unicorn/no-process-exit -- the programs of the hosts end with the sandbox
+process.exit()
