@@ -18,19 +18,20 @@ const IDENTITY_FAMILIES = ['xuser', 'remoteuser']
 /** What the gateway sets itself or has used up. */
 const RESERVED = new Set(['authorization', 'host', 'proxyauthorization', 'xrequestid'])
 /** Between two ends of one connection (RFC 9110, section 7.6.1). */
-const HOP_BY_HOP = new Set([
+const ABOUT_CONNECTION = [
   'connection',
-  'contentlength',
   'expect',
-  'http2settings',
-  'keepalive',
-  'proxyauthenticate',
-  'proxyconnection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
   'te',
   'trailer',
-  'transferencoding',
+  'transfer-encoding',
   'upgrade',
-])
+]
+const IS_ABOUT_CONNECTION: ReadonlySet<string> = new Set(ABOUT_CONNECTION)
+const HOP_BY_HOP: ReadonlySet<string> = new Set([...ABOUT_CONNECTION, 'content-length'].map(lettersOf))
 
 /**
  * The headers of a request to the api: those given, without the ones that only the gateway may send, and the gateway's
@@ -52,11 +53,12 @@ export function headersForApi(
   return identity ? Object.assign(headers, identityHeaders(identity)) : headers
 }
 
-/** The headers of an answer that are not about the connection to the api. */
+/** The headers of an answer, with their names in lower case, that are not about the connection to the api. */
 export function endToEndHeaders<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => name === 'content-length' || !HOP_BY_HOP.has(lettersOf(name))),
-  )
+  const passed: Record<string, T> = {}
+  for (const [name, value] of Object.entries(headers))
+    if (!IS_ABOUT_CONNECTION.has(name)) passed[name] = value
+  return passed
 }
 
 function mayPass(name: string): boolean {

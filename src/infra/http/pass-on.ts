@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isEventStream, type ApiConnection } from './api-connection.ts'
+import { isEventStream } from './answer-reader.ts'
+import type { ApiConnection } from './api-connection.ts'
 import { peerAddress } from './client-address.ts'
 import { discardBody } from './discard-body.ts'
 import { malformed } from './framing.ts'
@@ -78,7 +79,7 @@ async function forward(
   reply.code(response.status).headers(endToEndHeaders(response.headers))
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.
   return reply.send(
-    isEventStream(response) ? endable(response.body, raw, reply.raw, longResponses) : response.body,
+    isEventStream(response.headers) ? endable(response.body, raw, reply.raw, longResponses) : response.body,
   )
 }
 

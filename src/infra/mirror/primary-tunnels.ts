@@ -37,7 +37,7 @@ export class PrimaryTunnels {
   async read(caller: Sender): Promise<TunnelsBody | undefined> {
     const request = { method: 'GET', path: '/vpn/tunnels', headers: {}, body: undefined }
     return this.#connection
-      .ask(request, caller, AbortSignal.timeout(TIMEOUT_MS), async () => undefined)
+      .ask(request, caller, AbortSignal.timeout(TIMEOUT_MS))
       .then(({ text }) => readTunnels(text))
       .catch(() => undefined)
   }

@@ -6,7 +6,8 @@ import { silentLogger } from '../../kernel/logger.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { UserSource, UserSourceFailure } from '../../ports/user-source.ts'
-import { ApiConnection, type ApiAnswer } from '../http/api-connection.ts'
+import type { ApiAnswer } from '../http/answer-reader.ts'
+import { ApiConnection } from '../http/api-connection.ts'
 
 export interface PrimaryUsersOptions {
   /** Of the primary's api. */
@@ -93,7 +94,6 @@ export class PrimaryUsers implements UserSource {
       { method: 'GET', path, headers: {}, body: undefined },
       { identity: undefined, requestId: newId(), token },
       signal,
-      async () => undefined,
     )
   }
 }

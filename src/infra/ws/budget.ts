@@ -24,10 +24,17 @@ export class Budget {
     return Math.min(amount, this.#limit)
   }
 
+  /** Reserves that amount if it is free now and no call waits; returns whether it did. */
+  tryReserve(amount: number): boolean {
+    if (this.#waiting.size > 0 || !this.#canGrant(amount)) return false
+    this.#countGrant(amount)
+    return true
+  }
+
   /** Resolves when that amount is free, in the order of the calls. Rejects with the reason of `signal`. */
   async reserve(amount: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    if (this.#waiting.size === 0 && this.#canGrant(amount)) return this.#countGrant(amount)
+    if (this.tryReserve(amount)) return
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiter = { amount, resolve }
     const abort = () => {

@@ -1,5 +1,6 @@
 import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
+import type { ReserveAnswer } from '../http/answer-reader.ts'
 import type { ApiConnection } from '../http/api-connection.ts'
 import { errorAnswer, toAppError } from '../http/errors.ts'
 import { requestIdOf } from '../http/request-id.ts'
@@ -42,9 +43,12 @@ export class SessionRequests {
     if (this.#inFlight >= MAX_IN_FLIGHT) return failureFrame(frame, tooMany())
     this.#inFlight++
     let reservedBytes = 0
-    const reserve = async (bytes: number) => {
-      await this.#deps.outgoingBytes.reserve(bytes, this.#over.signal)
-      reservedBytes = bytes
+    const reserve = (bytes: number) => {
+      const { outgoingBytes } = this.#deps
+      const keep = () => void (reservedBytes = bytes)
+      if (!outgoingBytes.tryReserve(bytes)) return outgoingBytes.reserve(bytes, this.#over.signal).then(keep)
+      keep()
+      return undefined
     }
     try {
       return responseFrame(frame.id, await this.#ask(frame, identity, reserve), reservedBytes)
@@ -61,10 +65,10 @@ export class SessionRequests {
     this.#over.abort()
   }
 
-  async #ask(frame: RequestFrame, identity: Identity, reserve: (bytes: number) => Promise<void>) {
+  async #ask(frame: RequestFrame, identity: Identity, reserve: ReserveAnswer) {
     const { api, exchanges, requireCurrentEndings } = this.#deps
     const { signal } = this.#over
-    await exchanges.reserve(1, signal)
+    if (!exchanges.tryReserve(1)) await exchanges.reserve(1, signal)
     try {
       requireCurrentEndings()
       const sender = { identity, requestId: requestIdOf(frame.headers) }
