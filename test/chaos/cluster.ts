@@ -38,7 +38,27 @@ async function loseHosts(trial: Trial): Promise<Figures> {
   assert.equal(damages.length, trial.rounds)
   for (const { host, fault, normalAfter } of damages)
     trial.requireTime(`normal service after: ${host}, ${fault}`, normalAfter, LIMIT_MS)
-  return { ...counts, lost: 0, ...Object.fromEntries(damages.map(figureOf)) }
+  const usages = damages.map(({ usage }) => usage)
+  // A longer run repeats the faults: the figures then tell whether anything grows.
+  return {
+    ...counts,
+    lost: 0,
+    'MB of the largest process': course(usages.map(({ megabytes }) => megabytes)),
+    'open files': course(usages.map(({ openFiles }) => openFiles)),
+    'connections of PostgreSQL': course(usages.map(({ connections }) => connections)),
+    ...Object.fromEntries(damages.slice(-FAULTS.length).map(figureOf)),
+  }
+}
+
+/** The median of each quarter of the run. */
+function course(values: readonly number[]): string {
+  const quarter = Math.ceil(values.length / 4)
+  const quarters = [0, 1, 2, 3].map((index) => values.slice(index * quarter, (index + 1) * quarter))
+  return quarters.flatMap((part) => (part.length > 0 ? [Math.round(medianOf(part))] : [])).join(' → ')
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
 }
 
 function figureOf({ host, fault, slowest, normalAfter, deliveredAfter }: Damage): [string, string] {

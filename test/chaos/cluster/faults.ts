@@ -81,7 +81,6 @@ const ON_THE_BUS: Readonly<Record<string, Begin>> = {
 }
 
 const anApi: Choose = ({ apis }) => apis.at(-1) as Host
-const aGateway: Choose = ({ gateways }) => gateways[0] as Host
 const aWorker: Choose = ({ workers }) => workers[0] as Host
 const primary: Choose = ({ postgres }) => postgres.primary
 const busLeader: Choose = ({ bus }) => bus.leaderOf(STREAM)
@@ -91,13 +90,13 @@ export const FAULTS: readonly Fault[] = [
   ...onHost('api', anApi, pick(ON_A_MODULE, 'killed')),
   ...onHost('process that delivers', findDeliverer, ON_A_MODULE),
   ...onHost('api', anApi, { ...omit(ON_A_MODULE, 'killed'), ...CLOCKS }),
-  ...onHost('gateway', aGateway, { ...ON_A_MODULE, ...CLOCKS }),
+  ...onHost('gateway', findBusiestGateway, { ...ON_A_MODULE, ...CLOCKS }),
   ...onHost('worker', aWorker, { ...ON_A_MODULE, ...CLOCKS }),
   ...onHost('primary of PostgreSQL', primary, ON_THE_PRIMARY),
   ...onHost('standby of PostgreSQL', ({ postgres }) => postgres.standby, ON_THE_STANDBY),
   ...onHost('leader of the stream', busLeader, ON_THE_BUS),
   both('api and leader of the stream', [anApi, killModule], [busLeader, killBusServer]),
-  both('gateway and worker', [aGateway, killModule], [aWorker, killModule]),
+  both('gateway and worker', [findBusiestGateway, killModule], [aWorker, killModule]),
   both('primary of PostgreSQL and api', [primary, killPrimary], [anApi, killModule]),
 ]
 
@@ -121,6 +120,15 @@ function both(host: string, ...parts: readonly (readonly [Choose, Begin])[]): Fa
       return async () => void (await Promise.all(ends.map(async (end) => end())))
     },
   }
+}
+
+/** The gateway with the most sessions: after a fault, clients stay with the other one for a while. */
+async function findBusiestGateway({ postgres, gateways }: Cluster): Promise<Host> {
+  return eventually('a gateway has sessions', async () => {
+    const [row] = await postgres.rows(`
+      select gateway from vpn_sessions where closed_at is null group by gateway order by count(*) desc limit 1`)
+    return gateways.find((host) => host.name === row?.['gateway'])
+  })
 }
 
 /** The host whose process holds the lease for the delivery of events. */

@@ -13,11 +13,11 @@ type Kind = (typeof KINDS)[number]
 
 const LANES: Readonly<Record<Kind, number>> = { orders: 4, messages: 3, 'VPN requests': 4 }
 const STEPS: readonly OrderStep[] = ['paid', 'shipped', 'completed']
-const BETWEEN_MS = 20
+const BETWEEN_MS = 50
 const RETRY_MS = 100
 const ANSWER_MS = 3_000
-/** A client notices an operation that takes longer. */
-const SLOW_MS = 1_000
+/** More than an api lets a message wait for its delivery before it answers that the message is pending. */
+const SLOW_MS = 1_500
 // Another server, or this one later, may give another answer.
 const isTemporary = (status: number) => status === 429 || status >= 500
 
@@ -68,8 +68,10 @@ export class Load {
   /** Resolves when clients of each kind were served with a request that they have sent after this call. */
   async untilServed(): Promise<void> {
     const from = performance.now()
-    const isServed = (kind: Kind) =>
-      this.#operations.some((each) => each.kind === kind && each.startedAt >= from)
+    const isServed = (kind: Kind) => {
+      const last = this.#operations.findLast((each) => each.kind === kind)
+      return last !== undefined && last.startedAt >= from
+    }
     await eventually('every kind of client is served', () => {
       this.requireNoFailure()
       return KINDS.every(isServed)

@@ -5,10 +5,11 @@ import { Cluster, type ClusterSize } from '../../support/hosts/cluster.ts'
 import { FAULTS, type Fault } from './faults.ts'
 import { requireDeliveries, requireInvariants, untilDelivered } from './invariants.ts'
 import { KINDS, Load } from './load.ts'
+import { measureUsage, type Usage } from './usage.ts'
 
 export interface WorldOptions {
   readonly size: ClusterSize
-  /** How many of {@link FAULTS}. */
+  /** How many faults of {@link FAULTS}; after the last one of the list, the first one comes again. */
   readonly faults: number
   readonly holdMs: number
 }
@@ -19,10 +20,12 @@ export interface Damage {
   readonly fault: string
   /** The slowest operation of each kind, with its repetitions. */
   readonly slowest: Readonly<Record<string, number>>
-  /** From the fault until no operation took longer than a second. */
+  /** From the fault until no operation was slow any more. */
   readonly normalAfter: number
   /** From the end of the fault until every event was delivered. */
   readonly deliveredAfter: number
+  /** Afterwards. */
+  readonly usage: Usage
 }
 
 export type Report =
@@ -38,7 +41,8 @@ async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
   await cluster.start((part) => report({ step: `starting ${part}` }))
   const load = await Load.start(cluster)
   await load.untilServed()
-  for (const fault of FAULTS.slice(0, faults)) {
+  for (let number = 0; number < faults; number++) {
+    const fault = FAULTS[number % FAULTS.length] as Fault
     report({ step: `${fault.host}, ${fault.fault}` })
     report({ damage: await tryFault(cluster, load, fault, holdMs) })
   }
@@ -65,6 +69,7 @@ async function tryFault(cluster: Cluster, load: Load, fault: Fault, holdMs: numb
     slowest: Object.fromEntries(KINDS.map((kind) => [kind, load.slowestMs(kind, begunAt)])),
     normalAfter: load.normalAfterMs(begunAt),
     deliveredAfter,
+    usage: await measureUsage(cluster),
   }
 }
 

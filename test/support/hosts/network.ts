@@ -191,7 +191,8 @@ function signalAll(host: Host, signal: NodeJS.Signals): number {
   return processes.length
 }
 
-function processesOf({ name }: Host): number[] {
+/** The ids of all processes of a host, as this process sees them. */
+export function processesOf({ name }: Host): number[] {
   return ip('netns', 'pids', name).split('\n').filter(Boolean).map(Number)
 }
 
