@@ -3,18 +3,25 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { SetupError } from './setup-error.mjs'
 
+/** Not in the PATH of ordinary users. */
+const SYSTEM = ['/usr/sbin', '/sbin']
+
 /**
  * The programs that the tests run besides Node.js. `directories` are searched after PATH: on Debian, servers are not in
  * the PATH of ordinary users, and PostgreSQL has a directory for each version.
  */
 const REQUIRED = [
-  { command: 'nats-server', package: 'nats-server', directories: ['/usr/sbin'], why: 'the message bus' },
+  { command: 'nats-server', package: 'nats-server', directories: SYSTEM, why: 'the message bus' },
   {
     command: 'initdb',
     package: 'postgresql',
     directories: postgresDirectories(),
     why: 'the second database',
   },
+  { command: 'pgbouncer', package: 'pgbouncer', directories: SYSTEM, why: 'tests of pooled connections' },
+  { command: 'ip', package: 'iproute2', directories: SYSTEM, why: 'tests of several hosts' },
+  { command: 'nft', package: 'nftables', directories: SYSTEM, why: 'tests of several hosts' },
+  { command: 'haproxy', package: 'haproxy', directories: SYSTEM, why: 'tests of several hosts' },
   { command: 'strace', package: 'strace', directories: [], why: 'tests of what is written to the disk' },
   { command: 'faketime', package: 'faketime', directories: [], why: 'tests of clocks that jump' },
   { command: 'systemd-analyze', package: 'systemd', directories: [], why: 'tests of the unit files' },

@@ -32,6 +32,8 @@ async function startApi(dialect: DialectName) {
   const settle = async (id: string, outcome: Outcome) => {
     const pending = await messages.pending(100, [])
     const settled = pending.filter((message) => message.id === id)
+    // A request does not wait for the delivery of a message that is gone, and the store may be closed before it.
+    if (settled.length === 0) return
     const reason = 'permission denied'
     const entries = settled.map((message) => ({ ...message, reason }))
     await messages.settle({ delivered: [], failed: [], refused: [], [outcome]: entries })
