@@ -14,6 +14,7 @@ import {
 } from './backup-types.ts'
 import { setting } from './setting.ts'
 import { choice, duration, integerWithin, path, trueOrFalse } from './value-types.ts'
+import { systemTimeZone } from './system-time-zone.ts'
 
 /** In their order. */
 const CLEANING_STEPS = ['packages', 'journal', 'tmp', 'media', 'containers', 'page-cache'] as const
@@ -50,7 +51,7 @@ export const BACKUP_SETTINGS = {
   }),
   'backup.time_zone': setting(timeZone, {
     description: 'The time zone of the window, of the dates and of the backup ids.',
-    default: (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    default: ({ timeZoneVariable }): string => systemTimeZone(timeZoneVariable),
     documentedDefault: 'that of the system',
   }),
   'backup.compression': setting(choice(['zstd', 'gzip']), {

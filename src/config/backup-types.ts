@@ -1,5 +1,6 @@
 import { mediaGlobProblem } from './media-glob.ts'
 import { resolvePath, valueType, type ValueType } from './value-types.ts'
+import { linkedTimeZone } from './system-time-zone.ts'
 
 interface ListOptions<T> {
   readonly name: string
@@ -135,6 +136,7 @@ export const timeZone = valueType({
   parse(text) {
     // An offset is no name: it does not know daylight saving time, and systemd does not know it.
     if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(text)) return undefined
+    if (text === linkedTimeZone()) return text
     try {
       new Intl.DateTimeFormat('en', { timeZone: text }).format()
       return text

@@ -9,6 +9,7 @@ import type { Environment } from './env.ts'
 import type { ResolveOptions } from './resolve.ts'
 import { SETTING_TABLE, type SettingKey } from './schema.ts'
 import { variablesOf } from './setting.ts'
+import { systemTimeZone } from './system-time-zone.ts'
 
 const { path, load, withoutFile } = configFiles()
 
@@ -74,7 +75,7 @@ test('without a file and an environment everything has its default', () => {
       installRoot: '/opt/platform',
       logs: ['/opt/platform/logs'],
       staging: '/opt/platform/backups/staging',
-      timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+      timeZone: systemTimeZone(undefined),
       compression: 'zstd',
       encryption: { recipients: [] },
       drive: {

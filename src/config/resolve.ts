@@ -34,7 +34,15 @@ export function resolveSettings(
     const mirrorFrom = resolved.get('gateway.mirror_from')?.value as string | undefined
     const given =
       givenValue(options, file, key, setting, modules) ??
-      defaultValue(setting, { hostName: hostname(), terminal, modules, dataDir, mirrorFrom, installRoot })
+      defaultValue(setting, {
+        hostName: hostname(),
+        terminal,
+        modules,
+        dataDir,
+        mirrorFrom,
+        installRoot,
+        timeZoneVariable: options.env['TZ'],
+      })
     resolved.set(key, check(key, setting, given, cwd))
   }
   return new Map([...resolved].map(([key, each]) => [key, checkOthers(key, settings[key], each, resolved)]))

@@ -11,6 +11,8 @@ export interface DefaultContext {
   readonly mirrorFrom: string | undefined
   /** The directory of the installation. */
   readonly installRoot: string
+  /** `TZ` of the environment. */
+  readonly timeZoneVariable: string | undefined
 }
 
 export interface EnvironmentVariable {
