@@ -1,5 +1,5 @@
 // The code of the platform as a few files that need nothing but the pinned Node.js.
-import { cpSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type OutputOptions } from 'rolldown'
 import { NOT_BUNDLED } from './bundling.ts'
@@ -63,4 +63,16 @@ async function bundleEntries(directory: string, output: OutputOptions): Promise<
       },
     })
   }
+  for (const name of globSync('*.cjs', { cwd: directory })) escapeFile(join(directory, name))
+}
+
+/**
+ * V8 keeps the text of the program, with two bytes for each character if one of them is not in Latin-1. An escape means the
+ * same wherever the code has such characters: in strings, templates and patterns.
+ */
+function escapeFile(file: string): void {
+  const text = readFileSync(file, 'utf8')
+  // By code unit: two escapes make one character outside of the first 65,536.
+  const escape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  writeFileSync(file, text.replaceAll(/[\u0080-\uffff]/g, escape))
 }
