@@ -10,10 +10,13 @@ import { VERSION } from '../version.ts'
 import { busRemedy } from './bus-hint.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
 import { connectServiceManager } from './service-manager.ts'
+import { releaseStartMemory } from './start-memory.ts'
 import { stopSignal } from './stop-signal.ts'
 
 const STOP_LIMIT_MS = 9 * SECOND // docs/specification.md, Limits: a process ends within 10 s
 const BUS_CONNECT_MS = 2 * SECOND
+/** The first run of each job, and the connection to the bus. */
+const START_WORK_MS = SECOND
 
 /** `platform serve`: runs the modules until SIGTERM or SIGINT. Resolves after an orderly stop. */
 export async function serve(context: CommandContext, options: ConfigOptions): Promise<void> {
@@ -40,9 +43,11 @@ async function serveUntilSignal(
   logger.info({ addresses: platform.addresses }, 'started')
   serviceManager.ready()
   const busCheck = setTimeout(() => warnWithoutBus(platform, loaded.config, logger), BUS_CONNECT_MS)
+  const release = setTimeout(releaseStartMemory, START_WORK_MS)
   logger.info({ signal: await stopped }, 'stopping')
   serviceManager.stopping()
   clearTimeout(busCheck)
+  clearTimeout(release)
   await stopInTime(platform, logger)
 }
 
