@@ -131,12 +131,12 @@ async function findBusiestGateway({ postgres, gateways }: Cluster): Promise<Host
   })
 }
 
-/** The host whose process holds the lease for the delivery of events. */
-async function findDeliverer({ postgres, apis, workers }: Cluster): Promise<Host> {
+/** The host whose process holds the lease for the delivery of events: any process may. */
+async function findDeliverer({ postgres, apis, gateways, workers }: Cluster): Promise<Host> {
   return eventually('a process delivers', async () => {
     const [row] = await postgres.rows(`select holder from leases where name = 'delivery'`)
     const [name] = String(row?.['holder']).split(',')
-    return [...apis, ...workers].find((host) => host.name === name)
+    return [...apis, ...gateways, ...workers].find((host) => host.name === name)
   })
 }
 
