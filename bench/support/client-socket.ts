@@ -4,6 +4,8 @@ import { signToken } from './tokens.ts'
 /** A server of WebSockets on this machine, and how a connection to it is opened. */
 export interface SocketTarget {
   readonly port: number
+  /** Of further servers: connections take the ports in turn. */
+  readonly morePorts?: readonly number[]
   readonly path: string
   /** The beginning of the frame that says that the connection is open. */
   readonly openedBy: string
@@ -38,7 +40,9 @@ export class ClientSocket {
     this.#target = target
     // When one connection fails, nothing waits for the other ones any more.
     this.#opened.promise.catch(() => {})
-    this.#socket = connect({ port: target.port, host: '127.0.0.1', noDelay: true })
+    const ports = [target.port, ...(target.morePorts ?? [])]
+    const port = ports[connections % ports.length] ?? target.port
+    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
     this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
     this.#socket.once('error', (error) => this.#opened.reject(error))
     this.#socket.once('close', () => this.#opened.reject(new Error('the server closed a connection')))
