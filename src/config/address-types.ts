@@ -117,6 +117,9 @@ export type DatabaseLocation =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: Secret }
 
+// `postgres//host/shop`, `me@host/shop`, a space at the end: SQLite would make a file of that name, which is empty.
+const MISTYPED_URL = /^[^/.][^/]*(?:\/\/|@)|^\s|\s$/
+
 export const databaseLocation = valueType<DatabaseLocation>({
   name: 'URL or path',
   expected:
@@ -124,6 +127,7 @@ export const databaseLocation = valueType<DatabaseLocation>({
   parse(text, cwd) {
     if (/^postgres(ql)?:/.test(text)) return parsePostgres(text)
     const file = text.replace(/^sqlite:(?:\/\/)?/, '')
+    if (file === text && MISTYPED_URL.test(text)) return undefined
     // Other processes would not see a database in memory, and a restart would lose it.
     if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(file) || file.startsWith(':memory:')) return undefined
     const path = resolvePath(file, cwd)
