@@ -2,9 +2,12 @@ import { useSignal, type Signal } from '@preact/signals'
 import { cleanToken, isToken } from '../api/token.ts'
 import type { ComponentChildren } from 'preact'
 import type { SignInRefusal, SignInResult } from '../api/sign-in.ts'
+import { language, LANGUAGE_NAMES, LANGUAGES } from '../i18n/language.ts'
 import { localNumber } from '../i18n/local.ts'
 import { Brand } from './brand.tsx'
+import { chooseLanguage } from './preferences.ts'
 import { signInWords } from './sign-in-words.ts'
+import { topBarWords } from './top-bar-words.ts'
 
 const WAYS = ['password', 'token'] as const
 type Way = (typeof WAYS)[number]
@@ -16,7 +19,7 @@ export interface SignInFormProps {
   readonly notice: string | null
   readonly signIn: (username: string, password: string) => Promise<SignInResult>
   readonly onToken: (token: string) => void
-  /** Other ways to sign in, and what the form is followed by. */
+  /** Other ways to sign in. */
   readonly children?: ComponentChildren
 }
 
@@ -64,6 +67,7 @@ export function SignInForm({ title, purpose, notice, signIn, onToken, children }
         </button>
         <p class="hint">{words.kept}</p>
         {children}
+        <LanguageChoice />
       </form>
     </main>
   )
@@ -133,6 +137,24 @@ function TokenField() {
         {words.tokenFrom} <code>platform token issue</code>
       </span>
     </label>
+  )
+}
+
+function LanguageChoice() {
+  return (
+    <div class="language-choice" role="group" aria-label={topBarWords().language}>
+      {LANGUAGES.map((each) => (
+        <button
+          key={each}
+          class="button button-quiet"
+          type="button"
+          aria-pressed={language.value === each}
+          onClick={() => chooseLanguage(each)}
+        >
+          {LANGUAGE_NAMES[each]}
+        </button>
+      ))}
+    </div>
   )
 }
 

@@ -7,8 +7,8 @@ import { alert, FIVE, nodes, open, openSignedIn, PATIENCE, PHONE, signInWithToke
 
 // Everything that is written small or in a colour of its own.
 const TEXTS = [
-  '.muted, .figure-name, .figure-note, .cell-main, .cell-note, .hint, .chip, .chip-count, .sort, .link, .button, .liveness',
-  '.hub-name, .user-name, .address-ip, .node-note, .edge-time, .warning, .field, .notice-text',
+  '.muted, .stat-name, .stat-value, .badge, .cell-main, .cell-note, .hint, .sort, .link, .button, .liveness',
+  '.hub-name, .user-name, .address-ip, .node-note, .edge-time, .field, .notice-text',
 ].join(', ')
 
 for (const colorScheme of ['light', 'dark'] as const) {

@@ -142,7 +142,7 @@ describe('live', () => {
 
   test('without a session it says how to open one', async (t) => {
     const { double, page } = await openSignedIn(t, [])
-    await page.getByRole('heading', { name: 'No tunnel is open' }).waitFor()
+    await page.getByText('No tunnel is open').waitFor()
     const command = `platform vpn connect --gateway ${double.url} --token-file token.txt`
     await page.getByText(command).waitFor()
     assert.equal(await nodes(page).count(), 2)

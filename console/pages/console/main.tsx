@@ -2,8 +2,8 @@ import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { browserTiming } from '../../api/browser.ts'
 import { App } from './app.tsx'
+import { applyPreferences } from '../../parts/preferences.ts'
 import { live, session } from './platform.ts'
-import { applyPreferences } from './preferences.ts'
 import { redeemTicket } from './provider.ts'
 
 const root = document.getElementById('page')

@@ -10,9 +10,9 @@ import { Navigation } from './navigation.tsx'
 import { PAGES, type ConsolePage } from './pages.ts'
 import { CONSOLE_PATH, pathOf } from './view.ts'
 import { session } from './platform.ts'
+import { ShellBar } from './shell-bar.tsx'
 import { shellWords } from './shell-words.ts'
 import { suggestObjects } from './suggestions.ts'
-import { TopBar } from './top-bar.tsx'
 import { useShellActions, type Overlay } from './use-shell-actions.ts'
 
 /** What is around every page. A page that the roles of the user do not allow does not exist. */
@@ -29,7 +29,7 @@ export function Shell() {
       <a class="skip-link" href="#content">
         {words.skip}
       </a>
-      <TopBar overlay={overlay} />
+      <ShellBar overlay={overlay} />
       <aside class="side">
         <Navigation pages={pages} />
       </aside>

@@ -4,9 +4,10 @@ import { language, LANGUAGE_NAMES, LANGUAGES } from '../../i18n/language.ts'
 import { useActions, type Action } from '../../parts/actions/actions.ts'
 import { addressOf } from '../../parts/list/list-query.ts'
 import type { ConsolePage } from './pages.ts'
+import { chooseLanguage, chooseTheme, theme, THEMES } from '../../parts/preferences.ts'
+import { topBarWords } from '../../parts/top-bar-words.ts'
 import { pathOf } from './view.ts'
 import { session } from './platform.ts'
-import { chooseLanguage, chooseTheme, theme, THEMES } from './preferences.ts'
 import { ME, SAVED_VIEWS } from './saved-views.ts'
 import { shellWords } from './shell-words.ts'
 
@@ -18,6 +19,7 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
   const { route } = useLocation()
   useActions(() => {
     const words = shellWords()
+    const { themes, signOut } = topBarWords()
     return [
       ...pages.map((page) => ({
         title: words.goTo(page.title()),
@@ -33,10 +35,10 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
         run: () => chooseLanguage(each),
       })),
       ...THEMES.filter((each) => each !== theme.value).map((each) => ({
-        title: words.useTheme(words.themes[each]),
+        title: words.useTheme(themes[each]),
         run: () => chooseTheme(each),
       })),
-      { title: words.signOut, run: () => session.signOut() },
+      { title: signOut, run: () => session.signOut() },
     ]
   })
 }

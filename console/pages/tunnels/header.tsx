@@ -1,5 +1,5 @@
-import { Brand } from '../../parts/brand.tsx'
-import { Liveness, type LivenessProps } from '../../parts/liveness.tsx'
+import { TopBar } from '../../parts/top-bar.tsx'
+import type { LivenessProps } from '../../parts/liveness.tsx'
 import type { PollNews } from '../../api/poll.ts'
 import type { PageProps } from './page-props.ts'
 import { formatDuration } from '../../parts/format.ts'
@@ -7,29 +7,17 @@ import type { TunnelState } from './tunnel-state.ts'
 
 /** Whether the page is up to date, who is signed in, and the way out. */
 export function Header({ model, session }: PageProps) {
-  const bearer = model.bearer.value
   const news = model.news.value
   return (
-    <header class="header">
-      <div class="header-inner">
-        <Brand title="Tunnels" />
-        <Liveness
-          {...livenessOf(news, model.state.value !== null)}
-          retry={news?.kind === 'waiting' && { label: 'Try now', run: () => session.readNow() }}
-        />
-        <div class="header-end">
-          {bearer?.name && (
-            <span class="bearer" title={bearer.roles.join(', ')}>
-              <span class="visually-hidden">Signed in as </span>
-              {bearer.name}
-            </span>
-          )}
-          <button class="button" type="button" onClick={() => session.signOut()}>
-            Sign out
-          </button>
-        </div>
-      </div>
-    </header>
+    <TopBar
+      title="Tunnels"
+      liveness={{
+        ...livenessOf(news, model.state.value !== null),
+        retry: news?.kind === 'waiting' && { label: 'Try now', run: () => session.readNow() },
+      }}
+      bearer={model.bearer.value}
+      onSignOut={() => session.signOut()}
+    />
   )
 }
 

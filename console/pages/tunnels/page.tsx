@@ -1,6 +1,7 @@
 import { useSignalEffect } from '@preact/signals'
 import { SignInForm } from '../../parts/sign-in-form.tsx'
 import { formatSome } from '../../parts/format.ts'
+import { EmptyState, Loading } from '../../parts/states.tsx'
 import { Empty } from './empty.tsx'
 import { Forbidden } from './forbidden.tsx'
 import { Header } from './header.tsx'
@@ -29,7 +30,7 @@ export function TunnelsPage({ model, session }: PageProps) {
   return (
     <>
       <Header model={model} session={session} />
-      <main class="page">
+      <main class="content">
         <Content model={model} session={session} />
       </main>
     </>
@@ -41,13 +42,13 @@ function Content({ model, session }: PageProps) {
   if (news?.kind === 'refused') return <Forbidden model={model} session={session} />
   const state = model.state.value
   if (!state) {
-    return <p class="first-load muted">{news?.kind === 'waiting' ? news.reason : 'Asking the gateway …'}</p>
+    return news?.kind === 'waiting' ? <EmptyState icon="broken" title={news.reason} /> : <Loading />
   }
   const isEmpty = state.total === 0
   return (
     <>
       {state.isPrimaryMissing && (
-        <p class="primary-note" role="status">
+        <p class="notes" role="status">
           The primary does not answer. Only the sessions of this standby are shown.
         </p>
       )}

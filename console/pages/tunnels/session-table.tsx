@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { formatDuration, formatRtt, formatSome, formatTime, formatWhen } from '../../parts/format.ts'
+import { Icon } from '../../parts/icon.tsx'
 import { Table, type TableHead } from '../../parts/list/table.tsx'
+import { EmptyState } from '../../parts/states.tsx'
 import { sessionKey } from './graph.ts'
 import { explainHealth, type JudgedSession } from './health.ts'
 import { HealthMark } from './health-mark.tsx'
@@ -65,15 +67,13 @@ function SelectionChip({ model }: { readonly model: TunnelsModel }) {
   if (!selection) return null
   return (
     <button
-      class="chip selection-chip"
+      class="button selection-chip"
       type="button"
       aria-label={`Show all again, not only ${selection.label}`}
       onClick={() => (model.selected.value = null)}
     >
       <span class="selection-name">{selection.label}</span>
-      <svg viewBox="0 0 12 12" width="10" height="10" aria-hidden="true">
-        <path class="cross" d="M2 2L10 10M10 2L2 10" />
-      </svg>
+      <Icon name="close" />
     </button>
   )
 }
@@ -148,8 +148,7 @@ function Row({ session, model }: { readonly session: JudgedSession; readonly mod
 
 function NothingFound({ model }: { readonly model: TunnelsModel }) {
   return (
-    <div class="nothing">
-      <p class="muted">No session matches what you look for.</p>
+    <EmptyState icon="search" title="No session matches what you look for.">
       <button
         class="button"
         type="button"
@@ -161,6 +160,6 @@ function NothingFound({ model }: { readonly model: TunnelsModel }) {
       >
         Show all
       </button>
-    </div>
+    </EmptyState>
   )
 }

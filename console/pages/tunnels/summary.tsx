@@ -1,6 +1,8 @@
 import { formatCount, formatRtt, formatShare } from '../../parts/format.ts'
+import { poolTone } from '../../parts/pool-tone.ts'
+import { Stats, type Stat } from '../../parts/stats.tsx'
 import { medianRtt, type JudgedSession } from './health.ts'
-import type { Pool, TunnelState } from './tunnel-state.ts'
+import type { Gateway, Pool, TunnelState } from './tunnel-state.ts'
 
 export interface SummaryProps {
   readonly state: TunnelState
@@ -10,82 +12,66 @@ export interface SummaryProps {
 /** The totals, and how full the pool is. */
 export function Summary({ state, sessions }: SummaryProps) {
   const users = new Set(sessions.map(({ user }) => user.id)).size
-  const away = state.gateways.filter(({ isAlive }) => !isAlive).length
   const isCut = state.total > sessions.length
   return (
-    <section class="summary" aria-label="Totals">
-      <dl class="figures card">
-        <Figure
-          name="Sessions"
-          value={formatCount(state.total)}
-          note={isCut ? `${formatCount(sessions.length)} shown` : 'open now'}
-        />
-        <Figure name="Users" value={formatCount(users)} note={isCut ? 'among those shown' : 'connected'} />
-        <Figure
-          name="Gateways"
-          value={formatCount(state.gateways.length - away)}
-          note={away > 0 ? `⚠ ${away} away` : 'all up'}
-          isWarning={away > 0}
-        />
-        <Figure name="Round trip" value={formatRtt(medianRtt(sessions))} note="median" />
-      </dl>
-      <PoolUse pool={state.pool} />
-    </section>
+    <Stats
+      label="Totals"
+      stats={[
+        {
+          name: 'Sessions',
+          value: formatCount(state.total),
+          note: isCut ? `${formatCount(sessions.length)} shown` : 'open now',
+        },
+        { name: 'Users', value: formatCount(users), note: isCut ? 'among those shown' : 'connected' },
+        gatewayStat(state.gateways),
+        { name: 'Round trip', value: formatRtt(medianRtt(sessions)), note: 'median' },
+        poolStat(state.pool),
+      ]}
+    />
   )
 }
 
-interface FigureProps {
-  readonly name: string
-  readonly value: string
-  readonly note: string
-  readonly isWarning?: boolean
+function gatewayStat(gateways: readonly Gateway[]): Stat {
+  const away = gateways.filter(({ isAlive }) => !isAlive).length
+  return {
+    name: 'Gateways',
+    value: formatCount(gateways.length - away),
+    status: away > 0 ? { tone: 'warning', label: `${away} away` } : { tone: 'good', label: 'all up' },
+  }
 }
 
-function Figure({ name, value, note, isWarning = false }: FigureProps) {
-  return (
-    <div class="figure">
-      <dt class="figure-name">{name}</dt>
-      <dd class="figure-value">{value}</dd>
-      <dd class={isWarning ? 'figure-note warning' : 'figure-note'}>{note}</dd>
-    </div>
-  )
+const POOL_WARNINGS = { warning: 'filling up', danger: 'nearly exhausted' }
+
+function poolStat(pool: Pool): Stat {
+  const tone = poolTone(pool)
+  return {
+    name: `Address pool ${pool.cidr}`,
+    value: `${formatShare(pool.used, pool.size)} used`,
+    ...(tone !== 'good' && { status: { tone, label: POOL_WARNINGS[tone] } }),
+    note: <PoolUse pool={pool} />,
+  }
 }
 
-// The alerts of the pool: at 80 % and 95 % used.
-const NEARLY_FULL = 0.8
-const ALMOST_EMPTY = 0.95
-
-function PoolUse({ pool }: { readonly pool: Pool }) {
-  const { cidr, size, used, cooling, free } = pool
-  const share = size > 0 ? used / size : 0
-  const warning = share >= ALMOST_EMPTY ? '⚠ nearly exhausted' : share >= NEARLY_FULL ? '⚠ filling up' : ''
+function PoolUse({ pool: { size, used, cooling, free } }: { readonly pool: Pool }) {
   const words = `${formatCount(used)} of ${formatCount(size)} addresses in use, ${formatCount(cooling)} cooling down, ${formatCount(free)} free`
   return (
-    <div class={share >= NEARLY_FULL ? 'pool card pool-tight' : 'pool card'}>
-      <div class="pool-head">
-        <h2 class="figure-name">Address pool</h2>
-        <span class="mono muted">{cidr}</span>
-        <span class="pool-share">
-          {warning && <span class="warning">{warning} </span>}
-          {formatShare(used, size)} used
-        </span>
-      </div>
+    <>
       <svg class="pool-bar" role="img" aria-label={words} width="100%" height="10">
         <rect class="pool-free" width="100%" height="10" rx="5" />
         <PoolParts used={used} cooling={cooling} size={size} />
       </svg>
-      <ul class="pool-legend" aria-hidden="true">
-        <li>
+      <span class="pool-legend" aria-hidden="true">
+        <span>
           <i class="swatch swatch-used" /> {formatCount(used)} used
-        </li>
-        <li>
+        </span>
+        <span>
           <i class="swatch swatch-cooling" /> {formatCount(cooling)} cooling down
-        </li>
-        <li>
+        </span>
+        <span>
           <i class="swatch swatch-free" /> {formatCount(free)} free
-        </li>
-      </ul>
-    </div>
+        </span>
+      </span>
+    </>
   )
 }
 

@@ -1,4 +1,5 @@
 import { formatCount } from '../../parts/format.ts'
+import { Icon } from '../../parts/icon.tsx'
 import { countByHealth, HEALTHS, HEALTH_WORDS } from './health.ts'
 import { HealthMark } from './health-mark.tsx'
 import type { TunnelsModel } from './model.ts'
@@ -9,14 +10,12 @@ export function Toolbar({ model }: { readonly model: TunnelsModel }) {
   const { words, healths, sessions } = model
   const counts = countByHealth(sessions.value)
   return (
-    <search class="toolbar">
-      <label class="find">
+    <search class="filters">
+      <label class="find-box">
         <span class="visually-hidden">Find sessions</span>
-        <svg class="find-icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-          <circle cx="7" cy="7" r="4.5" />
-          <path d="M10.5 10.5L14 14" />
-        </svg>
+        <Icon name="search" />
         <input
+          class="input"
           type="search"
           placeholder="User, device, address, gateway"
           spellcheck={false}
@@ -25,10 +24,10 @@ export function Toolbar({ model }: { readonly model: TunnelsModel }) {
           onInput={(event) => (words.value = event.currentTarget.value)}
         />
       </label>
-      <div class="chips" role="group" aria-label="Show only">
+      <div class="actions" role="group" aria-label="Show only">
         {HEALTHS.map((health) => (
           <button
-            class="chip"
+            class="button"
             type="button"
             key={health}
             aria-pressed={healths.value.has(health)}
@@ -37,7 +36,7 @@ export function Toolbar({ model }: { readonly model: TunnelsModel }) {
           >
             <HealthMark health={health} />
             {HEALTH_WORDS[health].label}
-            <span class="chip-count">{formatCount(counts[health])}</span>
+            <span class="muted">{formatCount(counts[health])}</span>
           </button>
         ))}
       </div>

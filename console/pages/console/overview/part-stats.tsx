@@ -1,9 +1,9 @@
 import { localDays, localDistance, localNumber, localTime } from '../../../i18n/local.ts'
 import { formatShare } from '../../../parts/format.ts'
+import { poolTone } from '../../../parts/pool-tone.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import type { Stat } from '../../../parts/stats.tsx'
 import { pathOf } from '../view.ts'
-import { poolTone } from '../vpn-sessions/model.ts'
 import { PART_TONES, totalOf, type Overview, type PartName } from './model.ts'
 import { overviewWords } from './words.ts'
 

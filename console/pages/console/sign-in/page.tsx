@@ -1,9 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { signIn } from '../../../api/sign-in.ts'
-import { language, LANGUAGE_NAMES, LANGUAGES } from '../../../i18n/language.ts'
 import { SignInForm } from '../../../parts/sign-in-form.tsx'
 import { session } from '../platform.ts'
-import { chooseLanguage } from '../preferences.ts'
 import { hasProvider, providerAddress, ticketFailure } from '../provider.ts'
 import { signInPageWords } from './words.ts'
 
@@ -26,19 +24,6 @@ export function SignInPage() {
           {words.withProvider}
         </a>
       )}
-      <div class="language-choice" role="group" aria-label={words.language}>
-        {LANGUAGES.map((each) => (
-          <button
-            key={each}
-            class="button button-quiet"
-            type="button"
-            aria-pressed={language.value === each}
-            onClick={() => chooseLanguage(each)}
-          >
-            {LANGUAGE_NAMES[each]}
-          </button>
-        ))}
-      </div>
     </SignInForm>
   )
 }

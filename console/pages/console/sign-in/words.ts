@@ -8,7 +8,6 @@ export const signInPageWords = defineWords({
     refused:
       'Your session has ended: the platform does not accept its token any more. Sign in again to go on here.',
     ticketRefused: 'This sign-in took too long or was used before. Sign in again.',
-    language: 'Language',
   },
   zh: {
     title: '控制台',
@@ -16,6 +15,5 @@ export const signInPageWords = defineWords({
     withProvider: '使用组织账户登录',
     refused: '您的会话已结束：平台不再接受此令牌。请重新登录以继续。',
     ticketRefused: '本次登录已超时或已被使用，请重新登录。',
-    language: '语言',
   },
 })

@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pictureAddress, poolTone } from './model.ts'
-
-const pool = (used: number) => ({ cidr: '', size: 100, used, cooling: 0, free: 100 - used })
-
-test('the pool is judged by the share of addresses in use', () => {
-  assert.equal(poolTone(pool(79)), 'good')
-  assert.equal(poolTone(pool(80)), 'warning')
-  assert.equal(poolTone(pool(95)), 'danger')
-  assert.equal(poolTone({ ...pool(0), size: 0 }), 'danger')
-})
+import { pictureAddress } from './model.ts'
 
 const CONSOLE = new URL('http://shop.example:9600/console/')
 const SECURE_CONSOLE = new URL('https://shop.example/console/')

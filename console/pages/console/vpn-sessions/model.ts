@@ -20,17 +20,6 @@ export function sessionStateOf({ closed_at }: VpnSession): SessionState {
   return closed_at === null ? 'open' : 'closed'
 }
 
-// The platform raises its alerts of the pool at these shares.
-const TIGHT = 0.8
-const NEARLY_FULL = 0.95
-
-/** How the use of the address pool is judged. */
-export function poolTone({ size, used }: VpnPool): Tone {
-  const share = size === 0 ? 1 : used / size
-  if (share >= NEARLY_FULL) return 'danger'
-  return share >= TIGHT ? 'warning' : 'good'
-}
-
 // These addresses name no host that a browser can open.
 const EVERY_ADDRESS = /^(0\.0\.0\.0|\[::\]):/
 const SCHEME = /^https?:\/\//

@@ -1,9 +1,10 @@
 import { localNumber } from '../../../i18n/local.ts'
 import { formatShare } from '../../../parts/format.ts'
+import { poolTone } from '../../../parts/pool-tone.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Stats, type Stat } from '../../../parts/stats.tsx'
-import { pictureAddress, poolTone, type VpnPool } from './model.ts'
+import { pictureAddress, type VpnPool } from './model.ts'
 import { vpnGateways, vpnPool } from './source.ts'
 import { vpnSessionWords } from './words.ts'
 

@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals'
-import { language, LANGUAGES, LOCALES, preferredLanguage } from '../../i18n/language.ts'
+import { language, LANGUAGES, LOCALES, preferredLanguage } from '../i18n/language.ts'
 
 export const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]

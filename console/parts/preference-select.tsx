@@ -1,5 +1,5 @@
-import { Icon } from '../../parts/icon.tsx'
-import type { IconName } from '../../parts/icons.ts'
+import { Icon } from './icon.tsx'
+import type { IconName } from './icons.ts'
 
 export interface PreferenceSelectProps<Value extends string> {
   readonly icon: IconName

@@ -1,0 +1,66 @@
+import type { ComponentChildren } from 'preact'
+import type { Bearer } from '../api/token.ts'
+import { language, LANGUAGE_NAMES, LANGUAGES } from '../i18n/language.ts'
+import { Brand, type BrandProps } from './brand.tsx'
+import { Icon } from './icon.tsx'
+import type { IconName } from './icons.ts'
+import { Liveness, type LivenessProps } from './liveness.tsx'
+import { PreferenceSelect } from './preference-select.tsx'
+import { chooseLanguage, chooseTheme, theme, THEMES, type Theme } from './preferences.ts'
+import { topBarWords } from './top-bar-words.ts'
+
+export interface TopBarProps extends BrandProps {
+  readonly liveness: LivenessProps
+  readonly bearer: Bearer | null
+  readonly onSignOut: () => void
+  /** Before the name of the page. */
+  readonly start?: ComponentChildren
+  /** Behind the liveness. */
+  readonly children?: ComponentChildren
+}
+
+const THEME_ICONS: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' }
+
+/** Whether the page is up to date, the preferences of the user and the way out. */
+export function TopBar({ liveness, bearer, onSignOut, start, children, ...brand }: TopBarProps) {
+  const words = topBarWords()
+  return (
+    <header class="top-bar">
+      {start}
+      <Brand {...brand} />
+      <Liveness {...liveness} />
+      {children}
+      <div class="top-bar-end">
+        <PreferenceSelect
+          icon="language"
+          label={words.language}
+          value={language.value}
+          choices={LANGUAGES.map((each) => [each, LANGUAGE_NAMES[each]])}
+          onChange={chooseLanguage}
+        />
+        <PreferenceSelect
+          icon={THEME_ICONS[theme.value]}
+          label={words.theme}
+          value={theme.value}
+          choices={THEMES.map((each) => [each, words.themes[each]])}
+          onChange={chooseTheme}
+        />
+        {bearer?.name && (
+          <span class="bearer" title={bearer.roles.join(', ')}>
+            <span class="visually-hidden">{words.signedInAs} </span>
+            <bdi>{bearer.name}</bdi>
+          </span>
+        )}
+        <button
+          class="button button-icon"
+          type="button"
+          aria-label={words.signOut}
+          title={words.signOut}
+          onClick={onSignOut}
+        >
+          <Icon name="signOut" />
+        </button>
+      </div>
+    </header>
+  )
+}
