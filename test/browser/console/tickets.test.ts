@@ -99,6 +99,20 @@ test('a conflict shows both versions, and the change can be applied anyway', asy
   await drawer(page, 'Two people at once').getByText('Critical').first().waitFor()
 })
 
+test('Escape closes a dialog and keeps the ticket, and keeps a comment that is being written', async (t) => {
+  const id = await createTicket('Do not lose me')
+  const page = await world.open(t, `tickets/${id}`)
+  const shown = drawer(page, 'Do not lose me')
+  await shown.getByRole('button', { name: 'Edit' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await shown.getByLabel('Comment').fill('half of a sentence')
+  await page.keyboard.press('Escape')
+  assert.equal(await shown.getByLabel('Comment').inputValue(), 'half of a sentence')
+  await page.keyboard.press('Escape')
+  await shown.waitFor({ state: 'detached' })
+})
+
 test('a role sees only what it may do', async (t) => {
   const id = await createTicket('Only to read')
   const page = await world.open(t, `tickets/${id}`, { role: 'auditor' })
