@@ -13,19 +13,10 @@ export interface DrawerProps {
 /** One object beside its list, and in front of it where the window is narrow. It takes the focus when it opens. */
 export function Drawer({ title, onClose, children }: DrawerProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // Also when the button that had the focus is gone.
   useActions(() => [{ title: partWords().close, keys: 'Escape', isKeyOnly: true, run: onClose }])
   useEffect(() => heading.current?.focus({ preventScroll: true }), [title])
   return (
-    <section
-      class="drawer card"
-      aria-labelledby="drawer-title"
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return
-        event.preventDefault()
-        onClose()
-      }}
-    >
+    <section class="drawer card" aria-labelledby="drawer-title">
       <header class="drawer-head">
         <h2 id="drawer-title" class="drawer-title" tabIndex={-1} ref={heading}>
           <bdi>{title}</bdi>

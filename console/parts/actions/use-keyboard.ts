@@ -2,7 +2,10 @@ import { useEffect } from 'preact/hooks'
 import { availableActions } from './actions.ts'
 import { KeySequence } from './key-sequence.ts'
 
-/** Runs the actions by their keys; once in a page. Keys that a field or a dialog needs are left to it. */
+/**
+ * Runs the actions by their keys; once in a page. Keys that a field or a dialog needs are left to it; Escape
+ * leaves a field, so that the next keys are those of the page.
+ */
 export function useKeyboard(): void {
   useEffect(() => {
     const sequence = new KeySequence()
@@ -15,7 +18,10 @@ export function useKeyboard(): void {
       )
         return
       const key = event.ctrlKey || event.metaKey ? `Ctrl-${event.key}` : event.key
-      if (!key.startsWith('Ctrl-') && isTyping(event.target)) return
+      if (!key.startsWith('Ctrl-') && isTyping(event.target)) {
+        if (key === 'Escape') event.target.blur()
+        return
+      }
       const actions = availableActions()
       const keys = sequence.press(
         key,
@@ -31,6 +37,6 @@ export function useKeyboard(): void {
   }, [])
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')
 }

@@ -146,6 +146,9 @@ test('the keyboard is enough', async (t) => {
   await page.keyboard.press('Escape')
   await page.keyboard.press('/')
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'text')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('j')
+  assert.equal(await focused(), 'keys-1')
 })
 
 test('hostile text is shown as text', async (t) => {

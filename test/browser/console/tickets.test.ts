@@ -30,7 +30,7 @@ test('a ticket is created, taken, commented on and edited', async (t) => {
   const dialog = page.getByRole('dialog', { name: 'New ticket' })
   await dialog.getByRole('button', { name: 'Create the ticket' }).click()
   await dialog.getByText('This field is required.').first().waitFor()
-  await dialog.getByLabel('Ticket').fill('Printer is out of paper')
+  await dialog.getByLabel('Title').fill('Printer is out of paper')
   await dialog.getByLabel('Level').selectOption('Low')
   await dialog.getByRole('button', { name: 'Create the ticket' }).click()
   const shown = drawer(page, 'Printer is out of paper')
@@ -40,6 +40,7 @@ test('a ticket is created, taken, commented on and edited', async (t) => {
   await shown.getByLabel('Comment').fill('Ordered paper')
   await shown.getByRole('button', { name: 'Comment' }).click()
   await shown.getByRole('list', { name: 'Comments' }).getByText('Ordered paper').waitFor()
+  await shown.getByRole('list', { name: 'History' }).getByText('Created', { exact: true }).waitFor()
   await shown.getByRole('list', { name: 'History' }).getByText('Status: Open → In progress').waitFor()
   await assertLooks(page, 'tickets-drawer')
 })
@@ -92,11 +93,26 @@ test('a conflict shows both versions, and the change can be applied anyway', asy
   await drawer(page, 'Two people at once').getByRole('button', { name: 'Edit' }).click()
   const dialog = page.getByRole('dialog', { name: 'Edit' })
   await dialog.getByLabel('Level').selectOption('Critical')
-  await dialog.getByRole('button', { name: 'Edit' }).click()
+  await dialog.getByRole('button', { name: 'Save' }).click()
   const conflict = page.getByRole('alertdialog', { name: 'Changed in the meantime' })
   await conflict.getByRole('cell', { name: 'Low' }).waitFor()
   await conflict.getByRole('button', { name: 'Apply my change anyway' }).click()
   await drawer(page, 'Two people at once').getByText('Critical').first().waitFor()
+})
+
+test('Escape closes a dialog and keeps the ticket, and keeps a comment that is being written', async (t) => {
+  const id = await createTicket('Do not lose me')
+  const page = await world.open(t, `tickets/${id}`)
+  const shown = drawer(page, 'Do not lose me')
+  await shown.getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('dialog', { name: 'Edit' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await shown.getByLabel('Comment').fill('half of a sentence')
+  await page.keyboard.press('Escape')
+  assert.equal(await shown.getByLabel('Comment').inputValue(), 'half of a sentence')
+  await page.keyboard.press('Escape')
+  await shown.waitFor({ state: 'detached' })
 })
 
 test('a role sees only what it may do', async (t) => {
@@ -121,6 +137,40 @@ test('administrators see the names of users, the other roles their ids', async (
     await page.getByLabel('Assignee').selectOption(role === 'admin' ? label : 'Me')
     await page.getByText('No ticket matches the filters.').waitFor()
   }
+})
+
+test('an administrator assigns a ticket to another user, and to nobody', async (t) => {
+  const body = { name: 'carla', password: PASSWORD, roles: ['devops'] }
+  await world.platform.call('POST', '/users', { body })
+  const id = await createTicket('Somebody else knows this')
+  const page = await world.open(t, `tickets/${id}`)
+  const shown = drawer(page, 'Somebody else knows this')
+  const assign = async (name: string) => {
+    await shown.getByRole('button', { name: 'Edit' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Edit' })
+    await dialog.getByLabel('Assignee').selectOption(name)
+    await assertLooks(page, `tickets-assign-${name}`)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  }
+  await assign('carla')
+  await shown.getByRole('list', { name: 'History' }).getByText('Assignee: Nobody → carla').waitFor()
+  await page.keyboard.press('Escape')
+  const row = page.getByRole('row', { name: /Somebody else knows this/ })
+  await row.getByText('carla').waitFor()
+  await row.getByRole('link').click()
+  await assign('Not set')
+  await shown.getByRole('list', { name: 'History' }).getByText('Assignee: carla → Nobody').waitFor()
+})
+
+test('another role assigns a ticket to itself in the dialog', async (t) => {
+  const id = await createTicket('Mine from now on')
+  const page = await world.open(t, `tickets/${id}`, { role: 'devops', language: 'zh' })
+  await page.getByRole('button', { name: '编辑' }).click()
+  const dialog = page.getByRole('dialog', { name: '编辑' })
+  await dialog.getByLabel('负责人').selectOption('我')
+  await dialog.getByRole('button', { name: '保存' }).click()
+  await page.getByRole('button', { name: '取消分配' }).waitFor()
 })
 
 test('hostile text in every field is shown as text', async (t) => {

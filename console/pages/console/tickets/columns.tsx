@@ -1,6 +1,7 @@
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { valueLabel } from './labels.ts'
 import { LEVEL_TONES, TICKET_TONES, type Ticket } from './model.ts'
 import type { ticketWords } from './words.ts'
 
@@ -18,6 +19,12 @@ export function ticketColumns(words: ReturnType<typeof ticketWords>): readonly T
       title: fields.status,
       isWideOnly: true,
       cell: ({ status }) => <StatusBadge tone={TICKET_TONES[status]} label={statuses[status]} />,
+    },
+    {
+      key: 'assignee',
+      title: fields.assignee,
+      isWideOnly: true,
+      cell: ({ assignee }) => <bdi>{valueLabel('assignee', assignee)}</bdi>,
     },
     {
       key: 'comment_count',

@@ -66,8 +66,10 @@ function historyEntry({ at, actor, changes }: TicketChange, index: number) {
 
 type Changes = Readonly<Record<string, readonly (string | null)[]>>
 
+/** A new ticket has no status before; its values are those that the ticket shows or that a later entry changes. */
 function changeLines(changes: Changes): string[] {
-  const { change } = ticketWords()
+  const { change, firstEntry } = ticketWords()
+  if (changes['status']?.[0] === null) return [firstEntry]
   return Object.entries(changes).map(([field, [from = null, to = null]]) =>
     change(fieldLabel(field), valueLabel(field, from), valueLabel(field, to)),
   )

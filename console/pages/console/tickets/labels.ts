@@ -1,4 +1,5 @@
 import type { ConflictField } from '../../../parts/conflict.tsx'
+import { session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import type { TicketDetails, TicketEdit } from './model.ts'
 import { ticketWords } from './words.ts'
@@ -7,6 +8,11 @@ import { ticketWords } from './words.ts'
 export function levelLabel(level: string): string {
   const { levels } = ticketWords()
   return level in levels ? levels[level as keyof typeof levels] : level
+}
+
+/** The words for an assignee to choose. */
+export function assigneeLabel(id: string): string {
+  return id === session.bearer.value?.id ? ticketWords().me : userLabel(id)
 }
 
 /** The words for the value of a field in the history of a ticket. */

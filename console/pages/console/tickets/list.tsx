@@ -1,8 +1,7 @@
 import { ListView } from '../../../parts/list/list-view.tsx'
-import { session } from '../platform.ts'
 import { ticketColumns } from './columns.tsx'
 import { TicketDrawer } from './drawer.tsx'
-import { valueLabel } from './labels.ts'
+import { assigneeLabel, valueLabel } from './labels.ts'
 import { ticketList } from './source.ts'
 import { ticketWords } from './words.ts'
 
@@ -19,9 +18,7 @@ export function TicketList({ path, id }: TicketListProps) {
       path={path}
       source={ticketList}
       words={words}
-      labelOf={(name, value) =>
-        name === 'assignee' && value === session.bearer.value?.id ? words.me : valueLabel(name, value)
-      }
+      labelOf={(name, value) => (name === 'assignee' ? assigneeLabel(value) : valueLabel(name, value))}
       columns={ticketColumns(words)}
       icon="tickets"
       id={id}

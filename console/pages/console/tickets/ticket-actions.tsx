@@ -1,11 +1,14 @@
 import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
+import type { ApiFailure } from '../../../api/operations.ts'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
+import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange, type Change } from '../../../parts/resource/use-change.tsx'
 import { call, session } from '../platform.ts'
-import { comparedFields, levelLabel } from './labels.ts'
+import { userChoices } from '../user-names.ts'
+import { assigneeLabel, comparedFields, levelLabel } from './labels.ts'
 import { TICKET_MOVES, TICKET_TONES, type TicketDetails, type TicketEdit } from './model.ts'
 import { ticketWords } from './words.ts'
 
@@ -35,13 +38,8 @@ export function TicketActions({ ticket, model }: TicketActionsProps) {
       actions={session.may('editTicket') ? actions : []}
     >
       {isEditing.value && (
-        <FormDialog
-          title={words.edit}
-          schema={BODIES.editTicket}
-          labels={{ title: words.fields.title, level: words.fields.level }}
-          labelOf={(_, value) => levelLabel(value)}
-          initial={{ title: ticket.title, level: ticket.level }}
-          action={words.edit}
+        <EditDialog
+          ticket={ticket}
           send={async (body) => {
             const failure = await apply(changeOf(ticket.id, body))
             if (!failure) isEditing.value = false
@@ -53,6 +51,37 @@ export function TicketActions({ ticket, model }: TicketActionsProps) {
       {conflict}
     </ObjectActions>
   )
+}
+
+interface EditDialogProps {
+  readonly ticket: TicketDetails
+  readonly send: (body: TicketEdit) => Promise<ApiFailure | null>
+  readonly onClose: () => void
+}
+
+/** The title, the level and the assignee. An empty assignee is nobody, which the API calls null. */
+function EditDialog({ ticket, send, onClose }: EditDialogProps) {
+  const { edit, save, fields } = ticketWords()
+  const { title, level, assignee } = ticket
+  return (
+    <FormDialog
+      title={edit}
+      schema={editSchema(assignee)}
+      labels={{ title: fields.title, level: fields.level, assignee: fields.assignee }}
+      labelOf={(field, value) => (field === 'assignee' ? assigneeLabel(value) : levelLabel(value))}
+      initial={{ title, level, assignee: assignee ?? '' }}
+      action={save}
+      send={(body) => send({ assignee: null, ...body })}
+      onClose={onClose}
+    />
+  )
+}
+
+/** The schema of the API with the users to choose from; the present assignee stays possible. */
+function editSchema(assignee: string | null): FormSchema {
+  const { properties } = BODIES.editTicket
+  const users = new Set([...userChoices(), ...(assignee === null ? [] : [assignee])])
+  return { properties: { ...properties, assignee: { enum: [...users] } } }
 }
 
 function changeOf(id: string, body: TicketEdit): Change<TicketDetails> {
