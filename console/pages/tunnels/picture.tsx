@@ -9,6 +9,7 @@ import { relatives, stepFor } from './navigation.ts'
 import { Edges } from './picture-edges.tsx'
 import { TreeItem, type TreeItemActions } from './tree-item.tsx'
 import { usePresence } from './use-presence.ts'
+import { tunnelWords } from './words.ts'
 
 // As many as a phone shows on two screens, and a desk on one.
 const MOST_USERS = { narrow: 24, wide: 120 }
@@ -74,7 +75,7 @@ function Drawing({ layout, model, isQuiet, showMore }: DrawingProps) {
         ref={svg}
         class="drawing"
         role="tree"
-        aria-label="Gateways, their users and virtual addresses"
+        aria-label={tunnelWords().tree}
         width={layout.frame.width}
         height={layout.height}
         onPointerLeave={() => actions.point(null)}
