@@ -1,4 +1,5 @@
 import { useSignalEffect } from '@preact/signals'
+import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
 import { SignInForm } from '../../parts/sign-in-form.tsx'
 import { EmptyState, Loading } from '../../parts/states.tsx'
 import { Empty } from './empty.tsx'
@@ -13,6 +14,7 @@ import { tunnelWords } from './words.ts'
 
 export function TunnelsPage({ model, session }: PageProps) {
   const words = tunnelWords()
+  useKeyboard()
   useSignalEffect(() => {
     const { title, titleOf } = tunnelWords()
     const state = model.state.value

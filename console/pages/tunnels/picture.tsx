@@ -1,5 +1,6 @@
 import { useComputed, useSignal, type Signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useActions } from '../../parts/actions/actions.ts'
 import { Details } from './details.tsx'
 import { sessionKey, type GatewayNode } from './graph.ts'
 import { layoutGraph } from './layout.ts'
@@ -23,6 +24,11 @@ export function Picture({ model }: { readonly model: TunnelsModel }) {
   /** Whether details are put away until the next thing is pointed at. */
   const isQuiet = useSignal(false)
   useWidth(place, width)
+  const clear = () => {
+    isQuiet.value = true
+    model.selected.value = null
+  }
+  useActions(() => [{ title: tunnelWords().showAll, keys: 'Escape', isKeyOnly: true, run: clear }])
 
   const layout = useComputed(() => {
     const mostUsers = moreUsers.value + (width.value < NARROW_BELOW ? MOST_USERS.narrow : MOST_USERS.wide)
@@ -125,10 +131,7 @@ function createActions({ layout, model, isQuiet, showMore, svg, tabStop }: Actio
     if (step === 'none') return
     event.preventDefault()
     if (step === 'select') select(node)
-    else if (step === 'clear') {
-      isQuiet.value = true
-      model.selected.value = null
-    } else focusNode(svg.current, step.go)
+    else focusNode(svg.current, step.go)
   }
   return { point, focus, select, onKeyDown }
 }

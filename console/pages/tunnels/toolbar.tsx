@@ -1,5 +1,7 @@
 import { localNumber } from '../../i18n/local.ts'
+import { useActions } from '../../parts/actions/actions.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { focusFindBox } from '../../parts/list/find-box.tsx'
 import { countByHealth, HEALTHS } from './health.ts'
 import { HealthMark } from './health-mark.tsx'
 import type { TunnelsModel } from './model.ts'
@@ -10,6 +12,7 @@ import { tunnelWords } from './words.ts'
 export function Toolbar({ model }: { readonly model: TunnelsModel }) {
   const { find, findHint, showOnly, healths: healthWords } = tunnelWords()
   const { words, healths, sessions } = model
+  useActions(() => [{ title: find, keys: '/', run: focusFindBox }])
   const counts = countByHealth(sessions.value)
   return (
     <search class="filters">
