@@ -9,7 +9,7 @@ export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English
 /** The tags for `lang` and `Intl` (BCP 47). */
 export const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', zh: 'zh-CN' }
 
-/** English until the page sets another one: only the console is translated. */
+/** English until the page sets another one: the page of the API is not translated. */
 export const language = signal<Language>('en')
 
 /**

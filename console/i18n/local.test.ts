@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { language } from './language.ts'
-import { localDays, localDistance } from './local.ts'
+import { localDays, localDistance, localWhen } from './local.ts'
 
 afterEach(() => {
   language.value = 'en'
@@ -32,4 +32,13 @@ test('a distance is in its largest unit, and in years from two years on', () => 
     ['2016-01-31T02:00:00Z', '10 years ago'],
   ] as const
   for (const [time, text] of distances) assert.equal(localDistance(time, now), text)
+})
+
+test('a time long ago is shown with its date, in both languages', () => {
+  const now = Date.parse('2026-01-31T20:00:00Z')
+  const hourMs = 3_600_000
+  assert.match(localWhen(now - hourMs, now), /^\d\d:\d\d$/)
+  assert.match(localWhen(now - 48 * hourMs, now), /^(28|29|30) Jan$/)
+  language.value = 'zh'
+  assert.match(localWhen(now - 48 * hourMs, now), /^1月(28|29|30)日$/)
 })

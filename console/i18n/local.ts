@@ -43,9 +43,20 @@ export function localSize(bytes: number | null): string {
   return SIZES[power]?.().format(bytes / 1_000 ** power) ?? '–'
 }
 
-/** A time of the API in the time zone of the reader; a dash for null. */
-export function localTime(time: string | null): string {
-  return time === null ? '–' : times().format(Date.parse(time))
+/** A time of the API, or in epoch milliseconds, in the time zone of the reader; a dash for null. */
+export function localTime(time: string | number | null): string {
+  return time === null ? '–' : times().format(new Date(time))
+}
+
+const clocks = perLanguage(
+  (locale) => new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' }),
+)
+const days = perLanguage((locale) => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' }))
+const RECENT_MS = 18 * 3_600_000
+
+/** `02:00` within the last 18 hours of `now`, earlier `29 Jan`; epoch milliseconds. */
+export function localWhen(ms: number, now: number): string {
+  return (now - ms < RECENT_MS ? clocks : days)().format(ms)
 }
 
 const DAY_MS = 86_400_000

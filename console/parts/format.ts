@@ -1,18 +1,14 @@
+import { defineWords } from '../i18n/language.ts'
+import { localNumber } from '../i18n/local.ts'
+
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-const numbers = new Intl.NumberFormat('en')
-
-/** `1,234`. */
-export function formatCount(count: number): string {
-  return numbers.format(count)
-}
-
-/** `1 session`, `2 sessions`. */
+/** In English: `1 session`, `2 sessions`. */
 export function formatSome(count: number, one: string): string {
-  return `${formatCount(count)} ${count === 1 ? one : `${one}s`}`
+  return `${localNumber(count)} ${count === 1 ? one : `${one}s`}`
 }
 
 /** `12 ms`, `1.2 s`; a dash when it is not known. */
@@ -22,12 +18,18 @@ export function formatRtt(ms: number | null): string {
   return Math.round(ms) < SECOND ? `${Math.round(ms)} ms` : `${(ms / SECOND).toFixed(1)} s`
 }
 
+const unitWords = defineWords({
+  en: { second: 's', minute: 'min', hour: 'h', day: 'd' },
+  zh: { second: '秒', minute: '分钟', hour: '小时', day: '天' },
+})
+
 /** The two largest units: `4 s`, `3 min`, `2 h 5 min`, `3 d 4 h`. A negative one, from clocks that differ, is `0 s`. */
 export function formatDuration(ms: number): string {
-  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`
-  if (ms < DAY) return twoUnits(ms, HOUR, 'h', MINUTE, 'min')
-  return twoUnits(ms, DAY, 'd', HOUR, 'h')
+  const { second, minute, hour, day } = unitWords()
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} ${second}`
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} ${minute}`
+  if (ms < DAY) return twoUnits(ms, HOUR, hour, MINUTE, minute)
+  return twoUnits(ms, DAY, day, HOUR, hour)
 }
 
 function twoUnits(ms: number, large: number, largeName: string, small: number, smallName: string): string {
@@ -43,23 +45,4 @@ export function formatShare(part: number, whole: number): string {
   const percent = Math.round((part / whole) * 100)
   if (percent === 0) return '<1 %'
   return percent === 100 ? '>99 %' : `${percent} %`
-}
-
-/** `2026-01-31 02:00:00 UTC`. */
-export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
-}
-
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
-
-/** In the reader's own time zone: `02:00` within the last 18 hours of `now`, earlier `29 Jan`. */
-export function formatWhen(ms: number, now: number): string {
-  return (now - ms < 18 * HOUR ? clock : day).format(ms)
-}
-
-/** Cuts a text that is longer, with an ellipsis as its last character. */
-export function shorten(text: string, length: number): string {
-  const characters = [...text]
-  return characters.length <= length ? text : `${characters.slice(0, Math.max(0, length - 1)).join('')}…`
 }

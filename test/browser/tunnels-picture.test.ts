@@ -109,6 +109,20 @@ describe('by keyboard', () => {
     assert.equal(await page.evaluate(() => document.activeElement?.closest('[role=tree]')), null)
   })
 
+  test('Escape takes the selection back wherever the focus is, and / goes to the search', async (t) => {
+    const { page } = await openSignedIn(t)
+    await nodes(page, /^ada,/).click()
+    await haveRows(page, 2)
+    await page.locator('.details').waitFor()
+    await page.getByRole('columnheader', { name: 'Round trip' }).getByRole('button').focus()
+    await page.keyboard.press('Escape')
+    await haveRows(page, 5)
+    assert.equal(await page.locator('.details').count(), 0)
+    await page.keyboard.press('/')
+    await page.keyboard.type('clara')
+    await haveRows(page, 1)
+  })
+
   test('where the focus is can be seen', async (t) => {
     const { page } = await openSignedIn(t)
     await page.getByRole('button', { name: 'Sign out' }).focus()

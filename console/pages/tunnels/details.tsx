@@ -1,9 +1,11 @@
+import { localNumber } from '../../i18n/local.ts'
 import { FactList } from '../../parts/facts.tsx'
 import { formatDuration, formatRtt } from '../../parts/format.ts'
-import { HEALTH_WORDS, worstHealth, type JudgedSession } from './health.ts'
+import { worstHealth, type JudgedSession } from './health.ts'
 import { HealthMark } from './health-mark.tsx'
 import type { Layout, PlacedNode } from './placed.ts'
-import { gatewayState, healthWords } from './words.ts'
+import { describeGateway, describeHealth, describeHealths } from './describe.ts'
+import { tunnelWords } from './words.ts'
 
 export interface DetailsProps {
   readonly node: PlacedNode
@@ -33,6 +35,7 @@ function placeBeside({ x, y }: PlacedNode, { frame, height }: Layout) {
 }
 
 function Content({ node, at }: { readonly node: PlacedNode; readonly at: number }) {
+  const words = tunnelWords()
   switch (node.kind) {
     case 'gateway':
       return (
@@ -40,12 +43,12 @@ function Content({ node, at }: { readonly node: PlacedNode; readonly at: number 
           <strong>{node.node.gateway.name}</strong>
           <FactList
             facts={[
-              ['Address', node.node.gateway.address || 'unknown'],
-              ['State', gatewayState(node.node.gateway, at)],
-              ['Users', String(node.node.users.length)],
+              [words.address, node.node.gateway.address || words.unknown],
+              [words.state, describeGateway(node.node.gateway, at)],
+              [words.users, localNumber(node.node.users.length)],
             ]}
           />
-          <p>{healthWords(node.node.sessions)}</p>
+          <p>{describeHealths(node.node.sessions)}</p>
         </>
       )
     case 'user':
@@ -60,12 +63,18 @@ function Content({ node, at }: { readonly node: PlacedNode; readonly at: number 
     case 'more':
       return (
         <>
-          <strong>{node.users.length} more users</strong>
-          <p>{healthWords(node.users.flatMap(({ sessions }) => sessions))}. Press to draw them.</p>
+          <strong>{words.moreUsers(node.users.length)}</strong>
+          <p>{describeHealths(node.users.flatMap(({ sessions }) => sessions))}</p>
+          <p>{words.pressToDraw}</p>
         </>
       )
     case 'rest':
-      return <p>{healthWords(node.sessions)}. The table has them all.</p>
+      return (
+        <>
+          <p>{describeHealths(node.sessions)}</p>
+          <p>{words.tableHasAll}</p>
+        </>
+      )
   }
 }
 
@@ -85,7 +94,7 @@ function SessionList({ sessions }: { readonly sessions: readonly JudgedSession[]
       ))}
       {others.length > 0 && (
         <li class="muted">
-          <HealthMark health={worstHealth(others)} /> and {others.length} more
+          <HealthMark health={worstHealth(others)} /> {tunnelWords().andMore(localNumber(others.length))}
         </li>
       )}
     </ul>
@@ -93,17 +102,18 @@ function SessionList({ sessions }: { readonly sessions: readonly JudgedSession[]
 }
 
 function SessionFacts({ session, at }: { readonly session: JudgedSession; readonly at: number }) {
+  const words = tunnelWords()
   return (
     <>
       <strong class="mono">{session.virtualIp}</strong>
       <FactList
         facts={[
-          ['User', session.user.name],
-          ['Device', session.device ?? 'no name'],
-          ['From', session.remoteAddress || 'unknown'],
-          ['Round trip', `${formatRtt(session.rttMs)}, ${HEALTH_WORDS[session.health].label.toLowerCase()}`],
-          ['Connected', `${formatDuration(at - session.connectedAt)} ago`],
-          ['Last heard', `${formatDuration(at - session.lastSeenAt)} ago`],
+          [words.user, session.user.name],
+          [words.device, session.device ?? words.noDevice],
+          [words.from, session.remoteAddress || words.unknown],
+          [words.roundTrip, `${formatRtt(session.rttMs)}, ${describeHealth(session.health)}`],
+          [words.connected, words.ago(formatDuration(at - session.connectedAt))],
+          [words.lastHeard, words.ago(formatDuration(at - session.lastSeenAt))],
         ]}
       />
     </>

@@ -3,7 +3,7 @@ import { browserTiming } from '../../api/browser.ts'
 import { keptToken } from '../../api/kept-token.ts'
 import { startPolling, type Polling, type PollNews } from '../../api/poll.ts'
 import { signIn, type SignInResult } from '../../api/sign-in.ts'
-import type { TunnelsModel } from './model.ts'
+import type { SignOutReason, TunnelsModel } from './model.ts'
 import { readTunnelState } from './read-state.ts'
 import type { TunnelState } from './tunnel-state.ts'
 
@@ -11,7 +11,7 @@ import type { TunnelState } from './tunnel-state.ts'
 export interface SignInActions {
   signIn(username: string, password: string): Promise<SignInResult>
   useToken(token: string): void
-  signOut(notice?: string): void
+  signOut(): void
   /** Asks at once instead of waiting for the next attempt. */
   readNow(): void
 }
@@ -21,7 +21,7 @@ const fetchHere = (path: string, init: RequestInit) => fetch(path, init)
 /** Keeps the model as the gateway says, as long as there is a token. */
 export function followTunnels(model: TunnelsModel): SignInActions {
   let polling: Polling | undefined
-  const signOut = (notice?: string) => {
+  const signOut = (notice: SignOutReason | null) => {
     keptToken.clear()
     batch(() => {
       model.token.value = null
@@ -29,11 +29,12 @@ export function followTunnels(model: TunnelsModel): SignInActions {
       model.news.value = null
       model.selected.value = null
       model.pointed.value = null
-      model.notice.value = notice ?? null
+      model.notice.value = notice
     })
   }
   const onNews = (news: PollNews<TunnelState>) => {
-    if (news.kind === 'refused' && news.status === 401) return signOut(refusedNotice(model))
+    if (news.kind === 'refused' && news.status === 401)
+      return signOut(model.state.peek() ? 'ended' : 'refused')
     batch(() => {
       model.news.value = news
       if (news.kind === 'answer') model.state.value = news.value
@@ -57,13 +58,7 @@ export function followTunnels(model: TunnelsModel): SignInActions {
         model.token.value = token
       })
     },
-    signOut,
+    signOut: () => signOut(null),
     readNow: () => polling?.readNow(),
   }
-}
-
-function refusedNotice({ state }: TunnelsModel): string {
-  return state.peek()
-    ? 'Your sign-in has ended: the gateway does not accept the token any more. Sign in again to go on.'
-    : 'The gateway does not accept this token. It may have expired, or be of another platform.'
 }

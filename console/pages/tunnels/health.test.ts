@@ -7,7 +7,7 @@ import {
   timeBefore,
   type SessionItem,
 } from '../../../test/support/tunnels-sample.ts'
-import { countByHealth, explainHealth, medianRtt, typicalHealth, worstHealth } from './health.ts'
+import { countByHealth, medianRtt, typicalHealth, worstHealth } from './health.ts'
 
 const CASES: readonly {
   readonly what: string
@@ -48,21 +48,6 @@ for (const { what, fields, health } of CASES) {
     assert.equal(session?.health, health)
   })
 }
-
-test('a silent session says whether it or its gateway is silent', () => {
-  const sessions = judgedSessions(
-    [
-      sessionItem({ virtual_ip: '100.64.0.2', last_seen_at: timeBefore(62_000) }),
-      sessionItem({ virtual_ip: '100.64.0.3', gateway: 'standby' }),
-      sessionItem({ virtual_ip: '100.64.0.4' }),
-    ],
-    { gateways: GATEWAYS },
-  )
-  assert.deepEqual(
-    sessions.map((session) => explainHealth(session)),
-    ['Silent 1 min', 'Gateway away', 'Fast'],
-  )
-})
 
 const withTimes = (...times: (number | null)[]) =>
   judgedSessions(times.map((rtt_ms, index) => sessionItem({ virtual_ip: `100.64.0.${index + 2}`, rtt_ms })))

@@ -1,23 +1,9 @@
-import { formatDuration } from '../../parts/format.ts'
 import type { Gateway, Session, TunnelState } from './tunnel-state.ts'
 
 /** How well a session does, best first. */
 export const HEALTHS = ['fast', 'fair', 'slow', 'measuring', 'silent'] as const
 
 export type Health = (typeof HEALTHS)[number]
-
-export interface HealthWords {
-  readonly label: string
-  readonly meaning: string
-}
-
-export const HEALTH_WORDS: Readonly<Record<Health, HealthWords>> = {
-  fast: { label: 'Fast', meaning: 'round trip below 80 ms' },
-  fair: { label: 'Fair', meaning: 'round trip of 80 to 249 ms' },
-  slow: { label: 'Slow', meaning: 'round trip of 250 ms or more' },
-  measuring: { label: 'Measuring', meaning: 'no heartbeat was answered yet' },
-  silent: { label: 'Silent', meaning: 'a heartbeat was missed, or the gateway is away' },
-}
 
 // Below 80 ms typing feels immediate; from 250 ms on people wait for each other in a conversation.
 const FAIR_FROM_MS = 80
@@ -52,13 +38,6 @@ function healthOf({ rttMs }: Session, gateway: Gateway | undefined, silentMs: nu
   if (rttMs === null) return 'measuring'
   if (rttMs >= SLOW_FROM_MS) return 'slow'
   return rttMs >= FAIR_FROM_MS ? 'fair' : 'fast'
-}
-
-/** What stands beside a health: for a silent session, why it is taken for one. */
-export function explainHealth({ health, silentMs }: JudgedSession): string {
-  const { label } = HEALTH_WORDS[health]
-  if (health !== 'silent') return label
-  return silentMs === null ? 'Gateway away' : `${label} ${formatDuration(silentMs)}`
 }
 
 /** The worst of them; `fast` where there is none. */

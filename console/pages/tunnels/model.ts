@@ -6,11 +6,14 @@ import { judgeSessions, type Health, type JudgedSession } from './health.ts'
 import { filterSessions, findSelection, sortSessions, type Selection, type Sorting } from './table.ts'
 import type { TunnelState } from './tunnel-state.ts'
 
+/** Why the gateway refused the token: of one that it had accepted before, and of a new one. */
+export type SignOutReason = 'ended' | 'refused'
+
 /** What the page knows and what its reader has chosen; the parts of the page read it and nothing else. */
 export interface TunnelsModel {
   readonly token: Signal<string | null>
   /** Why the sign-in form is shown, when it is not the reader's own wish. */
-  readonly notice: Signal<string | null>
+  readonly notice: Signal<SignOutReason | null>
   readonly news: Signal<PollNews<TunnelState> | null>
   /** The last that was answered. */
   readonly state: Signal<TunnelState | null>
@@ -34,7 +37,7 @@ export interface TunnelsModel {
 export function createTunnelsModel(token: string | null): TunnelsModel {
   const own = {
     token: signal(token),
-    notice: signal<string | null>(null),
+    notice: signal<SignOutReason | null>(null),
     news: signal<PollNews<TunnelState> | null>(null),
     state: signal<TunnelState | null>(null),
     words: signal(''),

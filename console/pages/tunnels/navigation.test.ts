@@ -23,7 +23,6 @@ const STEPS = [
   { pressed: 'End', at: 'primary', step: { go: 'standby' } },
   { pressed: 'Enter', at: 'ada', step: 'select' },
   { pressed: ' ', at: 'ada', step: 'select' },
-  { pressed: 'Escape', at: 'ada', step: 'clear' },
   { pressed: 'a', at: 'ada', step: 'none' },
 ]
 

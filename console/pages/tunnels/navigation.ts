@@ -1,7 +1,7 @@
 import type { PlacedNode } from './placed.ts'
 
 /** What the arrow keys do in a tree (WAI-ARIA, tree view): the key of the node to go to, or what to do with this one. */
-export type Step = { readonly go: string } | 'select' | 'clear' | 'none'
+export type Step = { readonly go: string } | 'select' | 'none'
 
 type TreeNode = Pick<PlacedNode, 'key' | 'parent'>
 
@@ -18,7 +18,6 @@ const KEYS: Readonly<Record<string, (nodes: readonly TreeNode[], index: number) 
   End: (nodes) => goTo(nodes.at(-1)),
   Enter: () => 'select',
   ' ': () => 'select',
-  Escape: () => 'clear',
 }
 
 /** The step of a pressed key from the node with this key; `none` for every other key. */

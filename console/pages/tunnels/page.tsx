@@ -1,6 +1,6 @@
 import { useSignalEffect } from '@preact/signals'
+import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
 import { SignInForm } from '../../parts/sign-in-form.tsx'
-import { formatSome } from '../../parts/format.ts'
 import { EmptyState, Loading } from '../../parts/states.tsx'
 import { Empty } from './empty.tsx'
 import { Forbidden } from './forbidden.tsx'
@@ -10,18 +10,22 @@ import { Picture } from './picture.tsx'
 import { SessionTable } from './session-table.tsx'
 import { Summary } from './summary.tsx'
 import { Toolbar } from './toolbar.tsx'
+import { tunnelWords } from './words.ts'
 
 export function TunnelsPage({ model, session }: PageProps) {
+  const words = tunnelWords()
+  useKeyboard()
   useSignalEffect(() => {
+    const { title, titleOf } = tunnelWords()
     const state = model.state.value
-    document.title = state ? `${formatSome(state.total, 'tunnel')} open` : 'Tunnels'
+    document.title = state ? titleOf(state.total) : title
   })
   if (model.token.value === null) {
     return (
       <SignInForm
-        title="Tunnels"
-        purpose="Sign in to see who is connected through the gateways, and how well."
-        notice={model.notice.value}
+        title={words.title}
+        purpose={words.purpose}
+        notice={model.notice.value && words.notices[model.notice.value]}
         signIn={session.signIn}
         onToken={session.useToken}
       />
@@ -38,6 +42,7 @@ export function TunnelsPage({ model, session }: PageProps) {
 }
 
 function Content({ model, session }: PageProps) {
+  const words = tunnelWords()
   const news = model.news.value
   if (news?.kind === 'refused') return <Forbidden model={model} session={session} />
   const state = model.state.value
@@ -49,7 +54,7 @@ function Content({ model, session }: PageProps) {
     <>
       {state.isPrimaryMissing && (
         <p class="notes" role="status">
-          The primary does not answer. Only the sessions of this standby are shown.
+          {words.primaryMissing}
         </p>
       )}
       <Summary state={state} sessions={model.sessions.value} />
@@ -58,9 +63,9 @@ function Content({ model, session }: PageProps) {
         <section class="card pane" aria-labelledby="picture-title">
           <div class="pane-head">
             <h2 id="picture-title" class="pane-title">
-              Tunnel map
+              {words.map}
             </h2>
-            {!isEmpty && <p class="hint">Select a node to see its sessions alone.</p>}
+            {!isEmpty && <p class="hint">{words.mapHint}</p>}
           </div>
           <Picture model={model} />
           {isEmpty && <Empty />}

@@ -1,9 +1,11 @@
-import { formatCount, formatRtt, formatSome } from '../../parts/format.ts'
+import { localNumber } from '../../i18n/local.ts'
+import { formatRtt } from '../../parts/format.ts'
 import type { UserNode } from './graph.ts'
 import { countByHealth, HEALTHS, medianRtt, worstHealth, type Health, type JudgedSession } from './health.ts'
 import { HealthShape } from './health-mark.tsx'
-import { anchorOf, fitting } from './picture-text.ts'
+import { anchorOf, fitText, widthOf } from './picture-text.ts'
 import { CLUSTER_RADIUS, type Side } from './placed.ts'
+import { tunnelWords } from './words.ts'
 
 interface ClusterPlace {
   readonly side: Side
@@ -19,8 +21,15 @@ export function UserCluster({ user, ...place }: ClusterPlace & { readonly user: 
 /** The users who are not drawn. */
 export function MoreCluster({ users, ...place }: ClusterPlace & { readonly users: readonly UserNode[] }) {
   const sessions = users.flatMap((user) => user.sessions)
-  const note = formatSome(sessions.length, 'session')
-  return <Cluster name={`${formatCount(users.length)} more`} note={note} sessions={sessions} {...place} />
+  const note = tunnelWords().someSessions(sessions.length)
+  return (
+    <Cluster
+      name={tunnelWords().more(localNumber(users.length))}
+      note={note}
+      sessions={sessions}
+      {...place}
+    />
+  )
 }
 
 interface ClusterProps extends ClusterPlace {
@@ -28,6 +37,9 @@ interface ClusterProps extends ClusterPlace {
   readonly note: string
   readonly sessions: readonly JudgedSession[]
 }
+
+// Of the text of a note to that of a name.
+const NOTE_SCALE = 0.88
 
 /** A petal for each address, up to a dozen; beyond that the petals show the shares. */
 function Cluster({ name, note, sessions, side, laneWidth }: ClusterProps) {
@@ -51,12 +63,12 @@ function Cluster({ name, note, sessions, side, laneWidth }: ClusterProps) {
         {sessions.length > 99 ? '99+' : sessions.length}
       </text>
       <text class="cluster-name" x={text} y="-2" text-anchor={anchorOf(side)}>
-        {fitting(name, laneWidth - 2 * CLUSTER_RADIUS - 14)}
+        {fitText(name, laneWidth - 2 * CLUSTER_RADIUS - 14)}
       </text>
       <text class="node-note" x={text} y="12" text-anchor={anchorOf(side)}>
         {note}
       </text>
-      <Worst sessions={sessions} at={text + side * (note.length * 6.4 + 12)} side={side} />
+      <Worst sessions={sessions} at={text + side * (widthOf(note) * NOTE_SCALE + 12)} side={side} />
     </g>
   )
 }

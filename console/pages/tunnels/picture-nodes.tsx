@@ -1,12 +1,14 @@
-import { formatCount, formatRtt, formatSome } from '../../parts/format.ts'
+import { localNumber } from '../../i18n/local.ts'
+import { formatDuration, formatRtt } from '../../parts/format.ts'
 import type { Frame } from './frame.ts'
 import type { GatewayNode, UserNode } from './graph.ts'
 import type { JudgedSession } from './health.ts'
 import { HealthShape } from './health-mark.tsx'
 import { MoreCluster, UserCluster } from './picture-cluster.tsx'
-import { anchorOf, fitting } from './picture-text.ts'
+import { anchorOf, fitText } from './picture-text.ts'
 import type { PlacedNode, Side } from './placed.ts'
-import { gatewayState } from './words.ts'
+import type { Gateway } from './tunnel-state.ts'
+import { tunnelWords } from './words.ts'
 
 export interface NodeShapeProps {
   readonly node: PlacedNode
@@ -44,9 +46,7 @@ function Hub({ node, frame, at }: HubProps) {
   const { width, height } = frame.hub
   const left = frame.sides === 2 ? -width / 2 : -frame.hub.x
   const { gateway, sessions } = node
-  const note = gateway.isAlive
-    ? formatSome(sessions.length, 'session')
-    : `⚠ ${gatewayState(gateway, at).replace(' for', '')}`
+  const note = gateway.isAlive ? tunnelWords().someSessions(sessions.length) : awayNote(gateway, at)
   return (
     <g class={gateway.isAlive ? 'hub' : 'hub hub-away'}>
       <rect class="hub-box" x={left} y={-height / 2} width={width} height={height} rx="12" />
@@ -56,13 +56,18 @@ function Hub({ node, frame, at }: HubProps) {
         <path d="M-5 -6.5H-4.9M-5 6.5H-4.9M0 -6.5H5M0 6.5H5" />
       </g>
       <text class="hub-name" x={left + 40} y="-4">
-        {fitting(gateway.name, width - 46)}
+        {fitText(gateway.name, width - 46)}
       </text>
       <text class="hub-note" x={left + 40} y="14">
         {note}
       </text>
     </g>
   )
+}
+
+function awayNote({ lastSeenAt }: Gateway, at: number): string {
+  const { away, awayShort } = tunnelWords()
+  return `⚠ ${lastSeenAt > 0 ? awayShort(formatDuration(at - lastSeenAt)) : away}`
 }
 
 interface UserBoxProps {
@@ -74,7 +79,7 @@ interface UserBoxProps {
 const BOX_HEIGHT = 28
 
 function UserBox({ user, side, width }: UserBoxProps) {
-  const count = formatCount(user.sessions.length)
+  const count = localNumber(user.sessions.length)
   const badge = 12 + count.length * 7
   const left = side === 1 ? 0 : -width
   return (
@@ -88,7 +93,7 @@ function UserBox({ user, side, width }: UserBoxProps) {
         rx={BOX_HEIGHT / 2}
       />
       <text class="user-name" x={left + 13} dy="0.36em">
-        {fitting(user.name, width - 24 - badge)}
+        {fitText(user.name, width - 24 - badge)}
       </text>
       <rect class="user-badge" x={left + width - badge - 6} y="-8" width={badge} height="16" rx="8" />
       <text class="user-count" x={left + width - badge / 2 - 6} dy="0.36em" text-anchor="middle">
@@ -116,7 +121,7 @@ function Address({ session, side, frame }: AddressProps) {
       </text>
       {note && (
         <text class="node-note" x={side * 13} y="12" text-anchor={anchorOf(side)}>
-          {fitting(note, frame.addressWidth + 4)}
+          {fitText(note, frame.addressWidth + 4)}
         </text>
       )}
     </g>
@@ -134,7 +139,7 @@ function Rest({ count, side, frame }: Omit<AddressProps, 'session'> & { readonly
       <AddressGround side={side} frame={frame} />
       <path class="dots" d="M-4 0H-3.9M0 0H0.1M4 0H4.1" />
       <text class="node-note" x={side * 13} dy="0.36em" text-anchor={anchorOf(side)}>
-        {formatCount(count)} more
+        {tunnelWords().more(localNumber(count))}
       </text>
     </g>
   )

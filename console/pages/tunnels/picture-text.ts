@@ -1,12 +1,27 @@
-import { shorten } from '../../parts/format.ts'
 import type { Side } from './placed.ts'
 
 // Of the widest font that the style sheet may come to, at 12 px.
 const CHARACTER_WIDTH = 7.3
+const WIDE_CHARACTER_WIDTH = 12.5
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\u3000-\u303f\uff00-\uff60]/u
 
-/** As much of a text as surely fits. */
-export function fitting(text: string, width: number): string {
-  return shorten(text, Math.floor(width / CHARACTER_WIDTH))
+/** The most that a text takes in the picture. */
+export function widthOf(text: string): number {
+  return [...text].reduce(
+    (width, character) => width + (WIDE.test(character) ? WIDE_CHARACTER_WIDTH : CHARACTER_WIDTH),
+    0,
+  )
+}
+
+/** As much of a text as surely fits, with an ellipsis if that is not all of it. */
+export function fitText(text: string, width: number): string {
+  const most = Math.max(1, Math.floor(width / CHARACTER_WIDTH))
+  const characters = [...text].slice(0, most + 1)
+  if (widthOf(characters.join('')) <= width) return text
+  do characters.pop()
+  while (characters.length > 0 && widthOf(`${characters.join('')}…`) > width)
+  return `${characters.join('')}…`
 }
 
 /** Text grows away from the hub. */

@@ -1,5 +1,6 @@
 import { useComputed, useSignal, type Signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useActions } from '../../parts/actions/actions.ts'
 import { Details } from './details.tsx'
 import { sessionKey, type GatewayNode } from './graph.ts'
 import { layoutGraph } from './layout.ts'
@@ -9,6 +10,7 @@ import { relatives, stepFor } from './navigation.ts'
 import { Edges } from './picture-edges.tsx'
 import { TreeItem, type TreeItemActions } from './tree-item.tsx'
 import { usePresence } from './use-presence.ts'
+import { tunnelWords } from './words.ts'
 
 // As many as a phone shows on two screens, and a desk on one.
 const MOST_USERS = { narrow: 24, wide: 120 }
@@ -22,6 +24,11 @@ export function Picture({ model }: { readonly model: TunnelsModel }) {
   /** Whether details are put away until the next thing is pointed at. */
   const isQuiet = useSignal(false)
   useWidth(place, width)
+  const clear = () => {
+    isQuiet.value = true
+    model.selected.value = null
+  }
+  useActions(() => [{ title: tunnelWords().showAll, keys: 'Escape', isKeyOnly: true, run: clear }])
 
   const layout = useComputed(() => {
     const mostUsers = moreUsers.value + (width.value < NARROW_BELOW ? MOST_USERS.narrow : MOST_USERS.wide)
@@ -74,7 +81,7 @@ function Drawing({ layout, model, isQuiet, showMore }: DrawingProps) {
         ref={svg}
         class="drawing"
         role="tree"
-        aria-label="Gateways, their users and virtual addresses"
+        aria-label={tunnelWords().tree}
         width={layout.frame.width}
         height={layout.height}
         onPointerLeave={() => actions.point(null)}
@@ -124,10 +131,7 @@ function createActions({ layout, model, isQuiet, showMore, svg, tabStop }: Actio
     if (step === 'none') return
     event.preventDefault()
     if (step === 'select') select(node)
-    else if (step === 'clear') {
-      isQuiet.value = true
-      model.selected.value = null
-    } else focusNode(svg.current, step.go)
+    else focusNode(svg.current, step.go)
   }
   return { point, focus, select, onKeyDown }
 }

@@ -1,6 +1,7 @@
 import { callApi, errorMessage, type Fetch } from '../../api/call.ts'
 import type { Reading } from '../../api/poll.ts'
 import { parseTunnelState, type TunnelState } from './tunnel-state.ts'
+import { tunnelWords } from './words.ts'
 
 /** Asks the gateway for the tunnels as they are now. */
 export async function readTunnelState(
@@ -14,7 +15,7 @@ export async function readTunnelState(
     { headers: { authorization: `Bearer ${token}` } },
     signal,
   )
-  if (result.kind === 'unanswered') return { kind: 'failed', reason: result.reason }
+  if (result.kind === 'unanswered') return { kind: 'failed', reason: tunnelWords().unreachable }
   const { status, body } = result
   if (status === 401 || status === 403)
     return { kind: 'refused', status, message: errorMessage(status, body) }
@@ -23,6 +24,6 @@ export async function readTunnelState(
     return { kind: 'answer', value: parseTunnelState(body) }
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
-    return { kind: 'failed', reason: `The gateway's answer cannot be read: ${detail}.` }
+    return { kind: 'failed', reason: tunnelWords().unreadable(detail) }
   }
 }

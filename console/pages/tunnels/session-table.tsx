@@ -1,49 +1,43 @@
 import { useSignal } from '@preact/signals'
-import { formatDuration, formatRtt, formatSome, formatTime, formatWhen } from '../../parts/format.ts'
+import { localNumber, localTime, localWhen } from '../../i18n/local.ts'
+import { formatDuration, formatRtt } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Table, type TableHead } from '../../parts/list/table.tsx'
 import { EmptyState } from '../../parts/states.tsx'
+import { explainHealth } from './describe.ts'
 import { sessionKey } from './graph.ts'
-import { explainHealth, type JudgedSession } from './health.ts'
+import type { JudgedSession } from './health.ts'
 import { HealthMark } from './health-mark.tsx'
 import type { TunnelsModel } from './model.ts'
-import { COLUMNS, nextSorting, type ColumnName } from './table.ts'
-
-const TITLES: Readonly<Record<ColumnName, string>> = {
-  user: 'User',
-  address: 'Address',
-  gateway: 'Gateway',
-  rtt: 'Round trip',
-  connected: 'Connected',
-}
+import { COLUMNS, nextSorting } from './table.ts'
+import { tunnelWords } from './words.ts'
 
 const STEP = 40
 
 /** The sessions one by one. */
 export function SessionTable({ model }: { readonly model: TunnelsModel }) {
+  const words = tunnelWords()
   const most = useSignal(STEP)
   const rows = model.rows.value
   const shown = rows.slice(0, most.value)
   return (
-    <section class="card pane table-pane" aria-labelledby="table-title">
+    <div class="card pane table-pane">
       <div class="table-head">
-        <h2 id="table-title" class="pane-title">
-          Sessions
-        </h2>
+        <h2 class="pane-title">{words.sessions}</h2>
         <span class="muted" role="status">
           {countText(rows.length, model.sessions.value.length)}
         </span>
         <SelectionChip model={model} />
       </div>
       <Table
-        label="Sessions"
+        label={words.sessions}
         heads={headsOf(model)}
         footer={
           <>
             {rows.length === 0 && <NothingFound model={model} />}
             {rows.length > shown.length && (
               <button class="button table-more" type="button" onClick={() => (most.value += STEP)}>
-                Show {Math.min(STEP, rows.length - shown.length)} more
+                {words.showMore(localNumber(Math.min(STEP, rows.length - shown.length)))}
               </button>
             )}
           </>
@@ -53,12 +47,13 @@ export function SessionTable({ model }: { readonly model: TunnelsModel }) {
           <Row key={sessionKey(session)} session={session} model={model} />
         ))}
       </Table>
-    </section>
+    </div>
   )
 }
 
 function countText(rows: number, all: number): string {
-  return rows === all ? formatSome(all, 'session') : `${rows} of ${formatSome(all, 'session')}`
+  const { someSessions, partOf } = tunnelWords()
+  return rows === all ? someSessions(all) : partOf(localNumber(rows), someSessions(all))
 }
 
 /** Says that the table is narrowed to a node of the picture, and takes that back. */
@@ -69,7 +64,7 @@ function SelectionChip({ model }: { readonly model: TunnelsModel }) {
     <button
       class="button selection-chip"
       type="button"
-      aria-label={`Show all again, not only ${selection.label}`}
+      aria-label={tunnelWords().deselect(selection.label)}
       onClick={() => (model.selected.value = null)}
     >
       <span class="selection-name">{selection.label}</span>
@@ -79,11 +74,13 @@ function SelectionChip({ model }: { readonly model: TunnelsModel }) {
 }
 
 function headsOf({ sorting }: TunnelsModel): TableHead[] {
+  const words = tunnelWords()
+  const titles = { ...words, rtt: words.roundTrip }
   const { column: sorted, descending } = sorting.value
   const direction = descending ? 'descending' : 'ascending'
   return COLUMNS.map((column) => ({
     key: column,
-    title: TITLES[column],
+    title: titles[column],
     className: `column-${column}`,
     sort: {
       direction: sorted === column ? direction : 'none',
@@ -96,6 +93,7 @@ function headsOf({ sorting }: TunnelsModel): TableHead[] {
 const FRESH_MS = 6_000
 
 function Row({ session, model }: { readonly session: JudgedSession; readonly model: TunnelsModel }) {
+  const words = tunnelWords()
   const key = sessionKey(session)
   const at = model.state.value?.at ?? session.connectedAt
   const isPointed = model.pointed.value === key
@@ -108,14 +106,14 @@ function Row({ session, model }: { readonly session: JudgedSession; readonly mod
     >
       <th scope="row" class="column-user">
         <span class="cell-main">{session.user.name}</span>
-        <span class="cell-note">{session.device ?? 'no device'}</span>
+        <span class="cell-note">{session.device ?? words.noDevice}</span>
       </th>
       <td class="column-address">
         <button
           class="link mono cell-main"
           type="button"
           aria-pressed={model.selected.value === key}
-          title="Show in the picture"
+          title={words.showInPicture}
           onClick={() => (model.selected.value = model.selected.value === key ? null : key)}
           onFocus={() => (model.pointed.value = key)}
           onBlur={() => (model.pointed.value = null)}
@@ -124,9 +122,9 @@ function Row({ session, model }: { readonly session: JudgedSession; readonly mod
         </button>
         <span class="cell-note">
           <span class="narrow-only">{session.gateway}</span>
-          <span class="wide-only" title="connected from">
-            <span class="visually-hidden">from </span>
-            {session.remoteAddress || 'unknown'}
+          <span class="wide-only" title={words.connectedFrom}>
+            <span class="visually-hidden">{words.connectedFrom} </span>
+            {session.remoteAddress || words.unknown}
           </span>
         </span>
       </td>
@@ -138,17 +136,18 @@ function Row({ session, model }: { readonly session: JudgedSession; readonly mod
         </span>
         <span class="cell-note">{explainHealth(session)}</span>
       </td>
-      <td class="column-connected" title={`connected at ${formatTime(session.connectedAt)}`}>
+      <td class="column-connected" title={words.connectedAt(localTime(session.connectedAt))}>
         <span class="cell-main">{formatDuration(at - session.connectedAt)}</span>
-        <span class="cell-note">{formatWhen(session.connectedAt, at)}</span>
+        <span class="cell-note">{localWhen(session.connectedAt, at)}</span>
       </td>
     </tr>
   )
 }
 
 function NothingFound({ model }: { readonly model: TunnelsModel }) {
+  const { noMatch, showAll } = tunnelWords()
   return (
-    <EmptyState icon="search" title="No session matches what you look for.">
+    <EmptyState icon="search" title={noMatch}>
       <button
         class="button"
         type="button"
@@ -158,7 +157,7 @@ function NothingFound({ model }: { readonly model: TunnelsModel }) {
           model.selected.value = null
         }}
       >
-        Show all
+        {showAll}
       </button>
     </EmptyState>
   )

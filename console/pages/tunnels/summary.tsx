@@ -1,8 +1,10 @@
-import { formatCount, formatRtt, formatShare } from '../../parts/format.ts'
+import { localNumber } from '../../i18n/local.ts'
+import { formatRtt, formatShare } from '../../parts/format.ts'
 import { poolTone } from '../../parts/pool-tone.ts'
 import { Stats, type Stat } from '../../parts/stats.tsx'
 import { medianRtt, type JudgedSession } from './health.ts'
 import type { Gateway, Pool, TunnelState } from './tunnel-state.ts'
+import { tunnelWords } from './words.ts'
 
 export interface SummaryProps {
   readonly state: TunnelState
@@ -11,20 +13,25 @@ export interface SummaryProps {
 
 /** The totals, and how full the pool is. */
 export function Summary({ state, sessions }: SummaryProps) {
+  const words = tunnelWords()
   const users = new Set(sessions.map(({ user }) => user.id)).size
   const isCut = state.total > sessions.length
   return (
     <Stats
-      label="Totals"
+      label={words.totals}
       stats={[
         {
-          name: 'Sessions',
-          value: formatCount(state.total),
-          note: isCut ? `${formatCount(sessions.length)} shown` : 'open now',
+          name: words.sessions,
+          value: localNumber(state.total),
+          note: isCut ? words.shown(localNumber(sessions.length)) : words.openNow,
         },
-        { name: 'Users', value: formatCount(users), note: isCut ? 'among those shown' : 'connected' },
+        {
+          name: words.users,
+          value: localNumber(users),
+          note: isCut ? words.amongShown : words.connectedUsers,
+        },
         gatewayStat(state.gateways),
-        { name: 'Round trip', value: formatRtt(medianRtt(sessions)), note: 'median' },
+        { name: words.roundTrip, value: formatRtt(medianRtt(sessions)), note: words.median },
         poolStat(state.pool),
       ]}
     />
@@ -32,43 +39,57 @@ export function Summary({ state, sessions }: SummaryProps) {
 }
 
 function gatewayStat(gateways: readonly Gateway[]): Stat {
+  const words = tunnelWords()
   const away = gateways.filter(({ isAlive }) => !isAlive).length
   return {
-    name: 'Gateways',
-    value: formatCount(gateways.length - away),
-    status: away > 0 ? { tone: 'warning', label: `${away} away` } : { tone: 'good', label: 'all up' },
+    name: words.gateways,
+    value: localNumber(gateways.length - away),
+    status:
+      away > 0
+        ? { tone: 'warning', label: words.gatewaysAway(localNumber(away)) }
+        : { tone: 'good', label: words.allUp },
   }
 }
 
-const POOL_WARNINGS = { warning: 'filling up', danger: 'nearly exhausted' }
-
 function poolStat(pool: Pool): Stat {
+  const words = tunnelWords()
   const tone = poolTone(pool)
   return {
-    name: `Address pool ${pool.cidr}`,
-    value: `${formatShare(pool.used, pool.size)} used`,
-    ...(tone !== 'good' && { status: { tone, label: POOL_WARNINGS[tone] } }),
+    name: words.pool(pool.cidr),
+    value: words.used(formatShare(pool.used, pool.size)),
+    ...(tone !== 'good' && { status: { tone, label: words.poolWarnings[tone] } }),
     note: <PoolUse pool={pool} />,
   }
 }
 
 function PoolUse({ pool: { size, used, cooling, free } }: { readonly pool: Pool }) {
-  const words = `${formatCount(used)} of ${formatCount(size)} addresses in use, ${formatCount(cooling)} cooling down, ${formatCount(free)} free`
+  const words = tunnelWords()
   return (
     <>
-      <svg class="pool-bar" role="img" aria-label={words} width="100%" height="10">
+      <svg
+        class="pool-bar"
+        role="img"
+        aria-label={words.poolUse(
+          localNumber(used),
+          localNumber(size),
+          localNumber(cooling),
+          localNumber(free),
+        )}
+        width="100%"
+        height="10"
+      >
         <rect class="pool-free" width="100%" height="10" rx="5" />
         <PoolParts used={used} cooling={cooling} size={size} />
       </svg>
       <span class="pool-legend" aria-hidden="true">
         <span>
-          <i class="swatch swatch-used" /> {formatCount(used)} used
+          <i class="swatch swatch-used" /> {words.used(localNumber(used))}
         </span>
         <span>
-          <i class="swatch swatch-cooling" /> {formatCount(cooling)} cooling down
+          <i class="swatch swatch-cooling" /> {words.cooling(localNumber(cooling))}
         </span>
         <span>
-          <i class="swatch swatch-free" /> {formatCount(free)} free
+          <i class="swatch swatch-free" /> {words.free(localNumber(free))}
         </span>
       </span>
     </>

@@ -2,7 +2,7 @@ import type { PlacedNode } from './placed.ts'
 import type { Frame } from './frame.ts'
 import { NodeShape } from './picture-nodes.tsx'
 import type { Present } from './presence.ts'
-import { describeNode } from './words.ts'
+import { describeNode } from './describe.ts'
 
 export interface TreeItemActions {
   /** Marks the node under the pointer or with the focus; null for none. */

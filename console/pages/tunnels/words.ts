@@ -1,48 +1,198 @@
-import { formatDuration, formatRtt, formatSome } from '../../parts/format.ts'
-import { countByHealth, HEALTH_WORDS, HEALTHS, medianRtt, worstHealth, type JudgedSession } from './health.ts'
-import type { PlacedNode } from './placed.ts'
-import type { Gateway } from './tunnel-state.ts'
+import { defineWords } from '../../i18n/language.ts'
+import { formatSome } from '../../parts/format.ts'
 
-/** What a screen reader says of a node. */
-export function describeNode(node: PlacedNode, at: number): string {
-  switch (node.kind) {
-    case 'gateway':
-      return `Gateway ${node.node.gateway.name}, ${gatewayState(node.node.gateway, at)}, ${healthWords(node.node.sessions)}`
-    case 'user':
-      return `${node.node.name}, ${userWords(node.node.sessions)}`
-    case 'session':
-      return `${node.session.virtualIp}, ${sessionWords(node.session)}`
-    case 'more':
-      return `${formatSome(node.users.length, 'more user')}; Enter draws them`
-    case 'rest':
-      return `${formatSome(node.sessions.length, 'more session')} of this user, in the table`
-  }
-}
-
-/** `up`, or since when it is not. */
-export function gatewayState({ isAlive, lastSeenAt }: Gateway, at: number): string {
-  if (isAlive) return 'up'
-  return lastSeenAt > 0 ? `away for ${formatDuration(at - lastSeenAt)}` : 'away'
-}
-
-/** `3 sessions: 2 fast, 1 slow`. */
-export function healthWords(sessions: readonly JudgedSession[]): string {
-  const counts = countByHealth(sessions)
-  const parts = HEALTHS.filter((health) => counts[health] > 0).map(
-    (health) => `${counts[health]} ${HEALTH_WORDS[health].label.toLowerCase()}`,
-  )
-  const some = formatSome(sessions.length, 'session')
-  return parts.length > 0 ? `${some}: ${parts.join(', ')}` : some
-}
-
-function userWords(sessions: readonly JudgedSession[]): string {
-  const worst = HEALTH_WORDS[worstHealth(sessions)].label.toLowerCase()
-  const rtt = medianRtt(sessions)
-  const known = rtt === null ? '' : `, median round trip ${formatRtt(rtt)}`
-  return `${formatSome(sessions.length, 'session')}${known}, ${sessions.length === 1 ? worst : `worst is ${worst}`}`
-}
-
-function sessionWords({ device, rttMs, health }: JudgedSession): string {
-  const rtt = rttMs === null ? '' : `round trip ${formatRtt(rttMs)}, `
-  return `${device ? `${device}, ` : ''}${rtt}${HEALTH_WORDS[health].label.toLowerCase()}`
-}
+export const tunnelWords = defineWords({
+  en: {
+    title: 'Tunnels',
+    titleOf: (count: number) => `${formatSome(count, 'tunnel')} open`,
+    purpose: 'Sign in to see who is connected through the gateways, and how well.',
+    notices: {
+      ended:
+        'Your sign-in has ended: the gateway does not accept the token any more. Sign in again to go on.',
+      refused: 'The gateway does not accept this token. It may have expired, or be of another platform.',
+    },
+    live: { answer: 'Live', paused: 'Paused', refused: 'No access', connecting: 'Connecting …' },
+    lastAnswer: 'What you see is the last answer.',
+    nextAttempt: (duration: string) => `Next attempt in ${duration}.`,
+    tryNow: 'Try now',
+    unreachable: 'The gateway cannot be reached, or does not answer in time.',
+    unreadable: (detail: string) => `The gateway's answer cannot be read: ${detail}.`,
+    primaryMissing: 'The primary does not answer. Only the sessions of this standby are shown.',
+    totals: 'Totals',
+    sessions: 'Sessions',
+    openNow: 'open now',
+    shown: (count: string) => `${count} shown`,
+    users: 'Users',
+    connectedUsers: 'connected',
+    amongShown: 'among those shown',
+    gateways: 'Gateways',
+    allUp: 'all up',
+    gatewaysAway: (count: string) => `${count} away`,
+    roundTrip: 'Round trip',
+    median: 'median',
+    pool: (cidr: string) => `Address pool ${cidr}`,
+    poolWarnings: { warning: 'filling up', danger: 'nearly exhausted' },
+    poolUse: (used: string, size: string, cooling: string, free: string) =>
+      `${used} of ${size} addresses in use, ${cooling} cooling down, ${free} free`,
+    used: (count: string) => `${count} used`,
+    cooling: (count: string) => `${count} cooling down`,
+    free: (count: string) => `${count} free`,
+    find: 'Find sessions',
+    findHint: 'User, device, address, gateway',
+    showOnly: 'Show only',
+    healths: {
+      fast: { label: 'Fast', meaning: 'round trip below 80 ms' },
+      fair: { label: 'Fair', meaning: 'round trip of 80 to 249 ms' },
+      slow: { label: 'Slow', meaning: 'round trip of 250 ms or more' },
+      measuring: { label: 'Measuring', meaning: 'no heartbeat was answered yet' },
+      silent: { label: 'Silent', meaning: 'a heartbeat was missed, or the gateway is away' },
+    },
+    worst: (health: string) => `worst is ${health}`,
+    gatewayAway: 'Gateway away',
+    map: 'Tunnel map',
+    mapHint: 'Select a node to see its sessions alone.',
+    tree: 'Gateways, their users and virtual addresses',
+    gatewayOf: (name: string) => `Gateway ${name}`,
+    up: 'up',
+    away: 'away',
+    awayFor: (duration: string) => `away for ${duration}`,
+    awayShort: (duration: string) => `away ${duration}`,
+    someSessions: (count: number) => formatSome(count, 'session'),
+    list: (parts: readonly string[]) => parts.join(', '),
+    consistsOf: (some: string, parts: string) => `${some}: ${parts}`,
+    moreUsers: (count: number) => formatSome(count, 'more user'),
+    moreSessions: (count: number) => `${formatSome(count, 'more session')} of this user`,
+    more: (count: string) => `${count} more`,
+    andMore: (count: string) => `and ${count} more`,
+    pressToDraw: 'Press to draw them.',
+    enterDraws: 'Enter draws them',
+    inTable: 'in the table',
+    tableHasAll: 'The table has them all.',
+    medianOf: (rtt: string) => `median round trip ${rtt}`,
+    roundTripOf: (rtt: string) => `round trip ${rtt}`,
+    state: 'State',
+    user: 'User',
+    device: 'Device',
+    noDevice: 'no device',
+    address: 'Address',
+    gateway: 'Gateway',
+    from: 'From',
+    connectedFrom: 'connected from',
+    unknown: 'unknown',
+    connected: 'Connected',
+    connectedAt: (time: string) => `connected at ${time}`,
+    lastHeard: 'Last heard',
+    ago: (duration: string) => `${duration} ago`,
+    partOf: (rows: string, all: string) => `${rows} of ${all}`,
+    showMore: (count: string) => `Show ${count} more`,
+    showInPicture: 'Show in the picture',
+    deselect: (name: string) => `Show all again, not only ${name}`,
+    noMatch: 'No session matches what you look for.',
+    showAll: 'Show all',
+    empty: 'No tunnel is open',
+    emptyHint: 'Connect a client with a token of its user. It appears here within two seconds.',
+    command: 'Command that connects a client',
+    forbidden: 'You may not see the tunnels',
+    // docs/specification.md, HTTP API: the roles of /vpn/sessions
+    neededRoles: 'This needs the role admin, devops or auditor.',
+    signedInAs: (name: string, roles: string) =>
+      `You are signed in as ${name}, ${roles === '' ? 'without a role' : `with the role ${roles}`}.`,
+    askForRole: 'Ask an administrator for one of these roles, or sign in as another user.',
+    otherUser: 'Sign in as another user',
+  },
+  zh: {
+    title: '隧道',
+    titleOf: (count) => `${count} 条隧道已打开`,
+    purpose: '登录后即可查看通过网关连接的用户及其连接质量。',
+    notices: {
+      ended: '您的登录已结束：网关不再接受此令牌。请重新登录以继续。',
+      refused: '网关不接受此令牌。它可能已过期，或属于其他平台。',
+    },
+    live: { answer: '实时', paused: '已暂停', refused: '无权访问', connecting: '正在连接……' },
+    lastAnswer: '当前显示的是最近一次的数据。',
+    nextAttempt: (duration) => `${duration}后重试。`,
+    tryNow: '立即重试',
+    unreachable: '无法连接到网关，或网关未及时响应。',
+    unreadable: (detail) => `无法读取网关的响应：${detail}。`,
+    primaryMissing: '主网关没有响应，仅显示此备用网关的会话。',
+    totals: '总计',
+    sessions: '会话',
+    openNow: '当前打开',
+    shown: (count) => `显示 ${count} 个`,
+    users: '用户',
+    connectedUsers: '已连接',
+    amongShown: '在所显示的会话中',
+    gateways: '网关',
+    allUp: '全部运行中',
+    gatewaysAway: (count) => `${count} 个离线`,
+    roundTrip: '往返时间',
+    median: '中位数',
+    pool: (cidr) => `地址池 ${cidr}`,
+    poolWarnings: { warning: '即将用满', danger: '几乎耗尽' },
+    poolUse: (used, size, cooling, free) =>
+      `共 ${size} 个地址，使用中 ${used}，冷却中 ${cooling}，空闲 ${free}`,
+    used: (count) => `已用 ${count}`,
+    cooling: (count) => `冷却中 ${count}`,
+    free: (count) => `空闲 ${count}`,
+    find: '查找会话',
+    findHint: '用户、设备、地址、网关',
+    showOnly: '仅显示',
+    healths: {
+      fast: { label: '快', meaning: '往返时间低于 80 毫秒' },
+      fair: { label: '一般', meaning: '往返时间为 80 至 249 毫秒' },
+      slow: { label: '慢', meaning: '往返时间为 250 毫秒或更长' },
+      measuring: { label: '测量中', meaning: '尚未收到心跳应答' },
+      silent: { label: '无响应', meaning: '错过了一次心跳，或网关离线' },
+    },
+    worst: (health) => `最差为${health}`,
+    gatewayAway: '网关离线',
+    map: '隧道图',
+    mapHint: '选择一个节点，即可只看它的会话。',
+    tree: '网关及其用户和虚拟地址',
+    gatewayOf: (name) => `网关 ${name}`,
+    up: '运行中',
+    away: '离线',
+    awayFor: (duration) => `已离线 ${duration}`,
+    awayShort: (duration) => `离线 ${duration}`,
+    someSessions: (count) => `${count} 个会话`,
+    list: (parts) => parts.join('，'),
+    consistsOf: (some, parts) => `${some}：${parts}`,
+    moreUsers: (count) => `另有 ${count} 个用户`,
+    moreSessions: (count) => `此用户另有 ${count} 个会话`,
+    more: (count) => `另有 ${count} 个`,
+    andMore: (count) => `另有 ${count} 个`,
+    pressToDraw: '点按即可显示。',
+    enterDraws: '按回车键显示',
+    inTable: '见表格',
+    tableHasAll: '全部会话见表格。',
+    medianOf: (rtt) => `往返时间中位数 ${rtt}`,
+    roundTripOf: (rtt) => `往返时间 ${rtt}`,
+    state: '状态',
+    user: '用户',
+    device: '设备',
+    noDevice: '无设备名',
+    address: '地址',
+    gateway: '网关',
+    from: '来源',
+    connectedFrom: '来源地址',
+    unknown: '未知',
+    connected: '连接时间',
+    connectedAt: (time) => `连接于 ${time}`,
+    lastHeard: '最近应答',
+    ago: (duration) => `${duration}前`,
+    partOf: (rows, all) => `${rows} / ${all}`,
+    showMore: (count) => `再显示 ${count} 个`,
+    showInPicture: '在图中显示',
+    deselect: (name) => `重新显示全部，而不只是 ${name}`,
+    noMatch: '没有符合条件的会话。',
+    showAll: '显示全部',
+    empty: '没有打开的隧道',
+    emptyHint: '请用某个用户的令牌连接客户端，它会在两秒内显示在这里。',
+    command: '连接客户端的命令',
+    forbidden: '您无权查看隧道',
+    neededRoles: '需要 admin、devops 或 auditor 角色。',
+    signedInAs: (name, roles) => `您以 ${name} 登录，${roles === '' ? '没有角色' : `角色为 ${roles}`}。`,
+    askForRole: '请向管理员申请其中一个角色，或以其他用户登录。',
+    otherUser: '以其他用户登录',
+  },
+})
