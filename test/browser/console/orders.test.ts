@@ -120,6 +120,19 @@ test('a platform that does not answer is described, and tried again', async (t) 
   await page.getByRole('alert').waitFor({ state: 'detached' })
 })
 
+test('a toast is beside the navigation, and the list beside an order shows when each one changed', async (t) => {
+  await createOrder('beside-1')
+  const page = await world.open(t, 'orders/beside-1')
+  await drawer(page, 'beside-1').getByRole('button', { name: 'Mark as paid' }).click()
+  const toast = page.locator('.toast')
+  await toast.waitFor()
+  const navigation = await page.locator('.side').boundingBox()
+  const box = await toast.boundingBox()
+  assert.ok(navigation && box && box.x > navigation.x + navigation.width)
+  await row(page, 'beside-1').locator('time:visible').waitFor()
+  await assertLooks(page, 'orders-toast')
+})
+
 test('the keyboard is enough', async (t) => {
   await createOrder('keys-1')
   await createOrder('keys-2')
