@@ -40,7 +40,7 @@ test('an alert is acknowledged with a comment, which is in its history', async (
   await shown.getByRole('button', { name: 'Acknowledge' }).click()
   const dialog = page.getByRole('dialog', { name: 'Acknowledge' })
   await dialog.getByLabel('Comment').fill('looking at it')
-  await dialog.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.keyboard.press('Control+Enter')
   await toast(page, 'The alert is acknowledged.').waitFor()
   await shown.getByText('looking at it').waitFor()
   await shown.getByText('Raised: no robot is configured').waitFor()
