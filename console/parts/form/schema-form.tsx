@@ -55,6 +55,10 @@ export function SchemaForm(props: SchemaFormProps) {
       class="form"
       ref={form}
       noValidate
+      // Enter alone begins a new line in a long text.
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
+      }}
       onSubmit={(event) => {
         event.preventDefault()
         void submit(props.send)

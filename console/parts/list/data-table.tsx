@@ -10,8 +10,10 @@ export interface TableColumn<Item> {
   readonly title: string
   readonly cell: (item: Item) => ComponentChildren
   readonly isNumeric?: boolean
-  /** Left out where the window is narrow. */
+  /** Left out where the list is narrow. */
   readonly isWideOnly?: boolean
+  /** Left out only where the list is as narrow as a phone: it stays beside an object. */
+  readonly isFromMedium?: boolean
 }
 
 export interface DataTableProps<Item> {
@@ -99,8 +101,10 @@ function headsOf<Item>(columns: readonly TableColumn<Item>[]): TableHead[] {
   }))
 }
 
-function columnClass<Item>({ isNumeric, isWideOnly }: TableColumn<Item>): string {
-  return [isNumeric && 'numeric', isWideOnly && 'wide-column'].filter(Boolean).join(' ')
+function columnClass<Item>({ isNumeric, isWideOnly, isFromMedium }: TableColumn<Item>): string {
+  return [isNumeric && 'numeric', isWideOnly && 'wide-column', isFromMedium && 'medium-column']
+    .filter(Boolean)
+    .join(' ')
 }
 
 function focusRow(step: 1 | -1): void {

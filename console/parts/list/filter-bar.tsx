@@ -75,6 +75,7 @@ function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
       class="input"
       type="text"
       value={value}
+      placeholder={partWords().exactText}
       spellcheck={false}
       onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
     />

@@ -40,7 +40,7 @@ test('an alert is acknowledged with a comment, which is in its history', async (
   await shown.getByRole('button', { name: 'Acknowledge' }).click()
   const dialog = page.getByRole('dialog', { name: 'Acknowledge' })
   await dialog.getByLabel('Comment').fill('looking at it')
-  await dialog.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.keyboard.press('Control+Enter')
   await toast(page, 'The alert is acknowledged.').waitFor()
   await shown.getByText('looking at it').waitFor()
   await shown.getByText('Raised: no robot is configured').waitFor()
@@ -69,6 +69,35 @@ test('an alert is silenced for an hour, and the silence is ended', async (t) => 
   await page.getByRole('alertdialog').getByRole('button', { name: 'End now' }).click()
   await toast(page, 'The silence has ended.').waitFor()
   await page.getByText('No silence matches the filters.').waitFor()
+})
+
+test('the reason why an alert was not sent leads to the alert that inhibits it', async (t) => {
+  const other = await reportAlert('The pool is empty', { alarm_id: 'pool.full.critical' })
+  const id = await reportAlert('The pool is nearly empty', { alarm_id: 'pool.full' })
+  const page = await world.open(t, 'alerts')
+  // This platform has no robot, which is its reason for every alert.
+  await page.route(`**/alerts/${id}/decisions*`, async (route) => {
+    const decision = { id: '1', at: new Date().toISOString(), occasion: 'raised', channel: 'robot' }
+    const reason = `Inhibited by the alert ${other} (pool.full.critical).`
+    const items = [{ ...decision, outcome: 'inhibited', reason }]
+    await route.fulfill({ json: { items, next_cursor: null } })
+  })
+  await page.getByRole('link', { name: 'The pool is nearly empty' }).click()
+  const list = page.getByRole('list', { name: 'Why people were notified, or not' })
+  await list.getByRole('link').click()
+  await drawer(page, 'The pool is empty').waitFor()
+})
+
+test('beside an alert the list still shows the status of each, up to the width of a phone', async (t) => {
+  const id = await reportAlert('Look at the list', { alarm_id: 'columns' })
+  const page = await world.open(t, `alerts/${id}`)
+  const row = page.getByRole('row', { name: /Look at the list/ })
+  await row.getByText('Firing').waitFor()
+  await assertLooks(page, 'alerts-beside')
+  await page.getByRole('button', { name: 'Close' }).click()
+  await page.setViewportSize({ width: 360, height: 740 })
+  await row.waitFor()
+  assert.equal(await row.getByText('Firing').isVisible(), false)
 })
 
 test('a frozen alert is unfrozen', async (t) => {

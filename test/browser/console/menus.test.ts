@@ -48,8 +48,11 @@ async function save(page: Page): Promise<void> {
 test('a menu is moved by keyboard alone, reviewed and saved', async (t) => {
   await startTree()
   const page = await world.open(t, 'menus')
-  await row(page, 'Home').focus()
-  await page.keyboard.press('ArrowDown')
+  await row(page, 'Home').waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('k')
   await page.keyboard.press('Alt+ArrowUp')
   const first = page.locator('[aria-posinset="1"][aria-level="1"]:focus')
   await row(page, 'Products').and(first).waitFor()

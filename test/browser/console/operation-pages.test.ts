@@ -75,6 +75,10 @@ test('the overview shows the state of the parts, and follows the changes', async
   await assertLooks(page, 'overview')
   await parts.getByRole('link', { name: 'Firing alerts' }).click()
   await page.getByRole('link', { name: 'The shop is slow' }).waitFor()
+  assert.equal(new URL(page.url()).search, '?status=firing')
+  await page.goBack()
+  await parts.getByRole('link', { name: 'Approvals to give' }).click()
+  await page.waitForURL('**/executions?status=awaiting_approval')
 })
 
 test('the overview shows no part of a list that the roles do not allow', async (t) => {

@@ -35,7 +35,7 @@ export function alertColumns(
     {
       key: 'status',
       title: fields.status,
-      isWideOnly: true,
+      isFromMedium: true,
       cell: (alert) => (
         <>
           <StatusBadge tone={ALERT_TONES[alert.status]} label={statuses[alert.status]} />

@@ -5,6 +5,7 @@ import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { userLabel } from '../user-names.ts'
+import { pathOf } from '../view.ts'
 import { AlertActions } from './alert-actions.tsx'
 import {
   ALERT_TONES,
@@ -92,6 +93,27 @@ function decisionEntry({ id, at, occasion, channel, outcome, reason }: AlertDeci
     at,
     tone: OUTCOME_TONES[outcome],
     title: `${occasions[occasion]}: ${outcomes[outcome]}`,
-    note: <bdi>{[channel, reason].filter(Boolean).join(' · ')}</bdi>,
+    note: (
+      <bdi>
+        {channel}
+        {reason !== null && ' · '}
+        <DecisionReason outcome={outcome} reason={reason} />
+      </bdi>
+    ),
   }
+}
+
+const ALERT_ID = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/
+
+/** The reason that the API gives; it names an alert that inhibits this one by its id. */
+function DecisionReason({ outcome, reason }: Pick<AlertDecision, 'outcome' | 'reason'>) {
+  const [before, id, ...after] = reason?.split(ALERT_ID) ?? []
+  if (outcome !== 'inhibited' || id === undefined) return reason
+  return (
+    <>
+      {before}
+      <a href={`${pathOf({ name: 'alerts' })}/${id}`}>{id}</a>
+      {after.join('')}
+    </>
+  )
 }

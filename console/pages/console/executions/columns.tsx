@@ -23,7 +23,7 @@ export function executionColumns({
     {
       key: 'created_at',
       title: fields.created_at,
-      isWideOnly: true,
+      isFromMedium: true,
       cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
     },
   ]

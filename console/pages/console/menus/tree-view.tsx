@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
+import { useActions } from '../../../parts/actions/actions.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { dropPlace, zoneAt, type DropZone } from './drop.ts'
 import { moveNode, placeAfter, rowsOf, type MenuMove, type MenuNodes, type MenuRow } from './tree.ts'
@@ -28,6 +29,17 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
   const focused = useSignal(selected)
   const current = rows.find(({ node }) => node.id === focused.value) ?? rows[0]
   const focus = (index: number) => (tree.current?.children[index] as HTMLElement | undefined)?.focus()
+  // Without the focus in the tree, it goes to the row that had it last.
+  const step = (by: 1 | -1) => {
+    const from = [...(tree.current?.children ?? [])].findIndex((row) => row === document.activeElement)
+    if (from === -1) focus(rows.findIndex((row) => row === current))
+    else focus(Math.min(rows.length - 1, Math.max(0, from + by)))
+  }
+  const words = menuWords()
+  useActions(() => [
+    { title: words.next, keys: 'j', isKeyOnly: true, run: () => step(1) },
+    { title: words.previous, keys: 'k', isKeyOnly: true, run: () => step(-1) },
+  ])
   const move = (id: string, key: string) => {
     const direction = MOVES[key]
     const place = direction && placeAfter(nodes, id, direction)
@@ -53,7 +65,7 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
     if (id !== null && id !== target) change?.(moveNode(nodes, id, dropPlace(nodes, id, target, zone)))
   }
   return (
-    <ul class="menu-tree" role="tree" aria-label={menuWords().tree} ref={tree}>
+    <ul class="menu-tree" role="tree" aria-label={words.tree} ref={tree}>
       {rows.map((row) => (
         <TreeRow
           key={row.node.id}

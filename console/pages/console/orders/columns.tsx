@@ -36,7 +36,7 @@ export function orderColumns({
     {
       key: 'updated_at',
       title: fields.updated_at,
-      isWideOnly: true,
+      isFromMedium: true,
       cell: ({ updated_at }) => <time dateTime={updated_at}>{localTime(updated_at)}</time>,
     },
   ]

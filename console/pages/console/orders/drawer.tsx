@@ -86,12 +86,14 @@ const TIMES = ['created_at', 'expires_at', 'paid_at', 'shipped_at', 'completed_a
 
 function OrderFacts({ order }: { readonly order: Order }) {
   const { fields } = orderWords()
+  // An order that is paid does not expire.
+  const times = TIMES.filter((name) => name !== 'expires_at' || order.status === 'pending')
   return (
     <FactList
       facts={[
         [fields.platform, order.platform],
         [fields.amount_cents, localAmount(order.amount_cents)],
-        ...TIMES.map((name) => [fields[name], order[name] && localTime(order[name])] as const),
+        ...times.map((name) => [fields[name], order[name] && localTime(order[name])] as const),
       ]}
     />
   )

@@ -1,5 +1,6 @@
 import { localDays, localDistance, localNumber, localTime } from '../../../i18n/local.ts'
 import { formatShare } from '../../../parts/format.ts'
+import { addressOf, type ListQuery } from '../../../parts/list/list-query.ts'
 import { poolTone } from '../../../parts/pool-tone.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import type { Stat } from '../../../parts/stats.tsx'
@@ -28,6 +29,12 @@ const PART_PAGES: Readonly<Record<PartName, string>> = {
   night: 'alerts',
   drill: 'heartbeats',
 }
+// The filters with which a page shows what its part counts; without them it shows everything.
+const PART_QUERIES: Partial<Readonly<Record<PartName, ListQuery>>> = {
+  alerts: { status: 'firing' },
+  messages: { status: 'pending' },
+  executions: { status: 'awaiting_approval' },
+}
 const PART_NAMES = Object.keys(PART_PAGES) as readonly PartName[]
 
 /** What the overview says about each part that the user may read. */
@@ -46,7 +53,7 @@ function partStat<Name extends PartName>(name: Name, overview: Overview): Stat[]
       name: words.parts[name],
       value,
       status: { tone, label: words.tones[tone] },
-      href: pathOf({ name: PART_PAGES[name] }),
+      href: addressOf(pathOf({ name: PART_PAGES[name] }), PART_QUERIES[name] ?? {}),
       ...(note && { note }),
     },
   ]

@@ -11,6 +11,8 @@ const fetchHere = (path: string, init: RequestInit) => fetch(path, init)
 export function SignInPage() {
   const words = signInPageWords()
   useEffect(() => void (document.title = words.title), [words])
+  // The page has no other purpose.
+  useEffect(() => document.querySelector<HTMLElement>('input[name="username"]')?.focus(), [])
   return (
     <SignInForm
       title={words.title}

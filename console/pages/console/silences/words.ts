@@ -18,7 +18,8 @@ export const silenceWords = defineWords({
       'matchers.title': 'Title',
     },
     hints: {
-      'matchers.source': 'An exact text, or a prefix that ends in *. All given texts must match.',
+      'matchers.source':
+        'An exact text, or a prefix that ends in *. All given texts must match; an empty field matches every alert.',
       starts_at: 'Now if it is empty',
       ends_at: 'At most 30 days later',
     },
@@ -50,7 +51,7 @@ export const silenceWords = defineWords({
       'matchers.title': '标题',
     },
     hints: {
-      'matchers.source': '完整文本，或以 * 结尾的前缀。填写的各项必须全部匹配。',
+      'matchers.source': '完整文本，或以 * 结尾的前缀。填写的各项必须全部匹配，留空的项匹配所有告警。',
       starts_at: '留空则立即开始',
       ends_at: '最多 30 天之后',
     },

@@ -17,7 +17,7 @@ export function ticketColumns(words: ReturnType<typeof ticketWords>): readonly T
     {
       key: 'status',
       title: fields.status,
-      isWideOnly: true,
+      isFromMedium: true,
       cell: ({ status }) => <StatusBadge tone={TICKET_TONES[status]} label={statuses[status]} />,
     },
     {

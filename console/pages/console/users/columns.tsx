@@ -16,7 +16,7 @@ export function userColumns(words: ReturnType<typeof userWords>): readonly Table
     {
       key: 'state',
       title: fields.state,
-      isWideOnly: true,
+      isFromMedium: true,
       cell: (user) => <StatusBadge tone={USER_TONES[userStateOf(user)]} label={states[userStateOf(user)]} />,
     },
     {
