@@ -29,6 +29,8 @@ const POLL_MS = 100
 const LEASE_RETRY_MS = 500
 // A query takes at most 32,766 parameters on SQLite.
 const MAX_EXCLUDED = 10_000
+// Each agent of telemetry has a subject of its own.
+const MAX_FLOWING = 10_000
 
 /**
  * Sends pending messages to the bus: oldest first, in batches, in order for each subject. A message that fails delays
@@ -42,6 +44,8 @@ export class Dispatcher implements Delivery {
   readonly #logger: Logger
   readonly #results: Counter
   readonly #backoff: SubjectBackoff
+  /** The subjects whose last message was delivered, on this connection. */
+  readonly #flowing = new Set<string>()
   /** By the id of a message; several callers may wait for the same one. */
   readonly #waiters = new Map<string, Set<() => void>>()
   readonly #pause = new InterruptibleSleep()
@@ -101,6 +105,7 @@ export class Dispatcher implements Delivery {
   #onBusState(state: BusState): void {
     if (state === 'connected') {
       this.#connectionCount += 1
+      this.#flowing.clear()
       this.#backoff.clear()
     }
     this.wake()
@@ -141,10 +146,24 @@ export class Dispatcher implements Delivery {
     while (!this.#isClosing && this.#bus.state === 'connected' && (await this.#takeLease())) {
       const waiting = this.#backoff.waiting()
       if (waiting.length > MAX_EXCLUDED) return
-      const batch = await this.#outbox.pending(BATCH_SIZE, waiting)
-      const settled = await this.#deliver(batch)
+      const pending = await this.#outbox.pending(BATCH_SIZE, waiting)
+      const settled = await this.#deliver(this.#firstOfStopped(pending))
       if (settled === 0) return
     }
+  }
+
+  /**
+   * Of a subject that is not flowing, the first message alone. A stream that comes back while a batch is on its way would
+   * store the end of the batch before the messages that it has missed.
+   */
+  #firstOfStopped(pending: readonly OutboxMessage[]): OutboxMessage[] {
+    const stopped = new Set<string>()
+    return pending.filter(({ subject }) => {
+      if (this.#flowing.has(subject)) return true
+      const isFirst = !stopped.has(subject)
+      stopped.add(subject)
+      return isFirst
+    })
   }
 
   /** Returns how many messages were delivered or refused. */
@@ -159,11 +178,19 @@ export class Dispatcher implements Delivery {
     const isSkipped = ({ seq }: OutboxMessage) => skipped.has(seq)
     const settled = [...results.delivered, ...results.refused].filter((message) => !isSkipped(message))
     const unsettled = firstOfEachSubject([...results.failed, ...batch.filter(isSkipped)])
+    const isSameConnection = connection === this.#connectionCount
     // Failures of an earlier connection must not delay messages on this one.
-    const failures = connection === this.#connectionCount ? unsettled : []
+    const failures = isSameConnection ? unsettled : []
     this.#backoff.update({ succeeded: settled.map(subjectOf), failed: failures.map(subjectOf) })
+    if (isSameConnection) this.#updateFlowing(results)
     for (const { id } of settled) for (const done of this.#waiters.get(id) ?? []) done()
     return settled.length
+  }
+
+  #updateFlowing({ delivered, failed }: Settlement): void {
+    if (this.#flowing.size > MAX_FLOWING) this.#flowing.clear()
+    for (const { subject } of delivered) this.#flowing.add(subject)
+    for (const { subject } of failed) this.#flowing.delete(subject)
   }
 
   #count(results: Settlement): void {
