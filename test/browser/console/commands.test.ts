@@ -108,7 +108,7 @@ test('another person approves; the output comes while it runs, and the run is ca
 test('a request is rejected with a comment, by keyboard alone', async (t) => {
   await execute('wait', { reason: 'a second test' })
   const page = await world.open(t, 'executions?status=awaiting_approval')
-  await page.getByRole('link', { name: 'wait' }).waitFor()
+  await page.getByRole('row').filter({ hasText: 'a second test' }).filter({ hasText: 'tester' }).waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await drawer(page, 'wait').getByRole('button', { name: 'Reject' }).press('Enter')

@@ -1,6 +1,7 @@
 import { localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { userLabel } from '../user-names.ts'
 import { EXECUTION_TONES, type Execution } from './model.ts'
 import type { executionWords } from './words.ts'
 
@@ -18,6 +19,12 @@ export function executionColumns({
       key: 'status',
       title: fields.status,
       cell: ({ status }) => <StatusBadge tone={EXECUTION_TONES[status]} label={statuses[status]} />,
+    },
+    {
+      key: 'requested_by',
+      title: fields.requested_by,
+      isWideOnly: true,
+      cell: ({ requested_by }) => <bdi>{userLabel(requested_by)}</bdi>,
     },
     { key: 'reason', title: fields.reason, isWideOnly: true, cell: ({ reason }) => <bdi>{reason}</bdi> },
     {
