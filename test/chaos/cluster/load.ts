@@ -40,12 +40,12 @@ export class Load {
   #isStopping = false
   #failure: Error | undefined
 
-  private constructor(cluster: Cluster, tokens: Record<Kind, readonly string[]>) {
+  private constructor(cluster: Cluster, tokens: readonly string[]) {
     this.#cluster = cluster
     const clients: Record<Kind, (lane: number) => Promise<void>> = {
-      orders: (lane) => this.#orderAgainAndAgain(lane),
-      messages: (lane) => this.#publishAgainAndAgain(lane),
-      'VPN requests': (lane) => this.#askThroughVpn(lane, tokens['VPN requests'][lane] ?? ''),
+      orders: (lane) => this.#keepOrdering(lane),
+      messages: (lane) => this.#keepPublishing(lane),
+      'VPN requests': (lane) => this.#keepAsking(lane, tokens[lane] ?? ''),
     }
     this.#running = KINDS.flatMap((kind) =>
       Array.from({ length: LANES[kind] }, (_, lane) =>
@@ -57,7 +57,7 @@ export class Load {
   static async start(cluster: Cluster): Promise<Load> {
     const users = Array.from({ length: LANES['VPN requests'] }, (_, lane) => `client-${lane}`)
     for (const name of users) await addUser(cluster, name)
-    return new Load(cluster, { orders: [], messages: [], 'VPN requests': await tokensOf(cluster, users) })
+    return new Load(cluster, await tokensOf(cluster, users))
   }
 
   get counts(): Readonly<Record<Kind, number>> {
@@ -102,7 +102,7 @@ export class Load {
     this.requireNoFailure()
   }
 
-  async #orderAgainAndAgain(lane: number): Promise<void> {
+  async #keepOrdering(lane: number): Promise<void> {
     for (let number = 1; !this.#isStopping; number++) {
       const id = `o-${lane}-${number}`
       const order = { order_id: id, platform: 'cluster', amount_cents: 1 }
@@ -116,7 +116,7 @@ export class Load {
     }
   }
 
-  async #publishAgainAndAgain(lane: number): Promise<void> {
+  async #keepPublishing(lane: number): Promise<void> {
     const subject = `order.cluster.${lane}`
     for (let number = 1; !this.#isStopping; number++) {
       await this.#send(
@@ -131,7 +131,7 @@ export class Load {
     }
   }
 
-  async #askThroughVpn(lane: number, token: string): Promise<void> {
+  async #keepAsking(lane: number, token: string): Promise<void> {
     const urls = this.#cluster.gatewayUrls
     const first = lane % urls.length
     const client = createVpnClient({

@@ -33,7 +33,7 @@ export type Report =
   | { readonly damage: Damage }
   | { readonly counts: Readonly<Record<string, number>> }
 
-// One address has all clients, and dead sessions must end soon.
+// All clients have one address, and the sessions of a lost gateway must end soon.
 const SETTINGS = { VPN_HEARTBEAT: '2s', VPN_CONNECTION_RATE: '10000', VPN_CONNECTION_BURST: '10000' }
 
 async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
