@@ -183,7 +183,7 @@ async function measureTimes(
   }
 }
 
-// docs/performance.md, P17: several apis on one PostgreSQL
+// docs/performance.md, P17: several apis and gateways on one PostgreSQL
 const TIME = { must: { atLeast: 0.8 } }
 
 const wholeTimeOf = ({ ownTime, databaseTime }: Sample) => ownTime + databaseTime
