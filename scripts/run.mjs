@@ -27,7 +27,7 @@ const TARGETS = {
   'build:client': { run: ['scripts/build-client.ts'] },
   'build:ticket-notify': { run: ['scripts/build-ticket-notify.ts'] },
   cluster: { run: ['scripts/cluster.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
-  chaos: { run: ['test/chaos/run.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
+  chaos: { run: ['test/chaos/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE], needsDebianPackages: true },
 }
 
 /** @param {string[]} argv */
