@@ -13,9 +13,9 @@ import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const WORLD = join(import.meta.dirname, 'cluster/world.ts')
 const SMALL_SIZE: ClusterSize = { apis: 2, gateways: 1, workers: 1, withProxy: true }
-// Longer than a lease, and than a client of the VPN waits for a heartbeat.
+// In full longer than a lease, and than the time after which a client of the VPN leaves a silent gateway.
 const HOLD_MS = { short: 500, full: 10_000 }
-// Of those that have to be noticed by a missing heartbeat, which is half of it.
+// 10 s after a fault was noticed; a client of the VPN notices a silent gateway after 7 s.
 const LIMIT_MS = 20_000
 
 export const cluster: Scenario = {

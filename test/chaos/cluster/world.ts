@@ -50,6 +50,7 @@ async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
   await untilDelivered(cluster)
   await requireDeliveries(cluster, load)
   report({ counts: load.counts })
+  cluster.network.close()
 }
 
 async function tryFault(cluster: Cluster, load: Load, fault: Fault, holdMs: number): Promise<Damage> {
@@ -78,5 +79,3 @@ function report(line: Report): void {
 }
 
 await run(JSON.parse(process.argv[2] ?? '') as WorldOptions)
-// oxlint-disable-next-line unicorn/no-process-exit -- the programs of the hosts end with the sandbox
-process.exit()

@@ -83,7 +83,7 @@ export class Cluster {
     ])
   }
 
-  /** Starts the process of a host; `env` has settings beside those that it needs. */
+  /** Starts the process of a host; `env` adds settings. */
   startModule(host: Host, module: Module, env: NodeJS.ProcessEnv = {}): void {
     const dataDir = inSandbox(`data-${host.name}`)
     mkdirSync(dataDir, { recursive: true })

@@ -122,6 +122,11 @@ export class Network {
     }
   }
 
+  /** Kills the programs of all hosts. The network itself ends with the sandbox. */
+  close(): void {
+    for (const { holder } of this.#hosts.values()) process.kill(holder, 'SIGKILL')
+  }
+
   #plug(name: string): void {
     ip('-n', SWITCH, 'link', 'set', portOf(name), 'master', 'br0', 'up')
   }
