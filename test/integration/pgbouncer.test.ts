@@ -36,7 +36,7 @@ test('two processes share a few connections of a PgBouncer in transaction mode',
     loads.flatMap(({ unexpected }) => unexpected),
     [],
   )
-  const overdue = `select count(*) from orders where status = 'pending' and expires_at <= 1767225600000`
+  const overdue = `select count(*) from orders where status = 'pending' and expires_at <= ${Date.parse('2026-01-01T00:00:00Z')}`
   await eventually('overdue orders expire', async () => (await engine.count(overdue)) === 0)
   await requireOrders(engine, new Map(loads.flatMap(({ acknowledged }) => [...acknowledged])))
   assert.equal((await first.call('GET', '/health')).status, 200)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { eventually } from './eventually.ts'
+import { systemPath } from './hosts/sandbox.ts'
 import { freePort } from './loopback.ts'
 
 /** A PgBouncer in transaction mode: a transaction gets any of a few connections to the server. */
@@ -40,8 +41,9 @@ export async function startPgBouncer(database: string, connections: number): Pro
   writeFileSync(file, settings.join('\n'), { mode: 0o644 })
   // It refuses to run as root.
   const account = process.getuid?.() === 0 ? ['--reuid=65534', '--regid=65534', '--clear-groups'] : []
-  const args = ['--pdeathsig', 'KILL', ...account, '/usr/sbin/pgbouncer', '-q', file]
-  const child = spawn('setpriv', args, { stdio: 'ignore', cwd: '/' })
+  const args = ['--pdeathsig', 'KILL', ...account, 'pgbouncer', '-q', file]
+  const env = { PATH: systemPath() }
+  const child = spawn('setpriv', args, { stdio: 'ignore', cwd: '/', env })
   await eventually('PgBouncer', () => canConnect(url), { timeoutMs: 30_000 })
   return {
     url,
