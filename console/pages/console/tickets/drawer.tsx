@@ -66,7 +66,7 @@ function historyEntry({ at, actor, changes }: TicketChange, index: number) {
 
 type Changes = Readonly<Record<string, readonly (string | null)[]>>
 
-/** A new ticket has no status before; its values are those that the ticket shows or that a later entry changes. */
+/** A new ticket has no earlier status: its first entry lists no changes, for the drawer shows the values. */
 function changeLines(changes: Changes): string[] {
   const { change, firstEntry } = ticketWords()
   if (changes['status']?.[0] === null) return [firstEntry]
