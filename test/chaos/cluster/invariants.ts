@@ -53,7 +53,12 @@ export async function requireDeliveries({ postgres, bus }: Cluster, load: Load):
 /** Resolves when every event that there is now has been delivered. */
 export async function untilDelivered({ postgres }: Cluster): Promise<void> {
   const [last] = await postgres.rows('select coalesce(max(seq), 0) as seq from messages')
-  const pending = `select 1 from messages where status = 'pending' and seq <= ${Number(last?.['seq'])} limit 1`
-  const isDelivered = async () => (await postgres.rows(pending)).length === 0
-  await eventually('every event is delivered', isDelivered, { timeoutMs: 60_000 })
+  const pending = `
+    select subject, count(*), max(attempts) as attempts, max(last_error) as error from messages
+    where status = 'pending' and seq <= ${Number(last?.['seq'])} group by subject limit 10`
+  const requireNone = async () => {
+    assert.deepEqual(await postgres.rows(pending), [])
+    return true
+  }
+  await eventually('every event is delivered', requireNone, { timeoutMs: 60_000 })
 }

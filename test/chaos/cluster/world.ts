@@ -1,7 +1,11 @@
 // A cluster with clients, on which faults come one after the other; started by ../cluster.ts in a sandbox of its own. Each
 // line that it prints is a Report in JSON.
+import { copyFileSync, globSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, type ClusterSize } from '../../support/hosts/cluster.ts'
+import { inSandbox } from '../../support/hosts/sandbox.ts'
 import { FAULTS, type Fault } from './faults.ts'
 import { requireDeliveries, requireInvariants, untilDelivered } from './invariants.ts'
 import { KINDS, Load } from './load.ts'
@@ -43,8 +47,13 @@ async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
   await load.untilServed()
   for (let number = 0; number < faults; number++) {
     const fault = FAULTS[number % FAULTS.length] as Fault
-    report({ step: `${fault.host}, ${fault.fault}` })
-    report({ damage: await tryFault(cluster, load, fault, holdMs) })
+    const title = `${fault.host}, ${fault.fault}`
+    report({ step: title })
+    try {
+      report({ damage: await tryFault(cluster, load, fault, holdMs) })
+    } catch (error) {
+      throw new Error(`fault ${number + 1}, ${title}`, { cause: error })
+    }
   }
   await load.stop()
   await untilDelivered(cluster)
@@ -74,8 +83,19 @@ async function tryFault(cluster: Cluster, load: Load, fault: Fault, holdMs: numb
   }
 }
 
+/** The logs of the hosts end with the sandbox. */
+function keepLogs(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'platform-cluster-'))
+  for (const name of globSync('*.log', { cwd: inSandbox() })) copyFileSync(inSandbox(name), join(directory, name))
+  return directory
+}
+
 function report(line: Report): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
-await run(JSON.parse(process.argv[2] ?? '') as WorldOptions)
+try {
+  await run(JSON.parse(process.argv[2] ?? '') as WorldOptions)
+} catch (error) {
+  throw new Error(`the cluster has failed; its logs are in ${keepLogs()}`, { cause: error })
+}
