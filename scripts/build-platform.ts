@@ -1,13 +1,10 @@
 // The code of the platform as a few files that need nothing but the pinned Node.js.
-import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type OutputOptions } from 'rolldown'
 import { NOT_BUNDLED } from './bundling.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-
-/** What `bin/platform.ts` becomes. */
-export const MAIN = 'main'
 
 /**
  * The threads that the program starts (src/store/thread.ts). Each is bundled separately: rolldown puts shared code into
@@ -21,9 +18,6 @@ const THREADS = {
   'sqlite-checkpoint': 'src/store/dialects/sqlite-checkpoint.ts',
 }
 
-/** The program and its threads: the name of the built file, and its source. */
-const ENTRIES: Readonly<Record<string, string>> = { [MAIN]: 'bin/platform.ts', ...THREADS }
-
 /** The file that users start. The compile cache keeps only modules that are loaded after it was enabled. */
 const PROGRAM = `#!/usr/bin/env node
 if (!['mock-oidc', 'mock-drive'].includes(process.argv[2])) require('node:module').enableCompileCache()
@@ -34,36 +28,48 @@ require('./lib/main.cjs')
 export async function buildPlatform(directory: string): Promise<void> {
   const lib = join(directory, 'lib')
   rmSync(directory, { recursive: true, force: true })
-  await bundleEntries(lib, {})
+  await bundleCode(lib)
   cpSync(join(ROOT, 'dist/console'), join(lib, 'console'), { recursive: true })
   writeFileSync(join(directory, 'platform.cjs'), PROGRAM, { mode: 0o755 })
 }
 
-/** Bundles the program and its threads, each into one file `NAME.cjs`. */
-export async function bundleIntoSingleFiles(directory: string): Promise<void> {
-  await bundleEntries(directory, { codeSplitting: false })
+/** The names of the files that {@link bundleCode} has written. */
+export interface BundledCode {
+  /** `main.cjs`, and what it loads when it needs it. */
+  readonly program: readonly string[]
+  /** Each is complete. */
+  readonly threads: readonly string[]
 }
 
-async function bundleEntries(directory: string, output: OutputOptions): Promise<void> {
-  for (const [name, file] of Object.entries(ENTRIES)) {
-    await build({
-      cwd: ROOT,
-      input: { [name]: file },
-      platform: 'node',
-      external: NOT_BUNDLED,
-      output: {
-        dir: directory,
-        // An ES module that imports node:http loads everything that node:http exports, a WebSocket client included.
-        format: 'cjs',
-        entryFileNames: '[name].cjs',
-        chunkFileNames: '[name]-[hash].cjs',
-        minify: true,
-        comments: false,
-        ...output,
-      },
-    })
-  }
-  for (const name of globSync('*.cjs', { cwd: directory })) escapeFile(join(directory, name))
+/** Bundles the program and its threads into a directory. */
+export async function bundleCode(directory: string): Promise<BundledCode> {
+  const program = await bundle(directory, 'main', 'bin/platform.ts', {})
+  const threads: string[] = []
+  for (const [name, file] of Object.entries(THREADS))
+    threads.push(...(await bundle(directory, name, file, { codeSplitting: false })))
+  return { program, threads }
+}
+
+async function bundle(dir: string, name: string, file: string, options: OutputOptions): Promise<string[]> {
+  const { output } = await build({
+    cwd: ROOT,
+    input: { [name]: file },
+    platform: 'node',
+    external: NOT_BUNDLED,
+    output: {
+      dir,
+      // An ES module that imports node:http loads everything that node:http exports, a WebSocket client included.
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: '[name]-[hash].cjs',
+      minify: true,
+      comments: false,
+      ...options,
+    },
+  })
+  const names = output.map(({ fileName }) => fileName).sort()
+  for (const each of names) escapeFile(join(dir, each))
+  return names
 }
 
 /**

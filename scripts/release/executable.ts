@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { bundleIntoSingleFiles, MAIN } from '../build-platform.ts'
+import { bundleCode, type BundledCode } from '../build-platform.ts'
 import { consoleDirectory } from '../console-build.mjs'
 import { runToEnd } from './run-to-end.ts'
 import { runtimeFor, type Runtime } from './runtimes.ts'
@@ -15,10 +15,6 @@ export interface ExecutableOptions {
 
 const COMPILE = join(import.meta.dirname, 'compile.mjs')
 const LOADER = join(import.meta.dirname, 'loader.cjs')
-/** The names that the loader knows. */
-const SCRIPT = 'main.js'
-const CACHE = 'main.cache'
-const NOT_THREADS = ['loader.cjs', `${MAIN}.cjs`]
 
 /**
  * Builds the platform as one file that needs no Node.js: the runtime with the code, the threads and the pages inside.
@@ -27,16 +23,16 @@ const NOT_THREADS = ['loader.cjs', `${MAIN}.cjs`]
 export async function buildExecutable({ output, architecture }: ExecutableOptions): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'platform-executable-'))
   try {
-    await bundleIntoSingleFiles(directory)
+    const code = await bundleCode(directory)
     const runtime = await runtimeFor(architecture)
-    runToEnd(runtime.builder, ['--hash-seed=1', COMPILE, `${MAIN}.cjs`, SCRIPT, CACHE], { cwd: directory })
+    runToEnd(runtime.builder, ['--hash-seed=1', COMPILE, ...code.program], { cwd: directory })
     copyFileSync(LOADER, join(directory, 'loader.cjs'))
     const executable = join(directory, 'node')
     copyFileSync(runtime.file, executable)
     removeSymbols(executable, architecture)
     // Renamed at the end: a running executable cannot be overwritten, and an interrupted build leaves no half of one.
     const fresh = join(dirname(output), `.platform-${process.pid}`)
-    writeFileSync(join(directory, 'sea.json'), JSON.stringify(configuration(directory, fresh, runtime)))
+    writeFileSync(join(directory, 'sea.json'), JSON.stringify(configuration(code, fresh, runtime)))
     runToEnd(runtime.builder, ['--build-sea', 'sea.json'], { cwd: directory })
     renameSync(fresh, output)
   } finally {
@@ -48,7 +44,7 @@ export async function buildExecutable({ output, architecture }: ExecutableOption
  * See "Single executable applications" in the documentation of Node.js. The paths become part of the executable, so
  * they are relative: two builds are equal.
  */
-function configuration(directory: string, output: string, { runsHere }: Runtime): object {
+function configuration({ program, threads }: BundledCode, output: string, { runsHere }: Runtime): object {
   return {
     main: 'loader.cjs',
     mainFormat: 'commonjs',
@@ -58,18 +54,16 @@ function configuration(directory: string, output: string, { runsHere }: Runtime)
     // NODE_OPTIONS could load other code into the program, or stop it from starting.
     execArgvExtension: 'none',
     assets: {
-      [SCRIPT]: SCRIPT,
+      ...inside([...program, ...threads]),
       // Code that was compiled for one architecture is useless to another.
-      ...(runsHere && { [CACHE]: CACHE }),
-      ...threads(directory),
+      ...(runsHere && inside(program.map((name) => `${name}.cache`))),
       ...pages(),
     },
   }
 }
 
-function threads(directory: string): Record<string, string> {
-  const files = globSync('*.cjs', { cwd: directory }).filter((name) => !NOT_THREADS.includes(name))
-  return Object.fromEntries(files.sort().map((name) => [name, name]))
+function inside(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, name]))
 }
 
 function pages(): Record<string, string> {

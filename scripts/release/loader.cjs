@@ -1,16 +1,36 @@
-// The first code of the executable: it runs the program, whose compiled code is an asset where the architecture of the
-// build is that of the executable.
+// The first code of the executable: it runs the program from its assets. The compiled code of each module is an asset too,
+// where the architecture of the build is that of the executable.
 const { getAsset, getAssetKeys, getRawAsset } = require('node:sea')
 const { constants, Script } = require('node:vm')
 
-const CACHE = 'main.cache'
+const assets = new Set(getAssetKeys())
+const modules = new Map()
+let hasForeignCode = false
 
-const script = new Script(getAsset('main.js', 'utf8'), {
-  filename: 'platform',
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  ...(getAssetKeys().includes(CACHE) && { cachedData: Buffer.from(getRawAsset(CACHE)) }),
-})
+/** @param {string} id */
+function load(id) {
+  if (!id.startsWith('./')) return require(id)
+  const loaded = modules.get(id)
+  if (loaded) return loaded.exports
+  const loading = { exports: {} }
+  // Before it runs: modules may require each other.
+  modules.set(id, loading)
+  functionOf(id.slice('./'.length))(loading.exports, load, loading, __filename, __dirname)
+  return loading.exports
+}
+
+/** @param {string} name */
+function functionOf(name) {
+  const cache = `${name}.cache`
+  const script = new Script(getAsset(name, 'utf8'), {
+    filename: name,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    ...(assets.has(cache) && { cachedData: Buffer.from(getRawAsset(cache)) }),
+  })
+  hasForeignCode ||= script.cachedDataRejected === true
+  return script.runInThisContext()
+}
+
+load('./main.cjs')
 // Without its cache the program works, and starts in half as much time again: build the executable with its own runtime.
-if (script.cachedDataRejected)
-  process.emitWarning('the compiled code in this executable belongs to another runtime')
-script.runInThisContext()(exports, require, module, __filename, __dirname)
+if (hasForeignCode) process.emitWarning('the compiled code in this executable belongs to another runtime')

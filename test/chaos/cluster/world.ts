@@ -86,7 +86,8 @@ async function tryFault(cluster: Cluster, load: Load, fault: Fault, holdMs: numb
 /** The logs of the hosts end with the sandbox. */
 function keepLogs(): string {
   const directory = mkdtempSync(join(tmpdir(), 'platform-cluster-'))
-  for (const name of globSync('*.log', { cwd: inSandbox() })) copyFileSync(inSandbox(name), join(directory, name))
+  for (const name of globSync('*.log', { cwd: inSandbox() }))
+    copyFileSync(inSandbox(name), join(directory, name))
   return directory
 }
 
