@@ -13,6 +13,8 @@ export interface JetStream {
   readonly streams: JetStreamManager['streams']
   /** The configuration of each stream; undefined if the account has no JetStream. Rejects on a timeout. */
   listStreams(): Promise<readonly StreamConfig[] | undefined>
+  /** Lets the servers of a stream elect another leader. Rejects if they do not. */
+  replaceLeader(stream: string): Promise<void>
 }
 
 /** Opens the API, and remembers a server that turned out to have no JetStream. */
@@ -23,7 +25,11 @@ export class JetStreamOpener {
   async open(connection: NatsConnection): Promise<JetStream> {
     const timeout = announcesJetStream(connection) ? API_TIMEOUT_MS : REMOTE_API_TIMEOUT_MS
     const { streams } = await jetstreamManager(connection, { checkAPI: false, timeout })
-    return { streams, listStreams: () => this.#list(connection, streams) }
+    return {
+      streams,
+      listStreams: () => this.#list(connection, streams),
+      replaceLeader: (stream) => replaceLeader(connection, stream),
+    }
   }
 
   async #list(
@@ -53,6 +59,14 @@ function isUnavailable(connection: NatsConnection, error: unknown): boolean {
   if (error.name === 'JetStreamNotEnabled' && error.cause instanceof JetStreamApiError) return true
   const isSilent = error.name === 'JetStreamNotEnabled' || error instanceof TimeoutError
   return isSilent && !announcesJetStream(connection)
+}
+
+// https://docs.nats.io/reference/reference-protocols/nats_api_reference
+async function replaceLeader(connection: NatsConnection, stream: string): Promise<void> {
+  const subject = `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`
+  const answer = await connection.request(subject, undefined, { timeout: API_TIMEOUT_MS })
+  const { error } = answer.json<{ readonly error?: { readonly description: string } }>()
+  if (error) throw new Error(error.description)
 }
 
 function announcesJetStream(connection: NatsConnection): boolean {

@@ -66,7 +66,8 @@ export function subjectsOf(config: StreamConfig): readonly string[] {
   return config.subjects ?? []
 }
 
-function isOurs({ name, description }: StreamConfig): boolean {
+/** Whether the platform has created the stream. */
+export function isOurs({ name, description }: StreamConfig): boolean {
   return name === STREAM_NAME && description === DESCRIPTION
 }
 

@@ -12,6 +12,9 @@ import { subjectProblem } from './subjects.ts'
 
 const CONFIRMATION_MS = 5 * SECOND
 
+/** A new leader takes a few seconds to be elected: so many batches in a row without an acknowledgement take longer. */
+const MAX_SILENT_BATCHES = 3
+
 /** Finds a deleted stream, or the end of a problem, also while nothing is published. */
 const COVERAGE_CHECK_MS = 5 * SECOND
 
@@ -35,6 +38,8 @@ export class BusSession {
   readonly #loss = Promise.withResolvers<string>()
   readonly #coverageCheck: NodeJS.Timeout
   #batchCount = 0
+  /** Batches in a row of which a stream should have acknowledged messages, and acknowledged none. */
+  #silentBatches = 0
   #sending: Promise<void> = Promise.resolve()
   #lastError: string | undefined
   #isLost = false
@@ -128,10 +133,16 @@ export class BusSession {
   #limitWait(batch: Batch, expectsAcknowledgement: boolean): void {
     const limit = setTimeout(() => {
       // If a stream is deleted while its subjects have subscribers, nothing answers at all.
-      if (expectsAcknowledgement) this.#coverage.invalidate()
+      if (expectsAcknowledgement) this.#onSilence()
       batch.settleRest(failedResult(`no confirmation within ${CONFIRMATION_MS / SECOND} s`))
     }, CONFIRMATION_MS)
     void batch.settled.then(() => clearTimeout(limit))
+  }
+
+  #onSilence(): void {
+    this.#coverage.invalidate()
+    this.#silentBatches += 1
+    if (this.#silentBatches % MAX_SILENT_BATCHES === 0) void this.#coverage.replaceLeader()
   }
 
   async #confirmByFlush(batch: Batch, confirmations: readonly Confirmation[]): Promise<void> {
@@ -160,6 +171,7 @@ export class BusSession {
     if (!batch?.isOpen(index)) return
     const ack = readAck(answer)
     if (ack === 'unrelated') return
+    this.#silentBatches = 0
     if (ack === 'no_stream') this.#coverage.invalidate()
     batch.settle(index, ack === 'no_stream' ? failedResult('the stream of the subject is gone') : ack)
   }

@@ -4,7 +4,7 @@ import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
 import type { JetStream } from './jetstream.ts'
-import { ensurePlatformStream, ensureReplicas, STREAM_NAME, subjectsOf } from './platform-stream.ts'
+import { ensurePlatformStream, ensureReplicas, isOurs, STREAM_NAME, subjectsOf } from './platform-stream.ts'
 import { matcherOf } from './subjects.ts'
 
 /** An operator's new stream is noticed after this time; until then its messages are confirmed by a flush. */
@@ -41,6 +41,7 @@ export class StreamCoverage {
   #waitingSubject: string | undefined
   #isPrepared = false
   #replicasFailure: string | undefined
+  #isReplicated = false
 
   constructor({ jetStream, streamSubjects, replicas, logger }: StreamCoverageOptions) {
     this.#jetStream = jetStream
@@ -71,6 +72,23 @@ export class StreamCoverage {
   /** Makes the next `refresh` ask the server. */
   invalidate(): void {
     this.#acknowledged = undefined
+  }
+
+  /**
+   * Replaces the leader of the platform's stream, which answers requests but acknowledges no message. A server that lost
+   * the lead and got it back may number new messages wrongly, and the others then reject all of them
+   * (nats-io/nats-server#8057).
+   */
+  async replaceLeader(): Promise<void> {
+    if (!this.#isReplicated) return
+    const fields = { stream: STREAM_NAME }
+    try {
+      await this.#jetStream.replaceLeader(STREAM_NAME)
+      this.#logger.warn(fields, 'bus stream acknowledged nothing; it gets another leader')
+    } catch (error) {
+      const reason = errorMessage(error)
+      this.#logger.warn({ ...fields, reason }, 'bus stream acknowledges nothing, and keeps its leader')
+    }
   }
 
   confirmationOf(subject: string): Confirmation {
@@ -108,6 +126,7 @@ export class StreamCoverage {
     const acknowledging = streams.filter((config) => !config.no_ack && !config.sealed)
     const matcher = matcherOf(acknowledging.flatMap(subjectsOf))
     this.#acknowledged = matcher
+    this.#isReplicated = streams.some((config) => isOurs(config) && config.num_replicas > 1)
     this.#readAt = systemClock.monotonic()
     if (this.#waitingSubject !== undefined && matcher.test(this.#waitingSubject)) {
       this.#waitingSubject = undefined
