@@ -27,6 +27,7 @@ import searchIcon from 'lucide/dist/esm/icons/search.mjs'
 import settingsIcon from 'lucide/dist/esm/icons/settings.mjs'
 import ordersIcon from 'lucide/dist/esm/icons/shopping-cart.mjs'
 import alertsIcon from 'lucide/dist/esm/icons/siren.mjs'
+import policyIcon from 'lucide/dist/esm/icons/shield-check.mjs'
 import commandsIcon from 'lucide/dist/esm/icons/square-terminal.mjs'
 import sunIcon from 'lucide/dist/esm/icons/sun.mjs'
 import systemIcon from 'lucide/dist/esm/icons/sun-moon.mjs'
@@ -67,6 +68,7 @@ export const ICONS = {
   docs: docsIcon,
   commands: commandsIcon,
   executions: executionsIcon,
+  policy: policyIcon,
   dataBackups: dataBackupsIcon,
   certificates: certificatesIcon,
   menus: menusIcon,
