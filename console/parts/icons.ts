@@ -33,6 +33,7 @@ import sunIcon from 'lucide/dist/esm/icons/sun.mjs'
 import systemIcon from 'lucide/dist/esm/icons/sun-moon.mjs'
 import ticketsIcon from 'lucide/dist/esm/icons/ticket.mjs'
 import warningIcon from 'lucide/dist/esm/icons/triangle-alert.mjs'
+import userIcon from 'lucide/dist/esm/icons/user.mjs'
 import usersIcon from 'lucide/dist/esm/icons/users.mjs'
 import brokenIcon from 'lucide/dist/esm/icons/wifi-off.mjs'
 import closeIcon from 'lucide/dist/esm/icons/x.mjs'
@@ -77,6 +78,7 @@ export const ICONS = {
   messages: messagesIcon,
   audit: auditIcon,
   users: usersIcon,
+  user: userIcon,
 } as const
 
 export type IconName = keyof typeof ICONS

@@ -54,6 +54,10 @@ test('the board shows each status, and follows the changes of others', async (t)
   await editTicket(id, { status: 'resolved' })
   await column(page, 'Resolved').getByText('The shop does not answer').waitFor()
   await column(page, 'Open').getByText('The shop does not answer').waitFor({ state: 'detached' })
+  const body = { name: 'carla', password: PASSWORD, roles: ['devops'] }
+  const carla = (await (await world.platform.call('POST', '/users', { body })).json()) as { id: string }
+  await editTicket(id, { assignee: carla.id })
+  await column(page, 'Resolved').getByRole('listitem').filter({ hasText: 'Assignee carla' }).waitFor()
   await assertLooks(page, 'tickets-board')
 })
 
