@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { language } from './language.ts'
-import { localDays, localDistance, localWhen } from './local.ts'
+import { localDays, localDistance, localDuration, localWhen } from './local.ts'
 
 afterEach(() => {
   language.value = 'en'
@@ -21,6 +21,13 @@ test('a span of two years or more is in years, in both languages', () => {
     language.value = 'zh'
     assert.equal(localDays(days), zh)
   }
+})
+
+test('a duration of a setting is in words, in both languages', () => {
+  const texts = ['4h', '1m', '90d', 'off'] as const
+  assert.deepEqual(texts.map(localDuration), ['4 hours', '1 minute', '90 days', 'off'])
+  language.value = 'zh'
+  assert.deepEqual(texts.map(localDuration), ['4小时', '1分钟', '90天', 'off'])
 })
 
 test('a distance is in its largest unit, and in years from two years on', () => {

@@ -78,18 +78,30 @@ export function localDistance(time: string, now: number): string {
   return distances().format(Math.trunc(distance / ms), unit)
 }
 
-const SPANS = {
-  day: perLanguage(
-    (locale) => new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' }),
-  ),
-  year: perLanguage(
-    (locale) => new Intl.NumberFormat(locale, { style: 'unit', unit: 'year', unitDisplay: 'long' }),
-  ),
-} as const
+function spanIn(unit: string): () => Intl.NumberFormat {
+  return perLanguage((locale) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }))
+}
+
+const SPANS = { day: spanIn('day'), year: spanIn('year') } as const
 
 /** `20 days`, `99 years`: whole years from two years on. */
 export function localDays(days: number): string {
   return Math.abs(days) < 2 * YEAR_DAYS
     ? SPANS.day().format(days)
     : SPANS.year().format(Math.trunc(days / YEAR_DAYS))
+}
+
+const DURATION = /^(\d+)(ms|s|m|h|d)$/
+const DURATION_UNITS: Readonly<Record<string, () => Intl.NumberFormat>> = {
+  ms: spanIn('millisecond'),
+  s: spanIn('second'),
+  m: spanIn('minute'),
+  h: spanIn('hour'),
+  d: SPANS.day,
+}
+
+/** `4h` of a setting → `4 hours`; another text as it is. */
+export function localDuration(text: string): string {
+  const [, count, unit = ''] = DURATION.exec(text) ?? []
+  return DURATION_UNITS[unit]?.().format(Number(count)) ?? text
 }

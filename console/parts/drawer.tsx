@@ -12,11 +12,16 @@ export interface DrawerProps {
 
 /** One object beside its list, and in front of it where the window is narrow. It takes the focus when it opens. */
 export function Drawer({ title, onClose, children }: DrawerProps) {
+  const drawer = useRef<HTMLElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   useActions(() => [{ title: partWords().close, keys: 'Escape', isKeyOnly: true, run: onClose }])
   useEffect(() => heading.current?.focus({ preventScroll: true }), [title])
+  useEffect(() => {
+    const shown = drawer.current
+    return shown ? keepFocus(shown, () => heading.current?.focus({ preventScroll: true })) : undefined
+  }, [])
   return (
-    <section class="drawer card" aria-labelledby="drawer-title">
+    <section class="drawer card" ref={drawer} aria-labelledby="drawer-title">
       <header class="drawer-head">
         <h2 id="drawer-title" class="drawer-title" tabIndex={-1} ref={heading}>
           <bdi>{title}</bdi>
@@ -28,4 +33,21 @@ export function Drawer({ title, onClose, children }: DrawerProps) {
       <div class="drawer-body">{children}</div>
     </section>
   )
+}
+
+/** Calls it when what had the focus in this part of the page is removed. Returns what ends that. */
+function keepFocus(part: HTMLElement, onLost: () => void): () => void {
+  let last: EventTarget | null = null
+  const onFocus = ({ target }: FocusEvent) => (last = target)
+  const observer = new MutationObserver(() => {
+    if (document.activeElement !== document.body || !(last instanceof Node) || last.isConnected) return
+    last = null
+    onLost()
+  })
+  part.addEventListener('focusin', onFocus)
+  observer.observe(part, { childList: true, subtree: true })
+  return () => {
+    part.removeEventListener('focusin', onFocus)
+    observer.disconnect()
+  }
 }

@@ -27,11 +27,13 @@ import searchIcon from 'lucide/dist/esm/icons/search.mjs'
 import settingsIcon from 'lucide/dist/esm/icons/settings.mjs'
 import ordersIcon from 'lucide/dist/esm/icons/shopping-cart.mjs'
 import alertsIcon from 'lucide/dist/esm/icons/siren.mjs'
+import policyIcon from 'lucide/dist/esm/icons/shield-check.mjs'
 import commandsIcon from 'lucide/dist/esm/icons/square-terminal.mjs'
 import sunIcon from 'lucide/dist/esm/icons/sun.mjs'
 import systemIcon from 'lucide/dist/esm/icons/sun-moon.mjs'
 import ticketsIcon from 'lucide/dist/esm/icons/ticket.mjs'
 import warningIcon from 'lucide/dist/esm/icons/triangle-alert.mjs'
+import userIcon from 'lucide/dist/esm/icons/user.mjs'
 import usersIcon from 'lucide/dist/esm/icons/users.mjs'
 import brokenIcon from 'lucide/dist/esm/icons/wifi-off.mjs'
 import closeIcon from 'lucide/dist/esm/icons/x.mjs'
@@ -67,6 +69,7 @@ export const ICONS = {
   docs: docsIcon,
   commands: commandsIcon,
   executions: executionsIcon,
+  policy: policyIcon,
   dataBackups: dataBackupsIcon,
   certificates: certificatesIcon,
   menus: menusIcon,
@@ -75,6 +78,7 @@ export const ICONS = {
   messages: messagesIcon,
   audit: auditIcon,
   users: usersIcon,
+  user: userIcon,
 } as const
 
 export type IconName = keyof typeof ICONS

@@ -3,6 +3,7 @@ import type { OperationName } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icons.ts'
 import { alertWords } from './alerts/words.ts'
 import { certificateWords } from './certificates/words.ts'
+import { commandPolicyWords } from './command-policy/words.ts'
 import { commandWords } from './commands/words.ts'
 import { dataBackupWords } from './data-backups/words.ts'
 import { executionWords } from './executions/words.ts'
@@ -117,6 +118,15 @@ export const PAGES: readonly ConsolePage[] = [
     key: 'x',
     keywords: 'runs history output approvals approve reject jobs 执行 运行记录 审批 批准 输出',
     component: lazy(async () => (await import('./executions/page.tsx')).ExecutionsPage),
+  },
+  {
+    name: 'command-policy',
+    title: () => commandPolicyWords().title,
+    icon: 'policy',
+    operation: 'getCommandPolicy',
+    key: 'p',
+    keywords: 'rules permissions roles approvers allowed commands who 策略 规则 权限 审批人 命令',
+    component: lazy(async () => (await import('./command-policy/page.tsx')).CommandPolicyPage),
   },
   {
     name: 'menus',

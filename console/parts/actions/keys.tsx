@@ -16,7 +16,12 @@ export function Keys({ keys }: { readonly keys: string }) {
 /** The keys of everything that can be done now. */
 export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   const words = partWords()
-  const withKeys = new Map(availableActions().map((action) => [action.keys, action.title]))
+  const everywhere = { Enter: words.enterKey, 'Ctrl-Enter': words.sendKey, Escape: words.escapeKey }
+  const own = availableActions().filter(({ keys = '' }) => !(keys in everywhere))
+  const withKeys = new Map([
+    ...Object.entries(everywhere),
+    ...own.map(({ keys, title }) => [keys, title] as const),
+  ])
   return (
     <Modal label={words.keysTitle} onClose={onClose}>
       <h2 class="modal-title">{words.keysTitle}</h2>

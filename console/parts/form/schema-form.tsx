@@ -30,23 +30,27 @@ export interface SchemaFormProps {
   /** Another thing to do with the body, such as a check of it. */
   readonly other?: Pick<SchemaFormProps, 'action' | 'send'>
   readonly onCancel?: () => void
+  /** Whether the form is empty again after its body is sent, for another one. */
+  readonly isRepeated?: boolean
 }
 
 /** A form with the fields of a request body. The API checks the values, and its answer stands at the fields. */
 export function SchemaForm(props: SchemaFormProps) {
-  const { schema, labels, hints = {}, files = {}, initial } = props
+  const { schema, labels, hints = {}, files = {}, isRepeated = false } = props
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
   const failure = useSignal<ApiFailure | null>(null)
   const isSending = useSignal(false)
   const fields = useMemo(() => formFields(schema).filter(({ path }) => path in labels), [schema])
-  const values = useSignal<FormValues>(initial ?? defaultsOf(fields))
+  const initial = () => props.initial ?? defaultsOf(fields)
+  const values = useSignal<FormValues>(initial())
   const { byPath, others } = placeFaults(fields, failure.value?.details ?? [])
   const submit = async (send: SchemaFormProps['send']) => {
     if (isSending.value) return
     isSending.value = true
     failure.value = await send(bodyOf(fields, values.value))
     isSending.value = false
+    if (!failure.value && isRepeated) values.value = initial()
     // After the faults are drawn.
     if (failure.value) requestAnimationFrame(() => focusFirstFault(form.current))
   }

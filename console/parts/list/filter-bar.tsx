@@ -75,7 +75,7 @@ function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
       class="input"
       type="text"
       value={value}
-      placeholder={partWords().exactText}
+      placeholder={filter.isPart ? partWords().partOfText : partWords().exactText}
       spellcheck={false}
       onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
     />
@@ -93,4 +93,9 @@ function choicesOf(filter: ChoiceFilter, value: string): readonly string[] {
 function unfilteredLabel(filter: ChoiceFilter, labelOf: FilterBarProps['labelOf']): string {
   const preset = filter.kind === 'choice' ? filter.preset : undefined
   return preset === undefined ? partWords().all : labelOf(filter.name, preset)
+}
+
+/** Moves to the first filter that is typed. */
+export function focusTextFilter(): void {
+  document.querySelector<HTMLElement>('.filters input[type="text"]')?.focus()
 }

@@ -15,7 +15,9 @@ export function FindBox({ label, onFind }: FindBoxProps) {
       onSubmit={(event) => {
         event.preventDefault()
         const text = new FormData(event.currentTarget).get('text')
-        if (typeof text === 'string' && text.trim() !== '') onFind(text.trim())
+        if (typeof text !== 'string' || text.trim() === '') return
+        event.currentTarget.reset()
+        onFind(text.trim())
       }}
     >
       <Icon name="search" />

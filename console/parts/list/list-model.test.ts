@@ -83,3 +83,13 @@ test('a list that cannot be read again keeps its rows, with the failure', async 
   assert.deepEqual(ids(), ['a open'])
   assert.equal(model.failure.value?.code, 'unreachable')
 })
+
+test('a quiet reading shows what has changed, and nothing else', async () => {
+  const { server, model, ids } = listOf([open('a')])
+  await model.load({})
+  server.items = [{ id: 'a', status: 'closed' }]
+  const reading = model.refreshQuietly()
+  assert.equal(model.isLoading.value, false)
+  await reading
+  assert.deepEqual(ids(), ['a closed'])
+})

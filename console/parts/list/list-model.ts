@@ -45,10 +45,15 @@ export class ListModel<Item> {
 
   /** Reads the same page again. */
   async refresh(): Promise<void> {
+    this.isLoading.value = true
+    await this.refreshQuietly()
+  }
+
+  /** Reads the same page again, and does not say that it is loading. */
+  async refreshQuietly(): Promise<void> {
     this.#reading.abort()
     const reading = new AbortController()
     this.#reading = reading
-    this.isLoading.value = true
     const result = await this.#deps.read(this.#query, reading.signal).catch((error: unknown) => {
       if (reading.signal.aborted) return undefined
       throw error

@@ -13,7 +13,13 @@ export type ListFilter =
       /** The ids to choose from; the address may have another one. */
       readonly choices: () => readonly string[]
     }
-  | { readonly name: string; readonly kind: 'text' | 'time' }
+  | {
+      readonly name: string
+      readonly kind: 'text'
+      /** Whether a part of the text is enough. */
+      readonly isPart?: boolean
+    }
+  | { readonly name: string; readonly kind: 'time' }
 
 /** What is asked of a list, by the names of the API. */
 export type ListQuery = Readonly<Record<string, string>>

@@ -2,6 +2,7 @@ import { useLocation } from 'preact-iso/router'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { LiveEvents } from '../../api/live.ts'
 import type { LiveEvent } from '../../api/event-stream.ts'
+import { useQuietReading } from '../use-quiet-reading.ts'
 import { ListModel, type ListDeps } from './list-model.ts'
 import { addressOf, readListQuery, type ListFilter, type ListQuery } from './list-query.ts'
 
@@ -12,6 +13,8 @@ export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'> {
   readonly prefix: string
   /** The item that an event has; `changed` if the event says only that the list may have changed, null if not even that. */
   readonly fromEvent: (event: LiveEvent) => Item | 'changed' | null
+  /** Whether an item may change without an event: while one is on the page, the page is read again every 2 seconds. */
+  readonly isUnsettled?: (item: Item) => boolean
 }
 
 export interface UsedList<Item> {
@@ -48,5 +51,10 @@ export function useListOf<Item>(source: ListSource<Item>, query: ListQuery): Lis
       model.stop()
     }
   }, [model])
+  useQuietReading(model, {
+    isUnsettled: () => model.page.peek()?.items.some((item) => source.isUnsettled?.(item)) ?? false,
+    read: () => model.refreshQuietly(),
+    failure: model.failure,
+  })
   return model
 }

@@ -5,7 +5,7 @@ export interface SelectedItem {
   /** The address of one object beside its list. */
   readonly hrefOf: (id: string) => string
   readonly open: (id: string) => void
-  /** Shows the list alone; the focus returns to the row. */
+  /** Shows the list alone; the focus returns to the row, or without it to the content of the page. */
   readonly close: () => void
 }
 
@@ -19,7 +19,8 @@ export function useSelectedItem(path: string, query: ListQuery): SelectedItem {
     close() {
       const row = document.querySelector<HTMLElement>('.row-link[aria-current]')
       route(addressOf(path, query))
-      row?.focus()
+      const target = row ?? document.querySelector('main')
+      target?.focus()
     },
   }
 }

@@ -39,7 +39,10 @@ test('an alert is acknowledged with a comment, which is in its history', async (
   const shown = drawer(page, 'The shop is slow')
   await shown.getByRole('button', { name: 'Acknowledge' }).click()
   const dialog = page.getByRole('dialog', { name: 'Acknowledge' })
+  await dialog.getByText('held back for 4 hours, or until it becomes more severe').waitFor()
   await dialog.getByLabel('Comment').fill('looking at it')
+  await assertLooks(page, 'alerts-acknowledge')
+  await dialog.getByLabel('Comment').focus()
   await page.keyboard.press('Control+Enter')
   await toast(page, 'The alert is acknowledged.').waitFor()
   await shown.getByText('looking at it').waitFor()
@@ -86,6 +89,32 @@ test('the reason why an alert was not sent leads to the alert that inhibits it',
   const list = page.getByRole('list', { name: 'Why people were notified, or not' })
   await list.getByRole('link').click()
   await drawer(page, 'The pool is empty').waitFor()
+})
+
+test('the reason why an alert was not sent leads to its silence; a silence that is not listed is described', async (t) => {
+  const ends_at = new Date(Date.now() + 3_600_000).toISOString()
+  const body = { matchers: { source: 'shop.quiet' }, reason: 'a quiet night', ends_at }
+  const created = await world.platform.call('POST', '/alerts/silences', { body })
+  const silence = (await created.json()) as { id: string }
+  const id = await reportAlert('The night is loud', { source: 'shop.quiet', alarm_id: 'night' })
+  const page = await world.open(t, 'alerts', { role: 'devops' })
+  await page.route(`**/alerts/${id}/decisions*`, async (route) => {
+    const decision = { id: '1', at: new Date().toISOString(), occasion: 'raised', channel: 'robot' }
+    const reason = `Silenced by ${silence.id}: a quiet night`
+    await route.fulfill({
+      json: { items: [{ ...decision, outcome: 'silenced', reason }], next_cursor: null },
+    })
+  })
+  await page.getByRole('link', { name: 'The night is loud' }).click()
+  const alert = drawer(page, 'The night is loud')
+  await alert.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByText('held back until the acknowledgement lapses').waitFor()
+  await page.keyboard.press('Escape')
+  await assertLooks(page, 'alerts-silenced-by')
+  await page.getByRole('list', { name: 'Why people were notified, or not' }).getByRole('link').click()
+  await drawer(page, 'a quiet night').getByText('Active').waitFor()
+  await page.goto(`${world.platform.url}/console/silences/unknown`)
+  await page.getByText('This silence is not on this page of the list.').waitFor()
 })
 
 test('beside an alert the list still shows the status of each, up to the width of a phone', async (t) => {

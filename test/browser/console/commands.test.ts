@@ -22,6 +22,11 @@ title = "Wait for a long time"
 description = ${JSON.stringify(HOSTILE)}
 run = ["sh", "-c", "echo waiting; exec sleep 600"]
 approval = "two_person"
+
+[commands.idle]
+title = "Write nothing"
+run = ["sleep", "600"]
+approval = "two_person"
 `
 
 const SECRET = 'a-canary-that-signs-tokens-and-is-never-shown'
@@ -103,6 +108,20 @@ test('another person approves; the output comes while it runs, and the run is ca
   await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel the run' }).click()
   await toast(page, 'The execution is being cancelled.').waitFor()
   await drawer(page, 'wait').getByText('Cancelled', { exact: true }).waitFor()
+})
+
+test('an execution that starts without an event or output is shown as running, in the list and beside it', async (t) => {
+  const id = await execute('idle', { reason: 'a start' })
+  const list = await world.open(t, 'executions?command_id=idle')
+  const row = list.getByRole('row').filter({ hasText: 'a start' })
+  await row.getByText('Awaits approval').waitFor()
+  const page = await world.open(t, `executions/${id}`)
+  await drawer(page, 'idle').getByText('Awaits approval').waitFor()
+  await world.platform.call('POST', `/commands/executions/${id}/approve`, { user: 'another' })
+  await row.getByText('Running').waitFor()
+  await drawer(page, 'idle').getByText('Running').waitFor()
+  await world.platform.call('POST', `/commands/executions/${id}/cancel`)
+  await row.getByText('Cancelled').waitFor()
 })
 
 test('a request is rejected with a comment, by keyboard alone', async (t) => {

@@ -61,10 +61,15 @@ test('a menu is moved by keyboard alone, reviewed and saved', async (t) => {
   await row(page, 'Cart').and(page.locator('[aria-level="2"]')).waitFor()
   await page.getByRole('button', { name: 'Review and save' }).press('Enter')
   const review = page.getByRole('dialog', { name: 'These changes will be saved' })
-  await review.getByText('Cart (place 3) → Home › Cart (place 1)').waitFor()
+  const moved = review.getByText('Cart (place 3) → Home › Cart (place 1)')
+  assert.equal(
+    await moved.textContent(),
+    'Cart (place 3) → Home › Cart (place 1)\nProducts (place 2) → Products (place 1)',
+  )
   await assertLooks(page, 'menus-review')
   assert.deepEqual(await savedTree(), ['home', 'products', 'cart'])
-  await review.getByRole('button', { name: 'Save' }).press('Enter')
+  await review.getByRole('button', { name: 'Save' }).and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Enter')
   await toast(page, 'The menus are saved.').waitFor()
   assert.deepEqual(await savedTree(), ['products', 'home', 'cart < home'])
 })

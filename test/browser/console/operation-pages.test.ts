@@ -151,6 +151,25 @@ test('a user is created with the faults at the fields', async (t) => {
   await drawer(page, 'boris').getByText('Auditor').waitFor()
 })
 
+test('a user is found by a part of the name, also behind the first page of the API', async (t) => {
+  await post('/users', { name: 'Grace.Hopper', password: PASSWORD, roles: ['devops'] })
+  const page = await world.open(t, 'users')
+  // The API answers one user at a time here.
+  await page.route('**/users?*limit=1000*', async (route) => {
+    await route.continue({ url: route.request().url().replace('limit=1000', 'limit=1') })
+  })
+  await row(page, 'the-admin').waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('hopp')
+  await page.keyboard.press('Enter')
+  await row(page, 'the-admin').waitFor({ state: 'detached' })
+  await row(page, 'Grace.Hopper').waitFor()
+  await assertLooks(page, 'users-found')
+  await page.getByLabel('Name').fill('nobody has it')
+  await page.keyboard.press('Enter')
+  await page.getByText('No user matches the filters.').waitFor()
+})
+
 test('a user gets roles, is disabled, enabled and deleted', async (t) => {
   await post('/users', { name: 'clara', password: PASSWORD, roles: ['auditor'] })
   const page = await world.open(t, 'users')

@@ -54,6 +54,10 @@ test('the board shows each status, and follows the changes of others', async (t)
   await editTicket(id, { status: 'resolved' })
   await column(page, 'Resolved').getByText('The shop does not answer').waitFor()
   await column(page, 'Open').getByText('The shop does not answer').waitFor({ state: 'detached' })
+  const body = { name: 'carla', password: PASSWORD, roles: ['devops'] }
+  const carla = (await (await world.platform.call('POST', '/users', { body })).json()) as { id: string }
+  await editTicket(id, { assignee: carla.id })
+  await column(page, 'Resolved').getByRole('listitem').filter({ hasText: 'Assignee carla' }).waitFor()
   await assertLooks(page, 'tickets-board')
 })
 
@@ -100,7 +104,7 @@ test('a conflict shows both versions, and the change can be applied anyway', asy
   await drawer(page, 'Two people at once').getByText('Critical').first().waitFor()
 })
 
-test('Escape closes a dialog and keeps the ticket, and keeps a comment that is being written', async (t) => {
+test('Escape and the comments of others keep a comment that is being written', async (t) => {
   const id = await createTicket('Do not lose me')
   const page = await world.open(t, `tickets/${id}`)
   const shown = drawer(page, 'Do not lose me')
@@ -109,8 +113,11 @@ test('Escape closes a dialog and keeps the ticket, and keeps a comment that is b
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await shown.getByLabel('Comment').fill('half of a sentence')
+  await page.getByText('Live', { exact: true }).waitFor()
+  await editTicket(id, { comment: 'from another person' })
+  await shown.getByRole('list', { name: 'Comments' }).getByText('from another person').waitFor()
   await page.keyboard.press('Escape')
-  assert.equal(await shown.getByLabel('Comment').inputValue(), 'half of a sentence')
+  assert.equal(await shown.getByRole('textbox').inputValue(), 'half of a sentence')
   await page.keyboard.press('Escape')
   await shown.waitFor({ state: 'detached' })
 })

@@ -1,14 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { browserClock } from '../../../api/browser.ts'
 import { BODIES } from '../../../api/generated.ts'
+import { localDuration } from '../../../i18n/local.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
 import { call, session } from '../platform.ts'
 import { NewSilence } from '../silences/new-silence.tsx'
 import { ALERT_TONES, silenceOf, type Alert } from './model.ts'
+import { acknowledgeFor } from './source.ts'
 import { alertWords } from './words.ts'
 
 export interface AlertActionsProps {
@@ -60,9 +63,11 @@ interface AcknowledgeProps {
 
 function Acknowledge({ id, apply, onClose }: AcknowledgeProps) {
   const words = alertWords()
+  const { duration } = useResource(acknowledgeFor, '').value.value ?? {}
   return (
     <ChangeDialog
       title={words.acknowledge}
+      text={duration === undefined ? words.heldBack : words.heldBackFor(localDuration(duration))}
       schema={BODIES.acknowledgeAlert}
       labels={{ comment: words.fields.comment }}
       action={words.acknowledge}

@@ -4,6 +4,7 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import { AlertActions } from './alert-actions.tsx'
@@ -103,16 +104,21 @@ function decisionEntry({ id, at, occasion, channel, outcome, reason }: AlertDeci
   }
 }
 
-const ALERT_ID = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/
+const ID = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/
+const NAMED = {
+  inhibited: { page: 'alerts', operation: 'getAlert' },
+  silenced: { page: 'silences', operation: 'listSilences' },
+} as const
 
-/** The reason that the API gives; it names an alert that inhibits this one by its id. */
+/** The reason that the API gives; it names the alert that inhibits this one, or the silence, by its id. */
 function DecisionReason({ outcome, reason }: Pick<AlertDecision, 'outcome' | 'reason'>) {
-  const [before, id, ...after] = reason?.split(ALERT_ID) ?? []
-  if (outcome !== 'inhibited' || id === undefined) return reason
+  const named = outcome === 'inhibited' || outcome === 'silenced' ? NAMED[outcome] : undefined
+  const [before, id, ...after] = reason?.split(ID) ?? []
+  if (!named || id === undefined || !session.may(named.operation)) return reason
   return (
     <>
       {before}
-      <a href={`${pathOf({ name: 'alerts' })}/${id}`}>{id}</a>
+      <a href={`${pathOf({ name: named.page })}/${id}`}>{id}</a>
       {after.join('')}
     </>
   )

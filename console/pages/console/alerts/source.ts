@@ -1,7 +1,8 @@
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import { call, live } from '../platform.ts'
+import { call, live, session } from '../platform.ts'
+import { settingsResource } from '../settings/model.ts'
 import { ALERT_FILTERS, alertIn, type Alert } from './model.ts'
 
 const PAGE_LENGTH = 50
@@ -35,4 +36,16 @@ export const alertHistory: ResourceSource<AnswerOf<'getAlertHistory'>> = {
 export const alertDecisions: ResourceSource<AnswerOf<'listAlertDecisions'>> = {
   ...alertResource,
   read: (id, signal) => call('listAlertDecisions', { path: { id }, query: {} }, signal),
+}
+
+/** How long an acknowledgement lasts; unknown to users who may not read the settings. */
+export const acknowledgeFor: ResourceSource<{ readonly duration?: string }> = {
+  ...settingsResource,
+  async read(id, signal) {
+    if (!session.may('getConfig')) return { ok: true, value: {}, etag: null }
+    const settings = await settingsResource.read(id, signal)
+    if (!settings.ok) return settings
+    const { value } = settings.value.items.find(({ key }) => key === 'alerts.acknowledge_for') ?? {}
+    return { ok: true, value: value === undefined ? {} : { duration: value }, etag: null }
+  },
 }

@@ -33,6 +33,10 @@ export const alertWords = defineWords({
     },
     acknowledge: 'Acknowledge',
     acknowledged: 'The alert is acknowledged.',
+    heldBack:
+      'Messages about this alert are held back until the acknowledgement lapses or the alert becomes more severe. Then it fires again.',
+    heldBackFor: (time: string) =>
+      `Messages about this alert are held back for ${time}, or until it becomes more severe. Then it fires again.`,
     unfreeze: 'Unfreeze',
     unfrozen: 'The alert is not frozen any more.',
     recover: 'Declare recovered',
@@ -103,6 +107,8 @@ export const alertWords = defineWords({
     },
     acknowledge: '确认',
     acknowledged: '告警已确认。',
+    heldBack: '在确认到期或级别升高之前，不再发送此告警的消息。之后会再次告警。',
+    heldBackFor: (time) => `在 ${time}内或级别升高之前，不再发送此告警的消息。之后会再次告警。`,
     unfreeze: '解除冻结',
     unfrozen: '告警已解除冻结。',
     recover: '标记为已恢复',

@@ -3,6 +3,7 @@ import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { addressOf } from '../../../parts/list/list-query.ts'
 import { Section } from '../../../parts/section.tsx'
+import { session } from '../platform.ts'
 import { pathOf } from '../view.ts'
 import type { Command } from './model.ts'
 import { RunForm } from './run-form.tsx'
@@ -34,6 +35,11 @@ export function CommandDrawer({ command, onClose }: CommandDrawerProps) {
       <p>
         <a href={addressOf(pathOf({ name: 'executions' }), { command_id: id })}>{words.executions}</a>
       </p>
+      {session.may('getCommandPolicy') && (
+        <p>
+          <a href={`${pathOf({ name: 'command-policy' })}/${encodeURIComponent(id)}`}>{words.policy}</a>
+        </p>
+      )}
     </Drawer>
   )
 }

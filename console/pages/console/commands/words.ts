@@ -24,6 +24,7 @@ export const commandWords = defineWords({
     queued: 'The command is queued.',
     awaiting: 'Another person has to approve it now.',
     executions: 'Executions of this command',
+    policy: 'Who may run this command',
     notListed: 'There is no such command, or you may not run it.',
   },
   zh: {
@@ -49,6 +50,7 @@ export const commandWords = defineWords({
     queued: '命令已排队。',
     awaiting: '现在需要另一人审批。',
     executions: '此命令的执行记录',
+    policy: '谁可以运行此命令',
     notListed: '命令不存在，或您无权运行。',
   },
 })

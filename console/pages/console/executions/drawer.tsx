@@ -4,9 +4,10 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { userLabel } from '../user-names.ts'
 import { ExecutionActions } from './execution-actions.tsx'
-import type { Execution } from './model.ts'
+import { isOpen, type Execution } from './model.ts'
 import { Output } from './output.tsx'
 import { executionResource } from './source.ts'
 import { executionWords } from './words.ts'
@@ -19,6 +20,14 @@ export interface ExecutionDrawerProps {
 /** One execution: the decision on it, its output as it comes, and its parameters. */
 export function ExecutionDrawer({ id, onClose }: ExecutionDrawerProps) {
   const execution = useResource(executionResource, id)
+  useQuietReading(execution, {
+    isUnsettled() {
+      const { status } = execution.value.peek() ?? {}
+      return status !== undefined && isOpen(status)
+    },
+    read: () => execution.refresh(),
+    failure: execution.failure,
+  })
   return (
     <ResourceDrawer id={id} model={execution} titleOf={({ command_id }) => command_id} onClose={onClose}>
       {(shown) => (

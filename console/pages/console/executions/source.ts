@@ -1,7 +1,7 @@
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
-import { EXECUTION_FILTERS, executionIn, type Execution } from './model.ts'
+import { EXECUTION_FILTERS, executionIn, isOpen, type Execution } from './model.ts'
 
 const PAGE_LENGTH = 50
 const PREFIX = 'command.'
@@ -14,6 +14,8 @@ export const executionList: ListSource<Execution> = {
   read: (query, signal) => call('listExecutions', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
   fromEvent: executionIn,
+  // No event says that an execution has started, and most roles receive no events of executions.
+  isUnsettled: ({ status }) => isOpen(status),
 }
 
 /** One execution. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changedIds, editOf, rebase, withNode, withoutBranch } from './draft.ts'
+import { changedIds, editOf, namedChanges, rebase, withNode, withoutBranch } from './draft.ts'
 import { moveNode, placeAfter, rowsOf, titlesTo, type MenuMove, type MenuNodes } from './tree.ts'
 
 const node = (id: string, parent_id: string | null, position: number) => {
@@ -37,6 +37,28 @@ for (const [id, move, expected] of MOVES) {
     assert.equal(place && shown(moveNode(TREE, id, place)), expected)
   })
 }
+
+test('a move changes no position without need, and the move back restores all of them', () => {
+  const positions = (nodes: MenuNodes) => nodes.map(({ id, position }) => `${id} ${position}`).join()
+  const up = moveNode(TREE, 'b', { parent_id: null, index: 0 })
+  assert.equal(positions(up), 'c 30,a 20,b 10,b1 10')
+  assert.deepEqual(moveNode(up, 'b', { parent_id: null, index: 1 }), TREE)
+  assert.equal(positions(moveNode(TREE, 'b1', { parent_id: null, index: 2 })), 'c 30,a 10,b 20,b1 21')
+  const dense = [node('a', null, 0), node('b', null, 0), node('c', null, 2), node('d', 'c', 0)]
+  assert.equal(positions(moveNode(dense, 'd', { parent_id: null, index: 0 })), 'a 1,b 2,c 3,d 0')
+})
+
+test('a review names what was moved and edited, not the siblings that make room', () => {
+  const moved = moveNode(TREE, 'b', { parent_id: null, index: 0 })
+  const nodes = moved.map((each) => (each.id === 'c' ? { ...each, title: 'New' } : each))
+  const outcome = { created: [], updated: ['a', 'b', 'c'], moved: ['b1'], deleted: [] }
+  assert.deepEqual(namedChanges(outcome, TREE, { nodes, moved: new Set(['b', 'b1']) }), {
+    created: [],
+    updated: ['c'],
+    moved: ['b1', 'b'],
+    deleted: [],
+  })
+})
 
 test('a node cannot be moved below itself', () => {
   assert.equal(moveNode(TREE, 'b', { parent_id: 'b1', index: 0 }), TREE)

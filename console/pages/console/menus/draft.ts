@@ -1,4 +1,5 @@
-import type { BodyOf } from '../../../api/operations.ts'
+import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
+import type { Draft } from './kept-draft.ts'
 import { branchIds, childrenOf, type MenuNode, type MenuNodes } from './tree.ts'
 
 export type MenuEdit = Pick<BodyOf<'editMenus'>, 'items' | 'replace'>
@@ -61,4 +62,30 @@ export function withoutBranch(nodes: MenuNodes, id: string): MenuNodes {
 export function withNode(nodes: MenuNodes, node: Omit<MenuNode, 'position'>): MenuNodes {
   const last = childrenOf(nodes, node.parent_id).at(-1)?.position ?? 0
   return [...nodes, { ...node, position: last + 1 }]
+}
+
+type Outcome = Pick<AnswerOf<'editMenus'>, 'created' | 'updated' | 'moved' | 'deleted'>
+
+/** The changes by which people know a draft: without the siblings that only make room for a node that was moved. */
+export function namedChanges(
+  { created, updated, moved, deleted }: Outcome,
+  before: MenuNodes,
+  draft: Pick<Draft, 'nodes' | 'moved'>,
+): Outcome {
+  const reordered = reorderedIds(before, draft.nodes)
+  return {
+    created,
+    updated: updated.filter((id) => !reordered.has(id)),
+    moved: [...moved, ...updated.filter((id) => reordered.has(id) && draft.moved.has(id))],
+    deleted,
+  }
+}
+
+/** The ids of the nodes that differ in nothing but their position. */
+function reorderedIds(before: MenuNodes, after: MenuNodes): ReadonlySet<string> {
+  const known = byId(before)
+  const reordered = after.filter((node) => {
+    return Object.keys(changedFields(known.get(node.id), node)).join() === 'position'
+  })
+  return new Set(reordered.map(({ id }) => id))
 }

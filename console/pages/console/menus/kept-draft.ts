@@ -7,6 +7,8 @@ export interface Draft {
   readonly base: MenuNodes
   readonly etag: string | null
   readonly nodes: MenuNodes
+  /** The ids of the nodes that the user has moved; their siblings may have other positions, too. */
+  readonly moved: ReadonlySet<string>
 }
 
 interface KeptDraft {

@@ -59,7 +59,7 @@ function NodeMoves({ node: { id, title }, draft: { nodes, change }, onRemoved }:
   }
   const moves = MOVES.map((move) => {
     const place = placeAfter(nodes, id, move)
-    return place !== null && { title: words.moves[move], run: () => change(moveNode(nodes, id, place)) }
+    return place !== null && { title: words.moves[move], run: () => change(moveNode(nodes, id, place), id) }
   })
   return <ObjectActions actions={[...moves, { title: words.remove, isDestructive: true, run: remove }]} />
 }

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
-import type { AnswerOf, ApiFailure } from '../../../api/operations.ts'
+import type { ApiFailure } from '../../../api/operations.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { describeFailure } from '../../../parts/failure-words.ts'
 import { Modal } from '../../../parts/modal.tsx'
 import { partWords } from '../../../parts/part-words.ts'
+import { namedChanges } from './draft.ts'
 import { changeText } from './place-text.ts'
 import type { DraftProps, DryRun } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
@@ -26,13 +27,13 @@ export function Review({ outcome, draft, current, onClose }: ReviewProps) {
     <Modal label={words.reviewTitle} onClose={onClose}>
       <h2 class="modal-title">{words.reviewTitle}</h2>
       {refused.value && <Refusal failure={refused.value} />}
-      {outcome.ok && <Outcome change={outcome.value} textOf={textOf} />}
+      {outcome.ok && <Outcome change={namedChanges(outcome.value, current, draft)} textOf={textOf} />}
       <div class="actions actions-end">
         <button class="button" type="button" onClick={onClose}>
           {partWords().cancel}
         </button>
         {outcome.ok && (
-          <button class="button button-main" type="button" onClick={() => void save()}>
+          <button class="button button-main" type="button" autofocus onClick={() => void save()}>
             {words.save}
           </button>
         )}
@@ -57,7 +58,7 @@ function Refusal({ failure }: { readonly failure: ApiFailure }) {
 const OUTCOMES = ['created', 'updated', 'moved', 'deleted'] as const
 
 interface OutcomeProps {
-  readonly change: AnswerOf<'editMenus'>
+  readonly change: ReturnType<typeof namedChanges>
   readonly textOf: (id: string) => string
 }
 

@@ -11,7 +11,7 @@ export interface TreeViewProps {
   readonly selected: string | undefined
   readonly open: (id: string) => void
   /** Missing where the user may only read. */
-  readonly change?: ((nodes: MenuNodes) => void) | undefined
+  readonly change?: ((nodes: MenuNodes, moved: string) => void) | undefined
 }
 
 const MOVES: Readonly<Record<string, MenuMove>> = {
@@ -45,7 +45,7 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
     const place = direction && placeAfter(nodes, id, direction)
     if (!place || !change) return
     const moved = moveNode(nodes, id, place)
-    change(moved)
+    change(moved, id)
     // A node that changes its place in the document loses the focus.
     requestAnimationFrame(() => focus(rowsOf(moved).findIndex(({ node }) => node.id === id)))
   }
@@ -62,7 +62,7 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
   const drop = (target: string, zone: DropZone) => {
     const id = dragged.value
     dragged.value = null
-    if (id !== null && id !== target) change?.(moveNode(nodes, id, dropPlace(nodes, id, target, zone)))
+    if (id !== null && id !== target) change?.(moveNode(nodes, id, dropPlace(nodes, id, target, zone)), id)
   }
   return (
     <ul class="menu-tree" role="tree" aria-label={words.tree} ref={tree}>

@@ -74,21 +74,35 @@ function placeBehind(nodes: MenuNodes, id: string): MenuPlace {
   return { parent_id: parentId, index: index + 1 }
 }
 
-const STEP = 10
-
 /**
- * The nodes with this one at another place; `index` counts the new siblings without it. The siblings get new positions.
- * Unchanged if the place is below the node.
+ * The nodes with this one at another place; `index` counts the new siblings without it. No sibling gets another position
+ * without need. Unchanged if the place is below the node.
  */
 export function moveNode(nodes: MenuNodes, id: string, { parent_id, index }: MenuPlace): MenuNodes {
   const node = nodes.find((each) => each.id === id)
   if (!node || (parent_id !== null && branchIds(nodes, id).has(parent_id))) return nodes
   const others = nodes.filter((each) => each.id !== id)
-  const siblings = childrenOf(others, parent_id).toSpliced(index, 0, { ...node, parent_id })
+  const siblings = childrenOf(others, parent_id)
+  const ordered = siblings.toSpliced(index, 0, { ...node, parent_id })
+  const before =
+    node.parent_id === parent_id ? childrenOf(nodes, parent_id) : withPlace(siblings, node, index)
+  const positions = increasing(before.map(({ position }) => position))
   const placed = new Map(
-    siblings.map((each, place) => [each.id, { ...each, position: (place + 1) * STEP }] as const),
+    ordered.map((each, place) => [each.id, { ...each, position: positions[place] ?? 0 }] as const),
   )
   return nodes.map((each) => placed.get(each.id) ?? each)
+}
+
+/** The siblings with a new one directly behind the one before it. */
+function withPlace(siblings: MenuNodes, node: MenuNode, index: number): MenuNodes {
+  const position = (siblings[index - 1]?.position ?? -1) + 1
+  return siblings.toSpliced(index, 0, { ...node, position })
+}
+
+/** The numbers, each raised as far as it has to be to exceed the one before it. */
+function increasing(numbers: readonly number[]): readonly number[] {
+  let last = -1
+  return numbers.map((number) => (last = Math.max(number, last + 1)))
 }
 
 /** The place of a node as people read it: the titles from the top to it. */

@@ -4,7 +4,7 @@ import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
 import { changedIds, editOf, rebase } from './draft.ts'
-import { keepDraft, keptDraft } from './kept-draft.ts'
+import { keepDraft, keptDraft, type Draft } from './kept-draft.ts'
 import { titlesTo, type MenuNodes, type MenuTree } from './tree.ts'
 import { menuWords } from './words.ts'
 
@@ -14,12 +14,15 @@ export type DryRun = ApiResult<AnswerOf<'editMenus'>>
 export interface MenuDraft {
   /** The draft, or the tree as it is. */
   readonly nodes: MenuNodes
+  /** The ids of the nodes that the user has moved. */
+  readonly moved: ReadonlySet<string>
   readonly isChanged: boolean
   /** Of the tree as it is. */
   readonly version: string | null
   /** The draft was refused because the tree has another version. */
   readonly isConflict: boolean
-  readonly change: (nodes: MenuNodes) => void
+  /** `moved` is the id of the node that has another place in these nodes. */
+  readonly change: (nodes: MenuNodes, moved?: string) => void
   readonly discard: () => void
   /** Lets the API judge a draft without saving it. */
   readonly check: (nodes: MenuNodes) => Promise<DryRun>
@@ -33,7 +36,7 @@ export interface MenuDraft {
 export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
   const isConflict = useSignal(false)
   const current = model.value.value?.items ?? []
-  const { base, etag, nodes } = keptDraft() ?? { base: current, etag: model.etag, nodes: current }
+  const { base, etag, nodes, moved } = keptDraft() ?? draftOf(current, model.etag)
   const send = async (wanted: MenuNodes, isDry: boolean) => {
     const body = { ...editOf(base, wanted), ...(isDry && { dry_run: true }) }
     const result = await call('editMenus', { body, ifMatch: etag })
@@ -58,18 +61,26 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
   }
   return {
     nodes,
+    moved,
     isChanged: changedIds(base, nodes).length > 0,
     isConflict: isConflict.value,
     version: model.etag,
-    change: (wanted) => keepDraft(changedIds(base, wanted).length > 0 ? { base, etag, nodes: wanted } : null),
+    change(wanted, id) {
+      const draft = { base, etag, nodes: wanted, moved: id === undefined ? moved : new Set([...moved, id]) }
+      keepDraft(changedIds(base, wanted).length > 0 ? draft : null)
+    },
     discard,
     check: (wanted) => send(wanted, true),
     save,
     rebaseDraft() {
-      keepDraft({ base: current, etag: model.etag, nodes: rebase(base, nodes, current) })
+      keepDraft({ base: current, etag: model.etag, nodes: rebase(base, nodes, current), moved })
       isConflict.value = false
     },
   }
+}
+
+function draftOf(nodes: MenuNodes, etag: string | null): Draft {
+  return { base: nodes, etag, nodes, moved: new Set() }
 }
 
 /** What the parts that show a draft get. */

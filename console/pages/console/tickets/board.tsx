@@ -1,5 +1,6 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
+import { Icon } from '../../../parts/icon.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import { useListOf } from '../../../parts/list/use-list.ts'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
@@ -7,6 +8,7 @@ import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { call, session } from '../platform.ts'
+import { userLabel } from '../user-names.ts'
 import { TicketDrawer } from './drawer.tsx'
 import { LEVEL_TONES, TICKET_STATUSES, TICKET_TONES, type Ticket, type TicketStatus } from './model.ts'
 import { ticketList } from './source.ts'
@@ -117,8 +119,13 @@ interface TicketCardProps {
   readonly onDrag: (isDragged: boolean) => void
 }
 
-function TicketCard({ ticket: { title, level, source }, href, isSelected, onDrag }: TicketCardProps) {
-  const { levels } = ticketWords()
+function TicketCard({
+  ticket: { title, level, source, assignee },
+  href,
+  isSelected,
+  onDrag,
+}: TicketCardProps) {
+  const { fields, levels } = ticketWords()
   return (
     <li
       class={isSelected ? 'ticket-card card row-selected' : 'ticket-card card'}
@@ -138,6 +145,13 @@ function TicketCard({ ticket: { title, level, source }, href, isSelected, onDrag
         <StatusBadge tone={LEVEL_TONES[level]} label={levels[level]} />
         {source !== null && <bdi class="muted">{source}</bdi>}
       </div>
+      {assignee !== null && (
+        <div class="ticket-card-foot muted">
+          <Icon name="user" />
+          <span class="visually-hidden">{fields.assignee} </span>
+          <bdi>{userLabel(assignee)}</bdi>
+        </div>
+      )}
     </li>
   )
 }

@@ -39,11 +39,11 @@ export function TicketComments({ ticket: { id, comments }, model }: TicketCommen
       />
       {session.may('editTicket') && (
         <SchemaForm
-          key={comments.length}
           schema={BODIES.editTicket}
           labels={{ comment: words.fields.comment }}
           action={words.addComment}
           send={send}
+          isRepeated
         />
       )}
     </Section>

@@ -1,4 +1,6 @@
-import type { AnswerOf } from '../../../api/operations.ts'
+import type { AnswerOf, ApiResult } from '../../../api/operations.ts'
+import type { ListPage } from '../../../parts/list/list-model.ts'
+import type { ListQuery } from '../../../parts/list/list-query.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
@@ -21,14 +23,42 @@ const PREFIX = 'user.'
 /** The list of the users. */
 export const userList: ListSource<User> = {
   filters: [
+    { name: 'name', kind: 'text', isPart: true },
     { name: 'created_from', kind: 'time' },
     { name: 'created_to', kind: 'time' },
   ],
   live,
   prefix: PREFIX,
-  read: (query, signal) => call('listUsers', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  read: ({ name, ...query }, signal) =>
+    name === undefined
+      ? call('listUsers', { query: { ...query, limit: PAGE_LENGTH } }, signal)
+      : findUsers(name, query, signal),
   keyOf: ({ id }) => id,
   fromEvent: () => null,
+}
+
+// The most that the API answers at once.
+const MOST_USERS = 1_000
+
+/** The users whose names contain a text. The API does not search by name, so that all users are read. */
+async function findUsers(
+  text: string,
+  query: ListQuery,
+  signal: AbortSignal,
+): Promise<ApiResult<ListPage<User>>> {
+  const wanted = text.toLowerCase()
+  const items: User[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const found: ApiResult<ListPage<User>> = await call(
+      'listUsers',
+      { query: { ...query, limit: MOST_USERS, ...(cursor && { cursor }) } },
+      signal,
+    )
+    if (!found.ok) return found
+    items.push(...found.value.items.filter(({ name }) => name.toLowerCase().includes(wanted)))
+    cursor = found.value.next_cursor
+  }
+  return { ok: true, value: { items, next_cursor: null }, etag: null }
 }
 
 /** One user. */

@@ -1,3 +1,5 @@
+import { useActions } from '../../../parts/actions/actions.ts'
+import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
 import { session } from '../platform.ts'
@@ -12,6 +14,7 @@ const PATH = pathOf({ name: 'users' })
 /** The users: the list, and beside it the user that the address names. */
 export function UsersPage({ id }: ViewProps) {
   const words = userWords()
+  useActions(() => [{ title: words.find, keys: '/', run: focusTextFilter }])
   return (
     <ObjectsPage
       path={PATH}

@@ -1,0 +1,56 @@
+import { FactList } from '../../../parts/facts.tsx'
+import { addressOf } from '../../../parts/list/list-query.ts'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { pathOf } from '../view.ts'
+import { AccessCheck } from './access-check.tsx'
+import { approvalText, rolesText } from './labels.ts'
+import { approversOf, ruleOf, type CommandRule, type PolicyRule } from './model.ts'
+import { RuleActions } from './rule-actions.tsx'
+import { policyResource } from './source.ts'
+import { commandPolicyWords } from './words.ts'
+
+export interface CommandRuleDrawerProps {
+  readonly command: CommandRule
+  readonly onClose: () => void
+  readonly onChange: () => void
+}
+
+/** The rule of one command, and whom it allows to run the command. */
+export function CommandRuleDrawer({ command: { id, title }, onClose, onChange }: CommandRuleDrawerProps) {
+  const words = commandPolicyWords()
+  const model = useResource(policyResource, '')
+  return (
+    <ResourceDrawer id={id} model={model} titleOf={() => title ?? id} onClose={onClose}>
+      {({ revision, rules }) => (
+        <>
+          <RuleActions id={id} rule={ruleOf(rules, id)} model={model} onChange={onChange} />
+          <RuleFacts id={id} rule={ruleOf(rules, id)} />
+          <AccessCheck key={revision} id={id} />
+          <p>
+            <a href={addressOf(pathOf({ name: 'executions' }), { command_id: id })}>{words.executions}</a>
+          </p>
+        </>
+      )}
+    </ResourceDrawer>
+  )
+}
+
+interface RuleFactsProps {
+  readonly id: string
+  readonly rule: PolicyRule | null
+}
+
+function RuleFacts({ id, rule }: RuleFactsProps) {
+  const { fields, hasNoRule } = commandPolicyWords()
+  return (
+    <FactList
+      facts={[
+        [fields.id, id],
+        [fields.roles, rule ? rolesText(rule.roles) : hasNoRule],
+        [fields.approvers, rolesText(approversOf(rule))],
+        [fields.approval, approvalText(rule)],
+      ]}
+    />
+  )
+}

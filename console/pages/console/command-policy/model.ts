@@ -1,0 +1,82 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+
+export type Policy = AnswerOf<'getCommandPolicy'>
+export type PolicyRules = Policy['rules']
+export type PolicyRule = PolicyRules[string]
+export type PolicyPage = AnswerOf<'getCommandPolicyHistory'>
+
+/** A command with its rule. */
+export interface CommandRule {
+  readonly id: string
+  /** Null for a command that the user may not run: the API does not describe it. */
+  readonly title: string | null
+  readonly rule: PolicyRule | null
+}
+
+export function ruleOf(rules: PolicyRules, id: string): PolicyRule | null {
+  return Object.hasOwn(rules, id) ? (rules[id] ?? null) : null
+}
+
+/** The rules with one of them replaced; null removes it. */
+export function withRule(rules: PolicyRules, id: string, rule: PolicyRule | null): PolicyRules {
+  const { [id]: _, ...others } = rules
+  return rule ? { ...others, [id]: rule } : others
+}
+
+/** The commands that the user may run, and those that have a rule, by id. */
+export function commandRules(
+  rules: PolicyRules,
+  commands: readonly { readonly id: string; readonly title: string }[],
+): readonly CommandRule[] {
+  const titles = new Map(commands.map(({ id, title }) => [id, title]))
+  return [...new Set([...titles.keys(), ...Object.keys(rules)])]
+    .toSorted()
+    .map((id) => ({ id, title: titles.get(id) ?? null, rule: ruleOf(rules, id) }))
+}
+
+// docs/specification.md, Commands
+const DEFAULT_APPROVERS: PolicyRule['roles'] = ['admin']
+
+/** The roles that decide on requests for a command. */
+export function approversOf(rule: PolicyRule | null): PolicyRule['roles'] {
+  return rule?.approvers ?? DEFAULT_APPROVERS
+}
+
+/** What a form has sent: a list without a role is not in it. */
+export function ruleFrom({ roles = [], approvers = [], approval }: Partial<PolicyRule>): PolicyRule {
+  return { roles, approvers, ...(approval && { approval }) }
+}
+
+/** How a change of the policy has changed one command. */
+export interface RuleChange {
+  readonly id: string
+  readonly from: PolicyRule | null
+  readonly to: PolicyRule | null
+}
+
+export interface PolicyChange {
+  readonly revision: number
+  readonly at: string
+  readonly actor: string
+  readonly changes: readonly RuleChange[]
+}
+
+/** What each change of the policy did, newest first. The oldest of a page that is not the last has nothing to compare with. */
+export function policyChanges({ items, next_cursor }: PolicyPage): readonly PolicyChange[] {
+  const compared = next_cursor === null ? items : items.slice(0, -1)
+  return compared.map(({ revision, at, actor, rules }, index) => {
+    return { revision, at, actor, changes: ruleChanges(items[index + 1]?.rules ?? {}, rules) }
+  })
+}
+
+function ruleChanges(before: PolicyRules, after: PolicyRules): readonly RuleChange[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .toSorted()
+    .map((id) => ({ id, from: ruleOf(before, id), to: ruleOf(after, id) }))
+    .filter(({ from, to }) => meaningOf(from) !== meaningOf(to))
+}
+
+/** The same for rules that allow the same. */
+function meaningOf(rule: PolicyRule | null): string {
+  return JSON.stringify(rule && [rule.roles.toSorted(), approversOf(rule).toSorted(), rule.approval])
+}

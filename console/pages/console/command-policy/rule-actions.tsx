@@ -1,0 +1,92 @@
+import { useSignal } from '@preact/signals'
+import { BODIES } from '../../../api/generated.ts'
+import { confirmAction } from '../../../parts/confirm.tsx'
+import { FormDialog } from '../../../parts/form/form-dialog.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
+import { useChange, type Change } from '../../../parts/resource/use-change.tsx'
+import { call, session } from '../platform.ts'
+import { ruleText, ruleValueLabel } from './labels.ts'
+import { approversOf, ruleFrom, ruleOf, withRule, type Policy, type PolicyRule } from './model.ts'
+import { commandPolicyWords } from './words.ts'
+
+export interface RuleActionsProps {
+  /** Of the command. */
+  readonly id: string
+  readonly rule: PolicyRule | null
+  readonly model: ResourceModel<Policy>
+  readonly onChange: () => void
+}
+
+/** Sets or removes the rule of a command. The other rules stay as they are in the current policy. */
+export function RuleActions({ id, rule, model, onChange }: RuleActionsProps) {
+  const words = commandPolicyWords()
+  const isEditing = useSignal(false)
+  const { apply, applyAndReport, conflict } = useChange(model)
+  const close = () => (isEditing.value = false)
+  const changeTo = (wanted: PolicyRule | null): Change<Policy> => ({
+    async send(ifMatch) {
+      const rules = withRule(model.value.peek()?.rules ?? {}, id, wanted)
+      const result = await call('setCommandPolicy', { body: { rules }, ifMatch })
+      if (result.ok) onChange()
+      return result
+    },
+    done: words.saved,
+    compare: (current) => [
+      { name: id, yours: ruleText(wanted), theirs: ruleText(ruleOf(current.rules, id)) },
+    ],
+  })
+  const remove = async () => {
+    const { removeText: text, remove: action } = words
+    if (!(await confirmAction({ title: words.removeTitle(id), text, action, isDestructive: true }))) return
+    await applyAndReport(changeTo(null))
+  }
+  const save = async (body: object) => {
+    const failure = await apply(changeTo(ruleFrom(body)))
+    if (!failure) close()
+    return failure
+  }
+  if (!session.may('setCommandPolicy')) return null
+  return (
+    <ObjectActions
+      actions={[
+        { title: rule ? words.editRule : words.createRule, run: () => (isEditing.value = true) },
+        rule !== null && { title: words.remove, isDestructive: true, run: remove },
+      ]}
+    >
+      {isEditing.value && <RuleDialog rule={rule} send={save} onClose={close} />}
+      {conflict}
+    </ObjectActions>
+  )
+}
+
+// A rule without roles is possible: then nobody may run the command.
+const RULE_SCHEMA = { ...BODIES.setCommandPolicy.properties.rules.additionalProperties, required: [] }
+
+interface RuleDialogProps {
+  readonly rule: PolicyRule | null
+  readonly send: (body: object) => ReturnType<ReturnType<typeof useChange<Policy>>['apply']>
+  readonly onClose: () => void
+}
+
+function RuleDialog({ rule, send, onClose }: RuleDialogProps) {
+  const { fields, hints, createRule, editRule, save } = commandPolicyWords()
+  const { roles, approvers, approval } = fields
+  return (
+    <FormDialog
+      title={rule ? editRule : createRule}
+      schema={RULE_SCHEMA}
+      labels={{ roles, approvers, approval }}
+      hints={hints}
+      labelOf={ruleValueLabel}
+      initial={{
+        roles: (rule?.roles ?? ['admin']).join(','),
+        approvers: approversOf(rule).join(','),
+        approval: rule?.approval ?? '',
+      }}
+      action={save}
+      send={send}
+      onClose={onClose}
+    />
+  )
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../support/eventually.ts'
+import { consoleWorld } from './console-world.ts'
+
+const world = consoleWorld()
+
+const drawer = (page: Page, title: string) => page.getByRole('region', { name: title, exact: true })
+
+async function press(page: Page, ...keys: readonly string[]): Promise<void> {
+  for (const key of keys) await page.keyboard.press(key)
+}
+
+/** The name of what has the focus: that of a field, or the text of a button, a link or a heading. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = document.activeElement
+    if (!element || element === document.body) return ''
+    const label = element instanceof HTMLInputElement || element instanceof HTMLSelectElement
+    const field = label || element instanceof HTMLTextAreaElement ? element.labels?.[0] : undefined
+    return (element.ariaLabel ?? (field ?? element).textContent).trim()
+  })
+}
+
+// Who needs more steps than this does not find it.
+const MOST_STEPS = 10
+
+async function tabTo(page: Page, name: string): Promise<void> {
+  const passed: string[] = []
+  while (passed.length < MOST_STEPS) {
+    await page.keyboard.press('Tab')
+    const reached = await focused(page)
+    if (reached === name) return
+    passed.push(reached)
+  }
+  assert.fail(`"${name}" is not reached: ${passed.join(', ')}`)
+}
+
+test('an order is found, opened and moved by keyboard alone', async (t) => {
+  for (const order_id of ['keys-1', 'keys-2', 'keys-3']) {
+    const body = { order_id, platform: 'live', amount_cents: 4_990 }
+    await world.platform.call('POST', '/orders', { body })
+  }
+  const page = await world.open(t, 'overview')
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await press(page, 'g', 'o')
+  await page.getByRole('link', { name: 'keys-2' }).waitFor()
+  await press(page, '/')
+  await page.keyboard.type('keys-2')
+  await press(page, 'Enter')
+  const order = drawer(page, 'keys-2')
+  await order.getByText('Pending', { exact: true }).waitFor()
+  assert.equal(await focused(page), 'keys-2')
+  await tabTo(page, 'Mark as paid')
+  await press(page, 'Enter')
+  await order.getByRole('button', { name: 'Mark as shipped' }).waitFor()
+  assert.equal(await focused(page), 'keys-2', 'the focus stays in the order when its button has gone')
+  await tabTo(page, 'Mark as shipped')
+  await press(page, 'Enter')
+  await order.getByText('Shipped', { exact: true }).first().waitFor()
+  await press(page, 'Escape')
+  await order.waitFor({ state: 'detached' })
+  assert.equal(await focused(page), 'keys-2', 'the focus returns to the row')
+})
+
+test('a ticket is created, assigned and commented on by keyboard alone', async (t) => {
+  const page = await world.open(t, 'overview')
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await press(page, 'g', 't')
+  await page.getByText('There are no tickets yet.').waitFor()
+  await press(page, 'n')
+  const dialog = page.getByRole('dialog', { name: 'New ticket' })
+  await dialog.getByLabel('Title').and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('The lamp is broken')
+  await tabTo(page, 'Level (required)')
+  await page.keyboard.type('Medium')
+  await press(page, 'Control+Enter')
+  const ticket = drawer(page, 'The lamp is broken')
+  await ticket.getByRole('heading', { name: 'The lamp is broken' }).and(page.locator(':focus')).waitFor()
+  await tabTo(page, 'Assign to me')
+  await press(page, 'Enter')
+  await ticket.getByRole('button', { name: 'Unassign' }).waitFor()
+  assert.equal(await focused(page), 'The lamp is broken')
+  await tabTo(page, 'Comment')
+  for (const text of ['A new lamp is ordered.', 'It comes on Monday.']) {
+    await page.keyboard.type(text)
+    await press(page, 'Control+Enter')
+    await ticket.getByRole('list', { name: 'Comments' }).getByText(text).waitFor()
+    assert.equal(await focused(page), 'Comment', 'the focus stays in the field')
+    const field = ticket.getByRole('textbox', { name: 'Comment' })
+    await eventually('the field is empty again', async () => (await field.inputValue()) === '')
+  }
+  await page.getByRole('row').filter({ hasText: 'The lamp is broken' }).getByText('Medium').waitFor()
+  await press(page, 'Escape', 'Escape')
+  await ticket.waitFor({ state: 'detached' })
+  assert.equal(await focused(page), 'The lamp is broken')
+})
