@@ -39,7 +39,13 @@ async function run({ scenarios, rounds, seed, json }: Extract<Request, { kind: '
   const options = { rounds, seed, signal: interrupted.signal, show: progress.show }
   const outcomes: Outcome[] = []
   try {
-    for (const scenario of scenarios) outcomes.push(...(await tryScenario(scenario, options)))
+    for (const scenario of scenarios) {
+      for await (const outcome of tryScenario(scenario, options)) {
+        outcomes.push(outcome)
+        progress.clear()
+        process.stderr.write(lineOf(outcome))
+      }
+    }
   } catch (error) {
     progress.clear()
     // Print the earlier outcomes too, since they may have taken hours.
@@ -50,6 +56,11 @@ async function run({ scenarios, rounds, seed, json }: Extract<Request, { kind: '
   progress.clear()
   process.stdout.write(json ? `${JSON.stringify({ seed, outcomes }, null, 2)}\n` : textOf(outcomes, seed))
   return outcomes.some(({ result }) => result === 'broken') ? 1 : 0
+}
+
+/** For those who wait: a run of all takes an hour. */
+function lineOf({ scenario, part, result, seconds }: Outcome): string {
+  return `${scenario}, ${part}: ${result}, ${seconds.toFixed(1)} s\n`
 }
 
 function textOf(outcomes: readonly Outcome[], seed: number): string {

@@ -45,18 +45,20 @@ for (const args of [
 
 test('a part that rejects is reported as broken, and the other parts still run', async () => {
   const closed: string[] = []
-  const outcomes = await tryScenario(
-    scenario([
-      {
-        title: 'breaks',
-        run: async ({ scope }) => (
-          scope.defer(() => void closed.push('breaks')),
-          Promise.reject(new Error('lost 1'))
-        ),
-      },
-      { title: 'holds', share: 0.5, run: async ({ rounds, chance }) => ({ rounds, chance: chance.seed }) },
-    ]),
-    OPTIONS,
+  const outcomes = await Array.fromAsync(
+    tryScenario(
+      scenario([
+        {
+          title: 'breaks',
+          run: async ({ scope }) => (
+            scope.defer(() => void closed.push('breaks')),
+            Promise.reject(new Error('lost 1'))
+          ),
+        },
+        { title: 'holds', share: 0.5, run: async ({ rounds, chance }) => ({ rounds, chance: chance.seed }) },
+      ]),
+      OPTIONS,
+    ),
   )
   assert.deepEqual(
     outcomes.map(({ part, result }) => [part, result]),
@@ -71,9 +73,11 @@ test('a part that rejects is reported as broken, and the other parts still run',
 })
 
 test('an unsupported scenario is reported with its reason', async () => {
-  const [outcome] = await tryScenario(
-    scenario([{ title: 'a', run: async () => ({}) }], () => 'it needs root'),
-    OPTIONS,
+  const [outcome] = await Array.fromAsync(
+    tryScenario(
+      scenario([{ title: 'a', run: async () => ({}) }], () => 'it needs root'),
+      OPTIONS,
+    ),
   )
   assert.deepEqual([outcome?.result, outcome?.reason], ['unsupported', 'it needs root'])
 })

@@ -21,19 +21,16 @@ export interface TrialOptions {
   show(text: string): void
 }
 
-/** Runs the parts of a scenario one after the other. */
-export async function tryScenario(scenario: Scenario, options: TrialOptions): Promise<Outcome[]> {
+/** Runs the parts of a scenario one after the other, and yields what became of each. */
+export async function* tryScenario(scenario: Scenario, options: TrialOptions): AsyncIterable<Outcome> {
   const unsupported = scenario.unsupported?.()
-  const outcomes: Outcome[] = []
   for (const part of scenario.parts) {
     options.signal.throwIfAborted()
     const rounds = roundsOf(part, options.rounds ?? scenario.rounds.full)
     const about = { scenario: scenario.name, row: scenario.row, part: part.title, rounds }
-    if (unsupported)
-      outcomes.push({ ...about, result: 'unsupported', seconds: 0, figures: {}, reason: unsupported })
-    else outcomes.push({ ...about, ...(await tryPart(part, rounds, about.scenario, options)) })
+    if (unsupported) yield { ...about, result: 'unsupported', seconds: 0, figures: {}, reason: unsupported }
+    else yield { ...about, ...(await tryPart(part, rounds, about.scenario, options)) }
   }
-  return outcomes
 }
 
 async function tryPart(part: Part, rounds: number, name: string, { seed, signal, show }: TrialOptions) {
