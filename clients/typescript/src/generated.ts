@@ -107,6 +107,8 @@ export interface Operations {
   createSilence: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "matchers": { readonly "source"?: string; readonly "alarm_id"?: string; readonly "server_addr"?: string; readonly "title"?: string }; readonly "reason": string; readonly "starts_at"?: string; readonly "ends_at": string }; answer: Schemas['Silence'] }
   /** List silences, newest first. */
   listSilences: { path: undefined; query: { readonly "state"?: "active" | "pending" | "ended"; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Silence'])[]; readonly "next_cursor": string | null } }
+  /** Read one silence. */
+  getSilence: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Silence'] }
   /** End a silence now. */
   endSilence: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
   /** List the decisions on the notifications of an alert, newest first. */
@@ -246,6 +248,7 @@ export const OPERATIONS = {
   unfreezeAlert: {"method":"POST","path":"/alerts/{id}/unfreeze","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
   createSilence: {"method":"POST","path":"/alerts/silences","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
   listSilences: {"method":"GET","path":"/alerts/silences","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getSilence: {"method":"GET","path":"/alerts/silences/{id}","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   endSilence: {"method":"DELETE","path":"/alerts/silences/{id}","access":["admin","devops"],"answer":"none","isKeyed":false,"isRepeatable":true},
   listAlertDecisions: {"method":"GET","path":"/alerts/{id}/decisions","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
   postPrometheusAlerts: {"method":"POST","path":"/api/v2/alerts","access":["admin","service","devops"],"answer":"none","isKeyed":true,"isRepeatable":true},

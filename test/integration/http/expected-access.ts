@@ -45,6 +45,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /alerts/{id}/history': ANY_ROLE,
   'POST /alerts/silences': OPERATORS,
   'GET /alerts/silences': ['admin', 'devops', 'auditor'],
+  'GET /alerts/silences/{id}': ['admin', 'devops', 'auditor'],
   'DELETE /alerts/silences/{id}': OPERATORS,
   'GET /tickets': ANY_ROLE,
   'GET /tickets/{id}': ANY_ROLE,

@@ -125,6 +125,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
     },
   }),
   listSilences: () => ({ query: { ...timedPage, state: 'active' } }),
+  getSilence: () => ({ params: unknownId() }),
   endSilence: () => ({ params: unknownId() }),
   login: () => ({ body: { username: fresh('nobody'), password: PASSWORD } }),
   getMe: () => ({}),

@@ -107,7 +107,7 @@ function decisionEntry({ id, at, occasion, channel, outcome, reason }: AlertDeci
 const ID = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/
 const NAMED = {
   inhibited: { page: 'alerts', operation: 'getAlert' },
-  silenced: { page: 'silences', operation: 'listSilences' },
+  silenced: { page: 'silences', operation: 'getSilence' },
 } as const
 
 /** The reason that the API gives; it names the alert that inhibits this one, or the silence, by its id. */

@@ -1,21 +1,40 @@
 import { localTime } from '../../../i18n/local.ts'
-import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import { SILENCE_TONES, type Silence } from './model.ts'
+import { SILENCE_TONES, silenceResource, type Silence } from './model.ts'
 import { silenceWords } from './words.ts'
 
 export interface SilenceDrawerProps {
-  readonly silence: Silence
+  readonly id: string
   readonly onClose: () => void
   readonly onChange: () => void
 }
 
-/** One silence. The API has no operation for one alone, so it is that of the list. */
-export function SilenceDrawer({ silence, onClose, onChange }: SilenceDrawerProps) {
+/** One silence, and its end. */
+export function SilenceDrawer({ id, onClose, onChange }: SilenceDrawerProps) {
+  const model = useResource(silenceResource, id)
+  const onEnd = () => {
+    void model.refresh()
+    onChange()
+  }
+  return (
+    <ResourceDrawer id={id} model={model} titleOf={({ reason }) => reason} onClose={onClose}>
+      {(silence) => <SilenceDetails silence={silence} onEnd={onEnd} />}
+    </ResourceDrawer>
+  )
+}
+
+interface SilenceDetailsProps {
+  readonly silence: Silence
+  readonly onEnd: () => void
+}
+
+function SilenceDetails({ silence, onEnd }: SilenceDetailsProps) {
   const words = silenceWords()
   const { id, state } = silence
   const end = () => {
@@ -24,11 +43,11 @@ export function SilenceDrawer({ silence, onClose, onChange }: SilenceDrawerProps
       question: { title, text, action, isDestructive: true },
       send: () => call('endSilence', { path: { id } }),
       done,
-      onDone: onChange,
+      onDone: onEnd,
     })
   }
   return (
-    <Drawer title={silence.reason} onClose={onClose}>
+    <>
       <ObjectActions
         status={{ tone: SILENCE_TONES[state], label: words.states[state] }}
         actions={[
@@ -44,7 +63,7 @@ export function SilenceDrawer({ silence, onClose, onChange }: SilenceDrawerProps
           [words.by, userLabel(silence.created_by)],
         ]}
       />
-    </Drawer>
+    </>
   )
 }
 

@@ -1,6 +1,4 @@
-import { Drawer } from '../../../parts/drawer.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import { EmptyState } from '../../../parts/states.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
 import { session } from '../platform.ts'
 import { silenceColumns } from './columns.tsx'
@@ -29,15 +27,9 @@ export function SilencesPage({ id }: ViewProps) {
           dialog: ({ onClose }) => <NewSilence onClose={onClose} />,
         }
       }
-      detail={({ id: shown, item, onClose, onChange }) =>
-        item ? (
-          <SilenceDrawer silence={item} onClose={onClose} onChange={onChange} />
-        ) : (
-          <Drawer title={shown} onClose={onClose}>
-            <EmptyState icon="mute" title={words.notListed} />
-          </Drawer>
-        )
-      }
+      detail={({ id: shown, onClose, onChange }) => (
+        <SilenceDrawer key={shown} id={shown} onClose={onClose} onChange={onChange} />
+      )}
     />
   )
 }

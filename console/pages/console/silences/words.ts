@@ -6,7 +6,6 @@ export const silenceWords = defineWords({
     list: 'List of silences',
     empty: 'No alert was ever silenced.',
     noMatch: 'No silence matches the filters.',
-    notListed: 'This silence is not on this page of the list.',
     fields: {
       reason: 'Reason',
       state: 'State',
@@ -40,7 +39,6 @@ export const silenceWords = defineWords({
     list: '静默列表',
     empty: '还没有静默过告警。',
     noMatch: '没有符合筛选条件的静默。',
-    notListed: '此静默不在列表的这一页。',
     fields: {
       reason: '原因',
       state: '状态',

@@ -14,7 +14,7 @@ import {
 } from './schemas.ts'
 import type { Silences } from './service.ts'
 
-/** Of the list, and of the events. */
+/** Also of the events. */
 export const SILENCE_READERS = ['admin', 'devops', 'auditor'] as const
 const OPERATORS = ['admin', 'devops'] as const
 
@@ -52,6 +52,18 @@ export function silenceRoutes(silences: Silences): Route[] {
       answers: { 200: { description: 'A page of silences.', schema: SilencePage } },
       read: async ({ query }) =>
         ok(encodePage(await silences.list(query.state, parsePage(query)), encodeSilence)),
+    }),
+    route({
+      method: 'GET',
+      path: '/alerts/silences/:id',
+      operation: 'getSilence',
+      tag: 'Alerts',
+      summary: 'Read one silence',
+      access: SILENCE_READERS,
+      params: IdParams,
+      answers: { 200: { description: 'The silence.', schema: SilenceSchema } },
+      errors: { silence_not_found },
+      read: async ({ params }) => ok(encodeSilence(await silences.get(params.id))),
     }),
     route({
       method: 'DELETE',

@@ -51,6 +51,7 @@ onEveryDialect('a silence', (dialect) => {
     )
     const idsOf = async (state?: 'active' | 'pending' | 'ended') =>
       (await world.silences.list(state, PAGE)).items.map(({ id }) => id)
+    assert.deepEqual(await world.silences.get(silence.id), silence)
     assert.deepEqual(await idsOf(), [later.id, silence.id])
     assert.deepEqual([await idsOf('active'), await idsOf('pending')], [[silence.id], [later.id]])
     await world.silences.end(silence.id, 'bo')

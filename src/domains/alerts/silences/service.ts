@@ -22,6 +22,7 @@ import {
   claimEnd,
   deleteEnded,
   endSilence,
+  findSilence,
   insertSilence,
   listDueSilences,
   listSilences,
@@ -90,6 +91,14 @@ export class Silences {
     const now = clock.now()
     const { items, next } = await listSilences(store.read, { now, ...(state && { state }) }, page)
     return { items: items.map((silence) => viewOf(silence, now)), next }
+  }
+
+  /** Rejects with `silence_not_found`. */
+  async get(id: string): Promise<SilenceView> {
+    const { clock, store } = this.#deps
+    const silence = await findSilence(store.read, id)
+    if (!silence) throw notFound('silence', id)
+    return viewOf(silence, clock.now())
   }
 
   /** Ends a silence now; one that has ended stays as it is. Rejects with `silence_not_found`. */

@@ -15,6 +15,10 @@ const insert = statement<NewRowOf<typeof silences>>((on, value) =>
   on.insertInto('alert_silences').values(silences.values(value)),
 )
 
+const byId = statement<{ id: string }, StoredSilence>((on, value) =>
+  on.selectFrom('alert_silences').select(SILENCE).where('id', '=', value('id')),
+)
+
 const lock = statement<{ id: string }, StoredSilence>((on, value, capabilities) =>
   on.selectFrom('alert_silences').select(SILENCE).where('id', '=', value('id')).$call(lockRows(capabilities)),
 )
@@ -61,6 +65,11 @@ const setEndedBy = statement<{ id: string; endedBy: string }>((on, value) =>
 
 export async function insertSilence(tx: Tx, silence: Silence): Promise<void> {
   await tx.change(insert, { ...silence, dueAt: silence.endsAt + SETTLE_MS })
+}
+
+export async function findSilence(queries: Queries, id: string): Promise<Silence | undefined> {
+  const row = await first(queries, byId, { id })
+  return row && silences.decode(row)
 }
 
 /** Finds a silence and locks it until the end of the transaction. */
