@@ -22,11 +22,11 @@ export function CommandRuleDrawer({ command: { id, title }, onClose, onChange }:
   const model = useResource(policyResource, '')
   return (
     <ResourceDrawer id={id} model={model} titleOf={() => title ?? id} onClose={onClose}>
-      {({ revision, rules }) => (
+      {(policy) => (
         <>
-          <RuleActions id={id} rule={ruleOf(rules, id)} model={model} onChange={onChange} />
-          <RuleFacts id={id} rule={ruleOf(rules, id)} />
-          <AccessCheck key={revision} id={id} />
+          <RuleActions id={id} policy={policy} model={model} onChange={onChange} />
+          <RuleFacts id={id} rule={ruleOf(policy.rules, id)} />
+          {!policy.missing.includes(id) && <AccessCheck key={policy.revision} id={id} />}
           <p>
             <a href={addressOf(pathOf({ name: 'executions' }), { command_id: id })}>{words.executions}</a>
           </p>
