@@ -12,8 +12,8 @@ test('the commands that the user may run stand beside those that have a rule', (
     commandRules({
       rules,
       commands: [
-        { id: 'constructor', title: 'C' },
-        { id: 'b', title: 'B' },
+        { id: 'constructor', title: 'C', approval: 'none' },
+        { id: 'b', title: 'B', approval: 'two_person' },
       ],
       missing: ['hidden'],
     }),

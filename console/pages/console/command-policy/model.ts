@@ -3,12 +3,17 @@ import type { AnswerOf } from '../../../api/operations.ts'
 export type Policy = AnswerOf<'getCommandPolicy'>
 export type PolicyRules = Policy['rules']
 export type PolicyRule = PolicyRules[string]
+export type ApprovalMode = NonNullable<PolicyRule['approval']>
 export type PolicyPage = AnswerOf<'getCommandPolicyHistory'>
 
 /** The policy, and what the user may know of its commands. */
 export interface PolicyView extends Policy {
-  /** Those that the user may run. */
-  readonly commands: readonly { readonly id: string; readonly title: string }[]
+  /** Those that the user may run, with the approval that the policy requires. */
+  readonly commands: readonly {
+    readonly id: string
+    readonly title: string
+    readonly approval: ApprovalMode
+  }[]
   /** Commands that have a rule but no longer exist. The API refuses a policy with a rule for one of them. */
   readonly missing: readonly string[]
 }
@@ -43,14 +48,12 @@ export function commandRules({
   missing,
 }: Pick<PolicyView, 'rules' | 'commands' | 'missing'>): readonly CommandRule[] {
   const titles = new Map(commands.map(({ id, title }) => [id, title]))
-  return [...new Set([...titles.keys(), ...Object.keys(rules)])]
-    .toSorted()
-    .map((id) => ({
-      id,
-      title: titles.get(id) ?? null,
-      rule: ruleOf(rules, id),
-      isMissing: missing.includes(id),
-    }))
+  return [...new Set([...titles.keys(), ...Object.keys(rules)])].toSorted().map((id) => ({
+    id,
+    title: titles.get(id) ?? null,
+    rule: ruleOf(rules, id),
+    isMissing: missing.includes(id),
+  }))
 }
 
 // docs/specification.md, Commands

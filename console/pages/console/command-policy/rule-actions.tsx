@@ -55,7 +55,10 @@ export function RuleActions({ id, policy, model, onChange }: RuleActionsProps) {
   return (
     <ObjectActions
       actions={[
-        !isMissing && { title: rule ? words.editRule : words.createRule, run: () => (isEditing.value = true) },
+        !isMissing && {
+          title: rule ? words.editRule : words.createRule,
+          run: () => (isEditing.value = true),
+        },
         rule !== null && { title: words.remove, isDestructive: true, run: remove },
       ]}
     >
