@@ -168,6 +168,7 @@ test('a user is created with the faults at the fields', async (t) => {
   await dialog.getByLabel('Password').fill(PASSWORD)
   await dialog.getByRole('button', { name: 'Create the user' }).click()
   await toast(page, 'The user boris was created.').waitFor()
+  await row(page, 'boris').waitFor()
   await drawer(page, 'boris').getByText('Auditor').waitFor()
 })
 
