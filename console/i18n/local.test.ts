@@ -7,9 +7,10 @@ afterEach(() => {
   language.value = 'en'
 })
 
-test('a span of two years or more is in years, in both languages', () => {
+test('a span of two years or more is in years, and one that is over says so, in both languages', () => {
   const spans = [
-    [-3, '-3 days', '-3天'],
+    [-800, '2 years ago', '2年前'],
+    [-3, '3 days ago', '3天前'],
     [1, '1 day', '1天'],
     [730, '730 days', '730天'],
     [731, '2 years', '2年'],

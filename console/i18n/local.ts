@@ -48,6 +48,11 @@ export function localTime(time: string | number | null): string {
   return time === null ? '–' : times().format(new Date(time))
 }
 
+/** The time zone of {@link localTime}: `Asia/Shanghai`. */
+export function localTimeZone(): string {
+  return times().resolvedOptions().timeZone
+}
+
 const clocks = perLanguage(
   (locale) => new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' }),
 )
@@ -84,11 +89,11 @@ function spanIn(unit: string): () => Intl.NumberFormat {
 
 const SPANS = { day: spanIn('day'), year: spanIn('year') } as const
 
-/** `20 days`, `99 years`: whole years from two years on. */
+/** `20 days`, `99 years`, `3 days ago`: whole years from two years on. */
 export function localDays(days: number): string {
-  return Math.abs(days) < 2 * YEAR_DAYS
-    ? SPANS.day().format(days)
-    : SPANS.year().format(Math.trunc(days / YEAR_DAYS))
+  const isShort = Math.abs(days) < 2 * YEAR_DAYS
+  const [unit, count] = isShort ? (['day', days] as const) : (['year', Math.trunc(days / YEAR_DAYS)] as const)
+  return days < 0 ? distances().format(count, unit) : SPANS[unit]().format(count)
 }
 
 const DURATION = /^(\d+)(ms|s|m|h|d)$/

@@ -8,6 +8,11 @@ export interface ConflictField {
   readonly theirs: string
 }
 
+/** Whether the other change was the same: then there is nothing to decide. */
+export function isSame(fields: readonly ConflictField[]): boolean {
+  return fields.every(({ yours, theirs }) => yours === theirs)
+}
+
 export interface ConflictProps {
   readonly fields: readonly ConflictField[]
   readonly onKeep: () => void

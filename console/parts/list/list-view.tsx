@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
 import { EmptyState } from '../states.tsx'
@@ -53,6 +54,10 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   // The page is not read without need: each of its changes would draw filters and rows again.
   const item = id === undefined ? undefined : model.page.value?.items.find((each) => keyOf(each) === id)
   const onChange = () => void model.refresh()
+  // An item that was just created is shown beside the list before its event comes.
+  useEffect(() => {
+    if (id !== undefined && !item && model.page.peek()) void model.refreshQuietly()
+  }, [id])
   return (
     <>
       {filters.length > 0 && (

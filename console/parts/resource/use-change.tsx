@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ApiFailure, ApiResult } from '../../api/operations.ts'
-import { Conflict, type ConflictField } from '../conflict.tsx'
+import { Conflict, isSame, type ConflictField } from '../conflict.tsx'
 import { describeFailure } from '../failure-words.ts'
+import { partWords } from '../part-words.ts'
 import { showToast } from '../toast.tsx'
 import type { ResourceModel } from './resource-model.ts'
 
@@ -42,7 +43,10 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
     if (result.failure.status !== 412 || !change.compare) return result.failure
     await model.refresh()
     const current = model.value.peek()
-    if (current !== null) pending.value = { change, fields: change.compare(current) }
+    if (current === null) return null
+    const fields = change.compare(current)
+    if (isSame(fields)) showToast('good', partWords().alreadySo)
+    else pending.value = { change, fields }
     return null
   }
   const applyAndReport = async (change: Change<T>) => {

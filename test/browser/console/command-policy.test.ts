@@ -53,6 +53,7 @@ test('a rule is set, edited and removed; the history shows who did it', async (t
   const page = await world.open(t, 'command-policy/restart')
   const rule = drawer(page, 'Restart the shop')
   await rule.getByText('It has no rule, so only administrators may run it.').waitFor()
+  await rule.getByText('By another person (As the command says)').waitFor()
   await rule.getByRole('button', { name: 'Set a rule' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('group', { name: 'May run it' }).getByLabel('Operations').check()

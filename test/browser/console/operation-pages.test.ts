@@ -109,6 +109,26 @@ test('a message shows its payload as text, and a dead one is sent again', async 
   await shown.getByRole('button', { name: 'Send again' }).click()
   await toast(page, 'The message waits for the bus again.').waitFor()
   await shown.getByText('Waiting').waitFor()
+  status = 'dead'
+  await shown.getByText('Dead', { exact: true }).waitFor()
+})
+
+test('the overview leads to the dead messages, and a name does not change the text beside it', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  await page.route('**/overview', async (route) => {
+    const answer = await route.fetch()
+    const overview = (await answer.json()) as object
+    const messages = { pending: 0, oldest_pending_at: null, dead: 2, oldest_dead_at: null }
+    const ending = { id: 'a', name: HOSTILE, not_after: '2026-01-31T02:00:00Z', days_left: 6 }
+    const certificates = { expiring: 1, expired: 0, items: [ending] }
+    await route.fulfill({ json: { ...overview, messages, certificates } })
+  })
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByText(`\u2068${HOSTILE}\u2069: 6 days left`).waitFor()
+  await assertLooks(page, 'overview-dead')
+  await page.getByRole('link', { name: 'Waiting messages' }).click()
+  await page.waitForURL('**/messages?status=dead')
 })
 
 test('a VPN session is disconnected, and the audit trail has it', async (t) => {
@@ -148,6 +168,7 @@ test('a user is created with the faults at the fields', async (t) => {
   await dialog.getByLabel('Password').fill(PASSWORD)
   await dialog.getByRole('button', { name: 'Create the user' }).click()
   await toast(page, 'The user boris was created.').waitFor()
+  await row(page, 'boris').waitFor()
   await drawer(page, 'boris').getByText('Auditor').waitFor()
 })
 

@@ -100,6 +100,28 @@ test('two browsers see the changes of each other, and a conflict shows both vers
   await row(one, 'shared-2').waitFor()
 })
 
+test('two people who move an order to the same status have no conflict to decide about', async (t) => {
+  await createOrder('same-1')
+  const page = await world.open(t, 'orders/same-1', { language: 'zh' })
+  await page.route('**/orders/same-1', async (route) => {
+    if (route.request().method() === 'PUT') await moveOrder('same-1', 'paid')
+    await route.continue()
+  })
+  await drawer(page, 'same-1').getByRole('button', { name: '标记为已付款' }).click()
+  await page.getByRole('status').filter({ hasText: '其他人或程序已经完成了相同的修改。' }).waitFor()
+  assert.equal(await page.getByRole('alertdialog').count(), 0)
+})
+
+test('an expired order shows until when it was payable, and when it expired', async (t) => {
+  await createOrder('due-1', { expires_at: '2026-01-31T02:00:00Z' })
+  await moveOrder('due-1', 'expired')
+  const page = await world.open(t, 'orders/due-1', { timezoneId: 'Asia/Shanghai' })
+  const shown = drawer(page, 'due-1')
+  await shown.getByRole('term').filter({ hasText: 'Payable until' }).waitFor()
+  await shown.getByText('31 Jan 2026, 10:00:00').waitFor()
+  await shown.getByRole('term').filter({ hasText: 'Expired' }).waitFor()
+})
+
 test('a role sees only what it may do', async (t) => {
   await createOrder('read-only-1')
   const page = await world.open(t, 'orders/read-only-1', { role: 'devops' })

@@ -34,6 +34,8 @@ test('a ticket is created, taken, commented on and edited', async (t) => {
   await dialog.getByLabel('Level').selectOption('Low')
   await dialog.getByRole('button', { name: 'Create the ticket' }).click()
   const shown = drawer(page, 'Printer is out of paper')
+  await shown.getByRole('button', { name: 'Close the ticket' }).waitFor()
+  assert.equal(await shown.getByRole('button', { name: 'Close', exact: true }).count(), 1)
   await shown.getByRole('button', { name: 'Start' }).click()
   await shown.getByRole('button', { name: 'Assign to me' }).click()
   await shown.getByRole('button', { name: 'Unassign' }).waitFor()

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { isolated } from '../../../i18n/isolated.ts'
 import { BODIES } from '../../../api/generated.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
@@ -27,7 +28,7 @@ export function CertificateActions({ certificate, model, onDeleted }: Certificat
   const remove = () => {
     const { removeText: text, remove: action, removed: done } = words
     return sendChange({
-      question: { title: words.removeTitle(name), text, action, isDestructive: true },
+      question: { title: words.removeTitle(isolated(name)), text, action, isDestructive: true },
       send: () => call('deleteCertificate', { path: { id } }),
       done,
       onDone: onDeleted,

@@ -1,3 +1,4 @@
+import { isolated } from '../../../i18n/isolated.ts'
 import { BODIES } from '../../../api/generated.ts'
 import type { ApiResult, BodyOf } from '../../../api/operations.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
@@ -19,7 +20,7 @@ export function NewCertificate({ onClose, onCreated }: NewItemDialog) {
       files={{ pem: '.pem,.crt,.cer' }}
       action={words.register}
       create={register}
-      doneOf={(certificate) => words.registered(certificate.name)}
+      doneOf={(certificate) => words.registered(isolated(certificate.name))}
       onCreated={({ id }) => onCreated(id)}
       onClose={onClose}
     />

@@ -6,9 +6,19 @@ import type { commandPolicyWords } from './words.ts'
 export function commandRuleColumns({
   fields,
   noRule,
+  isMissing: isMissingText,
 }: ReturnType<typeof commandPolicyWords>): readonly TableColumn<CommandRule>[] {
   return [
-    { key: 'id', title: fields.id, cell: ({ id }) => <bdi class="mono">{id}</bdi> },
+    {
+      key: 'id',
+      title: fields.id,
+      cell: ({ id, isMissing }) => (
+        <>
+          <bdi class="mono">{id}</bdi>
+          {isMissing && <span class="muted">{` (${isMissingText})`}</span>}
+        </>
+      ),
+    },
     {
       key: 'roles',
       title: fields.roles,

@@ -5,7 +5,7 @@ import { useResource } from '../../../parts/resource/use-resource.ts'
 import { pathOf } from '../view.ts'
 import { AccessCheck } from './access-check.tsx'
 import { approvalText, rolesText } from './labels.ts'
-import { approversOf, ruleOf, type CommandRule, type PolicyRule } from './model.ts'
+import { approversOf, ruleOf, type CommandRule, type PolicyView } from './model.ts'
 import { RuleActions } from './rule-actions.tsx'
 import { policyResource } from './source.ts'
 import { commandPolicyWords } from './words.ts'
@@ -22,11 +22,11 @@ export function CommandRuleDrawer({ command: { id, title }, onClose, onChange }:
   const model = useResource(policyResource, '')
   return (
     <ResourceDrawer id={id} model={model} titleOf={() => title ?? id} onClose={onClose}>
-      {({ revision, rules }) => (
+      {(policy) => (
         <>
-          <RuleActions id={id} rule={ruleOf(rules, id)} model={model} onChange={onChange} />
-          <RuleFacts id={id} rule={ruleOf(rules, id)} />
-          <AccessCheck key={revision} id={id} />
+          <RuleActions id={id} policy={policy} model={model} onChange={onChange} />
+          <RuleFacts id={id} policy={policy} />
+          {!policy.missing.includes(id) && <AccessCheck key={policy.revision} id={id} />}
           <p>
             <a href={addressOf(pathOf({ name: 'executions' }), { command_id: id })}>{words.executions}</a>
           </p>
@@ -38,18 +38,20 @@ export function CommandRuleDrawer({ command: { id, title }, onClose, onChange }:
 
 interface RuleFactsProps {
   readonly id: string
-  readonly rule: PolicyRule | null
+  readonly policy: PolicyView
 }
 
-function RuleFacts({ id, rule }: RuleFactsProps) {
+function RuleFacts({ id, policy: { rules, commands } }: RuleFactsProps) {
   const { fields, hasNoRule } = commandPolicyWords()
+  const rule = ruleOf(rules, id)
+  const command = commands.find((each) => each.id === id)
   return (
     <FactList
       facts={[
         [fields.id, id],
         [fields.roles, rule ? rolesText(rule.roles) : hasNoRule],
         [fields.approvers, rolesText(approversOf(rule))],
-        [fields.approval, approvalText(rule)],
+        [fields.approval, approvalText(rule, command?.approval)],
       ]}
     />
   )

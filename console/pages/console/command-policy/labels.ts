@@ -1,14 +1,18 @@
 import { commandWords } from '../commands/words.ts'
 import { roleLabel } from '../users/words.ts'
-import { approversOf, type PolicyRule } from './model.ts'
+import { approversOf, type ApprovalMode, type PolicyRule } from './model.ts'
 import { commandPolicyWords } from './words.ts'
 
 export function rolesText(roles: PolicyRule['roles']): string {
   return roles.length === 0 ? commandPolicyWords().nobody : roles.map(roleLabel).join(', ')
 }
 
-export function approvalText(rule: PolicyRule | null): string {
-  return rule?.approval ? commandWords().approvals[rule.approval] : commandPolicyWords().asCommand
+/** `ofCommand` is what the command itself says, if that is known. */
+export function approvalText(rule: PolicyRule | null, ofCommand?: ApprovalMode): string {
+  const { approvals } = commandWords()
+  const { asCommand } = commandPolicyWords()
+  if (rule?.approval) return approvals[rule.approval]
+  return ofCommand ? `${approvals[ofCommand]} (${asCommand})` : asCommand
 }
 
 /** The words for a value in the form of a rule. */

@@ -1,30 +1,41 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { commandRules, policyChanges, ruleFrom, withRule } from './model.ts'
+import { commandRules, policyChanges, ruleFrom, withRule, type PolicyRules } from './model.ts'
 
-const change = (revision: number, rules: Parameters<typeof withRule>[0]) => {
+const change = (revision: number, rules: PolicyRules) => {
   return { revision, at: `2026-01-0${revision}T00:00:00Z`, actor: 'ada', rules }
 }
 
 test('the commands that the user may run stand beside those that have a rule', () => {
   const rules = { b: { roles: ['devops'] }, hidden: { roles: [] } } as const
   assert.deepEqual(
-    commandRules(rules, [
-      { id: 'constructor', title: 'C' },
-      { id: 'b', title: 'B' },
-    ]),
+    commandRules({
+      rules,
+      commands: [
+        { id: 'constructor', title: 'C', approval: 'none' },
+        { id: 'b', title: 'B', approval: 'two_person' },
+      ],
+      missing: ['hidden'],
+    }),
     [
-      { id: 'b', title: 'B', rule: rules.b },
-      { id: 'constructor', title: 'C', rule: null },
-      { id: 'hidden', title: null, rule: rules.hidden },
+      { id: 'b', title: 'B', rule: rules.b, isMissing: false },
+      { id: 'constructor', title: 'C', rule: null, isMissing: false },
+      { id: 'hidden', title: null, rule: rules.hidden, isMissing: true },
     ],
   )
 })
 
 test('a rule is set and removed without a change of the others', () => {
   const rules = { a: { roles: ['admin'] }, b: { roles: ['devops'] } } as const
-  assert.deepEqual(withRule(rules, 'a', { roles: [] }), { b: rules.b, a: { roles: [] } })
-  assert.deepEqual(withRule(rules, 'a', null), { b: rules.b })
+  assert.deepEqual(withRule({ rules, missing: [] }, 'a', { roles: [] }), { b: rules.b, a: { roles: [] } })
+  assert.deepEqual(withRule({ rules, missing: [] }, 'a', null), { b: rules.b })
+})
+
+test('a change leaves out the rules of commands that no longer exist', () => {
+  const rules = { a: { roles: ['admin'] }, gone: { roles: ['devops'] }, lost: { roles: [] } } as const
+  const policy = { rules, missing: ['gone', 'lost'] }
+  assert.deepEqual(withRule(policy, 'b', { roles: [] }), { a: rules.a, b: { roles: [] } })
+  assert.deepEqual(withRule(policy, 'gone', null), { a: rules.a })
 })
 
 test('a list of roles without a role is empty, not missing', () => {

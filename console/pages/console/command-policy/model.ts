@@ -3,7 +3,20 @@ import type { AnswerOf } from '../../../api/operations.ts'
 export type Policy = AnswerOf<'getCommandPolicy'>
 export type PolicyRules = Policy['rules']
 export type PolicyRule = PolicyRules[string]
+export type ApprovalMode = NonNullable<PolicyRule['approval']>
 export type PolicyPage = AnswerOf<'getCommandPolicyHistory'>
+
+/** The policy, and what the user may know of its commands. */
+export interface PolicyView extends Policy {
+  /** Those that the user may run, with the approval that the policy requires. */
+  readonly commands: readonly {
+    readonly id: string
+    readonly title: string
+    readonly approval: ApprovalMode
+  }[]
+  /** Commands that have a rule but no longer exist. The API refuses a policy with a rule for one of them. */
+  readonly missing: readonly string[]
+}
 
 /** A command with its rule. */
 export interface CommandRule {
@@ -11,27 +24,36 @@ export interface CommandRule {
   /** Null for a command that the user may not run: the API does not describe it. */
   readonly title: string | null
   readonly rule: PolicyRule | null
+  readonly isMissing: boolean
 }
 
 export function ruleOf(rules: PolicyRules, id: string): PolicyRule | null {
   return Object.hasOwn(rules, id) ? (rules[id] ?? null) : null
 }
 
-/** The rules with one of them replaced; null removes it. */
-export function withRule(rules: PolicyRules, id: string, rule: PolicyRule | null): PolicyRules {
-  const { [id]: _, ...others } = rules
-  return rule ? { ...others, [id]: rule } : others
+/** The rules with one of them replaced, or removed by null, and without those of commands that no longer exist. */
+export function withRule(
+  { rules, missing }: Pick<PolicyView, 'rules' | 'missing'>,
+  id: string,
+  rule: PolicyRule | null,
+): PolicyRules {
+  const others = Object.entries(rules).filter(([other]) => other !== id && !missing.includes(other))
+  return { ...Object.fromEntries(others), ...(rule && { [id]: rule }) }
 }
 
 /** The commands that the user may run, and those that have a rule, by id. */
-export function commandRules(
-  rules: PolicyRules,
-  commands: readonly { readonly id: string; readonly title: string }[],
-): readonly CommandRule[] {
+export function commandRules({
+  rules,
+  commands,
+  missing,
+}: Pick<PolicyView, 'rules' | 'commands' | 'missing'>): readonly CommandRule[] {
   const titles = new Map(commands.map(({ id, title }) => [id, title]))
-  return [...new Set([...titles.keys(), ...Object.keys(rules)])]
-    .toSorted()
-    .map((id) => ({ id, title: titles.get(id) ?? null, rule: ruleOf(rules, id) }))
+  return [...new Set([...titles.keys(), ...Object.keys(rules)])].toSorted().map((id) => ({
+    id,
+    title: titles.get(id) ?? null,
+    rule: ruleOf(rules, id),
+    isMissing: missing.includes(id),
+  }))
 }
 
 // docs/specification.md, Commands

@@ -7,29 +7,33 @@ import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange, type Change } from '../../../parts/resource/use-change.tsx'
 import { call, session } from '../platform.ts'
 import { ruleText, ruleValueLabel } from './labels.ts'
-import { approversOf, ruleFrom, ruleOf, withRule, type Policy, type PolicyRule } from './model.ts'
+import { approversOf, ruleFrom, ruleOf, withRule, type PolicyView, type PolicyRule } from './model.ts'
 import { commandPolicyWords } from './words.ts'
 
 export interface RuleActionsProps {
   /** Of the command. */
   readonly id: string
-  readonly rule: PolicyRule | null
-  readonly model: ResourceModel<Policy>
+  readonly policy: PolicyView
+  readonly model: ResourceModel<PolicyView>
   readonly onChange: () => void
 }
 
 /** Sets or removes the rule of a command. The other rules stay as they are in the current policy. */
-export function RuleActions({ id, rule, model, onChange }: RuleActionsProps) {
+export function RuleActions({ id, policy, model, onChange }: RuleActionsProps) {
   const words = commandPolicyWords()
+  const { rules, missing } = policy
+  const rule = ruleOf(rules, id)
+  const isMissing = missing.includes(id)
   const isEditing = useSignal(false)
   const { apply, applyAndReport, conflict } = useChange(model)
   const close = () => (isEditing.value = false)
-  const changeTo = (wanted: PolicyRule | null): Change<Policy> => ({
+  const changeTo = (wanted: PolicyRule | null): Change<PolicyView> => ({
     async send(ifMatch) {
-      const rules = withRule(model.value.peek()?.rules ?? {}, id, wanted)
-      const result = await call('setCommandPolicy', { body: { rules }, ifMatch })
-      if (result.ok) onChange()
-      return result
+      const shown = model.value.peek() ?? policy
+      const result = await call('setCommandPolicy', { body: { rules: withRule(shown, id, wanted) }, ifMatch })
+      if (!result.ok) return result
+      onChange()
+      return { ...result, value: { ...shown, ...result.value, missing: [] } }
     },
     done: words.saved,
     compare: (current) => [
@@ -37,7 +41,8 @@ export function RuleActions({ id, rule, model, onChange }: RuleActionsProps) {
     ],
   })
   const remove = async () => {
-    const { removeText: text, remove: action } = words
+    const { remove: action } = words
+    const text = isMissing ? words.missing(missing.join(', ')) : words.removeText
     if (!(await confirmAction({ title: words.removeTitle(id), text, action, isDestructive: true }))) return
     await applyAndReport(changeTo(null))
   }
@@ -50,11 +55,15 @@ export function RuleActions({ id, rule, model, onChange }: RuleActionsProps) {
   return (
     <ObjectActions
       actions={[
-        { title: rule ? words.editRule : words.createRule, run: () => (isEditing.value = true) },
+        !isMissing && {
+          title: rule ? words.editRule : words.createRule,
+          run: () => (isEditing.value = true),
+        },
         rule !== null && { title: words.remove, isDestructive: true, run: remove },
       ]}
     >
       {isEditing.value && <RuleDialog rule={rule} send={save} onClose={close} />}
+      {missing.length > 0 && <p class="hint">{words.missing(missing.join(', '))}</p>}
       {conflict}
     </ObjectActions>
   )
@@ -65,7 +74,7 @@ const RULE_SCHEMA = { ...BODIES.setCommandPolicy.properties.rules.additionalProp
 
 interface RuleDialogProps {
   readonly rule: PolicyRule | null
-  readonly send: (body: object) => ReturnType<ReturnType<typeof useChange<Policy>>['apply']>
+  readonly send: (body: object) => ReturnType<ReturnType<typeof useChange<PolicyView>>['apply']>
   readonly onClose: () => void
 }
 

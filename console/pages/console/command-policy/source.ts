@@ -1,7 +1,8 @@
+import type { ApiResult } from '../../../api/operations.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import { call, live } from '../platform.ts'
-import { commandRules, type CommandRule, type Policy, type PolicyPage } from './model.ts'
+import { call, live, session } from '../platform.ts'
+import { commandRules, type CommandRule, type PolicyPage, type PolicyView } from './model.ts'
 
 // The policy has no events.
 const PREFIX = 'command-policy.'
@@ -14,29 +15,51 @@ export const commandRuleList: ListSource<CommandRule> = {
   live,
   prefix: PREFIX,
   async read(_, signal) {
-    const [policy, commands] = await Promise.all([
-      call('getCommandPolicy', {}, signal),
-      call('listCommands', { query: { limit: MOST_COMMANDS } }, signal),
-    ])
+    const policy = await readPolicy(signal)
     if (!policy.ok) return policy
-    if (!commands.ok) return commands
-    const items = commandRules(policy.value.rules, commands.value.items)
-    return { ok: true, value: { items, next_cursor: null }, etag: null }
+    return { ok: true, value: { items: commandRules(policy.value), next_cursor: null }, etag: null }
   },
   keyOf: ({ id }) => id,
   fromEvent: () => null,
 }
 
 /** The whole policy, with its version. */
-export const policyResource: ResourceSource<Policy> = {
+export const policyResource: ResourceSource<PolicyView> = {
   live,
   prefix: PREFIX,
-  read: (_, signal) => call('getCommandPolicy', {}, signal),
+  read: (_, signal) => readPolicy(signal),
   isAbout: () => false,
+}
+
+async function readPolicy(signal: AbortSignal): Promise<ApiResult<PolicyView>> {
+  const [policy, listed] = await Promise.all([
+    call('getCommandPolicy', {}, signal),
+    call('listCommands', { query: { limit: MOST_COMMANDS } }, signal),
+  ])
+  if (!policy.ok) return policy
+  if (!listed.ok) return listed
+  const commands = listed.value.items
+  const known = new Set(commands.map(({ id }) => id))
+  const others = Object.keys(policy.value.rules).filter((id) => !known.has(id))
+  return { ...policy, value: { ...policy.value, commands, missing: await findMissing(others, signal) } }
+}
+
+/** The list has only the commands that the user may run; for any other, the API says whether it exists. */
+async function findMissing(ids: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  const user_id = session.bearer.peek()?.id ?? ''
+  const answers = await Promise.all(
+    ids.map((id) => call('explainCommandAccess', { path: { id }, query: { user_id } }, signal)),
+  )
+  return ids.filter((_, index) => {
+    const answer = answers[index]
+    return answer?.ok === false && answer.failure.code === 'command_not_found'
+  })
 }
 
 /** The latest changes of the policy. */
 export const policyHistory: ResourceSource<PolicyPage> = {
-  ...policyResource,
+  live,
+  prefix: PREFIX,
+  isAbout: () => false,
   read: (_, signal) => call('getCommandPolicyHistory', { query: { limit: MOST_CHANGES } }, signal),
 }

@@ -33,6 +33,9 @@ export const commandPolicyWords = defineWords({
     remove: 'Remove the rule',
     removeTitle: (id: string) => `Remove the rule of ${id}?`,
     removeText: 'Then only administrators may run the command.',
+    isMissing: 'No longer exists',
+    missing: (ids: string) =>
+      `Commands that no longer exist: ${ids}. The next change of the policy removes their rules.`,
     access: 'May a user run it?',
     explain: 'Check',
     allowed: 'Allowed',
@@ -78,6 +81,8 @@ export const commandPolicyWords = defineWords({
     remove: '移除规则',
     removeTitle: (id) => `要移除 ${id} 的规则吗？`,
     removeText: '之后仅管理员可以运行此命令。',
+    isMissing: '已不存在',
+    missing: (ids) => `已不存在的命令：${ids}。下次更改策略时会一并移除它们的规则。`,
     access: '某个用户可以运行吗？',
     explain: '检查',
     allowed: '允许',

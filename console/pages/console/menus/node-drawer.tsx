@@ -1,3 +1,4 @@
+import { isolated } from '../../../i18n/isolated.ts'
 import { BODIES } from '../../../api/generated.ts'
 import type { ApiFailure } from '../../../api/operations.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
@@ -53,7 +54,10 @@ function NodeMoves({ node: { id, title }, draft: { nodes, change }, onRemoved }:
   const words = menuWords()
   const remove = async () => {
     const { removeText: text, remove: action } = words
-    if (!(await confirmAction({ title: words.removeTitle(title), text, action, isDestructive: true }))) return
+    if (
+      !(await confirmAction({ title: words.removeTitle(isolated(title)), text, action, isDestructive: true }))
+    )
+      return
     onRemoved()
     change(withoutBranch(nodes, id))
   }

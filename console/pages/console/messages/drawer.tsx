@@ -7,8 +7,9 @@ import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
+import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { call, session } from '../platform.ts'
-import { MESSAGE_TONES, type Message } from './model.ts'
+import { isWaiting, MESSAGE_TONES, type Message } from './model.ts'
 import { messageResource } from './source.ts'
 import { messageWords } from './words.ts'
 
@@ -22,6 +23,14 @@ export interface MessageDrawerProps {
 export function MessageDrawer({ id, onClose, onChange }: MessageDrawerProps) {
   const { payload } = messageWords()
   const model = useResource(messageResource, id)
+  useQuietReading(model, {
+    isUnsettled() {
+      const message = model.value.peek()
+      return message !== null && isWaiting(message)
+    },
+    read: () => model.refresh(),
+    failure: model.failure,
+  })
   return (
     <ResourceDrawer id={id} model={model} titleOf={({ subject }) => subject} onClose={onClose}>
       {(message) => (

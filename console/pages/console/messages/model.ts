@@ -10,6 +10,11 @@ export const MESSAGE_TONES: Readonly<Record<Message['status'], Tone>> = {
   dead: 'danger',
 }
 
+/** Whether its delivery, or its refusal by the bus, is still to come. */
+export function isWaiting({ status }: Message): boolean {
+  return status === 'pending'
+}
+
 export const MESSAGE_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: Object.keys(MESSAGE_TONES) },
   { name: 'subject', kind: 'text' },

@@ -1,7 +1,7 @@
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
-import { MESSAGE_FILTERS, type Message } from './model.ts'
+import { isWaiting, MESSAGE_FILTERS, type Message } from './model.ts'
 
 const PAGE_LENGTH = 50
 // Every event is a message. Its delivery, which comes after the event, has none of its own.
@@ -16,6 +16,7 @@ export const messageList: ListSource<Message> = {
   read: (query, signal) => call('listMessages', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
   fromEvent: () => 'changed',
+  isUnsettled: isWaiting,
 }
 
 /** One message. */

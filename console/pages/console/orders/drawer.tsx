@@ -85,15 +85,17 @@ function confirmExpiry(id: string): Promise<boolean> {
 const TIMES = ['created_at', 'expires_at', 'paid_at', 'shipped_at', 'completed_at', 'expired_at'] as const
 
 function OrderFacts({ order }: { readonly order: Order }) {
-  const { fields } = orderWords()
+  const { fields, wasPayableUntil } = orderWords()
+  const { status } = order
   // An order that is paid does not expire.
-  const times = TIMES.filter((name) => name !== 'expires_at' || order.status === 'pending')
+  const times = TIMES.filter((name) => name !== 'expires_at' || status === 'pending' || status === 'expired')
+  const names = status === 'expired' ? { ...fields, expires_at: wasPayableUntil } : fields
   return (
     <FactList
       facts={[
         [fields.platform, order.platform],
         [fields.amount_cents, localAmount(order.amount_cents)],
-        ...times.map((name) => [fields[name], order[name] && localTime(order[name])] as const),
+        ...times.map((name) => [names[name], order[name] && localTime(order[name])] as const),
       ]}
     />
   )

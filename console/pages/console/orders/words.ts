@@ -19,6 +19,7 @@ export const orderWords = defineWords({
       created_from: 'Created from',
       created_to: 'Created before',
     },
+    wasPayableUntil: 'Payable until',
     statuses: {
       pending: 'Pending',
       paid: 'Paid',
@@ -71,6 +72,7 @@ export const orderWords = defineWords({
       created_from: '创建不早于',
       created_to: '创建早于',
     },
+    wasPayableUntil: '付款截止',
     statuses: {
       pending: '待付款',
       paid: '已付款',

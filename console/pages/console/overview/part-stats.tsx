@@ -1,3 +1,4 @@
+import { isolated } from '../../../i18n/isolated.ts'
 import { localDays, localDistance, localNumber, localTime } from '../../../i18n/local.ts'
 import { formatShare } from '../../../parts/format.ts'
 import { addressOf, type ListQuery } from '../../../parts/list/list-query.ts'
@@ -29,11 +30,11 @@ const PART_PAGES: Readonly<Record<PartName, string>> = {
   night: 'alerts',
   drill: 'heartbeats',
 }
-// The filters with which a page shows what its part counts; without them it shows everything.
-const PART_QUERIES: Partial<Readonly<Record<PartName, ListQuery>>> = {
-  alerts: { status: 'firing' },
-  messages: { status: 'pending' },
-  executions: { status: 'awaiting_approval' },
+// The filters with which a page shows what its part counts, or what is a problem in it; without them it shows everything.
+const PART_QUERIES: { readonly [Name in PartName]?: (part: Part<Name>) => ListQuery } = {
+  alerts: () => ({ status: 'firing' }),
+  messages: ({ dead }) => ({ status: dead > 0 ? 'dead' : 'pending' }),
+  executions: () => ({ status: 'awaiting_approval' }),
 }
 const PART_NAMES = Object.keys(PART_PAGES) as readonly PartName[]
 
@@ -53,7 +54,7 @@ function partStat<Name extends PartName>(name: Name, overview: Overview): Stat[]
       name: words.parts[name],
       value,
       status: { tone, label: words.tones[tone] },
-      href: addressOf(pathOf({ name: PART_PAGES[name] }), PART_QUERIES[name] ?? {}),
+      href: addressOf(pathOf({ name: PART_PAGES[name] }), PART_QUERIES[name]?.(part) ?? {}),
       ...(note && { note }),
     },
   ]
@@ -111,7 +112,7 @@ const TEXTS: {
     value: localNumber(expiring + expired),
     note: [
       expired > 0 && expiredCertificates(localNumber(expired)),
-      first && firstToEnd(first.name, localDays(first.days_left)),
+      first && firstToEnd(isolated(first.name), localDays(first.days_left)),
     ]
       .filter(Boolean)
       .join(' · '),

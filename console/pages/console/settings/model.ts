@@ -22,15 +22,14 @@ export interface SettingFilter {
   readonly isChangedOnly: boolean
 }
 
-/** The settings whose key or value contains the text. */
+/** The settings whose key or value contains each word of the text. */
 export function matchSettings(
   items: readonly Setting[],
   { text, isChangedOnly }: SettingFilter,
 ): readonly Setting[] {
-  const wanted = text.trim().toLowerCase()
-  return items.filter(
-    (setting) =>
-      !(isChangedOnly && isDefault(setting)) &&
-      `${setting.key} ${setting.value}`.toLowerCase().includes(wanted),
-  )
+  const words = text.toLowerCase().split(/\s+/)
+  return items.filter((setting) => {
+    const searched = `${setting.key} ${setting.value}`.toLowerCase()
+    return !(isChangedOnly && isDefault(setting)) && words.every((word) => searched.includes(word))
+  })
 }

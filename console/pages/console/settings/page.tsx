@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { localTimeZone } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
@@ -16,6 +17,7 @@ export function SettingsPage() {
     <>
       <PageHead title={words.title} />
       <p class="muted">{words.about}</p>
+      <p class="muted">{words.timeZone(localTimeZone())}</p>
       <SettingFilters filter={filter.value} onChange={(changed) => (filter.value = changed)} />
       <ResourceView model={settings}>
         {({ items }) => <SettingTable settings={matchSettings(items, filter.value)} />}

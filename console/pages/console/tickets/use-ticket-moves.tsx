@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { Conflict } from '../../../parts/conflict.tsx'
 import { describeFailure } from '../../../parts/failure-words.ts'
+import { partWords } from '../../../parts/part-words.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
 import { comparedFields } from './labels.ts'
@@ -37,7 +38,9 @@ export function useTicketMoves(): TicketMoves {
   const compare = async ({ ticket: { id }, to }: TicketMove) => {
     const result = await call('getTicket', { path: { id } })
     if (!result.ok) return showToast('warning', describeFailure(result.failure))
-    refused.value = { current: result.value, etag: result.etag, to }
+    const { value: current, etag } = result
+    if (current.status === to) showToast('good', partWords().alreadySo)
+    else refused.value = { current, etag, to }
   }
   const move = async (wanted: TicketMove): Promise<void> => {
     const { ticket, etag: ifMatch, to } = wanted

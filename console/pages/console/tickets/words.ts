@@ -28,7 +28,7 @@ export const ticketWords = defineWords({
     levels: { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' },
     statuses: { open: 'Open', in_progress: 'In progress', resolved: 'Resolved', closed: 'Closed' },
     /** What a button does that moves a ticket to the status. */
-    moves: { open: 'Reopen', in_progress: 'Start', resolved: 'Resolve', closed: 'Close' },
+    moves: { open: 'Reopen', in_progress: 'Start', resolved: 'Resolve', closed: 'Close the ticket' },
     views: { label: 'View', list: 'List', board: 'Board' },
     newTicket: 'New ticket',
     create: 'Create the ticket',
@@ -78,7 +78,7 @@ export const ticketWords = defineWords({
     hints: { dedup_key: '此工单关闭之前，不会再创建具有相同键的工单。' },
     levels: { critical: '紧急', high: '高', medium: '中', low: '低', info: '提示' },
     statuses: { open: '待处理', in_progress: '处理中', resolved: '已解决', closed: '已关闭' },
-    moves: { open: '重新打开', in_progress: '开始处理', resolved: '标记为已解决', closed: '关闭' },
+    moves: { open: '重新打开', in_progress: '开始处理', resolved: '标记为已解决', closed: '关闭工单' },
     views: { label: '视图', list: '列表', board: '看板' },
     newTicket: '新建工单',
     create: '创建工单',
