@@ -9,7 +9,7 @@ import { missingForSandbox, REQUIRED_FOR_ALL, spawnInSandbox } from '../support/
 import { missingFaketime } from '../support/jumping-clock.ts'
 import { FAULTS } from './cluster/faults.ts'
 import type { Damage, Report, WorldOptions } from './cluster/world.ts'
-import type { Figures, Scenario, Trial } from './support/scenario.ts'
+import { figuresText, type Figures, type Scenario, type Trial } from './support/scenario.ts'
 
 const WORLD = join(import.meta.dirname, 'cluster/world.ts')
 const SMALL_SIZE: ClusterSize = { apis: 2, gateways: 1, workers: 1, withProxy: true }
@@ -30,23 +30,28 @@ export const cluster: Scenario = {
 
 async function loseHosts(trial: Trial): Promise<Figures> {
   const isFull = trial.rounds >= FAULTS.length
-  const { damages, counts } = await runWorld(trial, {
+  const { damages, counts, failure } = await runWorld(trial, {
     size: isFull ? FULL_SIZE : SMALL_SIZE,
     faults: trial.rounds,
     holdMs: isFull ? HOLD_MS.full : HOLD_MS.short,
   })
+  const usage = usageFigures(damages)
+  // What an hour has shown is worth reading even if its last check fails.
+  assert.equal(failure, undefined, `${figuresText(usage)}\n${failure}`)
   assert.equal(damages.length, trial.rounds)
   for (const { host, fault, normalAfter } of damages)
     trial.requireTime(`normal service after: ${host}, ${fault}`, normalAfter, LIMIT_MS)
+  return { ...counts, lost: 0, ...usage, ...Object.fromEntries(damages.slice(-FAULTS.length).map(figureOf)) }
+}
+
+/** A longer run repeats the faults: these figures then tell whether anything grows. */
+function usageFigures(damages: readonly Damage[]): Figures {
   const usages = damages.map(({ usage }) => usage)
-  // A longer run repeats the faults: the figures then tell whether anything grows.
   return {
-    ...counts,
-    lost: 0,
+    faults: damages.length,
     'MB of the largest process': course(usages.map(({ megabytes }) => megabytes)),
     'open files': course(usages.map(({ openFiles }) => openFiles)),
     'connections of PostgreSQL': course(usages.map(({ connections }) => connections)),
-    ...Object.fromEntries(damages.slice(-FAULTS.length).map(figureOf)),
   }
 }
 
@@ -84,6 +89,5 @@ async function runWorld({ signal, show }: Trial, options: WorldOptions) {
     }
   }
   const [errors, [code]] = await Promise.all([text(stderr), once(world, 'close'), read()])
-  assert.equal(code, 0, errors)
-  return { damages, counts }
+  return { damages, counts, failure: code === 0 ? undefined : errors }
 }

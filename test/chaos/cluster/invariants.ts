@@ -38,6 +38,11 @@ export async function requireDeliveries({ postgres, bus }: Cluster, load: Load):
   const stored = await readStream(bus.servers.split(','), 'PLATFORM')
   for (const [subject, count] of load.messages) {
     const numbers = stored.filter((each) => each.subject === subject).map(({ payload }) => Number(payload))
+    const known = new Set(numbers)
+    const missing = Array.from({ length: count }, (_, index) => index + 1).filter(
+      (number) => !known.has(number),
+    )
+    assert.deepEqual(missing, [], `${subject}: messages that the stream has acknowledged and does not have`)
     const wrong = numbers.findIndex((number, index) => number !== index + 1)
     assert.equal(wrong, -1, `${subject}: ${numbers.slice(Math.max(0, wrong - 2), wrong + 30).join(' ')}`)
     assert.equal(numbers.length, count, subject)
