@@ -56,8 +56,7 @@ async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
     }
   }
   await load.stop()
-  await untilDelivered(cluster)
-  await requireDeliveries(cluster, load)
+  await requireDeliveries(cluster, load, await untilDelivered(cluster))
   report({ counts: load.counts })
   cluster.network.close()
 }
