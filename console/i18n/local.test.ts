@@ -7,7 +7,7 @@ afterEach(() => {
   language.value = 'en'
 })
 
-test('a span of two years or more is in years, and one that is over says so, in both languages', () => {
+test('a span of two years or more is in years, and a past day is "ago", in both languages', () => {
   const spans = [
     [-800, '2 years ago', '2年前'],
     [-3, '3 days ago', '3天前'],

@@ -25,25 +25,25 @@ async function setRulesOfOldCommands(dataDir: string): Promise<void> {
   renameSync(`${file}.later`, file)
 }
 
-test('the rules of commands that no longer exist are named, and the next change removes them', async (t) => {
+test('the page names the rules without a command, and the next change removes them', async (t) => {
   const page = await world.open(t, 'command-policy/old-one')
   const old = page.getByRole('region', { name: 'old-one' })
-  await old.getByText('Commands that no longer exist: old-one, old-two.').waitFor()
-  await page.getByRole('row', { name: 'old-two (No longer exists)' }).waitFor()
-  assert.equal(await page.getByRole('row', { name: /data.prune \(No longer/ }).count(), 0)
+  await old.getByText('commands that do not exist: old-one, old-two.').waitFor()
+  await page.getByRole('row', { name: 'old-two (Does not exist)' }).waitFor()
+  assert.equal(await page.getByRole('row', { name: /data.prune \(Does not/ }).count(), 0)
   assert.equal(await old.getByRole('button', { name: 'Edit the rule' }).count(), 0)
   await assertLooks(page, 'command-policy-missing')
   await page.getByLabel('Language').selectOption('zh')
-  await old.getByText('已不存在的命令：old-one, old-two。').waitFor()
+  await old.getByText('以下命令不存在但有规则：old-one, old-two。').waitFor()
   await page.getByLabel('语言').selectOption('en')
   await page.getByRole('link', { name: 'data.prune' }).click()
   const kept = page.getByRole('region', { name: 'data.prune' })
-  await kept.getByText('Commands that no longer exist').waitFor()
+  await kept.getByText('commands that do not exist').waitFor()
   await kept.getByRole('button', { name: 'Edit the rule' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Save the rule' }).click()
   await page.getByRole('status').filter({ hasText: 'The policy is changed.' }).waitFor()
   await page.getByRole('row', { name: /old-one/ }).waitFor({ state: 'detached' })
-  assert.equal(await page.getByText('no longer exist').count(), 0)
+  assert.equal(await page.getByText('do not exist').count(), 0)
   const answer = await world.platform.call('GET', '/commands/policy')
   assert.deepEqual((await answer.json()) as object, {
     revision: 3,

@@ -6,7 +6,7 @@ const change = (revision: number, rules: PolicyRules) => {
   return { revision, at: `2026-01-0${revision}T00:00:00Z`, actor: 'ada', rules }
 }
 
-test('the commands that the user may run stand beside those that have a rule', () => {
+test('the list has the commands that the user may run and the commands with a rule', () => {
   const rules = { b: { roles: ['devops'] }, hidden: { roles: [] } } as const
   assert.deepEqual(
     commandRules({
@@ -31,7 +31,7 @@ test('a rule is set and removed without a change of the others', () => {
   assert.deepEqual(withRule({ rules, missing: [] }, 'a', null), { b: rules.b })
 })
 
-test('a change leaves out the rules of commands that no longer exist', () => {
+test('a change leaves out the rules without a command', () => {
   const rules = { a: { roles: ['admin'] }, gone: { roles: ['devops'] }, lost: { roles: [] } } as const
   const policy = { rules, missing: ['gone', 'lost'] }
   assert.deepEqual(withRule(policy, 'b', { roles: [] }), { a: rules.a, b: { roles: [] } })

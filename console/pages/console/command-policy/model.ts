@@ -14,7 +14,7 @@ export interface PolicyView extends Policy {
     readonly title: string
     readonly approval: ApprovalMode
   }[]
-  /** Commands that have a rule but no longer exist. The API refuses a policy with a rule for one of them. */
+  /** The ids of rules without a command. The API refuses a policy with such a rule. */
   readonly missing: readonly string[]
 }
 
@@ -31,7 +31,7 @@ export function ruleOf(rules: PolicyRules, id: string): PolicyRule | null {
   return Object.hasOwn(rules, id) ? (rules[id] ?? null) : null
 }
 
-/** The rules with one of them replaced, or removed by null, and without those of commands that no longer exist. */
+/** The rules of the commands that exist, with one rule replaced, or removed if it is null. */
 export function withRule(
   { rules, missing }: Pick<PolicyView, 'rules' | 'missing'>,
   id: string,
@@ -41,7 +41,7 @@ export function withRule(
   return { ...Object.fromEntries(others), ...(rule && { [id]: rule }) }
 }
 
-/** The commands that the user may run, and those that have a rule, by id. */
+/** The commands that the user may run, and the commands with a rule; sorted by id. */
 export function commandRules({
   rules,
   commands,
