@@ -5,7 +5,10 @@ import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
+import { commandLabel } from '../command-names.ts'
 import { userLabel } from '../user-names.ts'
+import { session } from '../platform.ts'
+import { pathOf } from '../view.ts'
 import { ExecutionActions } from './execution-actions.tsx'
 import { isOpen, type Execution } from './model.ts'
 import { Output } from './output.tsx'
@@ -29,7 +32,12 @@ export function ExecutionDrawer({ id, onClose }: ExecutionDrawerProps) {
     failure: execution.failure,
   })
   return (
-    <ResourceDrawer id={id} model={execution} titleOf={({ command_id }) => command_id} onClose={onClose}>
+    <ResourceDrawer
+      id={id}
+      model={execution}
+      titleOf={({ command_id }) => commandLabel(command_id)}
+      onClose={onClose}
+    >
       {(shown) => (
         <>
           <ExecutionActions execution={shown} model={execution} />
@@ -67,6 +75,7 @@ function ExecutionFacts({ execution }: ExecutionProps) {
   return (
     <FactList
       facts={[
+        [fields.command_id, <CommandLink id={execution.command_id} />],
         [fields.reason, execution.reason],
         [fields.requested_by, userLabel(execution.requested_by)],
         ...TIMES.map((name) => [fields[name], execution[name] && localTime(execution[name])] as const),
@@ -76,6 +85,15 @@ function ExecutionFacts({ execution }: ExecutionProps) {
         [fields.host, execution.host],
       ]}
     />
+  )
+}
+
+function CommandLink({ id }: { readonly id: string }) {
+  if (!session.may('listCommands')) return <bdi class="mono">{id}</bdi>
+  return (
+    <a class="mono" href={`${pathOf({ name: 'commands' })}/${encodeURIComponent(id)}`}>
+      {id}
+    </a>
   )
 }
 

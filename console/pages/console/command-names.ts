@@ -1,0 +1,24 @@
+import { computed, signal } from '@preact/signals'
+import type { AnswerOf } from '../../api/operations.ts'
+import { call, session } from './platform.ts'
+
+// The most that the API answers at once.
+const MOST_COMMANDS = 1_000
+
+const commands = signal<AnswerOf<'listCommands'>['items']>([])
+const titles = computed(() => new Map(commands.value.map(({ id, title }) => [id, title])))
+let isReading = false
+
+/** The title of a command; the id of one that the user may not run, or that was removed. */
+export function commandLabel(id: string): string {
+  if (!isReading && session.may('listCommands')) void readCommands()
+  return titles.value.get(id) ?? id
+}
+
+/** Once in a visit: commands have no events. After a failure it is tried again. */
+async function readCommands(): Promise<void> {
+  isReading = true
+  const result = await call('listCommands', { query: { limit: MOST_COMMANDS } })
+  isReading = result.ok
+  if (result.ok) commands.value = result.value.items
+}
