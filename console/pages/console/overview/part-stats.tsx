@@ -33,6 +33,8 @@ const PART_PAGES: Readonly<Record<PartName, string>> = {
 // The filters with which a page shows what its part counts, or what is a problem in it; without them it shows everything.
 const PART_QUERIES: { readonly [Name in PartName]?: (part: Part<Name>) => ListQuery } = {
   alerts: () => ({ status: 'firing' }),
+  // The list has no filter for what is not closed; the board has a column for each status.
+  tickets: () => ({ view: 'board' }),
   messages: ({ dead }) => ({ status: dead > 0 ? 'dead' : 'pending' }),
   executions: () => ({ status: 'awaiting_approval' }),
 }
