@@ -12,7 +12,7 @@ export interface TableColumn<Item> {
   readonly isNumeric?: boolean
   /** Left out where the list is narrow. */
   readonly isWideOnly?: boolean
-  /** Left out only where the list is as narrow as a phone: it stays beside an object. */
+  /** Below the first column where the list is as narrow as a phone: it stays beside an object. */
   readonly isFromMedium?: boolean
 }
 
@@ -82,6 +82,7 @@ function Row<Item>({ item, table, isChanged }: RowProps<Item>) {
           <a class="row-link" href={hrefOf(item)} {...(key === selected && { 'aria-current': 'true' })}>
             {first.cell(item)}
           </a>
+          <NarrowLines item={item} columns={others} />
         </th>
       )}
       {others.map((column) => (
@@ -91,6 +92,23 @@ function Row<Item>({ item, table, isChanged }: RowProps<Item>) {
       ))}
     </tr>
   )
+}
+
+interface NarrowLinesProps<Item> {
+  readonly item: Item
+  readonly columns: readonly TableColumn<Item>[]
+}
+
+/** The columns for which a phone has no room. */
+function NarrowLines<Item>({ item, columns }: NarrowLinesProps<Item>) {
+  return columns
+    .filter(({ isFromMedium }) => isFromMedium)
+    .map(({ key, title, cell }) => (
+      <div key={key} class="narrow-line">
+        <span class="visually-hidden">{title} </span>
+        {cell(item)}
+      </div>
+    ))
 }
 
 function headsOf<Item>(columns: readonly TableColumn<Item>[]): TableHead[] {
