@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useCallback, useEffect } from 'preact/hooks'
 import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
 import { EmptyState } from '../states.tsx'
 import { DataTable, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { isFiltered } from './list-query.ts'
+import { ListRefresh } from './list-refresh.ts'
 import { Pager } from './pager.tsx'
 import { useList, type ListSource } from './use-list.ts'
 import { useSelectedItem } from './use-selected-item.ts'
@@ -16,8 +17,6 @@ export interface ListDetail<Item> {
   /** The item, if it is on the page of the list. */
   readonly item: Item | undefined
   readonly onClose: () => void
-  /** Reads the list again. */
-  readonly onChange: () => void
 }
 
 export interface ListViewProps<Item> {
@@ -53,7 +52,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   const { hrefOf, close } = useSelectedItem(path, query)
   // The page is not read without need: each of its changes would draw filters and rows again.
   const item = id === undefined ? undefined : model.page.value?.items.find((each) => keyOf(each) === id)
-  const onChange = () => void model.refresh()
+  const refresh = useCallback(() => void model.refreshQuietly(), [model])
   // An item that was just created is shown beside the list before its event comes.
   useEffect(() => {
     if (id !== undefined && !item && model.page.peek()) void model.refreshQuietly()
@@ -63,18 +62,20 @@ export function ListView<Item>(props: ListViewProps<Item>) {
       {filters.length > 0 && (
         <FilterBar path={path} filters={filters} query={query} labels={words.fields} labelOf={labelOf} />
       )}
-      <ListAndDetail detail={id !== undefined && detail({ id, item, onClose: close, onChange })}>
-        <DataTable
-          label={words.list}
-          model={model}
-          keyOf={keyOf}
-          columns={columns}
-          hrefOf={(each) => hrefOf(keyOf(each))}
-          selected={id ?? null}
-          empty={<EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty} />}
-        />
-        <Pager path={path} query={query} model={model} />
-      </ListAndDetail>
+      <ListRefresh.Provider value={refresh}>
+        <ListAndDetail detail={id !== undefined && detail({ id, item, onClose: close })}>
+          <DataTable
+            label={words.list}
+            model={model}
+            keyOf={keyOf}
+            columns={columns}
+            hrefOf={(each) => hrefOf(keyOf(each))}
+            selected={id ?? null}
+            empty={<EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty} />}
+          />
+          <Pager path={path} query={query} model={model} />
+        </ListAndDetail>
+      </ListRefresh.Provider>
     </>
   )
 }

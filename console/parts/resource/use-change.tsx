@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { ApiFailure, ApiResult } from '../../api/operations.ts'
 import { Conflict, isSame, type ConflictField } from '../conflict.tsx'
 import { describeFailure } from '../failure-words.ts'
+import { useListRefresh } from '../list/list-refresh.ts'
 import { partWords } from '../part-words.ts'
 import { showToast } from '../toast.tsx'
 import type { ResourceModel } from './resource-model.ts'
@@ -33,10 +34,12 @@ export interface Changing<T> {
 /** Changes an object in the version that the user sees. If it is another one by now, the user compares and decides. */
 export function useChange<T>(model: ResourceModel<T>): Changing<T> {
   const pending = useSignal<PendingConflict<T> | null>(null)
+  const refreshList = useListRefresh()
   const apply = async (change: Change<T>): Promise<ApiFailure | null> => {
     const result = await change.send(model.etag)
     if (result.ok) {
       model.show(result)
+      refreshList()
       showToast('good', change.done)
       return null
     }

@@ -120,13 +120,30 @@ test('the reason why an alert was not sent leads to its silence; one that is gon
 test('beside an alert the list still shows the status of each, up to the width of a phone', async (t) => {
   const id = await reportAlert('Look at the list', { alarm_id: 'columns' })
   const page = await world.open(t, `alerts/${id}`)
-  const row = page.getByRole('row', { name: /Look at the list/ })
-  await row.getByText('Firing').waitFor()
+  const status = () =>
+    page
+      .getByRole('row', { name: /Look at the list/ })
+      .getByText('Firing')
+      .filter({ visible: true })
+  await status().waitFor()
   await assertLooks(page, 'alerts-beside')
   await page.getByRole('button', { name: 'Close' }).click()
   await page.setViewportSize({ width: 360, height: 740 })
-  await row.waitFor()
-  assert.equal(await row.getByText('Firing').isVisible(), false)
+  await page.getByRole('rowheader', { name: /Look at the list Status Firing/ }).waitFor()
+  await status().waitFor()
+  await assertLooks(page, 'alerts-list')
+})
+
+test('without live events, the list beside an alert shows its change', async (t) => {
+  const id = await reportAlert('The events are late', { alarm_id: 'late' })
+  const page = await world.open(t, 'overview')
+  // Never answered.
+  await page.route('**/events*', () => {})
+  await page.goto(`${world.platform.url}/console/alerts/${id}`)
+  await drawer(page, 'The events are late').getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click()
+  const row = page.getByRole('row', { name: /The events are late/ })
+  await row.getByText('Acknowledged').filter({ visible: true }).waitFor()
 })
 
 test('a frozen alert is unfrozen', async (t) => {

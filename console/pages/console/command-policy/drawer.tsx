@@ -13,18 +13,17 @@ import { commandPolicyWords } from './words.ts'
 export interface CommandRuleDrawerProps {
   readonly command: CommandRule
   readonly onClose: () => void
-  readonly onChange: () => void
 }
 
 /** The rule of one command, and whom it allows to run the command. */
-export function CommandRuleDrawer({ command: { id, title }, onClose, onChange }: CommandRuleDrawerProps) {
+export function CommandRuleDrawer({ command: { id, title }, onClose }: CommandRuleDrawerProps) {
   const words = commandPolicyWords()
   const model = useResource(policyResource, '')
   return (
     <ResourceDrawer id={id} model={model} titleOf={() => title ?? id} onClose={onClose}>
       {(policy) => (
         <>
-          <RuleActions id={id} policy={policy} model={model} onChange={onChange} />
+          <RuleActions id={id} policy={policy} model={model} />
           <RuleFacts id={id} policy={policy} />
           {!policy.missing.includes(id) && <AccessCheck key={policy.revision} id={id} />}
           <p>

@@ -44,9 +44,9 @@ function RuleList({ id }: { readonly id: string | undefined }) {
       columns={commandRuleColumns(words)}
       icon="policy"
       id={id}
-      detail={({ id: shown, item, onClose, onChange }) =>
+      detail={({ id: shown, item, onClose }) =>
         item ? (
-          <CommandRuleDrawer key={shown} command={item} onClose={onClose} onChange={onChange} />
+          <CommandRuleDrawer key={shown} command={item} onClose={onClose} />
         ) : (
           <Drawer title={shown} onClose={onClose}>
             <EmptyState icon="policy" title={words.notListed} />

@@ -15,11 +15,10 @@ export interface RuleActionsProps {
   readonly id: string
   readonly policy: PolicyView
   readonly model: ResourceModel<PolicyView>
-  readonly onChange: () => void
 }
 
 /** Sets or removes the rule of a command. The other rules stay as they are in the current policy. */
-export function RuleActions({ id, policy, model, onChange }: RuleActionsProps) {
+export function RuleActions({ id, policy, model }: RuleActionsProps) {
   const words = commandPolicyWords()
   const { rules, missing } = policy
   const rule = ruleOf(rules, id)
@@ -31,9 +30,7 @@ export function RuleActions({ id, policy, model, onChange }: RuleActionsProps) {
     async send(ifMatch) {
       const shown = model.value.peek() ?? policy
       const result = await call('setCommandPolicy', { body: { rules: withRule(shown, id, wanted) }, ifMatch })
-      if (!result.ok) return result
-      onChange()
-      return { ...result, value: { ...shown, ...result.value, missing: [] } }
+      return result.ok ? { ...result, value: { ...shown, ...result.value, missing: [] } } : result
     },
     done: words.saved,
     compare: (current) => [

@@ -1,5 +1,6 @@
 import { localNumber, localSize, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
@@ -15,15 +16,15 @@ import { dataBackupWords } from './words.ts'
 export interface BackupDrawerProps {
   readonly id: string
   readonly onClose: () => void
-  readonly onChange: () => void
 }
 
 /** One data backup: how far it is, what it contains, and how it is restored. */
-export function BackupDrawer({ id, onClose, onChange }: BackupDrawerProps) {
+export function BackupDrawer({ id, onClose }: BackupDrawerProps) {
   const backup = useResource(backupResource, id)
+  const refreshList = useListRefresh()
   const onDeleted = () => {
+    refreshList()
     onClose()
-    onChange()
   }
   return (
     <ResourceDrawer

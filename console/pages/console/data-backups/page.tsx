@@ -26,9 +26,7 @@ export function DataBackupsPage({ id }: ViewProps) {
           dialog: (dialog) => <NewBackup {...dialog} />,
         }
       }
-      detail={({ id: shown, onClose, onChange }) => (
-        <BackupDrawer key={shown} id={shown} onClose={onClose} onChange={onChange} />
-      )}
+      detail={({ id: shown, onClose }) => <BackupDrawer key={shown} id={shown} onClose={onClose} />}
     />
   )
 }

@@ -1,6 +1,7 @@
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
@@ -10,23 +11,23 @@ import { heartbeatWords } from './words.ts'
 export interface HeartbeatDrawerProps {
   readonly heartbeat: Heartbeat
   readonly onClose: () => void
-  readonly onChange: () => void
 }
 
 /** One heartbeat. The API has no operation for one alone, so it is that of the list. */
-export function HeartbeatDrawer({ heartbeat, onClose, onChange }: HeartbeatDrawerProps) {
+export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
   const words = heartbeatWords()
   const { name, status } = heartbeat
   const path = { name }
+  const refreshList = useListRefresh()
   const beat = () =>
-    sendChange({ send: () => call('beatHeartbeat', { path }), done: words.beatSent, onDone: onChange })
+    sendChange({ send: () => call('beatHeartbeat', { path }), done: words.beatSent, onDone: refreshList })
   const remove = () => {
     const { removeText: text, remove: action } = words
     return sendChange({
       question: { title: words.removeTitle(name), text, action, isDestructive: true },
       send: () => call('deleteHeartbeat', { path }),
       done: words.removed,
-      onDone: onChange,
+      onDone: refreshList,
     })
   }
   return (

@@ -18,9 +18,7 @@ export function HeartbeatsPage({ id }: ViewProps) {
       columns={heartbeatColumns(words)}
       icon="heart"
       id={id}
-      detail={({ item, onClose, onChange }) =>
-        item && <HeartbeatDrawer heartbeat={item} onClose={onClose} onChange={onChange} />
-      }
+      detail={({ item, onClose }) => item && <HeartbeatDrawer heartbeat={item} onClose={onClose} />}
     />
   )
 }

@@ -16,11 +16,10 @@ import { messageWords } from './words.ts'
 export interface MessageDrawerProps {
   readonly id: string
   readonly onClose: () => void
-  readonly onChange: () => void
 }
 
 /** One message with what it carries; a dead one can be sent again. */
-export function MessageDrawer({ id, onClose, onChange }: MessageDrawerProps) {
+export function MessageDrawer({ id, onClose }: MessageDrawerProps) {
   const { payload } = messageWords()
   const model = useResource(messageResource, id)
   useQuietReading(model, {
@@ -35,7 +34,7 @@ export function MessageDrawer({ id, onClose, onChange }: MessageDrawerProps) {
     <ResourceDrawer id={id} model={model} titleOf={({ subject }) => subject} onClose={onClose}>
       {(message) => (
         <>
-          <MessageActions message={message} model={model} onChange={onChange} />
+          <MessageActions message={message} model={model} />
           <MessageFacts message={message} />
           <Section title={payload}>
             <JsonView label={payload} value={message.payload} />
@@ -49,19 +48,13 @@ export function MessageDrawer({ id, onClose, onChange }: MessageDrawerProps) {
 interface MessageActionsProps {
   readonly message: Message
   readonly model: ResourceModel<Message>
-  readonly onChange: () => void
 }
 
-function MessageActions({ message: { id, status }, model, onChange }: MessageActionsProps) {
+function MessageActions({ message: { id, status }, model }: MessageActionsProps) {
   const words = messageWords()
   const { applyAndReport } = useChange(model)
-  const redrive = async () => {
-    await applyAndReport({
-      send: () => call('redriveMessage', { path: { id } }),
-      done: words.redriven,
-    })
-    onChange()
-  }
+  const redrive = () =>
+    applyAndReport({ send: () => call('redriveMessage', { path: { id } }), done: words.redriven })
   return (
     <ObjectActions
       status={{ tone: MESSAGE_TONES[status], label: words.statuses[status] }}

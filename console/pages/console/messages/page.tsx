@@ -20,9 +20,7 @@ export function MessagesPage({ id }: ViewProps) {
       columns={messageColumns(words)}
       icon="messages"
       id={id}
-      detail={({ id: shown, onClose, onChange }) => (
-        <MessageDrawer key={shown} id={shown} onClose={onClose} onChange={onChange} />
-      )}
+      detail={({ id: shown, onClose }) => <MessageDrawer key={shown} id={shown} onClose={onClose} />}
     />
   )
 }

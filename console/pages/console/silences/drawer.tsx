@@ -1,5 +1,6 @@
 import { localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
@@ -12,15 +13,15 @@ import { silenceWords } from './words.ts'
 export interface SilenceDrawerProps {
   readonly id: string
   readonly onClose: () => void
-  readonly onChange: () => void
 }
 
 /** One silence, and its end. */
-export function SilenceDrawer({ id, onClose, onChange }: SilenceDrawerProps) {
+export function SilenceDrawer({ id, onClose }: SilenceDrawerProps) {
   const model = useResource(silenceResource, id)
+  const refreshList = useListRefresh()
   const onEnd = () => {
     void model.refresh()
-    onChange()
+    refreshList()
   }
   return (
     <ResourceDrawer id={id} model={model} titleOf={({ reason }) => reason} onClose={onClose}>

@@ -27,9 +27,7 @@ export function SilencesPage({ id }: ViewProps) {
           dialog: ({ onClose }) => <NewSilence onClose={onClose} />,
         }
       }
-      detail={({ id: shown, onClose, onChange }) => (
-        <SilenceDrawer key={shown} id={shown} onClose={onClose} onChange={onChange} />
-      )}
+      detail={({ id: shown, onClose }) => <SilenceDrawer key={shown} id={shown} onClose={onClose} />}
     />
   )
 }

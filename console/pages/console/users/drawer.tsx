@@ -9,22 +9,16 @@ import { userWords } from './words.ts'
 export interface UserDrawerProps {
   readonly id: string
   readonly onClose: () => void
-  /** The user was changed. */
-  readonly onChange: () => void
 }
 
 /** One user with what an administrator can do about it. */
-export function UserDrawer({ id, onClose, onChange }: UserDrawerProps) {
+export function UserDrawer({ id, onClose }: UserDrawerProps) {
   const model = useResource(userResource, id)
-  const onRemoved = () => {
-    onChange()
-    onClose()
-  }
   return (
     <ResourceDrawer id={id} model={model} titleOf={({ name }) => name} onClose={onClose}>
       {(user) => (
         <>
-          <UserActions user={user} model={model} onChange={onChange} onRemoved={onRemoved} />
+          <UserActions user={user} model={model} onRemoved={onClose} />
           <UserFacts user={user} />
         </>
       )}

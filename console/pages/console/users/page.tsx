@@ -29,9 +29,7 @@ export function UsersPage({ id }: ViewProps) {
           dialog: (dialog) => <NewUser {...dialog} />,
         }
       }
-      detail={({ id: shown, onClose, onChange }) => (
-        <UserDrawer key={shown} id={shown} onClose={onClose} onChange={onChange} />
-      )}
+      detail={({ id: shown, onClose }) => <UserDrawer key={shown} id={shown} onClose={onClose} />}
     />
   )
 }

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { confirmAction } from '../../../parts/confirm.tsx'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
@@ -12,17 +13,17 @@ import { userWords } from './words.ts'
 export interface UserActionsProps {
   readonly user: User
   readonly model: ResourceModel<User>
-  readonly onChange: () => void
   readonly onRemoved: () => void
 }
 
 /** What an administrator can do about a user; only administrators see the page. */
-export function UserActions({ user, model, onChange, onRemoved }: UserActionsProps) {
+export function UserActions({ user, model, onRemoved }: UserActionsProps) {
   const words = userWords()
   const dialog = useSignal<'roles' | 'password' | null>(null)
   const { apply, applyAndReport } = useChange(model)
   const { id, name, enabled } = user
   const close = () => (dialog.value = null)
+  const refreshList = useListRefresh()
   const setEnabled = async (wanted: boolean) => {
     const { disableTitle, disableText: text, disable: action } = words
     if (!wanted && !(await confirmAction({ title: disableTitle(name), text, action, isDestructive: true })))
@@ -31,7 +32,6 @@ export function UserActions({ user, model, onChange, onRemoved }: UserActionsPro
       send: () => call('changeUser', { path: { id }, body: { enabled: wanted } }),
       done: wanted ? words.enabledToast(name) : words.disabledToast(name),
     })
-    onChange()
   }
   const remove = () => {
     const { removeText: text, remove: action, removed: done } = words
@@ -39,7 +39,10 @@ export function UserActions({ user, model, onChange, onRemoved }: UserActionsPro
       question: { title: words.removeTitle(name), text, action, isDestructive: true },
       send: () => call('deleteUser', { path: { id } }),
       done,
-      onDone: onRemoved,
+      onDone() {
+        refreshList()
+        onRemoved()
+      },
     })
   }
   return (
@@ -54,9 +57,7 @@ export function UserActions({ user, model, onChange, onRemoved }: UserActionsPro
         { title: words.remove, isDestructive: true, run: remove },
       ]}
     >
-      {dialog.value === 'roles' && (
-        <RolesDialog user={user} apply={apply} onChange={onChange} onClose={close} />
-      )}
+      {dialog.value === 'roles' && <RolesDialog user={user} apply={apply} onClose={close} />}
       {dialog.value === 'password' && <PasswordDialog id={id} onClose={close} />}
     </ObjectActions>
   )

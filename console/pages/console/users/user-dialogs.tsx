@@ -1,8 +1,8 @@
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
-import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
+import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { Changing } from '../../../parts/resource/use-change.tsx'
 import { call } from '../platform.ts'
 import type { User } from './model.ts'
@@ -31,25 +31,14 @@ export function NewUser({ onClose, onCreated }: NewItemDialog) {
 interface RolesDialogProps {
   readonly user: User
   readonly apply: Changing<User>['apply']
-  readonly onChange: () => void
   readonly onClose: () => void
 }
 
 /** Asks for the roles of a user. */
-export function RolesDialog({ user: { id, roles, name }, apply, onChange, onClose }: RolesDialogProps) {
+export function RolesDialog({ user: { id, roles, name }, apply, onClose }: RolesDialogProps) {
   const words = userWords()
-  const send = async (body: object) => {
-    const failure = await apply({
-      send: () => call('changeUser', { path: { id }, body }),
-      done: words.rolesChanged(name),
-    })
-    if (failure) return failure
-    onChange()
-    onClose()
-    return null
-  }
   return (
-    <FormDialog
+    <ChangeDialog
       title={words.changeRoles}
       schema={BODIES.changeUser}
       labels={{ roles: words.fields.roles }}
@@ -57,7 +46,9 @@ export function RolesDialog({ user: { id, roles, name }, apply, onChange, onClos
       labelOf={(_, value) => roleLabel(value)}
       initial={{ roles: roles.join(',') }}
       action={words.changeRoles}
-      send={send}
+      apply={apply}
+      request={(body) => call('changeUser', { path: { id }, body })}
+      done={words.rolesChanged(name)}
       onClose={onClose}
     />
   )

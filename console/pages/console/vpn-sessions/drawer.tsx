@@ -2,6 +2,7 @@ import { localTime } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { formatRtt } from '../../../parts/format.ts'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
@@ -11,12 +12,12 @@ import { vpnSessionWords } from './words.ts'
 export interface VpnSessionDrawerProps {
   readonly shown: VpnSession
   readonly onClose: () => void
-  readonly onChange: () => void
 }
 
 /** One session. The API has no operation for one alone, so it is that of the list. */
-export function VpnSessionDrawer({ shown, onClose, onChange }: VpnSessionDrawerProps) {
+export function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
   const words = vpnSessionWords()
+  const refreshList = useListRefresh()
   const state = sessionStateOf(shown)
   const disconnect = () => {
     const { disconnectText: text, disconnect: action, disconnected: done } = words
@@ -24,7 +25,7 @@ export function VpnSessionDrawer({ shown, onClose, onChange }: VpnSessionDrawerP
       question: { title: words.disconnectTitle(shown.user.name), text, action, isDestructive: true },
       send: () => call('disconnectVpnSession', { path: { id: shown.id } }),
       done,
-      onDone: onChange,
+      onDone: refreshList,
     })
   }
   return (

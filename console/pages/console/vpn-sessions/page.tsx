@@ -21,8 +21,8 @@ export function VpnSessionsPage({ id }: ViewProps) {
       icon="tunnels"
       id={id}
       summary={<VpnSummary />}
-      detail={({ item, onClose, onChange }) =>
-        item && <VpnSessionDrawer key={item.id} shown={item} onClose={onClose} onChange={onChange} />
+      detail={({ item, onClose }) =>
+        item && <VpnSessionDrawer key={item.id} shown={item} onClose={onClose} />
       }
     />
   )
