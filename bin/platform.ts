@@ -219,6 +219,24 @@ function program(): Command {
     .addOption(configFile())
     .action(async (options) => (await import('../src/app/commands/alerts.ts')).testRobot(context, options))
 
+  const messages = platform.command('messages').description('the outbox of messages').helpCommand(false)
+  messages
+    .command('replay')
+    .description(
+      'send again what the bus has confirmed in a span of time, after it has lost messages; receivers drop duplicates by id',
+    )
+    .addOption(
+      new Option(
+        '--since <time>',
+        'begin of the span, such as 2026-01-31T02:00:00Z; delivered messages are kept for messages.keep',
+      ).makeOptionMandatory(),
+    )
+    .option('--until <time>', 'end of the span (default: now)')
+    .addOption(configFile())
+    .action(async (options) =>
+      (await import('../src/app/commands/messages.ts')).replayMessages(context, options),
+    )
+
   const vpn = platform.command('vpn').description('sessions with the VPN gateways').helpCommand(false)
   vpn
     .command('connect')

@@ -167,6 +167,31 @@ onEveryDialect('messages', (dialect) => {
     }
   })
 
+  test('what was delivered in a span of time is sent again, once, in its order', async () => {
+    await using w = await world(dialect)
+    const ids: string[] = []
+    for (let number = 0; number < 4; number++) {
+      const { id } = await w.appendEvent()
+      await w.settle(id, 'delivered')
+      ids.push(id)
+      w.clock.advance(1_000)
+    }
+    const { id: dead } = await w.appendEvent()
+    await w.settle(dead, 'refused')
+    const [, second, third] = ids
+    const { deliveredAt } = await w.messages.get(second ?? '')
+    assert.ok(deliveredAt)
+    const span = { since: deliveredAt, until: deliveredAt + 2_000 }
+    assert.equal(await w.messages.replay(span), 2)
+    assert.deepEqual(
+      (await w.messages.pending(10, [])).map(({ id }) => id),
+      [second, third],
+    )
+    const { status, deliveredAt: again } = await w.settle(second ?? '', 'delivered')
+    assert.deepEqual([status, again], ['delivered', w.clock.now()])
+    assert.equal(await w.messages.replay(span), 0)
+  })
+
   test('only a dead message can be redriven', async () => {
     await using w = await world(dialect)
     const { id } = await w.appendEvent()

@@ -23,6 +23,8 @@ import {
   readBacklog,
   readDeadLetters,
   redriveMessage,
+  replayDelivered,
+  type DeliverySpan,
   type MessageFilter,
 } from './store.ts'
 
@@ -42,6 +44,7 @@ export type EncodeEvent<T> = (data: T) => string
 const DELIVERY_TIMEOUT_MS = 1_000
 const REASON_LENGTH = 500
 const REDRIVE_BATCH = 50
+const REPLAY_BATCH = 500
 const ALERTS_DOMAIN = 'alerts'
 
 /** The outbox: the messages of users and the events of all domains, from their commit to their delivery. */
@@ -129,6 +132,24 @@ export class Messages implements Outbox {
     for (const { id } of messages) if (await redriveMessage(tx, id)) redriven++
     tx.afterCommit(() => this.#deps.delivery.wake())
     return redriven
+  }
+
+  /**
+   * Makes the messages pending again that were delivered in a span of the past: the bus gets them once more, with their ids.
+   * Returns how many.
+   */
+  async replay(span: DeliverySpan): Promise<number> {
+    const { store, delivery } = this.#deps
+    let replayed = 0
+    let batch: number
+    do {
+      batch = await store.write(async (tx) => {
+        tx.afterCommit(() => delivery.wake())
+        return replayDelivered(tx, span, REPLAY_BATCH)
+      })
+      replayed += batch
+    } while (batch === REPLAY_BATCH)
+    return replayed
   }
 
   pending(limit: number, without: readonly string[]): Promise<OutboxMessage[]> {

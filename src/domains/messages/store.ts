@@ -175,6 +175,37 @@ export async function markAttempt(
   return (await tx.change(fail, { seq, reason, status })) === 1
 }
 
+/** When the bus confirmed a message: from `since` on and before `until`, in epoch milliseconds. */
+export interface DeliverySpan {
+  readonly since: number
+  readonly until: number
+}
+
+/** Makes one batch of messages pending again that were delivered in this span, the oldest deliveries first; returns how many. */
+export async function replayDelivered(
+  tx: Tx,
+  { since, until }: DeliverySpan,
+  limit: number,
+): Promise<number> {
+  const replayed = await db(tx)
+    .updateTable('messages')
+    .set({ status: 'pending', delivered_at: null })
+    .where('seq', 'in', (of) =>
+      of
+        .selectFrom('messages')
+        .select('seq')
+        .where('status', '=', sql.lit('delivered'))
+        .where('delivered_at', '>=', since)
+        .where('delivered_at', '<', until)
+        .orderBy('delivered_at')
+        .limit(limit),
+    )
+    .where('status', '=', sql.lit('delivered'))
+    .returning('seq')
+    .execute()
+  return replayed.length
+}
+
 /** The number of pending messages (counted up to 100,000), and when the oldest was written. */
 export async function readBacklog(queries: Queries): Promise<{ pending: number; oldest: number | null }> {
   const { messages: pending, oldest } = await countUpToLimit(queries, backlog)

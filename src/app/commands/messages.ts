@@ -1,0 +1,31 @@
+import { systemClock } from '../../kernel/clock.ts'
+import { invalidField } from '../../kernel/errors.ts'
+import { parseTime } from '../../wire/codec.ts'
+import { commandDomains } from './command-domains.ts'
+import { configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
+import { withProgress } from './progress.ts'
+
+export interface ReplayOptions extends ConfigOptions {
+  readonly since: string
+  readonly until?: string
+}
+
+/** `platform messages replay`: a running platform then sends the messages again that the bus has confirmed in this time. */
+export async function replayMessages(context: CommandContext, options: ReplayOptions): Promise<void> {
+  const span = spanOf(options, systemClock.now())
+  const loaded = configOf(context, options)
+  const replayed = await withStore(loaded, (opened) => {
+    const { messages } = commandDomains({ config: loaded.config, store: opened }).domains.messages
+    return withProgress(context, 'marking the messages', messages.replay(span))
+  })
+  const sent = replayed === 0 ? '' : '; a running platform sends them again'
+  context.stdout.write(`${replayed} messages wait for the bus${sent}\n`)
+}
+
+/** The end is in the past: what is sent again in the meantime is not sent a third time. */
+function spanOf({ since: begin, until: end }: ReplayOptions, now: number) {
+  const since = parseTime('--since', begin)
+  const until = Math.min(now, end === undefined ? now : parseTime('--until', end))
+  if (since >= until) throw invalidField('--since', 'must be before --until, and in the past')
+  return { since, until }
+}
