@@ -9,6 +9,7 @@ import { inSandbox } from '../../support/hosts/sandbox.ts'
 import { FAULTS, type Fault } from './faults.ts'
 import { requireDeliveries, requireInvariants, untilDelivered } from './invariants.ts'
 import { KINDS, Load } from './load.ts'
+import { replayLost } from './replay.ts'
 import { measureUsage, type Usage } from './usage.ts'
 
 export interface WorldOptions {
@@ -56,8 +57,12 @@ async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
     }
   }
   await load.stop()
-  await requireDeliveries(cluster, load, await untilDelivered(cluster))
-  report({ counts: load.counts })
+  const last = await untilDelivered(cluster)
+  const replay = await replayLost(cluster, last)
+  await untilDelivered(cluster)
+  await requireDeliveries(cluster, load, last, replay)
+  const { lost, replayed } = replay
+  report({ counts: { ...load.counts, 'messages that NATS lost': lost.size, 'sent again': replayed.size } })
   cluster.network.close()
 }
 

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { readStream } from '../../support/bus-reader.ts'
+import type { Cluster } from '../../support/hosts/cluster.ts'
+import { inSandbox } from '../../support/hosts/sandbox.ts'
+import { PROGRAM } from '../../support/platform.ts'
+
+// Losses that are closer are of one fault.
+const GAP_MS = 60_000
+
+/** A message that the bus has confirmed. */
+interface Delivered {
+  readonly id: string
+  /** Epoch milliseconds. */
+  readonly at: number
+}
+
+/** The messages of a bus that has lost some of them. */
+export interface Replay {
+  /** The ids of those that it had confirmed and lost. */
+  readonly lost: ReadonlySet<string>
+  /** The ids of those that were sent again. */
+  readonly replayed: ReadonlySet<string>
+}
+
+/** Sends again what NATS has confirmed and lost, as an operator would: all messages of the time around each loss. */
+export async function replayLost(cluster: Cluster, last: number): Promise<Replay> {
+  const delivered = await readDelivered(cluster, last)
+  const stored = new Set((await readStream(cluster.bus.servers.split(','), 'PLATFORM')).map(({ id }) => id))
+  const lost = delivered.filter(({ id }) => !stored.has(id))
+  const spans = spansOf(lost)
+  for (const span of spans) await replay(cluster, span)
+  const replayed = delivered.filter(({ at }) => spans.some(({ since, until }) => at >= since && at < until))
+  return { lost: idsOf(lost), replayed: idsOf(replayed) }
+}
+
+async function readDelivered({ postgres }: Cluster, last: number): Promise<Delivered[]> {
+  const rows = await postgres.rows(
+    `select id, delivered_at from messages where seq <= ${last} and status = 'delivered' order by delivered_at`,
+  )
+  return rows.map((row) => ({ id: String(row['id']), at: Number(row['delivered_at']) }))
+}
+
+interface Span {
+  readonly since: number
+  readonly until: number
+}
+
+/** The times around each group of losses, which are in the order of their times. */
+function spansOf(lost: readonly Delivered[]): readonly Span[] {
+  const spans: Span[] = []
+  for (const { at } of lost) {
+    const current = spans.at(-1)
+    if (current && at - current.until < GAP_MS) spans[spans.length - 1] = { ...current, until: at + 1 }
+    else spans.push({ since: at, until: at + 1 })
+  }
+  return spans
+}
+
+async function replay({ postgres }: Cluster, { since, until }: Span): Promise<void> {
+  const args = ['--since', new Date(since).toISOString(), '--until', new Date(until).toISOString()]
+  await promisify(execFile)(process.execPath, [PROGRAM, 'messages', 'replay', ...args], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: postgres.url, DATA_DIR: inSandbox('data-operator') },
+  })
+}
+
+function idsOf(messages: readonly Delivered[]): ReadonlySet<string> {
+  return new Set(messages.map(({ id }) => id))
+}
