@@ -137,7 +137,7 @@ function readDataBackups({ 'data-backups': { backups } }: OverviewedDomains): Re
 function readNight({ alerts: { alerts } }: OverviewedDomains): Read<'night'> {
   const stateOf = async (alarmId: string) => {
     const alert = await alerts.findByAlarmId(alarmId)
-    return alert && { isFiring: alert.weight > 0, lastAt: alert.lastAt }
+    return alert && { id: alert.id, isFiring: alert.weight > 0, lastAt: alert.lastAt }
   }
   return async () => ({
     last: nightOf({

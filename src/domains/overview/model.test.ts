@@ -72,17 +72,18 @@ test('an hour has twelve steps, and the last one is in progress', () => {
   assert.deepEqual([steps[11]?.created, steps[11]?.firingAlerts], [null, null])
 })
 
-const at = (lastAt: number, isFiring = false) => ({ lastAt, isFiring })
+const at = (lastAt: number, isFiring = false) => ({ id: `alert-${lastAt}`, lastAt, isFiring })
 
-for (const [what, alerts, status] of [
+for (const [what, alerts, status, alertId = null] of [
   ['a backup that has begun is running', { started: at(2), succeeded: at(1) }, 'running'],
   ['a verified backup has succeeded', { started: at(1), succeeded: at(2) }, 'succeeded'],
-  ['a failure that fires has failed', { started: at(1), failed: at(2, true) }, 'failed'],
+  ['a failure that fires has failed', { started: at(1), failed: at(2, true) }, 'failed', 'alert-2'],
   ['a closed failure has succeeded', { started: at(1), succeeded: at(3), failed: at(3) }, 'succeeded'],
-  ['the end of the window is a lost night', { failed: at(2, true), lost: at(3, true) }, 'lost'],
+  ['the end of the window is a lost night', { failed: at(2, true), lost: at(3, true) }, 'lost', 'alert-3'],
 ] as const) {
   test(`the last night: ${what}`, () => {
-    assert.equal(nightOf(alerts)?.status, status)
+    const night = nightOf(alerts)
+    assert.deepEqual([night?.status, night?.alertId], [status, alertId])
   })
 }
 

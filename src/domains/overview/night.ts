@@ -1,5 +1,6 @@
 /** What is known of an alert of the nightly backup. Times are epoch milliseconds. */
 export interface NightAlertState {
+  readonly id: string
   readonly isFiring: boolean
   /** The last report. */
   readonly lastAt: number
@@ -25,8 +26,10 @@ export interface Night {
   readonly startedAt: number | null
   /** Of the last verified backup, which may be that of an earlier night. */
   readonly succeededAt: number | null
-  /** Of the last failure. */
+  /** Of the last failure; null unless `backup.failed` fires. */
   readonly failedAt: number | null
+  /** The alert that describes the failure; null unless the last night has failed. */
+  readonly alertId: string | null
 }
 
 /** Null when no night was ever reported. */
@@ -36,5 +39,7 @@ export function nightOf({ started, succeeded, failed, lost }: NightAlertStates):
   const succeededAt = succeeded?.lastAt ?? null
   const isRunning = startedAt !== null && startedAt > (succeededAt ?? 0)
   const status = lost?.isFiring ? 'lost' : failed?.isFiring ? 'failed' : isRunning ? 'running' : 'succeeded'
-  return { status, startedAt, succeededAt, failedAt: failed?.isFiring ? failed.lastAt : null }
+  const failure = { lost, failed, running: null, succeeded: null }[status]
+  const failedAt = failed?.isFiring ? failed.lastAt : null
+  return { status, startedAt, succeededAt, failedAt, alertId: failure?.id ?? null }
 }

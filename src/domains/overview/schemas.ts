@@ -114,6 +114,10 @@ const NightPart = Part(
           started_at: NullableTimestamp,
           succeeded_at: Nullable<string>({ ...Timestamp, description: 'Of the last verified backup.' }),
           failed_at: Nullable<string>({ ...Timestamp, description: 'Null unless the last run has failed.' }),
+          alert_id: Nullable<string>({
+            type: 'string',
+            description: 'The alert that describes the failure; null unless the last night has failed.',
+          }),
         },
         { description: 'Null when no night was reported yet.' },
       ),
