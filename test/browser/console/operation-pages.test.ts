@@ -63,7 +63,7 @@ test('the overview shows the state of the parts, and follows the changes', async
   const parts = page.getByRole('list', { name: 'State of the parts' })
   await parts.getByText('1 critical').waitFor()
   await parts.getByText('1 high').waitFor()
-  await parts.getByText(/^the oldest: /).waitFor()
+  await parts.getByText(/^the bus is offline · the oldest: /).waitFor()
   await parts.getByText('"platform backup install" sets it up').waitFor()
   const pending = page.getByRole('row', { name: /^Pending 1 1/ })
   await pending.getByRole('img', { name: 'Pending: 1 in the period' }).waitFor()
@@ -91,6 +91,7 @@ test('the overview shows no part of a list that the roles do not allow', async (
 test('a message shows its payload as text, and a dead one is sent again', async (t) => {
   await post('/messages/publish', { subject: 'shop.opened', payload: { note: HOSTILE } })
   const page = await world.open(t, 'messages?subject=shop.opened')
+  await page.getByText('The message bus is offline. Messages wait until it is back.').waitFor()
   // Without a bus no message dies.
   const answerAs = (status: string) => ({ status, last_error: 'maximum payload exceeded', attempts: 3 })
   let status = 'dead'

@@ -1,5 +1,6 @@
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
+import { BusNotice } from './bus-notice.tsx'
 import { messageColumns } from './columns.tsx'
 import { MessageDrawer } from './drawer.tsx'
 import type { Message } from './model.ts'
@@ -19,6 +20,7 @@ export function MessagesPage({ id }: ViewProps) {
       labelOf={(_, value) => words.statuses[value as Message['status']]}
       columns={messageColumns(words)}
       icon="messages"
+      summary={<BusNotice />}
       id={id}
       detail={({ id: shown, onClose }) => <MessageDrawer key={shown} id={shown} onClose={onClose} />}
     />

@@ -4,7 +4,7 @@ import { orderCourses, PART_TONES, periodOf } from './model.ts'
 
 const ALERTS = { CRITICAL: 0, HIGH: 0, ERROR: 0, WARNING: 0, INFO: 0 }
 const LEVELS = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }
-const MESSAGES = { pending: 0, oldest_pending_at: null, dead: 0, oldest_dead_at: null }
+const MESSAGES = { bus: 'ok', pending: 0, oldest_pending_at: null, dead: 0, oldest_dead_at: null } as const
 const DRILL = { last_passed_at: null, due_at: null }
 
 test('the state of a part is judged by what is the worst in it', () => {
@@ -16,6 +16,8 @@ test('the state of a part is judged by what is the worst in it', () => {
   assert.equal(tickets({ ...LEVELS, high: 1, low: 2 }), 'warning')
   assert.equal(tickets({ ...LEVELS, low: 2 }), 'active')
   assert.equal(messages({ ...MESSAGES, pending: 2 }), 'active')
+  assert.equal(messages({ ...MESSAGES, pending: 2, bus: 'offline' }), 'warning')
+  assert.equal(messages({ ...MESSAGES, bus: 'offline' }), 'good')
   assert.equal(messages({ ...MESSAGES, pending: 2, dead: 1 }), 'danger')
   assert.equal(drill({ ...DRILL, status: null }), 'quiet')
   assert.equal(drill({ ...DRILL, status: 'missed' }), 'danger')

@@ -1,8 +1,19 @@
 import type { AnswerOf } from '../../../api/operations.ts'
 import { columnsOf, sumOf, type ColumnValue } from '../../../parts/chart/columns-of.ts'
+import type { BusState } from '../bus-health.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 
-export type Overview = AnswerOf<'getOverview'>
+type Answer = AnswerOf<'getOverview'>
+
+/** What the API answers, and whether the bus accepts messages. */
+export interface Overview extends Omit<Answer, 'messages'> {
+  readonly messages: (NonNullable<Answer['messages']> & { readonly bus: BusState }) | null
+}
+
+export function overviewOf(answer: Answer, bus: BusState): Overview {
+  return { ...answer, messages: answer.messages && { ...answer.messages, bus } }
+}
+
 export type OverviewSeries = AnswerOf<'getOverviewSeries'>
 
 /** The periods of the chart, in hours. */
@@ -69,7 +80,8 @@ export const PART_TONES: {
   heartbeats: ({ late }) => firstTone([late, 'danger']),
   tickets: (levels) =>
     firstTone([levels.critical, 'danger'], [levels.high, 'warning'], [totalOf(levels), 'active']),
-  messages: ({ dead, pending }) => firstTone([dead, 'danger'], [pending, 'active']),
+  messages: ({ dead, pending, bus }) =>
+    firstTone([dead, 'danger'], [pending, bus === 'ok' ? 'active' : 'warning']),
   executions: ({ awaiting_approval }) => firstTone([awaiting_approval, 'warning']),
   sessions: () => 'good',
   certificates: ({ expired, expiring }) => firstTone([expired, 'danger'], [expiring, 'warning']),

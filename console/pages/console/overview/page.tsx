@@ -4,8 +4,9 @@ import { PageHead } from '../../../parts/page-head.tsx'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Stats } from '../../../parts/stats.tsx'
+import { useBusState } from '../bus-health.ts'
 import { pathOf } from '../view.ts'
-import { PERIODS, periodOf, type Overview, type Period } from './model.ts'
+import { overviewOf, PERIODS, periodOf, type Overview, type Period } from './model.ts'
 import { OrderCourses } from './order-courses.tsx'
 import { partStats } from './part-stats.tsx'
 import { overviewResource, overviewSeries } from './source.ts'
@@ -18,13 +19,14 @@ export function OverviewPage() {
   const words = overviewWords()
   const period = periodOf(useLocation().query['hours'])
   const overview = useResource(overviewResource, '')
+  const bus = useBusState()
   return (
     <>
       <PageHead title={words.title} />
       <ResourceView model={overview}>
         {(value) => (
           <>
-            <Stats label={words.health} stats={partStats(value)} />
+            <Stats label={words.health} stats={partStats(overviewOf(value, bus))} />
             {value.orders && <OrderSection orders={value.orders} period={period} />}
           </>
         )}

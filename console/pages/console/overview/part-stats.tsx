@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { isolated } from '../../../i18n/isolated.ts'
 import { localDays, localDistance, localNumber, localTime } from '../../../i18n/local.ts'
 import { formatShare } from '../../../parts/format.ts'
@@ -13,7 +14,7 @@ type Words = ReturnType<typeof overviewWords>
 
 interface PartText {
   readonly value: string
-  readonly note?: string
+  readonly note?: ComponentChildren
 }
 
 /** The page of a part in the console: it exists for the roles that may read the part. */
@@ -31,12 +32,18 @@ const PART_PAGES: Readonly<Record<PartName, string>> = {
   drill: 'heartbeats',
 }
 // The filters with which a page shows what its part counts, or what is a problem in it; without them it shows everything.
+const FIRING = { status: 'firing' }
 const PART_QUERIES: { readonly [Name in PartName]?: (part: Part<Name>) => ListQuery } = {
-  alerts: () => ({ status: 'firing' }),
+  alerts: () => FIRING,
   // The list has no filter for what is not closed; the board has a column for each status.
   tickets: () => ({ view: 'board' }),
   messages: ({ dead }) => ({ status: dead > 0 ? 'dead' : 'pending' }),
   executions: () => ({ status: 'awaiting_approval' }),
+}
+// The object in which a part has its problem; without one its list.
+const PART_OBJECTS: { readonly [Name in PartName]?: (part: Part<Name>) => string | null } = {
+  heartbeats: ({ late, items: [first] }) => (late === 1 && first ? first.name : null),
+  night: ({ last }) => last?.alert_id ?? null,
 }
 const PART_NAMES = Object.keys(PART_PAGES) as readonly PartName[]
 
@@ -56,25 +63,48 @@ function partStat<Name extends PartName>(name: Name, overview: Overview): Stat[]
       name: words.parts[name],
       value,
       status: { tone, label: words.tones[tone] },
-      href: addressOf(pathOf({ name: PART_PAGES[name] }), PART_QUERIES[name]?.(part) ?? {}),
+      href: partAddress(name, part),
       ...(note && { note }),
     },
   ]
+}
+
+function partAddress<Name extends PartName>(name: Name, part: Part<Name>): string {
+  const page = pathOf({ name: PART_PAGES[name] })
+  const id = PART_OBJECTS[name]?.(part) ?? null
+  return id === null ? addressOf(page, PART_QUERIES[name]?.(part) ?? {}) : `${page}/${encodeURIComponent(id)}`
 }
 
 type Part<Name extends PartName> = NonNullable<Overview[Name]>
 
 const TONES: { readonly [Name in PartName]: (part: Part<Name>) => Tone } = { ...PART_TONES, pool: poolTone }
 
-/** `2 Critical, 1 High`; nothing for counts of 0. */
-function countsText(
-  counts: Readonly<Record<string, number>>,
-  labels: Readonly<Record<string, string>>,
-): string {
+type Counts = Readonly<Record<string, number>>
+type Labels = Readonly<Record<string, string>>
+
+/** `2 critical` and `1 high`, each with its name; nothing for counts of 0. */
+function countTexts(counts: Counts, labels: Labels): readonly (readonly [name: string, text: string])[] {
   return Object.entries(counts)
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${localNumber(count)} ${labels[name] ?? name}`)
-    .join(', ')
+    .map(([name, count]) => [name, `${localNumber(count)} ${labels[name] ?? name}`])
+}
+
+interface SeverityLinksProps {
+  readonly counts: Counts
+  readonly severities: Labels
+}
+
+/** Each count leads to its alerts. */
+function SeverityLinks({ counts, severities }: SeverityLinksProps) {
+  return (
+    <span class="stat-links">
+      {countTexts(counts, severities).map(([level, text]) => (
+        <a key={level} href={addressOf(pathOf({ name: 'alerts' }), { ...FIRING, level })}>
+          {text}
+        </a>
+      ))}
+    </span>
+  )
 }
 
 const TEXTS: {
@@ -82,7 +112,7 @@ const TEXTS: {
 } = {
   alerts: (counts, { severities }) => ({
     value: localNumber(totalOf(counts)),
-    note: countsText(counts, severities),
+    note: <SeverityLinks counts={counts} severities={severities} />,
   }),
   heartbeats: ({ late, items }) => ({
     value: localNumber(late),
@@ -90,11 +120,18 @@ const TEXTS: {
   }),
   tickets: (counts, { levels }) => ({
     value: localNumber(totalOf(counts)),
-    note: countsText(counts, levels),
+    note: countTexts(counts, levels)
+      .map(([, text]) => text)
+      .join(' · '),
   }),
-  messages: ({ pending, dead, oldest_pending_at: oldest }, { deadMessages, oldestMessage }, now) => ({
+  messages: (
+    { pending, dead, oldest_pending_at: oldest, bus },
+    { deadMessages, oldestMessage, busStates },
+    now,
+  ) => ({
     value: localNumber(pending),
     note: [
+      bus !== 'ok' && busStates[bus],
       dead > 0 && deadMessages(localNumber(dead)),
       oldest !== null && oldestMessage(localDistance(oldest, now)),
     ]
@@ -123,10 +160,18 @@ const TEXTS: {
     last === null
       ? { value: never, note: noDataBackup }
       : { value: lasts[last.status], note: localTime(last.finished_at ?? last.created_at) },
-  night: ({ last }, { never, lasts, lastSuccess, noNight }) => {
+  night: ({ last }, { never, lasts, lastFailure, lastSuccess, noNight }) => {
     if (last === null) return { value: never, note: noNight }
-    const { status, succeeded_at } = last
-    return { value: lasts[status], note: succeeded_at === null ? '' : lastSuccess(localTime(succeeded_at)) }
+    const { status, succeeded_at, failed_at } = last
+    return {
+      value: lasts[status],
+      note: [
+        failed_at !== null && lastFailure(localTime(failed_at)),
+        succeeded_at !== null && lastSuccess(localTime(succeeded_at)),
+      ]
+        .filter(Boolean)
+        .join(' · '),
+    }
   },
   drill: ({ status, last_passed_at }, { never, drills, lastSuccess, noDrill }) => ({
     value: status === null ? never : drills[status],
