@@ -13,6 +13,7 @@ import { session } from './platform.ts'
 import { ShellBar } from './shell-bar.tsx'
 import { shellWords } from './shell-words.ts'
 import { suggestObjects } from './suggestions.ts'
+import { useKeptScroll } from './use-kept-scroll.ts'
 import { useShellActions, type Overlay } from './use-shell-actions.ts'
 
 /** What is around every page. A page that the roles of the user do not allow does not exist. */
@@ -51,10 +52,11 @@ export function Shell() {
 
 function Views({ pages }: { readonly pages: readonly ConsolePage[] }) {
   const words = shellWords()
+  const onRouteChange = useKeptScroll()
   const [first] = pages
   if (!first) return <EmptyState icon="warning" title={words.noPages} />
   return (
-    <Router>
+    <Router onRouteChange={onRouteChange}>
       <Route path={CONSOLE_PATH} component={FirstPage} first={first} />
       {pages.map((page) => (
         <Route key={page.name} path={`${pathOf(page)}/:id?`} component={page.component} />

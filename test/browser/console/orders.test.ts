@@ -48,7 +48,7 @@ test('an order is created, with the faults of the API at their fields', async (t
 test('an order is found, moved and looked at with its history', async (t) => {
   await createOrder('found-1')
   const page = await world.open(t, 'orders')
-  await page.getByRole('searchbox', { name: 'Find an order by its id' }).fill('found-1')
+  await page.getByRole('searchbox', { name: 'Find an order by its whole id' }).fill('found-1')
   await page.keyboard.press('Enter')
   await drawer(page, 'found-1').getByText('Expires').waitFor()
   assert.equal(await page.getByRole('searchbox').inputValue(), '')
@@ -200,4 +200,31 @@ test('hostile text is shown as text', async (t) => {
   await page.goto(`${world.platform.url}/console/orders/hostile-1`)
   await drawer(page, 'hostile-1').getByText(HOSTILE.slice(0, 40)).waitFor()
   await assertLooks(page, 'orders-hostile')
+})
+
+test('a list keeps its place while its orders are shown beside it, and on a phone in front of it', async (t) => {
+  const last = 'place-01'
+  for (let number = 1; number <= 45; number++) await createOrder(`place-${String(number).padStart(2, '0')}`)
+  const page = await world.open(t, 'orders')
+  const scrollTop = () => page.evaluate(() => Math.round(scrollY))
+  const open = async (id: string) => {
+    await row(page, id).getByRole('link').click()
+    await drawer(page, id).getByText('Expires').waitFor()
+    return scrollTop()
+  }
+  await row(page, last).scrollIntoViewIfNeeded()
+  const place = await scrollTop()
+  assert.ok(place > 100, `${place}`)
+  assert.equal(await open(last), place)
+  assert.equal(await open('place-04'), place)
+  await page.keyboard.press('Escape')
+  await drawer(page, 'place-04').waitFor({ state: 'detached' })
+  assert.equal(await scrollTop(), place)
+  await page.setViewportSize({ width: 360, height: 740 })
+  await row(page, last).scrollIntoViewIfNeeded()
+  const phonePlace = await scrollTop()
+  assert.equal(await open(last), 0)
+  await drawer(page, last).getByRole('button', { name: 'Close' }).click()
+  await row(page, last).waitFor()
+  assert.equal(await scrollTop(), phonePlace)
 })

@@ -1,0 +1,44 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+// As in styles/parts.css: from this width on, an object is beside its list.
+const IS_BESIDE = '(width >= 1100px)'
+
+interface Place {
+  /** The page, and whether it shows an object. */
+  readonly page: string
+  readonly hasObject: boolean
+}
+
+/**
+ * Keeps the place in a list while objects of it are shown; the router scrolls to the top for each path. On a narrow screen an
+ * object is shown alone, from its top, and the list gets its place back. Returns what the router calls after a new path.
+ */
+export function useKeptScroll(): () => void {
+  const place = useRef(placeOf(location.pathname))
+  const top = useRef(0)
+  const listTop = useRef(0)
+  useEffect(() => {
+    // Later than the call of the router: there it is still the position in front of the new path.
+    const onScroll = () => (top.current = scrollY)
+    addEventListener('scroll', onScroll, { passive: true })
+    return () => removeEventListener('scroll', onScroll)
+  }, [])
+  return () => {
+    const from = place.current
+    const to = placeOf(location.pathname)
+    place.current = to
+    if (from.page !== to.page) {
+      listTop.current = 0
+      return
+    }
+    if (!from.hasObject) listTop.current = top.current
+    const narrowTop = to.hasObject ? 0 : listTop.current
+    scrollTo(0, matchMedia(IS_BESIDE).matches ? top.current : narrowTop)
+  }
+}
+
+/** `/console/PAGE/ID` */
+function placeOf(path: string): Place {
+  const [, , page = '', id = ''] = path.split('/')
+  return { page, hasObject: id !== '' }
+}
