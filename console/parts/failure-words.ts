@@ -2,6 +2,7 @@ import type { ApiFailure } from '../api/operations.ts'
 import { localNumber } from '../i18n/local.ts'
 import { defineWords } from '../i18n/language.ts'
 
+/** By the codes of failures. */
 const failureWords = defineWords({
   en: {
     unreachable: 'The platform cannot be reached. Check your connection, then try again.',
@@ -12,8 +13,6 @@ const failureWords = defineWords({
     store_unavailable: 'The database does not answer at the moment. Try again.',
     internal: 'The platform failed to answer. Its log has the cause.',
     validation_failed: 'Some fields are not valid.',
-    fault_required: 'This field is required.',
-    fault_pattern: 'It is too long, or has a character that is not allowed.',
   },
   zh: {
     unreachable: '无法连接到平台。请检查网络连接后重试。',
@@ -24,10 +23,35 @@ const failureWords = defineWords({
     store_unavailable: '数据库暂时没有响应，请重试。',
     internal: '平台未能响应，原因见平台日志。',
     validation_failed: '部分字段无效。',
-    fault_required: '此字段为必填项。',
-    fault_pattern: '内容过长，或包含不允许的字符。',
   },
 })
+
+const faultWords = defineWords({
+  en: {
+    required: () => 'This field is required.',
+    // The pattern itself helps nobody; the hint of the field says what is allowed.
+    pattern: () => 'It does not have the expected form.',
+    long: (most: string) => `At most ${most} characters are allowed.`,
+    short: (least: string) => `At least ${least} characters are needed.`,
+    repetitive: (least: string) => `At least ${least} different characters are needed.`,
+  },
+  zh: {
+    required: () => '此字段为必填项。',
+    pattern: () => '格式不符合要求。',
+    long: (most) => `最多 ${most} 个字符。`,
+    short: (least) => `至少需要 ${least} 个字符。`,
+    repetitive: (least) => `至少需要 ${least} 个不同的字符。`,
+  },
+})
+
+/** The faults in the words of the platform, with the number that some of them name. */
+const FAULTS = [
+  [/^is required$/, 'required'],
+  [/^must match pattern/, 'pattern'],
+  [/^must not have more than (\d+) characters$/, 'long'],
+  [/^must not have fewer than (\d+) characters$/, 'short'],
+  [/^must have at least (\d+) different characters$/, 'repetitive'],
+] as const
 
 // One minute, when the platform does not say how long.
 const DEFAULT_PAUSE_SECONDS = 60
@@ -48,8 +72,9 @@ function isKnown(code: string, words: Words): code is Exclude<keyof Words, 'rate
 
 /** A fault of one field: the most common ones in the language of the reader, the others in the words of the platform. */
 export function describeFault(message: string | undefined): string | undefined {
-  const words = failureWords()
-  if (message === 'is required') return words.fault_required
-  // The pattern itself helps nobody; the hint of the field says what is allowed.
-  return message?.startsWith('must match pattern') ? words.fault_pattern : message
+  for (const [pattern, word] of FAULTS) {
+    const match = pattern.exec(message ?? '')
+    if (match) return faultWords()[word](localNumber(Number(match[1] ?? 0)))
+  }
+  return message
 }

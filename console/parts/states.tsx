@@ -32,6 +32,9 @@ export function EmptyState({ icon = 'inbox', title, children }: EmptyStateProps)
   )
 }
 
+// What does not exist is not there at the next attempt either.
+const NOT_FOUND = 404
+
 export interface FailedProps {
   readonly failure: ApiFailure
   readonly onRetry?: () => void
@@ -42,7 +45,7 @@ export function Failed({ failure, onRetry }: FailedProps) {
     <div class="state state-failed" role="alert">
       <Icon name="warning" />
       <p class="state-title">{describeFailure(failure)}</p>
-      {onRetry && (
+      {onRetry && failure.status !== NOT_FOUND && (
         <button class="button" type="button" onClick={onRetry}>
           {partWords().retry}
         </button>

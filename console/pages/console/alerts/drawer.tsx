@@ -1,3 +1,4 @@
+import type { OperationName } from '../../../api/operations.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
@@ -64,7 +65,7 @@ function AlertFacts({ alert }: { readonly alert: Alert }) {
       facts={[
         [fields.severity, <StatusBadge tone={SEVERITY_TONES[severity]} label={severities[severity]} />],
         [fields.source, alert.source],
-        [fields.alarm_id, alert.alarm_id],
+        [fields.alarm_id, alert.alarm_id && <AlarmLink alarmId={alert.alarm_id} />],
         [fields.server_addr, alert.server_addr],
         [fields.count, localNumber(alert.count)],
         [fields.first_at, localTime(alert.first_at)],
@@ -74,6 +75,23 @@ function AlertFacts({ alert }: { readonly alert: Alert }) {
       ]}
     />
   )
+}
+
+// What the alarm ids of the platform name (docs/specification.md, Alerts).
+const NAMED_OBJECTS: Readonly<Record<string, { readonly page: string; readonly operation: OperationName }>> =
+  {
+    'order.timeout': { page: 'orders', operation: 'getOrder' },
+    'heartbeat.missed': { page: 'heartbeats', operation: 'listHeartbeats' },
+    'message.dead': { page: 'messages', operation: 'getMessage' },
+    'command.incomplete': { page: 'executions', operation: 'getExecution' },
+  }
+
+/** The alarm id; that of an alert of the platform leads to the object that it is about. */
+function AlarmLink({ alarmId }: { readonly alarmId: string }) {
+  const [occasion = '', ...rest] = alarmId.split(':')
+  const named = NAMED_OBJECTS[occasion]
+  if (!named || rest.length === 0 || !session.may(named.operation)) return <bdi>{alarmId}</bdi>
+  return <a href={`${pathOf({ name: named.page })}/${encodeURIComponent(rest.join(':'))}`}>{alarmId}</a>
 }
 
 function historyEntry({ at, from, to, actor, note }: AlertChange, index: number) {
@@ -112,6 +130,7 @@ const NAMED = {
 
 /** The reason that the API gives; it names the alert that inhibits this one, or the silence, by its id. */
 function DecisionReason({ outcome, reason }: Pick<AlertDecision, 'outcome' | 'reason'>) {
+  if (outcome === 'disabled') return alertWords().noRobot
   const named = outcome === 'inhibited' || outcome === 'silenced' ? NAMED[outcome] : undefined
   const [before, id, ...after] = reason?.split(ID) ?? []
   if (!named || id === undefined || !session.may(named.operation)) return reason

@@ -52,6 +52,7 @@ export const alertWords = defineWords({
     by: (actor: string) => `by ${actor}`,
     decisions: 'Why people were notified, or not',
     noDecisions: 'There was no occasion to notify people yet.',
+    noRobot: 'No chat robot is set up (alerts.robot.url).',
     occasions: {
       raised: 'Raised',
       risen: 'More severe',
@@ -63,7 +64,7 @@ export const alertWords = defineWords({
       unfrozen: 'Unfrozen',
     },
     outcomes: {
-      disabled: 'no robot is configured',
+      disabled: 'nobody was notified',
       below_level: 'not severe enough',
       inhibited: 'inhibited by a more severe alert',
       silenced: 'silenced',
@@ -96,7 +97,7 @@ export const alertWords = defineWords({
       created_to: '创建早于',
       comment: '备注',
     },
-    statuses: { firing: '告警中', acknowledged: '已确认', recovered: '已恢复', frozen: '已冻结' },
+    statuses: { firing: '触发中', acknowledged: '已确认', recovered: '已恢复', frozen: '已冻结' },
     severities: {
       CRITICAL: '严重',
       HIGH: '高',
@@ -124,6 +125,7 @@ export const alertWords = defineWords({
     by: (actor) => `操作者：${actor}`,
     decisions: '通知或未通知的原因',
     noDecisions: '尚无需要通知的情况。',
+    noRobot: '未配置聊天机器人 (alerts.robot.url)。',
     occasions: {
       raised: '触发',
       risen: '级别升高',
@@ -135,7 +137,7 @@ export const alertWords = defineWords({
       unfrozen: '解除冻结',
     },
     outcomes: {
-      disabled: '未配置机器人',
+      disabled: '未通知任何人',
       below_level: '级别不够',
       inhibited: '被更严重的告警抑制',
       silenced: '已静默',

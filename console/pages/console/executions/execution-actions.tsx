@@ -6,6 +6,7 @@ import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
 import { call, session } from '../platform.ts'
+import { userLabel } from '../user-names.ts'
 import { EXECUTION_TONES, type Execution } from './model.ts'
 import { executionWords } from './words.ts'
 
@@ -45,25 +46,33 @@ export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
     >
       {isWaiting && isOwn && <p class="muted">{words.own}</p>}
       {decision.value && (
-        <Decide id={id} decision={decision.value} apply={apply} onClose={() => (decision.value = null)} />
+        <Decide
+          execution={execution}
+          decision={decision.value}
+          apply={apply}
+          onClose={() => (decision.value = null)}
+        />
       )}
     </ObjectActions>
   )
 }
 
 interface DecideProps {
-  readonly id: string
+  readonly execution: Execution
   readonly decision: Decision
   readonly apply: Changing<Execution>['apply']
   readonly onClose: () => void
 }
 
-function Decide({ id, decision, apply, onClose }: DecideProps) {
+function Decide({ execution: { id, requested_by, reason }, decision, apply, onClose }: DecideProps) {
   const words = executionWords()
   const operation = decision === 'approve' ? 'approveExecution' : 'rejectExecution'
   return (
     <ChangeDialog
       title={words[decision]}
+      text={
+        decision === 'approve' ? words.approveText(userLabel(requested_by), reason ?? '–') : words.rejectText
+      }
       schema={BODIES[operation]}
       labels={{ comment: words.fields.comment }}
       action={words[decision]}

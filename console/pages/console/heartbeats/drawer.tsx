@@ -5,6 +5,7 @@ import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
+import { alertWords } from '../alerts/words.ts'
 import { HEARTBEAT_TONES, type Heartbeat } from './model.ts'
 import { heartbeatWords } from './words.ts'
 
@@ -46,6 +47,7 @@ export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
 
 function HeartbeatFacts({ heartbeat }: { readonly heartbeat: Heartbeat }) {
   const { fields, never } = heartbeatWords()
+  const { severities } = alertWords()
   const { last_beat_at, missed_at } = heartbeat
   return (
     <FactList
@@ -55,7 +57,7 @@ function HeartbeatFacts({ heartbeat }: { readonly heartbeat: Heartbeat }) {
         [fields.missed_at, missed_at && localTime(missed_at)],
         [fields.every_seconds, localNumber(heartbeat.every_seconds)],
         [fields.grace_seconds, localNumber(heartbeat.grace_seconds)],
-        [fields.severity, heartbeat.severity],
+        [fields.severity, severities[heartbeat.severity]],
         [fields.source, heartbeat.source],
       ]}
     />

@@ -1,4 +1,5 @@
 import type { ApiFailure } from '../../../api/operations.ts'
+import { isolated } from '../../../i18n/isolated.ts'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { withNode } from './draft.ts'
@@ -16,6 +17,7 @@ export interface NewNodeProps extends NewItemDialog {
 export function NewNode({ draft, parentId, onClose, onCreated }: NewNodeProps) {
   const words = menuWords()
   const { id, title, path, icon } = words.fields
+  const parent = draft.nodes.find((node) => node.id === parentId)
   const send = async (body: object): Promise<ApiFailure | null> => {
     const node = { id: '', title: '', parent_id: parentId, path: null, icon: null, enabled: true, ...body }
     const nodes = withNode(draft.nodes, node)
@@ -27,7 +29,7 @@ export function NewNode({ draft, parentId, onClose, onCreated }: NewNodeProps) {
   }
   return (
     <FormDialog
-      title={words.newNode}
+      title={parent ? words.newNodeBelow(isolated(parent.title)) : words.newNodeAtTop}
       schema={{ ...NODE_SCHEMA, required: ['id', 'title'] }}
       labels={{ id, title, path, icon }}
       hints={words.hints}

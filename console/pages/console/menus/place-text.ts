@@ -10,9 +10,10 @@ export function placeText(nodes: MenuNodes, id: string): string {
   return menuWords().place(titlesTo(nodes, id).join(' › '), localNumber(place))
 }
 
-/** A node that a draft changes: its titles, and if it has another place then, from where to where it moves. */
+/** A node that a draft changes: its titles, the place of a new one, or from where to where one moves. */
 export function changeText(before: MenuNodes, after: MenuNodes, id: string): string {
   const [from, to] = [placeText(before, id), placeText(after, id)]
+  if (from === '' && to !== '') return to
   if (from !== '' && to !== '' && from !== to) return menuWords().fromTo(from, to)
   return titlesTo(to === '' ? before : after, id).join(' › ') || id
 }
