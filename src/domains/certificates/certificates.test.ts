@@ -52,7 +52,7 @@ onEveryDialect('certificates', (dialect) => {
     const { fingerprintSha256 } = certificate
     await assert.rejects(w.register({ notAfter: w.clock.now() + DAY, fingerprintSha256, pem: 'other' }), {
       code: 'certificate_exists',
-      message: `A certificate with the fingerprint ${fingerprintSha256} is registered.`,
+      message: `A certificate with the fingerprint ${fingerprintSha256} is registered as "${certificate.name}".`,
     })
     assert.equal(readFileSync(pathOf(w, certificate), 'utf8'), `PEM of ${fingerprintSha256}\n`)
     assert.equal(w.events.length, 1)

@@ -4,9 +4,10 @@ import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import type { CertificateFiles } from '../../ports/certificate-files.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
 import { claimFile, releaseFile, useClaim } from './file-claims.ts'
 import type { Certificate } from './model.ts'
+import { findRegisteredName } from './store.ts'
 
 export interface FileDeps {
   readonly store: Store
@@ -45,7 +46,7 @@ export class ClaimedFiles {
   async write(fingerprintSha256: string, pem: string): Promise<WrittenFile> {
     const sha256 = digest(pem)
     const outcome = await this.#claim(fingerprintSha256, sha256)
-    if (outcome === 'registered') throw certificateExists(fingerprintSha256)
+    if (outcome === 'registered') throw await certificateExists(this.#deps.store.read, fingerprintSha256)
     if (outcome === 'busy') throw certificateBusy(fingerprintSha256)
     try {
       await this.#deps.files.write(fingerprintSha256, pem)
@@ -123,12 +124,12 @@ interface Finding {
   readonly cause?: unknown
 }
 
-export function certificateExists(fingerprint: string): AppError {
-  return new AppError(
-    'conflict',
-    'certificate_exists',
-    `A certificate with the fingerprint ${fingerprint} is registered.`,
-  )
+export async function certificateExists(queries: Queries, fingerprint: string): Promise<AppError> {
+  const name = await findRegisteredName(queries, fingerprint)
+  // It may have been deleted since.
+  const as = name === undefined ? '' : ` as ${JSON.stringify(name)}`
+  const message = `A certificate with the fingerprint ${fingerprint} is registered${as}.`
+  return new AppError('conflict', 'certificate_exists', message)
 }
 
 function certificateBusy(fingerprint: string): AppError {

@@ -80,7 +80,8 @@ export class Certificates {
   async register(tx: Tx, { name, facts, file }: Registration, actor: string): Promise<CertificateView> {
     await lockAllReplacements(tx)
     const certificate = newCertificate(name, facts, file, { actor, at: this.#deps.clock.now() })
-    if (!(await insertCertificate(tx, certificate))) throw certificateExists(facts.fingerprintSha256)
+    if (!(await insertCertificate(tx, certificate)))
+      throw await certificateExists(tx, facts.fingerprintSha256)
     await this.#files.adopt(tx, file)
     const replacedBy = await this.#updateReplacements(tx, certificate)
     return this.#record(tx, 'registered', { ...certificate, replacedBy }, actor)

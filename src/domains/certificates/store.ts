@@ -39,8 +39,8 @@ const lock = statement<{ id: string }, StoredRow>((on, value, capabilities) =>
     .$call(lockRows(capabilities)),
 )
 
-const isKnown = statement<{ fingerprint: string }, { id: string }>((on, value) =>
-  on.selectFrom('certificates').select('id').where('fingerprint_sha256', '=', value('fingerprint')),
+const findNameOf = statement<{ fingerprint: string }, { name: string }>((on, value) =>
+  on.selectFrom('certificates').select('name').where('fingerprint_sha256', '=', value('fingerprint')),
 )
 
 const batch = statement<{ after: number; limit: number }, StoredRow>((on, value) =>
@@ -109,8 +109,9 @@ export async function lockCertificate(tx: Tx, id: string): Promise<InspectedCert
   return row && certificates.decode(row)
 }
 
-export async function isRegistered(queries: Queries, fingerprint: string): Promise<boolean> {
-  return (await first(queries, isKnown, { fingerprint })) !== undefined
+/** The name of the certificate with this fingerprint; undefined if none is registered. */
+export async function findRegisteredName(queries: Queries, fingerprint: string): Promise<string | undefined> {
+  return (await first(queries, findNameOf, { fingerprint }))?.name
 }
 
 /** The certificates behind a position, in the order of their registration. */
