@@ -112,7 +112,7 @@ const TEXTS: {
 } = {
   alerts: (counts, { severities }) => ({
     value: localNumber(totalOf(counts)),
-    note: <SeverityLinks counts={counts} severities={severities} />,
+    note: totalOf(counts) > 0 && <SeverityLinks counts={counts} severities={severities} />,
   }),
   heartbeats: ({ late, items }) => ({
     value: localNumber(late),
