@@ -43,6 +43,8 @@ export async function listenTo(url: string, subjects: readonly string[]): Promis
     await opened.flush()
     connections.push(arrived)
     connection = opened
+    // The listener may have ended while this connection was opened.
+    if (closing) await opened.close()
     await opened.closed()
     connection = undefined
   }
