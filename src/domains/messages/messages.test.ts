@@ -192,6 +192,19 @@ onEveryDialect('messages', (dialect) => {
     assert.equal(await w.messages.replay(span), 0)
   })
 
+  test('more messages than one batch are sent again in their order', async () => {
+    await using w = await world(dialect)
+    const count = 501
+    await w.store.write(async (tx) => {
+      for (let number = 0; number < count; number++) await w.events.append(tx, EVENT)
+    })
+    const delivered = await w.messages.pending(1_000, [])
+    await w.messages.settle({ delivered, failed: [], refused: [] })
+    const span = { since: w.clock.now(), until: w.clock.now() + 1 }
+    assert.equal(await w.messages.replay(span), count)
+    assert.deepEqual(await w.messages.pending(1_000, []), delivered)
+  })
+
   test('only a dead message can be redriven', async () => {
     await using w = await world(dialect)
     const { id } = await w.appendEvent()

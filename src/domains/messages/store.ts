@@ -198,6 +198,8 @@ export async function replayDelivered(
         .where('delivered_at', '>=', since)
         .where('delivered_at', '<', until)
         .orderBy('delivered_at')
+        // Those of one batch have one time, and the order of a subject is that of `seq`.
+        .orderBy('seq')
         .limit(limit),
     )
     .where('status', '=', sql.lit('delivered'))
