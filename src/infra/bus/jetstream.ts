@@ -8,9 +8,15 @@ const API_TIMEOUT_MS = 5_000
 /** For a server without JetStream of its own: another server of its cluster may still answer. */
 const REMOTE_API_TIMEOUT_MS = 1_000
 
+/** What the platform changes of streams. Both reject if the server refuses. */
+export interface Streams {
+  add(config: Partial<StreamConfig> & Pick<StreamConfig, 'name'>): Promise<unknown>
+  update(name: string, changes: Partial<StreamConfig>): Promise<unknown>
+}
+
 /** JetStream's API on one connection. */
 export interface JetStream {
-  readonly streams: JetStreamManager['streams']
+  readonly streams: Streams
   /** The configuration of each stream; undefined if the account has no JetStream. Rejects on a timeout. */
   listStreams(): Promise<readonly StreamConfig[] | undefined>
   /** Lets the servers of a stream elect another leader. Rejects if they do not. */
@@ -34,7 +40,7 @@ export class JetStreamOpener {
 
   async #list(
     connection: NatsConnection,
-    streams: JetStream['streams'],
+    streams: JetStreamManager['streams'],
   ): Promise<readonly StreamConfig[] | undefined> {
     const serverId = connection.info?.server_id
     if (serverId !== undefined && serverId === this.#serverWithout) return undefined

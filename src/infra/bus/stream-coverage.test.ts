@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StreamConfig } from '@nats-io/jetstream'
-import type { LogFields, Logger } from '../../kernel/logger.ts'
+import { silentLogger, type LogFields, type Logger } from '../../kernel/logger.ts'
 import { ensurePlatformStream, STREAM_NAME } from './platform-stream.ts'
-import type { JetStream } from './jetstream.ts'
+import type { JetStream, Streams } from './jetstream.ts'
 import { StreamCoverage } from './stream-coverage.ts'
 
 const SUBJECTS = ['order.>']
@@ -13,18 +13,21 @@ async function openCoverage({ replicas, changes = {}, refusal }: ServerOptions) 
   const replaced: string[] = []
   const lines: (LogFields & { readonly text: string })[] = []
   const configs: StreamConfig[] = []
-  const streams = { add: async (config: StreamConfig) => void configs.push({ ...config, ...changes }) }
-  const jetStream = {
+  const streams: Streams = {
+    add: async (config) => configs.push({ ...config, ...changes } as StreamConfig),
+    update: () => Promise.reject(new Error('nothing is to be updated')),
+  }
+  const jetStream: JetStream = {
     streams,
     listStreams: async () => configs,
     async replaceLeader(stream: string) {
       if (refusal !== undefined) throw new Error(refusal)
       replaced.push(stream)
     },
-  } as unknown as JetStream
+  }
   await ensurePlatformStream(jetStream, [], { subjects: SUBJECTS, replicas })
   const warn = (fields: LogFields, text: string) => void lines.push({ ...fields, text })
-  const logger = { warn, info: () => undefined } as unknown as Logger
+  const logger: Logger = { ...silentLogger, warn }
   const coverage = new StreamCoverage({ jetStream, streamSubjects: SUBJECTS, replicas: undefined, logger })
   await coverage.refresh()
   await coverage.replaceLeader()
