@@ -135,6 +135,15 @@ test('beside an alert the list still shows the status of each, up to the width o
   await assertLooks(page, 'alerts-list')
 })
 
+test('an alert about an order leads to it', async (t) => {
+  const order = { order_id: 'not-paid-1', platform: 'live', amount_cents: 4_990 }
+  await world.platform.call('POST', '/orders', { body: order })
+  const id = await reportAlert('An order was not paid', { alarm_id: 'order.timeout:not-paid-1' })
+  const page = await world.open(t, `alerts/${id}`)
+  await drawer(page, 'An order was not paid').getByRole('link', { name: 'order.timeout:not-paid-1' }).click()
+  await drawer(page, 'not-paid-1').getByText('49.90').waitFor()
+})
+
 test('without live events, the list beside an alert shows its change', async (t) => {
   const id = await reportAlert('The events are late', { alarm_id: 'late' })
   const page = await world.open(t, 'overview')

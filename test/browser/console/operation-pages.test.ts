@@ -123,13 +123,18 @@ test('the overview leads to the dead messages, and a name does not change the te
     const messages = { pending: 0, oldest_pending_at: null, dead: 2, oldest_dead_at: null }
     const ending = { id: 'a', name: HOSTILE, not_after: '2026-01-31T02:00:00Z', days_left: 6 }
     const certificates = { expiring: 1, expired: 0, items: [ending] }
-    await route.fulfill({ json: { ...overview, messages, certificates } })
+    const times = { started_at: null, succeeded_at: null, failed_at: '2026-01-31T02:00:00Z' }
+    const night = { last: { status: 'failed', alert_id: 'the-alert', ...times } }
+    await route.fulfill({ json: { ...overview, messages, certificates, night } })
   })
   await page.getByRole('link', { name: 'Overview' }).click()
   await page.getByText(`\u2068${HOSTILE}\u2069: 6 days left`).waitFor()
   await assertLooks(page, 'overview-dead')
   await page.getByRole('link', { name: 'Waiting messages' }).click()
   await page.waitForURL('**/messages?status=dead')
+  await page.goBack()
+  await page.getByRole('link', { name: 'Nightly backup' }).click()
+  await page.waitForURL('**/alerts/the-alert')
 })
 
 test('a VPN session is disconnected, and the audit trail has it', async (t) => {
