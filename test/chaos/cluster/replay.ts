@@ -17,9 +17,9 @@ interface Delivered {
 
 /** The messages of a bus that has lost some of them. */
 export interface Replay {
-  /** The ids of those that it had confirmed and lost. */
+  /** Ids of the confirmed messages that the stream does not have. */
   readonly lost: ReadonlySet<string>
-  /** The ids of those that were sent again. */
+  /** Ids of all messages of the replayed times. */
   readonly replayed: ReadonlySet<string>
 }
 
