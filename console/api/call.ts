@@ -7,7 +7,7 @@ export type CallResult =
       readonly retryAfter: string | null
       readonly etag: string | null
     }
-  | { readonly kind: 'unanswered'; readonly reason: string }
+  | { readonly kind: 'unanswered' }
 
 export type Fetch = (path: string, init: RequestInit) => Promise<Response>
 
@@ -37,10 +37,7 @@ export async function callApi(
     }
   } catch (error) {
     if (signal?.aborted) throw error
-    const reason = limit.aborted
-      ? `The server did not answer within ${TIME_LIMIT_MS / 1_000} seconds.`
-      : 'The server cannot be reached.'
-    return { kind: 'unanswered', reason }
+    return { kind: 'unanswered' }
   }
 }
 

@@ -12,7 +12,7 @@ import { OPERATIONS, type Operations } from './generated.ts'
 
 export type { AnswerOf, BodyOf, FieldFault, OperationName, QueryOf }
 
-/** Why a call failed. `code` is the API's, or `unreachable`. */
+/** Why a call failed. `code` is the API's, `unreachable` or `unexplained`. */
 export interface ApiFailure {
   readonly status: number
   readonly code: string
@@ -61,6 +61,9 @@ export function createCaller({ fetch, token, onRefused }: CallerDeps): CallOpera
   }
 }
 
+/** The code of an answer that has none, such as the page of a proxy. */
+export const UNEXPLAINED = 'unexplained'
+
 export const UNREACHABLE: ApiFailure = {
   status: 0,
   code: 'unreachable',
@@ -97,7 +100,7 @@ export function toFailure(status: number, body: unknown, retryAfter: string | nu
   const { code, details } = typeof body === 'object' && body !== null ? (body as Partial<ApiFailure>) : {}
   return {
     status,
-    code: code ?? `status_${status}`,
+    code: code ?? UNEXPLAINED,
     message: errorMessage(status, body),
     details: details ?? [],
     retryAfterSeconds: retryAfter === null ? null : Number(retryAfter) || null,

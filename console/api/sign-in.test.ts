@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signIn } from './sign-in.ts'
+import { UNEXPLAINED, UNREACHABLE, type ApiFailure } from './operations.ts'
+import { signIn, type SignInRefusal } from './sign-in.ts'
 
 const answering =
   (status: number, body: unknown, headers: Record<string, string> = {}) =>
@@ -25,6 +26,11 @@ test('a good name and password become a token', async () => {
   })
 })
 
+const other = (failure: Partial<ApiFailure>): SignInRefusal => ({
+  code: 'other',
+  failure: { ...UNREACHABLE, code: UNEXPLAINED, ...failure },
+})
+
 const REFUSALS = [
   {
     what: 'a wrong password',
@@ -43,23 +49,23 @@ const REFUSALS = [
   },
   {
     what: 'a failure with a message',
-    fetch: answering(503, { message: 'The api is away.' }),
-    refusal: { code: 'other', message: 'The api is away.' },
+    fetch: answering(503, { code: 'store_unavailable', message: 'The api is away.' }),
+    refusal: other({ status: 503, code: 'store_unavailable', message: 'The api is away.' }),
   },
   {
     what: 'the page of a proxy',
     fetch: answering(502, '<html>'),
-    refusal: { code: 'other', message: 'The server answered with status 502.' },
+    refusal: other({ status: 502, message: 'The server answered with status 502.' }),
   },
   {
     what: 'an answer without a token',
     fetch: answering(200, {}),
-    refusal: { code: 'other', message: 'The server answered with status 200.' },
+    refusal: other({ status: 200, message: 'The server answered with status 200.' }),
   },
   {
     what: 'no connection',
     fetch: () => Promise.reject(new TypeError('failed')),
-    refusal: { code: 'other', message: 'The server cannot be reached.' },
+    refusal: other(UNREACHABLE),
   },
 ]
 

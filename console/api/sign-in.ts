@@ -1,9 +1,10 @@
-import { callApi, errorMessage, type Fetch } from './call.ts'
+import { callApi, type Fetch } from './call.ts'
+import { toFailure, UNREACHABLE, type ApiFailure } from './operations.ts'
 
 export type SignInRefusal =
   | { readonly code: 'wrong_credentials' | 'not_a_token' }
   | { readonly code: 'throttled'; readonly seconds: number }
-  | { readonly code: 'other'; readonly message: string }
+  | { readonly code: 'other'; readonly failure: ApiFailure }
 
 export type SignInResult =
   | { readonly kind: 'signed_in'; readonly token: string }
@@ -20,7 +21,7 @@ export async function signIn(fetch: Fetch, username: string, password: string): 
     body: JSON.stringify({ username, password }),
   })
   if (result.kind === 'unanswered')
-    return { kind: 'refused', refusal: { code: 'other', message: result.reason } }
+    return { kind: 'refused', refusal: { code: 'other', failure: UNREACHABLE } }
   const { status, body, retryAfter } = result
   const token = status === 200 ? tokenIn(body) : undefined
   return token
@@ -36,5 +37,5 @@ function tokenIn(body: unknown): string | undefined {
 function refusalOf(status: number, body: unknown, retryAfter: string | null): SignInRefusal {
   if (status === 401) return { code: 'wrong_credentials' }
   if (status === 429) return { code: 'throttled', seconds: Number(retryAfter) || DEFAULT_PAUSE_SECONDS }
-  return { code: 'other', message: errorMessage(status, body) }
+  return { code: 'other', failure: toFailure(status, body, retryAfter) }
 }

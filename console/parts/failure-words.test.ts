@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { describeFault } from './failure-words.ts'
+import { test, type TestContext } from 'node:test'
+import { ERROR_CODES } from '../../src/app/domains.ts'
+import { UNEXPLAINED, UNREACHABLE } from '../api/operations.ts'
+import { language, type Language } from '../i18n/language.ts'
+import { describeFailure, describeFault } from './failure-words.ts'
+import { FAILURES } from './platform-sentences.ts'
+
+function speak(t: TestContext, wanted: Language) {
+  const before = language.value
+  language.value = wanted
+  t.after(() => (language.value = before))
+}
 
 test('a fault that the platform often answers is described for people, another one in its own words', () => {
   assert.equal(describeFault('is required'), 'This field is required.')
@@ -16,4 +26,39 @@ test('a fault that the platform often answers is described for people, another o
   )
   assert.equal(describeFault('is the name of another menu'), 'is the name of another menu')
   assert.equal(describeFault(undefined), undefined)
+})
+
+test('a fault is in the language of the reader', (t) => {
+  speak(t, 'zh')
+  assert.equal(describeFault('must be in the future'), '必须是将来的时间。')
+  assert.equal(describeFault('must be an integer from 1 to 2000'), '必须是 1 到 2,000 之间的整数。')
+  assert.equal(describeFault('must be one of admin, devops'), '只能是以下之一：admin, devops。')
+})
+
+test('a failure is in the language of the reader; in English the platform says it itself where that says more', (t) => {
+  const failure = { ...UNREACHABLE, code: 'order_not_found', message: 'There is no order "a-1".' }
+  assert.equal(describeFailure(failure), 'There is no order "a-1".')
+  assert.equal(describeFailure({ ...failure, code: 'forbidden' }), 'Your roles do not allow this.')
+  speak(t, 'zh')
+  assert.equal(describeFailure(failure), '没有这个订单。')
+  assert.equal(describeFailure({ ...failure, code: 'constructor' }), failure.message)
+  assert.equal(describeFailure({ ...failure, code: UNEXPLAINED, status: 502 }), '服务器返回状态 502。')
+})
+
+// The gateway answers these to clients of the VPN, the exchange of a sign-in to its page, and a download never asks for a range.
+const NOT_IN_THE_CONSOLE = [
+  'api_unavailable',
+  'draining',
+  'mirror_outdated',
+  'pool_exhausted',
+  'pool_overlap',
+  'range_not_satisfiable',
+  'upgrade_required',
+]
+// The form of the sign-in and the pause have words of their own.
+const ELSEWHERE = ['invalid_credentials', 'rate_limited', 'sign_in_not_configured']
+
+test('each code of the API has words, and no other code has', () => {
+  const described = [...Object.keys(FAILURES), ...NOT_IN_THE_CONSOLE, ...ELSEWHERE]
+  assert.deepEqual(described.toSorted(), [...Object.keys(ERROR_CODES), UNREACHABLE.code].toSorted())
 })

@@ -5,6 +5,7 @@ import type { SignInRefusal, SignInResult } from '../api/sign-in.ts'
 import { language, LANGUAGE_NAMES, LANGUAGES } from '../i18n/language.ts'
 import { localNumber } from '../i18n/local.ts'
 import { Brand } from './brand.tsx'
+import { describeFailure } from './failure-words.ts'
 import { chooseLanguage } from './preferences.ts'
 import { signInWords } from './sign-in-words.ts'
 import { topBarWords } from './top-bar-words.ts'
@@ -174,7 +175,7 @@ function refusalText(refusal: SignInRefusal): string {
     case 'throttled':
       return words.throttled(localNumber(refusal.seconds))
     case 'other':
-      return refusal.message
+      return describeFailure(refusal.failure)
   }
 }
 

@@ -1,5 +1,7 @@
 import { callApi, errorMessage, type Fetch } from '../../api/call.ts'
+import { toFailure } from '../../api/operations.ts'
 import type { Reading } from '../../api/poll.ts'
+import { describeFailure } from '../../parts/failure-words.ts'
 import { parseTunnelState, type TunnelState } from './tunnel-state.ts'
 import { tunnelWords } from './words.ts'
 
@@ -16,10 +18,10 @@ export async function readTunnelState(
     signal,
   )
   if (result.kind === 'unanswered') return { kind: 'failed', reason: tunnelWords().unreachable }
-  const { status, body } = result
+  const { status, body, retryAfter } = result
   if (status === 401 || status === 403)
     return { kind: 'refused', status, message: errorMessage(status, body) }
-  if (status !== 200) return { kind: 'failed', reason: errorMessage(status, body) }
+  if (status !== 200) return { kind: 'failed', reason: describeFailure(toFailure(status, body, retryAfter)) }
   try {
     return { kind: 'answer', value: parseTunnelState(body) }
   } catch (error) {

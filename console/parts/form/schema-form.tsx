@@ -128,7 +128,7 @@ function FormFailure({ failure, others }: FormFailureProps) {
       <p>{describeFailure(failure)}</p>
       {others.map(({ path, message }) => (
         <p key={path}>
-          {path}: {message}
+          {path}: {describeFault(message)}
         </p>
       ))}
     </div>

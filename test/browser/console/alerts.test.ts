@@ -118,6 +118,36 @@ test('the reason why an alert was not sent leads to its silence; one that is gon
   await page.getByText('There is no silence').first().waitFor()
 })
 
+test('the reasons are in the language of the reader; one of a robot is shown as it is', async (t) => {
+  const REASONS = [
+    ['disabled', 'No robot is configured (alerts.robot.url).', '未配置聊天机器人'],
+    ['below_level', 'INFO is below WARNING (alerts.robot.min_severity).', '“信息”低于“警告”'],
+    [
+      'frozen',
+      'The alert was never pushed. The alert is frozen; further changes',
+      '从未发送过此告警。 告警已被冻结',
+    ],
+    ['failed', 'Attempt 2 has failed: <b>503</b>', 'Attempt 2 has failed: <b>503</b>'],
+  ] as const
+  const id = await reportAlert('Nobody was notified', { alarm_id: 'nobody' })
+  const page = await world.open(t, 'alerts', { language: 'zh' })
+  await page.route(`**/alerts/${id}/decisions*`, async (route) => {
+    const decision = { at: new Date().toISOString(), occasion: 'raised', channel: 'robot' }
+    const items = REASONS.map(([outcome, reason], index) => ({
+      ...decision,
+      id: `${index}`,
+      outcome,
+      reason,
+    }))
+    await route.fulfill({ json: { items, next_cursor: null } })
+  })
+  await page.getByRole('link', { name: 'Nobody was notified' }).click()
+  const list = page.getByRole('list', { name: '通知或未通知的原因' })
+  await list.getByText(REASONS[0][2]).waitFor()
+  await page.getByText('另有 1 条').click()
+  for (const [, , words] of REASONS) await list.getByText(words).waitFor()
+})
+
 test('beside an alert the list still shows the status of each, up to the width of a phone', async (t) => {
   const id = await reportAlert('Look at the list', { alarm_id: 'columns' })
   const page = await world.open(t, `alerts/${id}`)

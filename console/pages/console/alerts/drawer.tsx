@@ -9,6 +9,7 @@ import { session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import { AlertActions } from './alert-actions.tsx'
+import { DecisionReason } from './decision-reason.tsx'
 import {
   ALERT_TONES,
   OUTCOME_TONES,
@@ -116,29 +117,8 @@ function decisionEntry({ id, at, occasion, channel, outcome, reason }: AlertDeci
       <bdi>
         {channel}
         {reason !== null && ' · '}
-        <DecisionReason outcome={outcome} reason={reason} />
+        <DecisionReason reason={reason} />
       </bdi>
     ),
   }
-}
-
-const ID = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/
-const NAMED = {
-  inhibited: { page: 'alerts', operation: 'getAlert' },
-  silenced: { page: 'silences', operation: 'getSilence' },
-} as const
-
-/** The reason that the API gives; it names the alert that inhibits this one, or the silence, by its id. */
-function DecisionReason({ outcome, reason }: Pick<AlertDecision, 'outcome' | 'reason'>) {
-  if (outcome === 'disabled') return alertWords().noRobot
-  const named = outcome === 'inhibited' || outcome === 'silenced' ? NAMED[outcome] : undefined
-  const [before, id, ...after] = reason?.split(ID) ?? []
-  if (!named || id === undefined || !session.may(named.operation)) return reason
-  return (
-    <>
-      {before}
-      <a href={`${pathOf({ name: named.page })}/${id}`}>{id}</a>
-      {after.join('')}
-    </>
-  )
 }

@@ -52,7 +52,16 @@ export const alertWords = defineWords({
     by: (actor: string) => `by ${actor}`,
     decisions: 'Why people were notified, or not',
     noDecisions: 'There was no occasion to notify people yet.',
-    noRobot: 'No chat robot is set up (alerts.robot.url).',
+    reasons: {
+      noRobot: 'No chat robot is set up (alerts.robot.url).',
+      belowLevel: (severity: string, least: string) =>
+        `${severity} is below ${least} (alerts.robot.min_severity).`,
+      inhibitedBy: 'Inhibited by the alert',
+      silencedBy: 'Silenced by',
+      acknowledged: 'The alert is acknowledged.',
+      frozen: 'The alert is frozen; further changes like this one are not listed.',
+      neverPushed: 'The alert was never sent.',
+    },
     occasions: {
       raised: 'Raised',
       risen: 'More severe',
@@ -125,7 +134,15 @@ export const alertWords = defineWords({
     by: (actor) => `操作者：${actor}`,
     decisions: '通知或未通知的原因',
     noDecisions: '尚无需要通知的情况。',
-    noRobot: '未配置聊天机器人 (alerts.robot.url)。',
+    reasons: {
+      noRobot: '未配置聊天机器人 (alerts.robot.url)。',
+      belowLevel: (severity, least) => `“${severity}”低于“${least}”(alerts.robot.min_severity)。`,
+      inhibitedBy: '被此告警抑制：',
+      silencedBy: '被此静默：',
+      acknowledged: '告警已被确认。',
+      frozen: '告警已被冻结，不再列出类似的变化。',
+      neverPushed: '从未发送过此告警。',
+    },
     occasions: {
       raised: '触发',
       risen: '级别升高',
