@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { language } from './language.ts'
-import { localDays, localDistance, localDuration, localWhen } from './local.ts'
+import { localDays, localDistance, localDuration, localSeconds, localWhen } from './local.ts'
 
 afterEach(() => {
   language.value = 'en'
@@ -49,4 +49,14 @@ test('a time long ago is shown with its date, in both languages', () => {
   assert.match(localWhen(now - 48 * hourMs, now), /^(28|29|30) Jan$/)
   language.value = 'zh'
   assert.match(localWhen(now - 48 * hourMs, now), /^1月(28|29|30)日$/)
+})
+
+test('a number of seconds is in the largest unit that loses nothing', () => {
+  assert.deepEqual([0, 90, 300, 7_200, 86_400].map(localSeconds), [
+    '0 seconds',
+    '90 seconds',
+    '5 minutes',
+    '2 hours',
+    '1 day',
+  ])
 })

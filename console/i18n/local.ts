@@ -105,6 +105,16 @@ const DURATION_UNITS: Readonly<Record<string, () => Intl.NumberFormat>> = {
   d: SPANS.day,
 }
 
+const SECONDS_IN = { d: 86_400, h: 3_600, m: 60, s: 1 } as const
+
+/** In the largest unit that has a whole number of them: 300 → `5 minutes`, 90 → `90 seconds`. */
+export function localSeconds(seconds: number): string {
+  const [unit, size] = Object.entries(SECONDS_IN).find(
+    ([, each]) => seconds >= each && seconds % each === 0,
+  ) ?? ['s', 1]
+  return localDuration(`${seconds / size}${unit}`)
+}
+
 /** `4h` of a setting → `4 hours`; another text as it is. */
 export function localDuration(text: string): string {
   const [, count, unit = ''] = DURATION.exec(text) ?? []

@@ -25,6 +25,7 @@ import refreshIcon from 'lucide/dist/esm/icons/refresh-cw.mjs'
 import auditIcon from 'lucide/dist/esm/icons/scroll-text.mjs'
 import searchIcon from 'lucide/dist/esm/icons/search.mjs'
 import settingsIcon from 'lucide/dist/esm/icons/settings.mjs'
+import copyIcon from 'lucide/dist/esm/icons/copy.mjs'
 import ordersIcon from 'lucide/dist/esm/icons/shopping-cart.mjs'
 import alertsIcon from 'lucide/dist/esm/icons/siren.mjs'
 import policyIcon from 'lucide/dist/esm/icons/shield-check.mjs'
@@ -43,6 +44,7 @@ export const ICONS = {
   search: searchIcon,
   menu: menuIcon,
   close: closeIcon,
+  copy: copyIcon,
   sun: sunIcon,
   moon: moonIcon,
   system: systemIcon,

@@ -1,3 +1,4 @@
+import { CommandLine } from '../../parts/command-line.tsx'
 import { EmptyState } from '../../parts/states.tsx'
 import { tunnelWords } from './words.ts'
 
@@ -7,9 +8,10 @@ export function Empty() {
   return (
     <EmptyState icon="tunnels" title={words.empty}>
       <p>{words.emptyHint}</p>
-      <pre class="command-line mono" tabIndex={0} aria-label={words.command}>
-        <code>platform vpn connect --gateway {location.origin} --token-file token.txt</code>
-      </pre>
+      <CommandLine
+        label={words.command}
+        command={`platform vpn connect --gateway ${location.origin} --token-file token.txt`}
+      />
     </EmptyState>
   )
 }

@@ -117,6 +117,13 @@ test('a backup is started, followed to its end by another browser, and deleted b
   assert.equal(await watching.getByRole('button', { name: 'Delete', exact: true }).count(), 0)
   await shown.getByText('Rows by table').press('Enter')
   await shown.getByText('platform data restore').waitFor()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await shown.getByRole('button', { name: 'Copy' }).press('Enter')
+  await shown.getByRole('button', { name: 'Copied' }).waitFor()
+  assert.match(
+    await page.evaluate(() => navigator.clipboard.readText()),
+    /^platform data restore backups\/[\da-f-]{36}\.\*$/,
+  )
   await shown.getByText('you', { exact: true }).waitFor()
   assert.match(await downloadedText(page, shown), /^SQLite format 3/)
   await assertLooks(page, 'data-backups-drawer')

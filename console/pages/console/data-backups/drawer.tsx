@@ -1,4 +1,5 @@
 import { localNumber, localSize, localTime } from '../../../i18n/local.ts'
+import { CommandLine } from '../../../parts/command-line.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
@@ -122,9 +123,7 @@ function BackupRestore({ backup }: BackupProps) {
   return (
     <Section title={words.restore}>
       <p>{words.restoreText}</p>
-      <pre class="command-line" tabIndex={0} aria-label={words.restore}>
-        {restoreCommand(backup)}
-      </pre>
+      <CommandLine label={words.restore} command={restoreCommand(backup)} />
     </Section>
   )
 }

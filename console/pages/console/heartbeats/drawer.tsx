@@ -1,4 +1,4 @@
-import { localNumber, localTime } from '../../../i18n/local.ts'
+import { localSeconds, localTime } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
@@ -55,8 +55,8 @@ function HeartbeatFacts({ heartbeat }: { readonly heartbeat: Heartbeat }) {
         [fields.last_beat_at, last_beat_at === null ? never : localTime(last_beat_at)],
         [fields.due_at, localTime(heartbeat.due_at)],
         [fields.missed_at, missed_at && localTime(missed_at)],
-        [fields.every_seconds, localNumber(heartbeat.every_seconds)],
-        [fields.grace_seconds, localNumber(heartbeat.grace_seconds)],
+        [fields.every_seconds, localSeconds(heartbeat.every_seconds)],
+        [fields.grace_seconds, localSeconds(heartbeat.grace_seconds)],
         [fields.severity, severities[heartbeat.severity]],
         [fields.source, heartbeat.source],
       ]}

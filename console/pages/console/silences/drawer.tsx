@@ -61,7 +61,8 @@ function SilenceDetails({ silence, onEnd }: SilenceDetailsProps) {
           ...matcherFacts(silence),
           [words.fields.starts_at, localTime(silence.starts_at)],
           [words.fields.ends_at, localTime(silence.ends_at)],
-          [words.by, userLabel(silence.created_by)],
+          [words.createdBy, userLabel(silence.created_by)],
+          [words.endedBy, silence.ended_by && userLabel(silence.ended_by)],
         ]}
       />
     </>

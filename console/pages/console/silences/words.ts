@@ -32,7 +32,8 @@ export const silenceWords = defineWords({
     endTitle: 'End this silence now?',
     endText: 'Matching alerts that still fire are notified then.',
     ended: 'The silence has ended.',
-    by: 'By',
+    createdBy: 'Created by',
+    endedBy: 'Ended by',
   },
   zh: {
     title: '静默',
@@ -64,6 +65,7 @@ export const silenceWords = defineWords({
     endTitle: '要立即结束此静默吗？',
     endText: '届时仍在告警的匹配项会发送通知。',
     ended: '静默已结束。',
-    by: '创建者',
+    createdBy: '创建者',
+    endedBy: '结束者',
   },
 })

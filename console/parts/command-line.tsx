@@ -1,0 +1,45 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+import { partWords } from './part-words.ts'
+
+export interface CommandLineProps {
+  /** What the command is for. */
+  readonly label: string
+  readonly command: string
+}
+
+const SAID_MS = 3_000
+
+/** A command for a terminal, with a button that copies it. */
+export function CommandLine({ label, command }: CommandLineProps) {
+  return (
+    <div class="command-line">
+      <pre class="mono" tabIndex={0} aria-label={label}>
+        {command}
+      </pre>
+      {/* A browser gives pages the clipboard only over HTTPS, and on the host itself. */}
+      {isSecureContext && <CopyButton text={command} />}
+    </div>
+  )
+}
+
+function CopyButton({ text }: { readonly text: string }) {
+  const words = partWords()
+  const isCopied = useSignal(false)
+  useEffect(() => {
+    if (!isCopied.value) return undefined
+    const timer = setTimeout(() => (isCopied.value = false), SAID_MS)
+    return () => clearTimeout(timer)
+  }, [isCopied.value])
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    isCopied.value = true
+  }
+  return (
+    <button class="button" type="button" onClick={() => void copy()}>
+      <Icon name={isCopied.value ? 'good' : 'copy'} />
+      {isCopied.value ? words.copied : words.copy}
+    </button>
+  )
+}
