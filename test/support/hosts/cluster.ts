@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { eventually } from '../eventually.ts'
 import { PROGRAM } from '../platform.ts'
 import { BusTrio } from './bus-trio.ts'
-import { CLIENT_ADDRESS, Network, startOn, type Host } from './network.ts'
+import { CLIENT_ADDRESS, Network, startOn, type Host, type HostProcess } from './network.ts'
 import { PostgresPair } from './postgres-pair.ts'
 import { API_PORT, startProxy } from './proxy.ts'
 import { inSandbox } from './sandbox.ts'
@@ -11,6 +11,9 @@ import { inSandbox } from './sandbox.ts'
 const PATIENCE = { timeoutMs: 600_000 }
 const GATEWAY_PORT = 9994
 const WORKER_PORT = 9602
+
+// Of deploy/systemd/platform@.service: an orderly end, and wrong configuration.
+const UNIT = { pauseMs: 2_000, neverRestarts: new Set([0, 2]) }
 
 export type Module = 'api' | 'gateway' | 'worker'
 
@@ -49,6 +52,8 @@ export class Cluster {
   /** The signing key of the tokens. */
   readonly jwtSecret = randomBytes(32).toString('hex')
   readonly #env: NodeJS.ProcessEnv
+  /** The latest start on each host. */
+  readonly #latest = new Map<Host, HostProcess>()
 
   /** `env` has settings of all processes. */
   constructor({ apis, gateways, workers, withProxy }: ClusterSize, env: NodeJS.ProcessEnv = {}) {
@@ -83,12 +88,24 @@ export class Cluster {
     ])
   }
 
-  /** Starts the process of a host; `env` adds settings. */
+  /** Starts the process of a host; `env` adds settings. It is started again if it fails, as its systemd unit does. */
   startModule(host: Host, module: Module, env: NodeJS.ProcessEnv = {}): void {
+    const started = this.#spawnModule(host, module, env)
+    this.#latest.set(host, started)
+    started.child.once('exit', (code) => {
+      // Null after a signal: that of a fault, which starts the process itself.
+      if (code === null || UNIT.neverRestarts.has(code)) return
+      setTimeout(() => {
+        if (this.#latest.get(host) === started) this.startModule(host, module, env)
+      }, UNIT.pauseMs).unref()
+    })
+  }
+
+  #spawnModule(host: Host, module: Module, env: NodeJS.ProcessEnv): HostProcess {
     const dataDir = inSandbox(`data-${host.name}`)
     mkdirSync(dataDir, { recursive: true })
     const listen = `${host.address}:${PORTS[module]}`
-    startOn(host, module, [process.execPath, PROGRAM, 'serve', '--module', module], {
+    return startOn(host, module, [process.execPath, PROGRAM, 'serve', '--module', module], {
       DATA_DIR: dataDir,
       DATABASE_URL: this.postgres.url,
       BUS_SERVER: this.bus.servers,
