@@ -7,6 +7,7 @@ import olderIcon from 'lucide/dist/esm/icons/chevron-right.mjs'
 import goodIcon from 'lucide/dist/esm/icons/circle-check.mjs'
 import boardIcon from 'lucide/dist/esm/icons/columns-3.mjs'
 import dataBackupsIcon from 'lucide/dist/esm/icons/database-backup.mjs'
+import filterIcon from 'lucide/dist/esm/icons/funnel.mjs'
 import heartIcon from 'lucide/dist/esm/icons/heart-pulse.mjs'
 import inboxIcon from 'lucide/dist/esm/icons/inbox.mjs'
 import keyboardIcon from 'lucide/dist/esm/icons/keyboard.mjs'
@@ -44,6 +45,7 @@ export const ICONS = {
   search: searchIcon,
   menu: menuIcon,
   close: closeIcon,
+  filter: filterIcon,
   copy: copyIcon,
   sun: sunIcon,
   moon: moonIcon,

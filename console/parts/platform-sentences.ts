@@ -37,7 +37,7 @@ export const FAILURES: Readonly<Record<string, Rewording>> = {
   idempotency_key_reused: { zh: '此请求编号已用于另一个请求，请刷新页面后重试。' },
   invalid_transition: { zh: '当前状态不允许此操作。' },
   precondition_failed: { zh: '此对象已被他人更改，请重新查看后再试。' },
-  agent_not_found: { zh: '此代理从未发送过遥测数据。' },
+  agent_not_found: { zh: '此代理程序从未发送过遥测数据。' },
   alert_not_found: { zh: '没有这条告警。' },
   backup_not_found: { zh: '没有这个备份。' },
   certificate_not_found: { zh: '没有这个证书。' },
@@ -87,8 +87,20 @@ export const FAULTS: readonly (readonly [RegExp, Rewording])[] = [
     /^must have at least (\d+) different characters$/,
     { en: 'At least $1 different characters are needed.', zh: '至少需要 $1 个不同的字符。' },
   ],
-  [/^must not be the name of the user/, { zh: '不能是用户名，也不能只是在用户名上添加数字或符号。' }],
-  [/^is a common password/, { zh: '这是常见密码，或只是在常见密码上添加了数字或符号。' }],
+  [
+    /^must not be the name of the user/,
+    {
+      en: 'It must not be the name of the user, even with digits and signs added.',
+      zh: '不能是用户名，也不能只是在用户名上添加数字或符号。',
+    },
+  ],
+  [
+    /^is a common password/,
+    {
+      en: 'It is a common password, or one with digits and signs added.',
+      zh: '这是常见密码，或只是在常见密码上添加了数字或符号。',
+    },
+  ],
   [/^must be >= (\d+)$/, { en: 'It must be at least $1.', zh: '不得小于 $1。' }],
   [/^must be <= (\d+)$/, { en: 'It must be at most $1.', zh: '不得大于 $1。' }],
   [/^must be an integer from (\d+) to (\d+)$/, { zh: '必须是 $1 到 $2 之间的整数。' }],

@@ -15,6 +15,12 @@ export function commandLabel(id: string): string {
   return titles.value.get(id) ?? id
 }
 
+/** The ids of the commands that the user may run, ordered by title. */
+export function commandChoices(): readonly string[] {
+  if (!isReading && session.may('listCommands')) void readCommands()
+  return commands.value.toSorted((a, b) => a.title.localeCompare(b.title)).map(({ id }) => id)
+}
+
 /** Once in a visit: commands have no events. After a failure it is tried again. */
 async function readCommands(): Promise<void> {
   isReading = true

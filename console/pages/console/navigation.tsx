@@ -1,4 +1,5 @@
 import { useLocation } from 'preact-iso/router'
+import { localTimeZone } from '../../i18n/local.ts'
 import { Icon } from '../../parts/icon.tsx'
 import type { ConsolePage } from './pages.ts'
 import { pathOf } from './view.ts'
@@ -30,6 +31,7 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
           </li>
         ))}
       </ul>
+      <p class="navigation-note">{shellWords().timeZone(localTimeZone())}</p>
     </nav>
   )
 }

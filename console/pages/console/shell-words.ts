@@ -7,6 +7,7 @@ export const shellWords = defineWords({
     menu: 'Menu',
     skip: 'Skip to the content',
     search: 'Search',
+    timeZone: (zone: string) => `Times are in ${zone}.`,
     live: {
       connecting: 'Connecting …',
       live: 'Live',
@@ -29,6 +30,7 @@ export const shellWords = defineWords({
     menu: '菜单',
     skip: '跳到正文',
     search: '搜索',
+    timeZone: (zone) => `时间按 ${zone} 时区显示。`,
     live: { connecting: '正在连接……', live: '实时', broken: '数据可能已过时，正在重新连接……', off: '非实时' },
     reconnect: '立即重新连接',
     goTo: (page) => `前往${page}`,

@@ -46,7 +46,7 @@ function FieldName({ field, label }: FieldInputProps) {
   return (
     <>
       {label}
-      {field.isRequired && <span class="muted"> {partWords().required}</span>}
+      {field.isRequired && <span class="muted">{partWords().required}</span>}
     </>
   )
 }

@@ -1,4 +1,7 @@
+import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
+import { localNumber } from '../../i18n/local.ts'
+import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
 import { toLocalInput } from '../form/local-time.ts'
 import { addressOf, isFiltered, withFilter, type ListFilter, type ListQuery } from './list-query.ts'
@@ -14,12 +17,23 @@ export interface FilterBarProps {
   readonly labelOf: (name: string, value: string) => string
 }
 
-/** The filters of a list; each change is a new address. */
+/** The filters of a list; each change is a new address. A phone shows them on request. */
 export function FilterBar({ path, filters, query, labels, labelOf }: FilterBarProps) {
   const { route } = useLocation()
   const words = partWords()
+  const isOpen = useSignal(false)
+  const used = filters.filter(({ name }) => query[name] !== undefined).length
   return (
-    <search class="filters" aria-label={words.filters}>
+    <search class={isOpen.value ? 'filters filters-open' : 'filters'} aria-label={words.filters}>
+      <button
+        class="button filter-toggle"
+        type="button"
+        aria-expanded={isOpen.value}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        <Icon name="filter" />
+        {used === 0 ? words.filters : words.filtersUsed(localNumber(used))}
+      </button>
       {filters.map((filter) => (
         <label class="filter" key={filter.name}>
           <span class="filter-name">{labels[filter.name] ?? filter.name}</span>

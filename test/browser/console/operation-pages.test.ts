@@ -77,7 +77,7 @@ test('the overview shows the state of the parts, and follows the changes', async
   await page.getByRole('link', { name: 'The shop is slow' }).waitFor()
   assert.equal(new URL(page.url()).search, '?status=firing')
   await page.goBack()
-  await parts.getByRole('link', { name: 'Approvals to give' }).click()
+  await parts.getByRole('link', { name: 'Awaiting approval' }).click()
   await page.waitForURL('**/executions?status=awaiting_approval')
 })
 
@@ -91,7 +91,7 @@ test('the overview shows no part of a list that the roles do not allow', async (
 test('a message shows its payload as text, and a dead one is sent again', async (t) => {
   await post('/messages/publish', { subject: 'shop.opened', payload: { note: HOSTILE } })
   const page = await world.open(t, 'messages?subject=shop.opened')
-  await page.getByText('The message bus is offline. Messages wait until it is back.').waitFor()
+  await page.getByText('The message bus is offline.').waitFor()
   // Without a bus no message dies.
   const answerAs = (status: string) => ({ status, last_error: 'maximum payload exceeded', attempts: 3 })
   let status = 'dead'

@@ -9,7 +9,6 @@ import { session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import { AlertActions } from './alert-actions.tsx'
-import { DecisionReason } from './decision-reason.tsx'
 import {
   ALERT_TONES,
   OUTCOME_TONES,
@@ -19,6 +18,7 @@ import {
   type AlertDecision,
   type SilenceFor,
 } from './model.ts'
+import { PlatformText } from './platform-text.tsx'
 import { SilenceLink } from './silence-link.tsx'
 import { alertDecisions, alertHistory, alertResource } from './source.ts'
 import { alertWords } from './words.ts'
@@ -102,22 +102,28 @@ function historyEntry({ at, from, to, actor, note }: AlertChange, index: number)
     at,
     tone: ALERT_TONES[to],
     title: from === null ? firstReport : statuses[to],
-    note: <bdi>{[by(userLabel(actor)), note].filter(Boolean).join(' · ')}</bdi>,
+    note: (
+      <bdi>
+        {by(userLabel(actor))}
+        {note !== null && ' · '}
+        <PlatformText text={note} />
+      </bdi>
+    ),
   }
 }
 
 function decisionEntry({ id, at, occasion, channel, outcome, reason }: AlertDecision) {
-  const { occasions, outcomes } = alertWords()
+  const { occasions, outcomes, decision } = alertWords()
   return {
     key: id,
     at,
     tone: OUTCOME_TONES[outcome],
-    title: `${occasions[occasion]}: ${outcomes[outcome]}`,
+    title: decision(occasions[occasion], outcomes[outcome]),
     note: (
       <bdi>
         {channel}
         {reason !== null && ' · '}
-        <DecisionReason reason={reason} />
+        <PlatformText text={reason} />
       </bdi>
     ),
   }

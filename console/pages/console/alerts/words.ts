@@ -50,9 +50,10 @@ export const alertWords = defineWords({
     history: 'History',
     firstReport: 'First report',
     by: (actor: string) => `by ${actor}`,
+    decision: (occasion: string, outcome: string) => `${occasion}: ${outcome}`,
     decisions: 'Why people were notified, or not',
     noDecisions: 'There was no occasion to notify people yet.',
-    reasons: {
+    sentences: {
       noRobot: 'No chat robot is set up (alerts.robot.url).',
       belowLevel: (severity: string, least: string) =>
         `${severity} is below ${least} (alerts.robot.min_severity).`,
@@ -61,6 +62,9 @@ export const alertWords = defineWords({
       acknowledged: 'The alert is acknowledged.',
       frozen: 'The alert is frozen; further changes like this one are not listed.',
       neverPushed: 'The alert was never sent.',
+      sentIn: (message: string) => `Sent in message ${message}.`,
+      sentWith: (others: string, message: string) => `Sent with ${others} others in message ${message}.`,
+      swings: (swings: string, reports: string) => `${swings} swings in ${reports} reports`,
     },
     occasions: {
       raised: 'Raised',
@@ -132,9 +136,10 @@ export const alertWords = defineWords({
     history: '历史记录',
     firstReport: '首次上报',
     by: (actor) => `操作者：${actor}`,
+    decision: (occasion, outcome) => `${occasion}：${outcome}`,
     decisions: '通知或未通知的原因',
     noDecisions: '尚无需要通知的情况。',
-    reasons: {
+    sentences: {
       noRobot: '未配置聊天机器人 (alerts.robot.url)。',
       belowLevel: (severity, least) => `“${severity}”低于“${least}”(alerts.robot.min_severity)。`,
       inhibitedBy: '被此告警抑制：',
@@ -142,6 +147,9 @@ export const alertWords = defineWords({
       acknowledged: '告警已被确认。',
       frozen: '告警已被冻结，不再列出类似的变化。',
       neverPushed: '从未发送过此告警。',
+      sentIn: (message) => `在消息 ${message} 中发送。`,
+      sentWith: (others, message) => `与另外 ${others} 条合并在消息 ${message} 中发送。`,
+      swings: (swings, reports) => `${reports} 次上报中变化了 ${swings} 次`,
     },
     occasions: {
       raised: '触发',

@@ -23,7 +23,7 @@ export const dataBackupWords = defineWords({
     },
     hints: { keep: 'The newest completed backups stay, and always the newest verified one.' },
     statuses: { running: 'Running', completed: 'Completed', failed: 'Failed' },
-    running: 'The backup is written and verified. Orders go on meanwhile.',
+    running: 'The backup is being written, then verified. Orders go on meanwhile.',
     newBackup: 'New backup',
     create: 'Start the backup',
     started: 'The backup has started.',

@@ -3,7 +3,7 @@ import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { commandLabel } from '../command-names.ts'
 import { userLabel } from '../user-names.ts'
-import { EXECUTION_TONES, type Execution } from './model.ts'
+import { EXECUTION_TONES, paramsText, type Execution } from './model.ts'
 import type { executionWords } from './words.ts'
 
 export function executionColumns({
@@ -26,6 +26,12 @@ export function executionColumns({
       title: fields.requested_by,
       isWideOnly: true,
       cell: ({ requested_by }) => <bdi>{userLabel(requested_by)}</bdi>,
+    },
+    {
+      key: 'params',
+      title: fields.params,
+      isFromMedium: true,
+      cell: ({ params }) => <bdi class="mono">{paramsText(params)}</bdi>,
     },
     { key: 'reason', title: fields.reason, isWideOnly: true, cell: ({ reason }) => <bdi>{reason}</bdi> },
     {

@@ -1,13 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
+import { isolated } from '../../../i18n/isolated.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
+import { commandLabel } from '../command-names.ts'
+import { rolesText } from '../command-policy/labels.ts'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import { EXECUTION_TONES, type Execution } from './model.ts'
+import { EXECUTION_TONES, paramsText, type Execution } from './model.ts'
+import { useDeciders } from './use-deciders.ts'
 import { executionWords } from './words.ts'
 
 export interface ExecutionActionsProps {
@@ -17,14 +21,16 @@ export interface ExecutionActionsProps {
 
 type Decision = 'approve' | 'reject'
 
-/** What the user may do with an execution: the policy decides who may decide, except on an own request. */
+/** What the user may do with an execution. Nobody decides on an own request. */
 export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
   const words = executionWords()
   const decision = useSignal<Decision | null>(null)
   const { apply, applyAndReport } = useChange(model)
-  const { id, status, requested_by } = execution
+  const { id, status, requested_by, command_id } = execution
+  const deciders = useDeciders(command_id)
   const isOwn = requested_by === session.bearer.value?.id
   const isWaiting = status === 'awaiting_approval'
+  const mayDecide = isWaiting && !isOwn && deciders?.includesUser === true
   const decide = (chosen: Decision) => () => (decision.value = chosen)
   const cancel = async () => {
     const { cancelTitle: title, cancelText: text, cancel: action, cancelled: done } = words
@@ -35,8 +41,8 @@ export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
     <ObjectActions
       status={{ tone: EXECUTION_TONES[status], label: words.statuses[status] }}
       actions={[
-        isWaiting && !isOwn && { title: words.approve, run: decide('approve') },
-        isWaiting && !isOwn && { title: words.reject, isDestructive: true, run: decide('reject') },
+        mayDecide && { title: words.approve, run: decide('approve') },
+        mayDecide && { title: words.reject, isDestructive: true, run: decide('reject') },
         (status === 'queued' || status === 'running') && {
           title: words.cancel,
           isDestructive: true,
@@ -45,6 +51,9 @@ export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
       ]}
     >
       {isWaiting && isOwn && <p class="muted">{words.own}</p>}
+      {isWaiting && !isOwn && deciders?.includesUser === false && (
+        <p class="muted">{words.deciders(rolesText(deciders.roles ?? []))}</p>
+      )}
       {decision.value && (
         <Decide
           execution={execution}
@@ -64,14 +73,18 @@ interface DecideProps {
   readonly onClose: () => void
 }
 
-function Decide({ execution: { id, requested_by, reason }, decision, apply, onClose }: DecideProps) {
+function Decide({ execution, decision, apply, onClose }: DecideProps) {
   const words = executionWords()
+  const { id, command_id, params, requested_by, reason } = execution
+  const command = [commandLabel(command_id), paramsText(params)].filter(Boolean).join(' ')
   const operation = decision === 'approve' ? 'approveExecution' : 'rejectExecution'
   return (
     <ChangeDialog
       title={words[decision]}
       text={
-        decision === 'approve' ? words.approveText(userLabel(requested_by), reason ?? '–') : words.rejectText
+        decision === 'approve'
+          ? words.approveText(isolated(command), isolated(userLabel(requested_by)), reason ?? '–')
+          : words.rejectText
       }
       schema={BODIES[operation]}
       labels={{ comment: words.fields.comment }}

@@ -2,6 +2,7 @@ import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
+import { commandChoices } from '../command-names.ts'
 
 export type Execution = AnswerOf<'getExecution'>
 export type ExecutionStatus = Execution['status']
@@ -28,10 +29,17 @@ export function isOpen(status: ExecutionStatus): boolean {
 
 export const EXECUTION_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: Object.keys(EXECUTION_TONES) },
-  { name: 'command_id', kind: 'text' },
+  { name: 'command_id', kind: 'reference', choices: commandChoices },
   { name: 'created_from', kind: 'time' },
   { name: 'created_to', kind: 'time' },
 ]
+
+/** `unit=shop-web lines=20` */
+export function paramsText(params: Execution['params']): string {
+  return Object.entries(params)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join(' ')
+}
 
 /** The execution that an event is about. */
 export function executionIn({ data }: LiveEvent): Execution | null {

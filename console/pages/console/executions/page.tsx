@@ -1,4 +1,5 @@
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { commandLabel } from '../command-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { executionColumns } from './columns.tsx'
 import { ExecutionDrawer } from './drawer.tsx'
@@ -14,7 +15,9 @@ export function ExecutionsPage({ id }: ViewProps) {
       path={pathOf({ name: 'executions' })}
       source={executionList}
       words={words}
-      labelOf={(_, value) => words.statuses[value as ExecutionStatus]}
+      labelOf={(name, value) =>
+        name === 'command_id' ? commandLabel(value) : words.statuses[value as ExecutionStatus]
+      }
       columns={executionColumns(words)}
       icon="executions"
       id={id}

@@ -9,6 +9,7 @@ export const executionWords = defineWords({
     fields: {
       command_id: 'Command',
       status: 'Status',
+      params: 'Parameters',
       requested_by: 'Requested by',
       created_at: 'Requested',
       created_from: 'Requested from',
@@ -35,7 +36,8 @@ export const executionWords = defineWords({
       expired: 'Not approved in time',
     },
     approve: 'Approve',
-    approveText: (by: string, reason: string) => `The command runs at once. Requested by ${by}: ${reason}`,
+    approveText: (command: string, by: string, reason: string) =>
+      `“${command}” runs at once. Requested by ${by}: ${reason}`,
     approved: 'The execution is approved.',
     reject: 'Reject',
     rejectText: 'The command does not run.',
@@ -53,6 +55,7 @@ export const executionWords = defineWords({
     decided: { approved: 'Approved', rejected: 'Rejected' },
     by: (actor: string) => `by ${actor}`,
     own: 'You requested it: another person has to decide.',
+    deciders: (roles: string) => `Only these roles decide: ${roles}.`,
   },
   zh: {
     title: '执行记录',
@@ -70,6 +73,7 @@ export const executionWords = defineWords({
       started_at: '开始时间',
       finished_at: '结束时间',
       expires_at: '审批截止',
+      params: '参数',
       exit_code: '退出码',
       signal: '信号',
       host: '主机',
@@ -88,7 +92,7 @@ export const executionWords = defineWords({
       expired: '未及时审批',
     },
     approve: '批准',
-    approveText: (by, reason) => `命令将立即运行。申请人 ${by}：${reason}`,
+    approveText: (command, by, reason) => `“${command}”将立即运行。申请人 ${by}：${reason}`,
     approved: '已批准执行。',
     reject: '拒绝',
     rejectText: '命令不会运行。',
@@ -106,5 +110,6 @@ export const executionWords = defineWords({
     decided: { approved: '已批准', rejected: '已拒绝' },
     by: (actor) => `操作者：${actor}`,
     own: '这是您的申请，需要由另一人审批。',
+    deciders: (roles) => `只有以下角色可以审批：${roles}。`,
   },
 })

@@ -1,6 +1,8 @@
+import { useEffect, useRef } from 'preact/hooks'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { JsonView } from '../../../parts/json-view.tsx'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
@@ -30,6 +32,7 @@ export function MessageDrawer({ id, onClose }: MessageDrawerProps) {
     read: () => model.refresh(),
     failure: model.failure,
   })
+  useListFollows(model)
   return (
     <ResourceDrawer id={id} model={model} titleOf={({ subject }) => subject} onClose={onClose}>
       {(message) => (
@@ -43,6 +46,17 @@ export function MessageDrawer({ id, onClose }: MessageDrawerProps) {
       )}
     </ResourceDrawer>
   )
+}
+
+/** Reads the list again when the message beside it has another status: that has no event. */
+function useListFollows({ value }: ResourceModel<Message>): void {
+  const refreshList = useListRefresh()
+  const status = value.value?.status
+  const shown = useRef(status)
+  useEffect(() => {
+    if (shown.current !== undefined && shown.current !== status) refreshList()
+    shown.current = status
+  }, [status])
 }
 
 interface MessageActionsProps {

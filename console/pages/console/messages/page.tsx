@@ -1,6 +1,6 @@
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { BusNotice } from '../bus-notice.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
-import { BusNotice } from './bus-notice.tsx'
 import { messageColumns } from './columns.tsx'
 import { MessageDrawer } from './drawer.tsx'
 import type { Message } from './model.ts'

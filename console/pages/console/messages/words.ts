@@ -18,10 +18,6 @@ export const messageWords = defineWords({
       created_to: 'Created before',
     },
     statuses: { pending: 'Waiting', delivered: 'Delivered', dead: 'Dead' },
-    bus: {
-      offline: 'The message bus is offline. Messages wait until it is back.',
-      degraded: 'The message bus accepts no messages at the moment. They wait.',
-    },
     payload: 'Payload',
     redrive: 'Send again',
     redriven: 'The message waits for the bus again.',
@@ -43,7 +39,6 @@ export const messageWords = defineWords({
       created_to: '创建早于',
     },
     statuses: { pending: '等待中', delivered: '已送达', dead: '死信' },
-    bus: { offline: '消息总线离线，消息会等待其恢复。', degraded: '消息总线暂不接收消息，消息正在等待。' },
     payload: '内容',
     redrive: '重新发送',
     redriven: '消息已重新等待发送。',

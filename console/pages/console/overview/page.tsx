@@ -5,6 +5,8 @@ import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Stats } from '../../../parts/stats.tsx'
 import { useBusState } from '../bus-health.ts'
+import { BusNotice } from '../bus-notice.tsx'
+import { session } from '../platform.ts'
 import { pathOf } from '../view.ts'
 import { overviewOf, PERIODS, periodOf, type Overview, type Period } from './model.ts'
 import { OrderCourses } from './order-courses.tsx'
@@ -23,6 +25,7 @@ export function OverviewPage() {
   return (
     <>
       <PageHead title={words.title} />
+      {session.may('listMessages') && <BusNotice />}
       <ResourceView model={overview}>
         {(value) => (
           <>

@@ -40,10 +40,11 @@ const PART_QUERIES: { readonly [Name in PartName]?: (part: Part<Name>) => ListQu
   messages: ({ dead }) => ({ status: dead > 0 ? 'dead' : 'pending' }),
   executions: () => ({ status: 'awaiting_approval' }),
 }
-// The object in which a part has its problem; without one its list.
+// The object that a part is about, or in which it has its problem; without one its list.
 const PART_OBJECTS: { readonly [Name in PartName]?: (part: Part<Name>) => string | null } = {
   heartbeats: ({ late, items: [first] }) => (late === 1 && first ? first.name : null),
   night: ({ last }) => last?.alert_id ?? null,
+  drill: ({ status }) => (status === null ? null : 'backup-restore-drill'),
 }
 const PART_NAMES = Object.keys(PART_PAGES) as readonly PartName[]
 

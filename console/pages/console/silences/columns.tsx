@@ -1,6 +1,7 @@
 import { localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { userLabel } from '../user-names.ts'
 import { SILENCE_TONES, type Silence } from './model.ts'
 import type { silenceWords } from './words.ts'
 
@@ -20,9 +21,15 @@ export function silenceColumns(words: ReturnType<typeof silenceWords>): readonly
       cell: (silence) => <bdi>{Object.values(silence.matchers).join(', ')}</bdi>,
     },
     {
+      key: 'created_by',
+      title: words.createdBy,
+      isWideOnly: true,
+      cell: ({ created_by }) => <bdi>{userLabel(created_by)}</bdi>,
+    },
+    {
       key: 'ends_at',
       title: fields.ends_at,
-      isWideOnly: true,
+      isFromMedium: true,
       cell: ({ ends_at }) => <time dateTime={ends_at}>{localTime(ends_at)}</time>,
     },
   ]

@@ -18,11 +18,11 @@ export const telemetryWords = defineWords({
   },
   zh: {
     title: '遥测',
-    list: '代理列表',
-    empty: '还没有代理发送过遥测数据。',
+    list: '代理程序列表',
+    empty: '还没有代理程序发送过遥测数据。',
     noMatch: '',
     fields: {
-      agent_id: '代理',
+      agent_id: '代理程序',
       items: '数据条数',
       first_at: '首条数据',
       last_at: '最近数据',

@@ -26,7 +26,11 @@ export function TicketActions({ ticket, model }: TicketActionsProps) {
   const { status, assignee } = ticket
   const me = session.bearer.value?.id ?? ''
   const actions = [
-    ...TICKET_MOVES[status].map((to) => ({ title: words.moves[to], run: () => edit({ status: to }) })),
+    ...TICKET_MOVES[status].map((to) => ({
+      // A ticket in progress is open already.
+      title: status === 'in_progress' && to === 'open' ? words.putBack : words.moves[to],
+      run: () => edit({ status: to }),
+    })),
     assignee === me
       ? { title: words.unassign, run: () => edit({ assignee: null }) }
       : { title: words.assignToMe, run: () => edit({ assignee: me }) },

@@ -21,9 +21,9 @@ export const userWords = defineWords({
     },
     hints: {
       name: '1 to 64 letters, digits or . _ -',
-      password: '12 to 256 characters; not a common password, and not the name',
+      password: '12 to 256 characters, at least 5 different ones; not a common password, and not the name',
       roles:
-        'Administrator: everything. Operations (devops): alerts, tickets, certificates and backups. Service: programs of the shop. Auditor: reads.',
+        'Administrator: everything. Operations (devops): orders, alerts, tickets, certificates, backups, VPN sessions, and the commands that the policy allows. Service: programs of the shop. Auditor: reads.',
     },
     states: { enabled: 'Enabled', disabled: 'Disabled' },
     roles: { admin: 'Administrator', devops: 'Operations', service: 'Service', auditor: 'Auditor' },
@@ -69,8 +69,9 @@ export const userWords = defineWords({
     },
     hints: {
       name: '1 至 64 个字母、数字或 . _ -',
-      password: '12 至 256 个字符；不能是常见密码或用户名称',
-      roles: '管理员：全部权限。运维 (devops)：告警、工单、证书与备份。服务：商城程序。审计员：只读。',
+      password: '12 至 256 个字符，至少 5 个不同的字符；不能是常见密码或用户名称',
+      roles:
+        '管理员：全部权限。运维 (devops)：订单、告警、工单、证书、备份、VPN 会话，以及策略允许的命令。服务：商城程序。审计员：只读。',
     },
     states: { enabled: '已启用', disabled: '已停用' },
     roles: { admin: '管理员', devops: '运维', service: '服务', auditor: '审计员' },
