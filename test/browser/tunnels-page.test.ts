@@ -120,7 +120,10 @@ describe('live', () => {
     )
     const status = page.getByRole('status').filter({ hasText: 'What you see is the last answer' })
     await status.waitFor()
-    assert.match(await status.innerText(), /The database does not answer at the moment\. .* Next attempt in \d+ s/)
+    assert.match(
+      await status.innerText(),
+      /The database does not answer at the moment\. .* Next attempt in \d+ s/,
+    )
     await haveRows(page, 5)
     await page.getByRole('button', { name: 'Try now' }).click()
     double.refusal = null

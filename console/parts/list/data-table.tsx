@@ -12,7 +12,7 @@ export interface TableColumn<Item> {
   readonly isNumeric?: boolean
   /** Left out where the list is narrow. */
   readonly isWideOnly?: boolean
-  /** Below the first column where the list is as narrow as a phone: it stays beside an object. */
+  /** Below the first column where the list is as narrow as a phone; with `isWideOnly` it is a column only where the list is wide. */
   readonly isFromMedium?: boolean
 }
 

@@ -62,7 +62,7 @@ interface FilterInputProps {
 }
 
 function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
-  if (filter.kind === 'choice' || filter.kind === 'reference') {
+  if (isChosen(filter)) {
     return (
       <select class="input" value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
         <option value="">{unfilteredLabel(filter, labelOf)}</option>
@@ -89,7 +89,7 @@ function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
       class="input"
       type="text"
       value={value}
-      placeholder={filter.isPart ? partWords().partOfText : partWords().exactText}
+      placeholder={filter.kind === 'text' && filter.isPart ? partWords().partOfText : partWords().exactText}
       spellcheck={false}
       onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
     />
@@ -97,6 +97,11 @@ function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
 }
 
 type ChoiceFilter = Extract<ListFilter, { kind: 'choice' | 'reference' }>
+
+/** A reference is typed by a user who may not list what it refers to. */
+function isChosen(filter: ListFilter): filter is ChoiceFilter {
+  return filter.kind === 'choice' || (filter.kind === 'reference' && filter.choices().length > 0)
+}
 
 function choicesOf(filter: ChoiceFilter, value: string): readonly string[] {
   if (filter.kind === 'choice') return filter.values

@@ -124,6 +124,25 @@ test('an execution that starts without an event or output is shown as running, i
   await row.getByText('Cancelled').waitFor()
 })
 
+test('executions are filtered by the title of the command; who may run none types its id', async (t) => {
+  await execute('wait', { reason: 'a look of the auditor' })
+  const page = await world.open(t, 'executions')
+  await page.getByRole('combobox', { name: 'Command' }).selectOption('Wait for a long time')
+  await page.waitForURL('**/executions?command_id=wait')
+  const auditor = await world.open(t, 'executions', { role: 'auditor' })
+  await auditor.getByRole('textbox', { name: 'Command' }).fill('wait')
+  await auditor.keyboard.press('Enter')
+  await auditor.waitForURL('**/executions?command_id=wait')
+})
+
+test('only the roles of the policy decide on a request', async (t) => {
+  const page = await world.open(t, `executions/${await execute('wait', { reason: 'x' })}`, {
+    role: 'auditor',
+  })
+  await page.getByText('Only these roles decide: Administrator.').waitFor()
+  assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0)
+})
+
 test('a request is rejected with a comment, by keyboard alone', async (t) => {
   await execute('wait', { reason: 'a second test' })
   const page = await world.open(t, 'executions?status=awaiting_approval')

@@ -64,6 +64,7 @@ test('the overview shows the state of the parts, and follows the changes', async
   await parts.getByText('1 critical').waitFor()
   await parts.getByText('1 high').waitFor()
   await parts.getByText(/^the bus is offline · the oldest: /).waitFor()
+  await page.getByText('nothing is lost: messages wait').waitFor()
   await parts.getByText('"platform backup install" sets it up').waitFor()
   const pending = page.getByRole('row', { name: /^Pending 1 1/ })
   await pending.getByRole('img', { name: 'Pending: 1 in the period' }).waitFor()
@@ -111,7 +112,10 @@ test('a message shows its payload as text, and a dead one is sent again', async 
   await toast(page, 'The message waits for the bus again.').waitFor()
   await shown.getByText('Waiting').waitFor()
   status = 'dead'
+  const listRead = page.waitForRequest(/\/messages\?/)
   await shown.getByText('Dead', { exact: true }).waitFor()
+  // The list has no event of it.
+  await listRead
 })
 
 test('the overview leads to the dead messages, and a name does not change the text beside it', async (t) => {

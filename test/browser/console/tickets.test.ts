@@ -37,6 +37,7 @@ test('a ticket is created, taken, commented on and edited', async (t) => {
   await shown.getByRole('button', { name: 'Close the ticket' }).waitFor()
   assert.equal(await shown.getByRole('button', { name: 'Close', exact: true }).count(), 1)
   await shown.getByRole('button', { name: 'Start' }).click()
+  await shown.getByRole('button', { name: 'Put back' }).waitFor()
   await shown.getByRole('button', { name: 'Assign to me' }).click()
   await shown.getByRole('button', { name: 'Unassign' }).waitFor()
   await shown.getByLabel('Comment').fill('Ordered paper')

@@ -55,6 +55,7 @@ export function alertColumns(
       key: 'last_at',
       title: fields.last_at,
       isWideOnly: true,
+      isFromMedium: true,
       cell: ({ last_at }) => <time dateTime={last_at}>{localTime(last_at)}</time>,
     },
   ]

@@ -26,7 +26,13 @@ export function backupColumns({
       isWideOnly: true,
       cell: ({ size_bytes }) => localSize(size_bytes),
     },
-    { key: 'note', title: fields.note, isWideOnly: true, cell: ({ note }) => <bdi>{note}</bdi> },
+    {
+      key: 'note',
+      title: fields.note,
+      isWideOnly: true,
+      isFromMedium: true,
+      cell: ({ note }) => <bdi>{note}</bdi>,
+    },
     {
       key: 'verified_at',
       title: fields.verified_at,

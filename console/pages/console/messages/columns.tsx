@@ -32,6 +32,7 @@ export function messageColumns({
       key: 'created_at',
       title: fields.created_at,
       isWideOnly: true,
+      isFromMedium: true,
       cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
     },
   ]

@@ -37,6 +37,7 @@ export function ticketColumns(words: ReturnType<typeof ticketWords>): readonly T
       key: 'created_at',
       title: fields.created_at,
       isWideOnly: true,
+      isFromMedium: true,
       cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
     },
   ]

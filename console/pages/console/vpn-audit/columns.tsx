@@ -41,6 +41,7 @@ export function auditColumns({
       key: 'at',
       title: fields.at,
       isWideOnly: true,
+      isFromMedium: true,
       cell: ({ at }) => <time dateTime={at}>{localTime(at)}</time>,
     },
   ]
