@@ -7,6 +7,7 @@ import olderIcon from 'lucide/dist/esm/icons/chevron-right.mjs'
 import goodIcon from 'lucide/dist/esm/icons/circle-check.mjs'
 import boardIcon from 'lucide/dist/esm/icons/columns-3.mjs'
 import dataBackupsIcon from 'lucide/dist/esm/icons/database-backup.mjs'
+import gripIcon from 'lucide/dist/esm/icons/grip-vertical.mjs'
 import heartIcon from 'lucide/dist/esm/icons/heart-pulse.mjs'
 import inboxIcon from 'lucide/dist/esm/icons/inbox.mjs'
 import keyboardIcon from 'lucide/dist/esm/icons/keyboard.mjs'
@@ -62,6 +63,7 @@ export const ICONS = {
   inbox: inboxIcon,
   plus: plusIcon,
   heart: heartIcon,
+  grip: gripIcon,
   mute: muteIcon,
   refresh: refreshIcon,
   board: boardIcon,
