@@ -7,15 +7,19 @@ import { partWords } from './part-words.ts'
 export interface DrawerProps {
   readonly title: string
   readonly onClose: () => void
+  /** Whether the focus stays where it is; otherwise the drawer takes it. */
+  readonly leavesFocus?: (() => boolean) | undefined
   readonly children: ComponentChildren
 }
 
-/** One object beside its list, and in front of it where the window is narrow. It takes the focus when it opens. */
-export function Drawer({ title, onClose, children }: DrawerProps) {
+/** One object beside its list, and in front of it where the window is narrow. It takes the focus when it opens, unless it is told to leave it. */
+export function Drawer({ title, onClose, leavesFocus, children }: DrawerProps) {
   const drawer = useRef<HTMLElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   useActions(() => [{ title: partWords().close, keys: 'Escape', isKeyOnly: true, run: onClose }])
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [title])
+  useEffect(() => {
+    if (!leavesFocus?.()) heading.current?.focus({ preventScroll: true })
+  }, [title])
   useEffect(() => {
     const shown = drawer.current
     return shown ? keepFocus(shown, () => heading.current?.focus({ preventScroll: true })) : undefined

@@ -8,6 +8,7 @@ import goodIcon from 'lucide/dist/esm/icons/circle-check.mjs'
 import boardIcon from 'lucide/dist/esm/icons/columns-3.mjs'
 import dataBackupsIcon from 'lucide/dist/esm/icons/database-backup.mjs'
 import filterIcon from 'lucide/dist/esm/icons/funnel.mjs'
+import gripIcon from 'lucide/dist/esm/icons/grip-vertical.mjs'
 import heartIcon from 'lucide/dist/esm/icons/heart-pulse.mjs'
 import inboxIcon from 'lucide/dist/esm/icons/inbox.mjs'
 import keyboardIcon from 'lucide/dist/esm/icons/keyboard.mjs'
@@ -64,6 +65,7 @@ export const ICONS = {
   inbox: inboxIcon,
   plus: plusIcon,
   heart: heartIcon,
+  grip: gripIcon,
   mute: muteIcon,
   refresh: refreshIcon,
   board: boardIcon,

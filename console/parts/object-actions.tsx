@@ -6,6 +6,8 @@ export interface ObjectAction {
   /** Shown in place of the title while the action runs; the button stays the same and keeps the focus. */
   readonly runningTitle?: string | undefined
   readonly isDestructive?: boolean
+  /** It is not possible now; the button stays where it is, and keeps the focus. */
+  readonly isDisabled?: boolean
   readonly run: () => unknown
 }
 
@@ -24,12 +26,13 @@ export function ObjectActions({ status, actions, children }: ObjectActionsProps)
   return (
     <div class="actions">
       {status && <StatusBadge {...status} />}
-      {allowed.map(({ title, runningTitle, isDestructive, run }) => (
+      {allowed.map(({ title, runningTitle, isDestructive, isDisabled, run }) => (
         <button
           key={title}
           class={isDestructive ? 'button button-danger' : 'button'}
           type="button"
-          onClick={() => void run()}
+          aria-disabled={isDisabled}
+          onClick={() => void (isDisabled || run())}
         >
           {runningTitle ?? title}
         </button>

@@ -37,6 +37,7 @@ export function useKeyboard(): void {
   }, [])
 }
 
-function isTyping(target: EventTarget | null): target is HTMLElement {
+/** Whether the keys belong to a field. */
+export function isTyping(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')
 }

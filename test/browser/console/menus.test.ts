@@ -37,6 +37,9 @@ async function startTree(): Promise<void> {
 
 const row = (page: Page, name: string) => page.getByRole('treeitem', { name })
 const drawer = (page: Page, title: string) => page.getByRole('region', { name: title, exact: true })
+/** The path is isolated, so that its direction of writing does not change the rest. */
+const placed = (path: string, place: number) => `\u2068${path}\u2069 (place ${place})`
+const words = (text: string) => text.trim().split(/\s+/).join(' ')
 const toast = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text })
 
 async function save(page: Page): Promise<void> {
@@ -61,10 +64,10 @@ test('a menu is moved by keyboard alone, reviewed and saved', async (t) => {
   await row(page, 'Cart').and(page.locator('[aria-level="2"]')).waitFor()
   await page.getByRole('button', { name: 'Review and save' }).press('Enter')
   const review = page.getByRole('dialog', { name: 'These changes will be saved' })
-  const moved = review.getByText('Cart (place 3) → Home › Cart (place 1)')
+  const moved = review.getByText(`${placed('Cart', 3)} → ${placed('Home › Cart', 1)}`)
   assert.equal(
     await moved.textContent(),
-    'Cart (place 3) → Home › Cart (place 1)\nProducts (place 2) → Products (place 1)',
+    `${placed('Cart', 3)} → ${placed('Home › Cart', 1)}\n${placed('Products', 2)} → ${placed('Products', 1)}`,
   )
   await assertLooks(page, 'menus-review')
   assert.deepEqual(await savedTree(), ['home', 'products', 'cart'])
@@ -128,19 +131,99 @@ test('a draft is kept while other pages are open, and the browser asks before it
   assert.equal(await isAsked(), false)
 })
 
-test('a conflict shows both versions; my change is made to the current one', async (t) => {
+test('the moves work beside the tree, keep their places and the focus, and move nothing else', async (t) => {
+  await startTree()
+  const page = await world.open(t, 'menus')
+  await row(page, 'Cart').click()
+  const panel = drawer(page, 'Cart')
+  const moves = panel.getByRole('button', { name: /^Move/ })
+  const places = () => moves.evaluateAll((buttons) => buttons.map((each) => each.getBoundingClientRect().top))
+  const before = await places()
+  assert.deepEqual(await moves.allTextContents(), ['Move up', 'Move down', 'Move in', 'Move out'])
+  assert.equal(await panel.getByRole('button', { disabled: true }).count(), 2)
+  await moves.last().press('Enter')
+  assert.equal(await page.getByRole('button', { name: 'Review and save', disabled: true }).count(), 1)
+  await moves.first().click()
+  await moves.first().click()
+  await panel.getByText(placed('Cart', 1)).waitFor()
+  await panel.getByRole('button', { name: 'Move up', disabled: true }).and(page.locator(':focus')).waitFor()
+  assert.deepEqual(await places(), before)
+  await page.keyboard.press('Alt+ArrowDown')
+  await panel.getByText(placed('Cart', 2)).waitFor()
+  await panel.getByLabel('Title').press('Alt+ArrowUp')
+  await panel.getByText(placed('Cart', 2)).waitFor()
+})
+
+test('a menu that is chosen by mouse has the focus, and moves by keys; one that is chosen by Enter is edited', async (t) => {
+  await startTree()
+  const page = await world.open(t, 'menus')
+  await row(page, 'Products').click()
+  await drawer(page, 'Products').waitFor()
+  await row(page, 'Products').and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Alt+ArrowRight')
+  await row(page, 'Products').and(page.locator('[aria-level="2"]:focus')).waitFor()
+  await page.keyboard.press('Alt+ArrowLeft')
+  await row(page, 'Products').and(page.locator('[aria-level="1"]:focus')).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Cart' }).and(page.locator(':focus')).waitFor()
+  await page.setViewportSize({ width: 360, height: 740 })
+  await drawer(page, 'Cart').getByRole('button', { name: 'Close' }).click()
+  await row(page, 'Home').click()
+  await page.getByRole('heading', { name: 'Home' }).and(page.locator(':focus')).waitFor()
+})
+
+test('a conflict shows only the changes of the user; they are added to the current version and reviewed', async (t) => {
   await startTree()
   const page = await world.open(t, 'menus/home')
   await drawer(page, 'Home').getByRole('button', { name: 'Move down' }).click()
-  await editMenus([{ id: 'cart', title: 'Basket' }])
+  await drawer(page, 'Home').getByLabel('Title').fill('My home')
+  await drawer(page, 'Home').getByRole('button', { name: 'Apply to the draft' }).click()
+  await row(page, 'My home').waitFor()
+  await editMenus([
+    { id: 'cart', title: 'Basket' },
+    { id: 'home', title: 'Start' },
+    { id: 'kids', title: 'Kids' },
+  ])
   await page.getByRole('button', { name: 'Review and save' }).click()
   const conflict = page.getByRole('alertdialog', { name: 'Changed in the meantime' })
-  await conflict.getByRole('cell', { name: 'Basket (place 3)' }).waitFor()
+  const rows = conflict.getByRole('row')
+  await rows.first().waitFor()
+  assert.deepEqual((await rows.allInnerTexts()).slice(1).map(words), [
+    'Start Title My home Start Changed by both',
+    `Start Place ${placed('My home', 2)} ${placed('Start', 1)}`,
+  ])
+  await editMenus([{ id: 'kids', title: 'Children' }])
   await assertLooks(page, 'menus-conflict')
-  await conflict.getByRole('button', { name: 'Apply my change anyway' }).click()
+  assert.equal(await rows.count(), 3)
+  await page.keyboard.press('Escape')
+  await row(page, 'My home').waitFor()
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  await conflict.getByRole('button', { name: 'Add my changes and review' }).click()
+  const review = page.getByRole('dialog', { name: 'These changes will be saved' })
+  const changed = review.getByText(`${placed('Start', 1)} → ${placed('My home', 2)}`)
+  await changed.waitFor()
+  await editMenus([{ id: 'cart', title: 'Trolley' }])
   await row(page, 'Basket').waitFor()
-  await save(page)
-  assert.deepEqual(await savedTree(), ['products', 'home', 'cart'])
+  assert.equal(await review.getByText(/Basket|Trolley|Kids|Children/).count(), 0)
+  await review.getByRole('button', { name: 'Save' }).click()
+  await conflict.getByRole('button', { name: 'Add my changes and review' }).click()
+  await row(page, 'Trolley').waitFor()
+  await review.getByRole('button', { name: 'Save' }).click()
+  await toast(page, 'The menus are saved.').waitFor()
+  assert.deepEqual(await savedTree(), ['products', 'home', 'cart', 'kids'])
+})
+
+test('a change that others have made already needs no decision', async (t) => {
+  await startTree()
+  const page = await world.open(t, 'menus/home')
+  await drawer(page, 'Home').getByLabel('Title').fill('Start')
+  await drawer(page, 'Home').getByRole('button', { name: 'Apply to the draft' }).click()
+  await row(page, 'Start').waitFor()
+  await editMenus([{ id: 'home', title: 'Start' }])
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  await toast(page, 'Another person or program has already made this change.').waitFor()
+  await page.getByRole('button', { name: 'Review and save', disabled: true }).waitFor()
 })
 
 test('a tree that another browser changes is up to date, and a reader cannot change it', async (t) => {

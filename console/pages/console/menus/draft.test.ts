@@ -52,7 +52,7 @@ test('a review names what was moved and edited, not the siblings that make room'
   const moved = moveNode(TREE, 'b', { parent_id: null, index: 0 })
   const nodes = moved.map((each) => (each.id === 'c' ? { ...each, title: 'New' } : each))
   const outcome = { created: [], updated: ['a', 'b', 'c'], moved: ['b1'], deleted: [] }
-  assert.deepEqual(namedChanges(outcome, TREE, { nodes, moved: new Set(['b', 'b1']) }), {
+  assert.deepEqual(namedChanges(outcome, { base: TREE, nodes, moved: new Set(['b', 'b1']) }), {
     created: [],
     updated: ['c'],
     moved: ['b1', 'b'],
@@ -84,4 +84,26 @@ test('a draft on a newer tree keeps the changes of others', () => {
   assert.deepEqual(result.map(({ id }) => id).toSorted(), ['a', 'c', 'd', 'e'])
   const a = result.find(({ id }) => id === 'a')
   assert.deepEqual([a?.title, a?.path], ['Mine, too', '/a'])
+})
+
+test('a node whose new parent is gone stays where it is now', () => {
+  const mine = moveNode(TREE, 'c', { parent_id: 'b', index: 0 })
+  assert.equal(shown(rebase(TREE, mine, withoutBranch(TREE, 'b'))), '1a 1c')
+})
+
+test('a node that others add below a removed one is kept at the top', () => {
+  const theirs = withNode(TREE, { ...node('d', 'b', 0), title: 'Theirs' })
+  assert.equal(
+    shown(rebase(TREE, withoutBranch(TREE, 'b'), theirs))
+      .split(' ')
+      .toSorted()
+      .join(),
+    '1a,1c,1d',
+  )
+})
+
+test('two moves that would make a circle leave the node of the draft in its place', () => {
+  const mine = moveNode(TREE, 'a', { parent_id: 'c', index: 0 })
+  const theirs = moveNode(TREE, 'c', { parent_id: 'a', index: 0 })
+  assert.equal(shown(rebase(TREE, mine, theirs)), '1a 2c 1b 2b1')
 })

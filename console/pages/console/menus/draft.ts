@@ -1,18 +1,18 @@
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import type { Draft } from './kept-draft.ts'
-import { branchIds, childrenOf, type MenuNode, type MenuNodes } from './tree.ts'
+import { branchIds, childrenOf, rowsOf, type MenuNode, type MenuNodes } from './tree.ts'
 
 export type MenuEdit = Pick<BodyOf<'editMenus'>, 'items' | 'replace'>
 
 const FIELDS = ['title', 'parent_id', 'path', 'icon', 'position', 'enabled'] as const
 
 /** The fields of a node that differ; all of them if there was no such node. */
-function changedFields(before: MenuNode | undefined, after: MenuNode): Partial<MenuNode> {
+export function changedFields(before: MenuNode | undefined, after: MenuNode): Partial<MenuNode> {
   const changed = FIELDS.filter((name) => before?.[name] !== after[name])
   return Object.fromEntries(changed.map((name) => [name, after[name]]))
 }
 
-function byId(nodes: MenuNodes): ReadonlyMap<string, MenuNode> {
+export function byId(nodes: MenuNodes): ReadonlyMap<string, MenuNode> {
   return new Map(nodes.map((node) => [node.id, node]))
 }
 
@@ -38,6 +38,10 @@ export function changedIds(base: MenuNodes, draft: MenuNodes): readonly string[]
 
 /** The changes of a draft, made to the tree as it is now. */
 export function rebase(base: MenuNodes, draft: MenuNodes, current: MenuNodes): MenuNodes {
+  return reachable(merge(base, draft, current), byId(current))
+}
+
+function merge(base: MenuNodes, draft: MenuNodes, current: MenuNodes): MenuNodes {
   const before = byId(base)
   const wanted = byId(draft)
   const deleted = new Set(missingIds(base, draft))
@@ -50,6 +54,55 @@ export function rebase(base: MenuNodes, draft: MenuNodes, current: MenuNodes): M
     })
   const created = draft.filter(({ id }) => !before.has(id) && !known.has(id))
   return [...kept, ...created]
+}
+
+/** A version of the tree. */
+export interface TreeVersion {
+  readonly nodes: MenuNodes
+  readonly etag: string | null
+}
+
+/** A draft that changes nothing yet. */
+export function draftOf({ nodes, etag }: TreeVersion): Draft {
+  return { base: nodes, etag, nodes, moved: new Set() }
+}
+
+export function isChanged({ base, nodes }: Draft): boolean {
+  return changedIds(base, nodes).length > 0
+}
+
+/** `moved` is the id of the node that has another place in these nodes. */
+export function withNodes(draft: Draft, nodes: MenuNodes, moved?: string): Draft {
+  return { ...draft, nodes, moved: moved === undefined ? draft.moved : new Set([...draft.moved, moved]) }
+}
+
+/** The changes of a draft, made to another version. */
+export function rebased({ base, nodes, moved }: Draft, current: TreeVersion): Draft {
+  return { base: current.nodes, etag: current.etag, nodes: rebase(base, nodes, current.nodes), moved }
+}
+
+/** The nodes with each one in the tree: where its parent is gone, or is below it, it stays in its current place. */
+function reachable(nodes: MenuNodes, current: ReadonlyMap<string, MenuNode>): MenuNodes {
+  const reached = new Set(rowsOf(nodes).map(({ node }) => node.id))
+  const present = byId(nodes)
+  const lost = nodes.find(({ id, parent_id }) => {
+    if (reached.has(id) || parent_id === null) return false
+    return !present.has(parent_id) || parent_id !== current.get(id)?.parent_id
+  })
+  if (!lost) return nodes
+  return reachable(
+    nodes.map((node) => (node === lost ? inPlaceOf(current.get(node.id), node, present) : node)),
+    current,
+  )
+}
+
+function inPlaceOf(
+  theirs: MenuNode | undefined,
+  node: MenuNode,
+  present: ReadonlyMap<string, MenuNode>,
+): MenuNode {
+  const { parent_id, position } = theirs ?? node
+  return { ...node, parent_id: parent_id !== null && present.has(parent_id) ? parent_id : null, position }
 }
 
 /** The tree without a node and what is below it. */
@@ -69,10 +122,9 @@ type Outcome = Pick<AnswerOf<'editMenus'>, 'created' | 'updated' | 'moved' | 'de
 /** The changes by which people know a draft: without the siblings that only make room for a node that was moved. */
 export function namedChanges(
   { created, updated, moved, deleted }: Outcome,
-  before: MenuNodes,
-  draft: Pick<Draft, 'nodes' | 'moved'>,
+  draft: Pick<Draft, 'base' | 'nodes' | 'moved'>,
 ): Outcome {
-  const reordered = reorderedIds(before, draft.nodes)
+  const reordered = reorderedIds(draft.base, draft.nodes)
   return {
     created,
     updated: updated.filter((id) => !reordered.has(id)),

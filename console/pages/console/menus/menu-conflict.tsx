@@ -1,33 +1,110 @@
-import { Conflict, type ConflictField } from '../../../parts/conflict.tsx'
-import { changedIds } from './draft.ts'
+import { Modal } from '../../../parts/modal.tsx'
+import { partWords } from '../../../parts/part-words.ts'
+import { differencesOf, type Aspect, type Difference } from './differences.ts'
+import { byId, isChanged, rebased, type TreeVersion } from './draft.ts'
 import { placeText } from './place-text.ts'
 import type { MenuNodes } from './tree.ts'
 import type { DraftProps } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
 
-/** Both versions of what differs, after another change was quicker. */
-export function MenuConflict({ draft, current }: DraftProps) {
-  if (!draft.isConflict) return null
+export interface MenuConflictProps extends DraftProps {
+  /** The version that others saved. */
+  readonly current: TreeVersion
+  readonly onAdd: () => void
+}
+
+/** The changes of the user beside the current version, after another change was quicker. Nothing is lost before a choice. */
+export function MenuConflict({ draft, current, onAdd }: MenuConflictProps) {
+  const words = menuWords()
+  const { conflictTitle, cancel } = partWords()
+  const differences = differencesOf(draft, current.nodes)
+  const added = rebased(draft, current)
   return (
-    <Conflict
-      fields={changedIds(draft.nodes, current).flatMap((id) => differenceOf(id, draft.nodes, current))}
-      onKeep={draft.discard}
-      onApply={draft.rebaseDraft}
-    />
+    <Modal label={conflictTitle} role="alertdialog" onClose={draft.postpone}>
+      <h2 class="modal-title">{conflictTitle}</h2>
+      <p>{words.conflictText}</p>
+      {differences.some(({ isChangedByBoth }) => isChangedByBoth) && <p>{words.conflictBoth}</p>}
+      <DifferenceTable
+        differences={differences}
+        mine={draft.nodes}
+        added={added.nodes}
+        current={current.nodes}
+      />
+      <div class="actions actions-end">
+        <button class="button" type="button" onClick={draft.postpone}>
+          {cancel}
+        </button>
+        <button class="button" type="button" onClick={draft.discard}>
+          {words.discardMine}
+        </button>
+        {isChanged(added) && (
+          <button class="button button-main" type="button" onClick={onAdd}>
+            {words.addMine}
+          </button>
+        )}
+      </div>
+    </Modal>
   )
 }
 
-function differenceOf(id: string, mine: MenuNodes, current: MenuNodes): ConflictField[] {
-  const yours = describeNode(mine, id)
-  const theirs = describeNode(current, id)
-  return yours === theirs ? [] : [{ name: id, yours, theirs }]
+interface DifferenceTableProps {
+  readonly differences: readonly Difference[]
+  readonly mine: MenuNodes
+  /** The current version with the changes of the user. */
+  readonly added: MenuNodes
+  readonly current: MenuNodes
 }
 
-/** A node in one line: where it is, its path, and whether it is hidden. */
-function describeNode(nodes: MenuNodes, id: string): string {
+function DifferenceTable({ differences, mine, added, current }: DifferenceTableProps) {
   const words = menuWords()
-  const node = nodes.find((each) => each.id === id)
-  if (!node) return words.gone
-  const { path, icon, enabled } = node
-  return [placeText(nodes, id), path, icon, enabled ? null : words.hidden].filter(Boolean).join(' · ')
+  const { yours, theirs } = partWords()
+  return (
+    <table class="conflict menu-conflict">
+      <thead>
+        <tr>
+          <th scope="col">{words.menu}</th>
+          <th scope="col">{yours}</th>
+          <th scope="col">{theirs}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {differences.map(({ id, aspect, isChangedByBoth }) => (
+          <tr key={`${id} ${aspect}`}>
+            <th scope="row">
+              <bdi>{titleOf(id, current, mine)}</bdi>
+              <span>{aspectText(aspect)}</span>
+            </th>
+            <td>
+              <bdi>{valueText(byId(added).has(id) ? added : mine, id, aspect)}</bdi>
+            </td>
+            <td>
+              <bdi>{valueText(current, id, aspect)}</bdi>
+              {isChangedByBoth && <span>{words.changedByBoth}</span>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function titleOf(id: string, ...versions: readonly MenuNodes[]): string {
+  return versions.map((nodes) => byId(nodes).get(id)?.title).find((title) => title !== undefined) ?? id
+}
+
+function aspectText(aspect: Aspect): string {
+  const { fields, aspects } = menuWords()
+  return { ...fields, ...aspects }[aspect]
+}
+
+/** What a version has there. */
+function valueText(nodes: MenuNodes, id: string, aspect: Aspect): string {
+  const { gone, none } = menuWords()
+  const { yes, no } = partWords()
+  const node = byId(nodes).get(id)
+  if (!node) return gone
+  if (aspect === 'node') return [placeText(nodes, id), node.path].filter(Boolean).join(' · ')
+  if (aspect === 'place') return placeText(nodes, id)
+  if (aspect === 'enabled') return node.enabled ? yes : no
+  return node[aspect] ?? none
 }

@@ -21,11 +21,9 @@ export function NewNode({ draft, parentId, onClose, onCreated }: NewNodeProps) {
   const send = async (body: object): Promise<ApiFailure | null> => {
     const node = { id: '', title: '', parent_id: parentId, path: null, icon: null, enabled: true, ...body }
     const nodes = withNode(draft.nodes, node)
-    const result = await draft.check(nodes)
-    if (!result.ok) return result.failure
-    draft.change(nodes)
-    onCreated(node.id)
-    return null
+    const failure = await draft.apply(nodes)
+    if (!failure) onCreated(node.id)
+    return failure
   }
   return (
     <FormDialog

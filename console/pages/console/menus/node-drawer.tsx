@@ -9,6 +9,8 @@ import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { partWords } from '../../../parts/part-words.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { withoutBranch } from './draft.ts'
+import { useMoveKeys } from './move-keys.ts'
+import { placeText } from './place-text.ts'
 import { moveNode, placeAfter, titlesTo, type MenuMove, type MenuNode } from './tree.ts'
 import type { MenuDraft } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
@@ -20,16 +22,18 @@ export interface NodeDrawerProps {
   readonly draft: MenuDraft
   readonly mayEdit: boolean
   readonly onClose: () => void
+  /** Whether the focus stays where it is. */
+  readonly leavesFocus: () => boolean
 }
 
 /** One menu: its place and its fields. */
-export function NodeDrawer({ node, draft, mayEdit, onClose }: NodeDrawerProps) {
+export function NodeDrawer({ node, draft, mayEdit, onClose, leavesFocus }: NodeDrawerProps) {
   return (
-    <Drawer title={node.title} onClose={onClose}>
+    <Drawer title={node.title} onClose={onClose} leavesFocus={leavesFocus}>
       {mayEdit ? (
         <>
           <NodeMoves node={node} draft={draft} onRemoved={onClose} />
-          <NodeForm key={`${node.id} ${draft.version}`} node={node} draft={draft} />
+          <NodeForm key={`${node.id} ${draft.etag}`} node={node} draft={draft} />
         </>
       ) : (
         <NodeFacts node={node} draft={draft} />
@@ -61,11 +65,24 @@ function NodeMoves({ node: { id, title }, draft: { nodes, change }, onRemoved }:
     onRemoved()
     change(withoutBranch(nodes, id))
   }
-  const moves = MOVES.map((move) => {
-    const place = placeAfter(nodes, id, move)
-    return place !== null && { title: words.moves[move], run: () => change(moveNode(nodes, id, place), id) }
-  })
-  return <ObjectActions actions={[...moves, { title: words.remove, isDestructive: true, run: remove }]} />
+  const move = (direction: MenuMove) => {
+    const place = placeAfter(nodes, id, direction)
+    if (place) change(moveNode(nodes, id, place), id)
+  }
+  useMoveKeys(move)
+  const moves = MOVES.map((direction) => ({
+    title: words.moves[direction],
+    isDisabled: placeAfter(nodes, id, direction) === null,
+    run: () => move(direction),
+  }))
+  return (
+    <>
+      <ObjectActions actions={[...moves, { title: words.remove, isDestructive: true, run: remove }]} />
+      <p class="muted" role="status">
+        {placeText(nodes, id)}
+      </p>
+    </>
+  )
 }
 
 function NodeForm({ node, draft }: NodeProps) {
@@ -76,11 +93,9 @@ function NodeForm({ node, draft }: NodeProps) {
     // A text that is left empty is none.
     const changed = { ...node, path: null, icon: null, ...body }
     const nodes = draft.nodes.map((each) => (each.id === node.id ? changed : each))
-    const result = await draft.check(nodes)
-    if (!result.ok) return result.failure
-    draft.change(nodes)
-    showToast('good', words.applied)
-    return null
+    const failure = await draft.apply(nodes)
+    if (!failure) showToast('good', words.applied)
+    return failure
   }
   return (
     <SchemaForm

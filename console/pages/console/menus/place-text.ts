@@ -1,3 +1,4 @@
+import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber } from '../../../i18n/local.ts'
 import { childrenOf, titlesTo, type MenuNodes } from './tree.ts'
 import { menuWords } from './words.ts'
@@ -7,7 +8,7 @@ export function placeText(nodes: MenuNodes, id: string): string {
   const node = nodes.find((each) => each.id === id)
   if (!node) return ''
   const place = childrenOf(nodes, node.parent_id).indexOf(node) + 1
-  return menuWords().place(titlesTo(nodes, id).join(' › '), localNumber(place))
+  return menuWords().place(isolated(titlesTo(nodes, id).join(' › ')), localNumber(place))
 }
 
 /** A node that a draft changes: its titles, the place of a new one, or from where to where one moves. */

@@ -15,19 +15,19 @@ export interface ReviewProps extends DraftProps {
 }
 
 /** What the dry run of a draft has answered; from here the draft is saved. */
-export function Review({ outcome, draft, current, onClose }: ReviewProps) {
+export function Review({ outcome, draft, onClose }: ReviewProps) {
   const words = menuWords()
   const refused = useSignal(outcome.ok ? null : outcome.failure)
   const save = async () => {
     refused.value = await draft.save()
     if (!refused.value) onClose()
   }
-  const textOf = (id: string) => changeText(current, draft.nodes, id)
+  const textOf = (id: string) => changeText(draft.base, draft.nodes, id)
   return (
     <Modal label={words.reviewTitle} onClose={onClose}>
       <h2 class="modal-title">{words.reviewTitle}</h2>
       {refused.value && <Refusal failure={refused.value} />}
-      {outcome.ok && <Outcome change={namedChanges(outcome.value, current, draft)} textOf={textOf} />}
+      {outcome.ok && <Outcome change={namedChanges(outcome.value, draft)} textOf={textOf} />}
       <div class="actions actions-end">
         <button class="button" type="button" onClick={onClose}>
           {partWords().cancel}

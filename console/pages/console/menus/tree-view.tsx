@@ -1,24 +1,19 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { useActions } from '../../../parts/actions/actions.ts'
+import { Icon } from '../../../parts/icon.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { dropPlace, zoneAt, type DropZone } from './drop.ts'
+import { moveOf } from './move-keys.ts'
 import { moveNode, placeAfter, rowsOf, type MenuMove, type MenuNodes, type MenuRow } from './tree.ts'
 import { menuWords } from './words.ts'
 
 export interface TreeViewProps {
   readonly nodes: MenuNodes
   readonly selected: string | undefined
-  readonly open: (id: string) => void
+  readonly open: (id: string, isByMouse: boolean) => void
   /** Missing where the user may only read. */
   readonly change?: ((nodes: MenuNodes, moved: string) => void) | undefined
-}
-
-const MOVES: Readonly<Record<string, MenuMove>> = {
-  ArrowUp: 'up',
-  ArrowDown: 'down',
-  ArrowLeft: 'out',
-  ArrowRight: 'in',
 }
 
 /** The tree (WAI-ARIA, tree view): the arrow keys move through it; with Alt they move the node, and so does the mouse. */
@@ -40,9 +35,8 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
     { title: words.next, keys: 'j', isKeyOnly: true, run: () => step(1) },
     { title: words.previous, keys: 'k', isKeyOnly: true, run: () => step(-1) },
   ])
-  const move = (id: string, key: string) => {
-    const direction = MOVES[key]
-    const place = direction && placeAfter(nodes, id, direction)
+  const move = (id: string, direction: MenuMove) => {
+    const place = placeAfter(nodes, id, direction)
     if (!place || !change) return
     const moved = moveNode(nodes, id, place)
     change(moved, id)
@@ -50,8 +44,9 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
     requestAnimationFrame(() => focus(rowsOf(moved).findIndex(({ node }) => node.id === id)))
   }
   const onKeyDown = (row: MenuRow, event: KeyboardEvent) => {
-    if (event.altKey && event.key in MOVES) move(row.node.id, event.key)
-    else if (event.key === 'Enter' || event.key === ' ') open(row.node.id)
+    const direction = moveOf(event)
+    if (direction) move(row.node.id, direction)
+    else if (event.key === 'Enter' || event.key === ' ') open(row.node.id, false)
     else {
       const target = targetOf(rows, rows.indexOf(row), event.key)
       if (target === undefined || event.altKey) return
@@ -74,7 +69,7 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
           isCurrent={row === current}
           isMovable={change !== undefined}
           onFocus={() => (focused.value = row.node.id)}
-          onOpen={() => open(row.node.id)}
+          onOpen={() => open(row.node.id, true)}
           onKeyDown={(event) => onKeyDown(row, event)}
           onDrag={() => (dragged.value = row.node.id)}
           onDrop={(zone) => drop(row.node.id, zone)}
@@ -151,6 +146,11 @@ function TreeRow({ row, isSelected, isCurrent, isMovable, ...handlers }: TreeRow
         onDrop(dropped)
       }}
     >
+      {isMovable && (
+        <span class="menu-grip">
+          <Icon name="grip" />
+        </span>
+      )}
       <bdi class="menu-title">{node.title}</bdi>
       {node.path !== null && <bdi class="menu-path mono">{node.path}</bdi>}
       {!node.enabled && <StatusBadge tone="quiet" label={menuWords().hidden} />}

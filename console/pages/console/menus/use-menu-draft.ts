@@ -1,93 +1,108 @@
 import { useSignal } from '@preact/signals'
 import type { ApiFailure, ApiResult, AnswerOf } from '../../../api/operations.ts'
+import { partWords } from '../../../parts/part-words.ts'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
-import { changedIds, editOf, rebase } from './draft.ts'
+import { differencesOf } from './differences.ts'
+import { draftOf, editOf, isChanged, rebased, withNodes, type TreeVersion } from './draft.ts'
 import { keepDraft, keptDraft, type Draft } from './kept-draft.ts'
+import { readMenus } from './source.ts'
 import { titlesTo, type MenuNodes, type MenuTree } from './tree.ts'
 import { menuWords } from './words.ts'
 
 /** What a dry run has answered. */
 export type DryRun = ApiResult<AnswerOf<'editMenus'>>
 
-export interface MenuDraft {
-  /** The draft, or the tree as it is. */
-  readonly nodes: MenuNodes
-  /** The ids of the nodes that the user has moved. */
-  readonly moved: ReadonlySet<string>
+export interface MenuDraft extends Draft {
   readonly isChanged: boolean
-  /** Of the tree as it is. */
-  readonly version: string | null
-  /** The draft was refused because the tree has another version. */
-  readonly isConflict: boolean
+  /** The version that others saved before this draft, as long as the user has to decide; it does not change meanwhile. */
+  readonly conflict: TreeVersion | null
   /** `moved` is the id of the node that has another place in these nodes. */
   readonly change: (nodes: MenuNodes, moved?: string) => void
   readonly discard: () => void
-  /** Lets the API judge a draft without saving it. */
-  readonly check: (nodes: MenuNodes) => Promise<DryRun>
+  /** Changes the draft if the API would accept it. Returns why it would not; null also if there is a conflict. */
+  readonly apply: (nodes: MenuNodes) => Promise<ApiFailure | null>
+  /** Lets the API judge the draft without saving it; null if there is a conflict. */
+  readonly review: () => Promise<DryRun | null>
   /** Returns why it was refused; null if it is saved, or if there is a conflict. */
   readonly save: () => Promise<ApiFailure | null>
-  /** Makes the changes of the draft to the tree as it is now. */
-  readonly rebaseDraft: () => void
+  /** Makes the changes of the draft to the version of the conflict, and reviews that. */
+  readonly addToCurrent: () => Promise<DryRun | null>
+  /** Ends a conflict without a decision. The draft stays as it is. */
+  readonly postpone: () => void
 }
 
 /** The draft of a tree: it is kept while the tree changes and other pages are open, until it is saved or discarded. */
 export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
-  const isConflict = useSignal(false)
-  const current = model.value.value?.items ?? []
-  const { base, etag, nodes, moved } = keptDraft() ?? draftOf(current, model.etag)
-  const send = async (wanted: MenuNodes, isDry: boolean) => {
-    const body = { ...editOf(base, wanted), ...(isDry && { dry_run: true }) }
-    const result = await call('editMenus', { body, ifMatch: etag })
-    if (!result.ok && result.failure.status === 412) await showConflict()
-    return { ...result, ...(!result.ok && { failure: withTitles(result.failure, body.items, wanted) }) }
-  }
-  const showConflict = async () => {
-    await model.refresh()
-    isConflict.value = true
+  const conflict = useSignal<TreeVersion | null>(null)
+  const draft = keptDraft() ?? draftOf({ nodes: model.value.value?.items ?? [], etag: model.etag })
+  const postpone = () => (conflict.value = null)
+  const keep = (changed: Draft) => {
+    postpone()
+    keepDraft(isChanged(changed) ? changed : null)
   }
   const discard = () => {
+    postpone()
     keepDraft(null)
-    isConflict.value = false
   }
-  const save = async () => {
-    const result = await send(nodes, false)
-    if (!result.ok) return result.failure.status === 412 ? null : result.failure
-    await model.refresh()
-    discard()
-    showToast('good', menuWords().saved)
+  const send = async (sent: Draft, isDry: boolean): Promise<DryRun | null> => {
+    const result = await sendDraft(sent, isDry)
+    return !result.ok && result.failure.status === 412 ? compare(sent) : result
+  }
+  const compare = async (sent: Draft): Promise<DryRun | null> => {
+    const result = await readMenus()
+    if (!result.ok) return result
+    model.show(result)
+    const current = { nodes: result.value.items, etag: result.etag }
+    if (differencesOf(sent, current.nodes).length > 0) {
+      keepDraft(sent)
+      conflict.value = current
+    } else {
+      discard()
+      showToast('good', partWords().alreadySo)
+    }
     return null
   }
   return {
-    nodes,
-    moved,
-    isChanged: changedIds(base, nodes).length > 0,
-    isConflict: isConflict.value,
-    version: model.etag,
-    change(wanted, id) {
-      const draft = { base, etag, nodes: wanted, moved: id === undefined ? moved : new Set([...moved, id]) }
-      keepDraft(changedIds(base, wanted).length > 0 ? draft : null)
-    },
+    ...draft,
+    isChanged: isChanged(draft),
+    conflict: conflict.value,
+    change: (nodes, id) => keep(withNodes(draft, nodes, id)),
     discard,
-    check: (wanted) => send(wanted, true),
-    save,
-    rebaseDraft() {
-      keepDraft({ base: current, etag: model.etag, nodes: rebase(base, nodes, current), moved })
-      isConflict.value = false
+    async apply(nodes) {
+      const changed = withNodes(draft, nodes)
+      const result = await send(changed, true)
+      if (result?.ok) keep(changed)
+      return result && !result.ok ? result.failure : null
     },
+    review: () => send(draft, true),
+    async save() {
+      const result = await send(draft, false)
+      if (!result?.ok) return result && result.failure
+      await model.refresh()
+      discard()
+      showToast('good', menuWords().saved)
+      return null
+    },
+    addToCurrent() {
+      const added = rebased(draft, conflict.value ?? draft)
+      keep(added)
+      return send(added, true)
+    },
+    postpone,
   }
 }
 
-function draftOf(nodes: MenuNodes, etag: string | null): Draft {
-  return { base: nodes, etag, nodes, moved: new Set() }
-}
-
-/** What the parts that show a draft get. */
+/** What every part of the page gets that shows the draft. */
 export interface DraftProps {
   readonly draft: MenuDraft
-  /** The tree as it is. */
-  readonly current: MenuNodes
+}
+
+async function sendDraft({ base, etag, nodes }: Draft, isDry: boolean): Promise<DryRun> {
+  const body = { ...editOf(base, nodes), ...(isDry && { dry_run: true }) }
+  const result = await call('editMenus', { body, ifMatch: etag })
+  return result.ok ? result : { ok: false, failure: withTitles(result.failure, body.items, nodes) }
 }
 
 const ITEM_PATH = /^items\.(\d+)\.?/
