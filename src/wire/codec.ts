@@ -1,7 +1,6 @@
 import type { Static, TObject } from 'typebox'
 import { invalidField } from '../kernel/errors.ts'
 import { JsonText } from '../kernel/json-text.ts'
-import { lazy } from '../kernel/lazy.ts'
 import { parseRfc3339, toRfc3339 } from '../kernel/time.ts'
 
 // Converts between models (camelCase, times in epoch milliseconds) and the wire (snake_case, times in RFC 3339) by the
@@ -36,15 +35,11 @@ export function encoderOf<S extends TObject, W extends Writers = Record<never, n
   schema: S,
   writers?: W,
 ): Encode<ModelOf<S, W>> {
-  const encode = lazy(() => compileEncoder(fieldWriters(schema, writers)))
-  return (model) => encode()(model)
-}
-
-function fieldWriters(schema: TObject, writers: Writers = {}): FieldWriter[] {
-  return Object.entries(schema.properties).map(([name, property]) => {
-    const read = writers[name]
+  const fields = Object.entries(schema.properties).map(([name, property]) => {
+    const read = writers?.[name]
     return { name, ...(read && { read }), write: writerOf(property) }
   })
+  return compileEncoder(fields)
 }
 
 interface FieldWriter {

@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { lazy } from '../../kernel/lazy.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { ApiConnection } from '../http/api-connection.ts'
@@ -18,7 +17,7 @@ const TunnelsSchema = Type.Object({
   sessions: Type.Array(Type.Object({ connected_at: Type.String() })),
   total: Type.Integer(),
 })
-const validator = lazy(() => Compile(TunnelsSchema))
+const Answer = Compile(TunnelsSchema)
 
 /** Gateways and sessions as `GET /vpn/tunnels` has them, with all their fields. */
 export type TunnelsBody = Static<typeof TunnelsSchema>
@@ -50,7 +49,7 @@ export class PrimaryTunnels {
 
 function readTunnels(text: string): TunnelsBody | undefined {
   const body: unknown = JSON.parse(text)
-  return validator().Check(body) ? body : undefined
+  return Answer.Check(body) ? body : undefined
 }
 
 /** The picture of a standby with that of its primary; `primary` tells whether the primary's sessions are in it. */

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { lazy } from '../../kernel/lazy.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { SECOND } from '../../kernel/time.ts'
@@ -23,23 +22,24 @@ const TIMEOUT_MS = 5 * SECOND
 const NETWORK = '^(?:\\d{1,3}\\.){3}\\d{1,3}/\\d{1,2}$'
 
 // Further fields are ignored: a newer primary may send more.
-const Answer = Type.Object({
-  revision: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-  full: Type.Boolean(),
-  more: Type.Boolean(),
-  pool: Type.String({ pattern: NETWORK }),
-  items: Type.Array(
-    Type.Object({
-      id: Type.String({ minLength: 1, maxLength: 64 }),
-      name: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }),
-      roles: Type.Array(Type.String()),
-      enabled: Type.Boolean(),
-      token_generation: Type.Integer({ minimum: 0 }),
-      deleted: Type.Boolean(),
-    }),
-  ),
-})
-const validator = lazy(() => Compile(Answer))
+const Answer = Compile(
+  Type.Object({
+    revision: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    full: Type.Boolean(),
+    more: Type.Boolean(),
+    pool: Type.String({ pattern: NETWORK }),
+    items: Type.Array(
+      Type.Object({
+        id: Type.String({ minLength: 1, maxLength: 64 }),
+        name: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }),
+        roles: Type.Array(Type.String()),
+        enabled: Type.Boolean(),
+        token_generation: Type.Integer({ minimum: 0 }),
+        deleted: Type.Boolean(),
+      }),
+    ),
+  }),
+)
 
 /** The users of the primary over its HTTP API (docs/specification.md, Gateway). */
 export class PrimaryUsers implements UserSource {
@@ -100,8 +100,7 @@ export class PrimaryUsers implements UserSource {
 
 function toChanges(text: string): Awaited<ReturnType<UserSource['changesSince']>> {
   const body = parseJson(text)
-  if (!validator().Check(body))
-    return { outcome: 'unusable', reason: 'the answer of the primary cannot be read' }
+  if (!Answer.Check(body)) return { outcome: 'unusable', reason: 'the answer of the primary cannot be read' }
   const { revision, full, more, pool } = body
   const items = body.items.map(({ token_generation: tokenGeneration, ...item }) => ({
     ...item,
