@@ -25,9 +25,7 @@ export async function buildExecutable({ output, architecture }: ExecutableOption
   try {
     const code = await bundleCode(directory)
     const runtime = await runtimeFor(architecture)
-    // Without environment: the modules read it when they are loaded, and two builds are equal.
-    const compile = ['-i', runtime.builder, '--hash-seed=1', COMPILE, ...code.program]
-    runToEnd('/usr/bin/env', compile, { cwd: directory })
+    runToEnd(runtime.builder, ['--hash-seed=1', COMPILE, ...code.program], { cwd: directory })
     copyFileSync(LOADER, join(directory, 'loader.cjs'))
     const executable = join(directory, 'node')
     copyFileSync(runtime.file, executable)
