@@ -51,7 +51,12 @@ export async function requireDeliveries(
     const missing = Array.from({ length: count }, (_, index) => index + 1).filter(
       (number) => !known.has(number),
     )
-    assert.deepEqual(missing, [], `${subject}: messages that the stream has acknowledged and does not have`)
+    const rows = missing.length === 0 ? [] : await findMessages(postgres, subject, missing)
+    assert.deepEqual(
+      missing,
+      [],
+      `${subject}: missing in the stream; in the database: ${JSON.stringify(rows)}`,
+    )
     const numbers = ofSubject.filter(({ id }) => !replayed.has(id)).map(({ payload }) => Number(payload))
     const wrong = numbers.findIndex((number, index) => number <= (numbers[index - 1] ?? 0))
     assert.equal(wrong, -1, `${subject}: ${numbers.slice(Math.max(0, wrong - 2), wrong + 30).join(' ')}`)
@@ -63,6 +68,15 @@ export async function requireDeliveries(
   const messages = await postgres.rows(`select id from messages where seq <= ${last}`)
   const lost = new Set(messages.map(({ id }) => String(id))).difference(new Set(ids))
   assert.deepEqual([...lost], [], 'delivered messages that are not in the stream')
+}
+
+/** What the database has of messages of a client: without a row, the database has lost it, not the bus. */
+function findMessages(postgres: Cluster['postgres'], subject: string, numbers: readonly number[]) {
+  const payloads = numbers.map((number) => `'${number}'`).join(', ')
+  return postgres.rows(
+    `select payload, seq, status, attempts, delivered_at, last_error from messages
+     where subject = '${subject}' and payload in (${payloads}) order by seq`,
+  )
 }
 
 /** Resolves when every event that there is now has been delivered, with the number of the last one. */
