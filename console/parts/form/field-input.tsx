@@ -2,6 +2,12 @@ import { partWords } from '../part-words.ts'
 import type { FormField } from './form-fields.ts'
 import { toLocalInput } from './local-time.ts'
 
+/** A usual value of a field, which a button enters. */
+export interface QuickValue {
+  readonly label: string
+  readonly valueOf: () => string
+}
+
 export interface FieldInputProps {
   readonly id: string
   readonly field: FormField
@@ -13,12 +19,13 @@ export interface FieldInputProps {
   /** The ends of the names of files that the value may be read from: `.pem,.crt`. */
   readonly files?: string | undefined
   readonly labelOf?: ((path: string, value: string) => string) | undefined
+  readonly quickValues?: readonly QuickValue[] | undefined
   readonly onInput: (value: string) => void
 }
 
 /** One field of a form with its label, hint and fault. */
 export function FieldInput(props: FieldInputProps) {
-  const { id, field, label, files, onInput } = props
+  const { id, field, label, files, quickValues, onInput } = props
   if (field.kind === 'choices') {
     return (
       <fieldset class="form-field form-choices" aria-describedby={describedBy(props)}>
@@ -37,6 +44,7 @@ export function FieldInput(props: FieldInputProps) {
       </label>
       <Control {...props} />
       {files && <FileInput label={label} accept={files} onRead={onInput} />}
+      {quickValues && <QuickValues label={label} values={quickValues} onInput={onInput} />}
       <FieldNotes {...props} />
     </div>
   )
@@ -136,6 +144,24 @@ function Control(props: FieldInputProps) {
     case 'text':
       return <input {...common} type="text" spellcheck={false} autocomplete="off" />
   }
+}
+
+interface QuickValuesProps {
+  readonly label: string
+  readonly values: readonly QuickValue[]
+  readonly onInput: (value: string) => void
+}
+
+function QuickValues({ label, values, onInput }: QuickValuesProps) {
+  return (
+    <div class="actions" role="group" aria-label={`${label}: ${partWords().usualValues}`}>
+      {values.map(({ label: title, valueOf }) => (
+        <button key={title} class="button" type="button" onClick={() => onInput(valueOf())}>
+          {title}
+        </button>
+      ))}
+    </div>
+  )
 }
 
 interface FileInputProps {

@@ -3,7 +3,7 @@ import { useId, useMemo, useRef } from 'preact/hooks'
 import type { ApiFailure, FieldFault } from '../../api/operations.ts'
 import { describeFailure, describeFault } from '../failure-words.ts'
 import { partWords } from '../part-words.ts'
-import { FieldInput } from './field-input.tsx'
+import { FieldInput, type QuickValue } from './field-input.tsx'
 import {
   bodyOf,
   defaultsOf,
@@ -23,6 +23,8 @@ export interface SchemaFormProps {
   readonly labelOf?: (path: string, value: string) => string
   /** By the paths of the fields that may be read from a file: the ends of the names of the files. */
   readonly files?: Readonly<Record<string, string>>
+  /** By the paths of the fields: values to choose with one click. */
+  readonly quickValues?: Readonly<Record<string, readonly QuickValue[]>>
   readonly initial?: FormValues
   readonly action: string
   /** Sends the body; returns why it was refused, or null. */
@@ -36,7 +38,7 @@ export interface SchemaFormProps {
 
 /** A form with the fields of a request body. The API checks the values, and its answer stands at the fields. */
 export function SchemaForm(props: SchemaFormProps) {
-  const { schema, labels, hints = {}, files = {}, isRepeated = false } = props
+  const { schema, labels, hints = {}, files = {}, quickValues = {}, isRepeated = false } = props
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
   const failure = useSignal<ApiFailure | null>(null)
@@ -81,6 +83,7 @@ export function SchemaForm(props: SchemaFormProps) {
           fault={describeFault(byPath.get(field.path))}
           value={values.value[field.path] ?? ''}
           files={files[field.path]}
+          quickValues={quickValues[field.path]}
           labelOf={props.labelOf}
           onInput={(value) => (values.value = { ...values.value, [field.path]: value })}
         />

@@ -112,6 +112,7 @@ test('a backup is started, followed to its end by another browser, and deleted b
   await dialog.getByLabel('Note').fill(HOSTILE)
   await dialog.getByRole('button', { name: 'Start the backup' }).press('Enter')
   const shown = page.locator('.drawer')
+  await page.getByRole('status').filter({ hasText: 'The backup is complete.' }).waitFor()
   await shown.getByText('Completed', { exact: true }).waitFor()
   await watching.getByRole('table').getByText('Completed').waitFor()
   assert.equal(await watching.getByRole('button', { name: 'Delete', exact: true }).count(), 0)

@@ -222,6 +222,14 @@ test('a user gets roles, is disabled, enabled and deleted', async (t) => {
   await row(page, 'clara').waitFor({ state: 'detached' })
 })
 
+test('an administrator cannot disable or delete the own account by a slip', async (t) => {
+  const page = await world.open(t, 'users')
+  await page.getByRole('link', { name: 'the-admin' }).click()
+  const shown = drawer(page, 'the-admin')
+  await shown.getByText('This is your account.').waitFor()
+  assert.equal(await shown.getByRole('button', { name: /Disable|Delete/ }).count(), 0)
+})
+
 test('an agent shows its last values as text, and follows them', async (t) => {
   await sendTelemetry('press-7', { speed: 12, disk: { [HOSTILE]: HOSTILE } })
   const page = await world.open(t, 'telemetry')

@@ -40,6 +40,7 @@ test('a ticket is created, taken, commented on and edited', async (t) => {
   await shown.getByRole('button', { name: 'Put back' }).waitFor()
   await shown.getByRole('button', { name: 'Assign to me' }).click()
   await shown.getByRole('button', { name: 'Unassign' }).waitFor()
+  await page.getByRole('status').filter({ hasText: 'Printer is out of paper: assigned to you' }).waitFor()
   await shown.getByLabel('Comment').fill('Ordered paper')
   await shown.getByRole('button', { name: 'Comment' }).click()
   await shown.getByRole('list', { name: 'Comments' }).getByText('Ordered paper').waitFor()

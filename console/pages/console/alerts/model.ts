@@ -1,7 +1,7 @@
 import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
-import type { Tone } from '../../../parts/status-badge.tsx'
+import type { BadgeTone, Tone } from '../../../parts/status-badge.tsx'
 import type { Silence } from '../silences/model.ts'
 
 export type Alert = AnswerOf<'getAlert'>
@@ -18,8 +18,8 @@ export const ALERT_TONES: Readonly<Record<Alert['status'], Tone>> = {
   frozen: 'warning',
 }
 
-export const SEVERITY_TONES: Readonly<Record<Alert['severity'], Tone>> = {
-  CRITICAL: 'danger',
+export const SEVERITY_TONES: Readonly<Record<Alert['severity'], BadgeTone>> = {
+  CRITICAL: 'critical',
   HIGH: 'danger',
   ERROR: 'warning',
   WARNING: 'warning',

@@ -8,7 +8,7 @@ import { useChange } from '../../../parts/resource/use-change.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { useDownload } from '../../../parts/use-download.ts'
 import { call, download, session } from '../platform.ts'
-import { CERTIFICATE_TONES, type Certificate } from './model.ts'
+import { certificateTone, type Certificate } from './model.ts'
 import { certificateWords } from './words.ts'
 
 export interface CertificateActionsProps {
@@ -36,7 +36,7 @@ export function CertificateActions({ certificate, model, onDeleted }: Certificat
   }
   return (
     <ObjectActions
-      status={{ tone: CERTIFICATE_TONES[status], label: words.statuses[status] }}
+      status={{ tone: certificateTone(certificate), label: words.statuses[status] }}
       actions={[
         session.may('getCertificatePem') && save,
         status !== 'revoked' &&

@@ -1,7 +1,7 @@
 import { localDays, localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { CERTIFICATE_TONES, type Certificate } from './model.ts'
+import { certificateTone, type Certificate } from './model.ts'
 import type { certificateWords } from './words.ts'
 
 export function certificateColumns({
@@ -13,7 +13,9 @@ export function certificateColumns({
     {
       key: 'status',
       title: fields.status,
-      cell: ({ status }) => <StatusBadge tone={CERTIFICATE_TONES[status]} label={statuses[status]} />,
+      cell: (certificate) => (
+        <StatusBadge tone={certificateTone(certificate)} label={statuses[certificate.status]} />
+      ),
     },
     {
       key: 'days_left',

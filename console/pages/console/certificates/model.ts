@@ -4,13 +4,21 @@ import type { Tone } from '../../../parts/status-badge.tsx'
 
 export type Certificate = AnswerOf<'getCertificate'>
 
-export const CERTIFICATE_TONES: Readonly<Record<Certificate['status'], Tone>> = {
+const CERTIFICATE_TONES: Readonly<Record<Certificate['status'], Tone>> = {
   valid: 'good',
   not_yet_valid: 'active',
   expiring: 'warning',
   expired: 'danger',
   revoked: 'quiet',
   replaced: 'quiet',
+}
+
+// From here on the alert of its end is an error (docs/specification.md, Certificates).
+const URGENT_DAYS = 7
+
+/** How the status of a certificate is judged: one that ends within days needs a person now. */
+export function certificateTone({ status, days_left }: Certificate): Tone {
+  return status === 'expiring' && days_left <= URGENT_DAYS ? 'danger' : CERTIFICATE_TONES[status]
 }
 
 export const CERTIFICATE_FILTERS: readonly ListFilter[] = [

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks'
 import { localNumber, localSize, localTime } from '../../../i18n/local.ts'
 import { CommandLine } from '../../../parts/command-line.tsx'
 import { FactList } from '../../../parts/facts.tsx'
@@ -7,6 +8,7 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
+import { showToast } from '../../../parts/toast.tsx'
 import { useDownload } from '../../../parts/use-download.ts'
 import { call, download, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
@@ -55,8 +57,10 @@ interface BackupActionsProps extends BackupProps {
   readonly onDeleted: () => void
 }
 
-function BackupActions({ backup: { id, status }, onDeleted }: BackupActionsProps) {
+function BackupActions({ backup, onDeleted }: BackupActionsProps) {
   const words = dataBackupWords()
+  const { id, status } = backup
+  useEndToast(backup)
   const save = useDownload(() => download('getDataBackupFile', { path: { id } }))
   const remove = () => {
     const { removeTitle: title, removeText: text, remove: action, removed: done } = words
@@ -77,6 +81,17 @@ function BackupActions({ backup: { id, status }, onDeleted }: BackupActionsProps
       ]}
     />
   )
+}
+
+/** Says how the shown backup has ended; its progress alone just disappears. */
+function useEndToast({ id, status }: DataBackup): void {
+  const seen = useRef({ id, status })
+  useEffect(() => {
+    const wasRunning = seen.current.id === id && seen.current.status === 'running'
+    seen.current = { id, status }
+    if (wasRunning && status !== 'running')
+      showToast(status === 'failed' ? 'warning' : 'good', dataBackupWords().finished[status])
+  }, [id, status])
 }
 
 /** The API does not report how far a running backup is. */

@@ -27,6 +27,7 @@ export const dataBackupWords = defineWords({
     newBackup: 'New backup',
     create: 'Start the backup',
     started: 'The backup has started.',
+    finished: { completed: 'The backup is complete.', failed: 'The backup has failed.' },
     prune: 'Delete old backups',
     pruned: (count: string) => `Backups deleted: ${count}.`,
     remove: 'Delete',
@@ -36,7 +37,7 @@ export const dataBackupWords = defineWords({
     tables: 'Rows by table',
     restore: 'Restore',
     restoreText:
-      'A restore replaces all data, so it is not done from here. Stop every process of the platform, then run on its host, in the data directory:',
+      'A restore replaces all data, so it is not done from here. Stop every process of the platform, then run on its host, in the data directory (setting data_dir):',
   },
   zh: {
     title: '数据备份',
@@ -64,6 +65,7 @@ export const dataBackupWords = defineWords({
     newBackup: '新建备份',
     create: '开始备份',
     started: '备份已开始。',
+    finished: { completed: '备份已完成。', failed: '备份失败。' },
     prune: '删除旧备份',
     pruned: (count) => `已删除备份：${count} 个。`,
     remove: '删除',
@@ -72,6 +74,7 @@ export const dataBackupWords = defineWords({
     removed: '备份已删除。',
     tables: '各表行数',
     restore: '恢复',
-    restoreText: '恢复会替换全部数据，因此不能在此执行。请停止平台的所有进程，然后在其主机的数据目录中运行：',
+    restoreText:
+      '恢复会替换全部数据，因此不能在此执行。请停止平台的所有进程，然后在其主机的数据目录（设置项 data_dir）中运行：',
   },
 })

@@ -101,6 +101,9 @@ function OrderFacts({ order }: { readonly order: Order }) {
   )
 }
 
+// It moves no order but those that were not paid in time.
+const WORKER = 'worker'
+
 function historyEntry({ at, from, to, actor }: OrderChange) {
   const words = orderWords()
   return {
@@ -108,6 +111,6 @@ function historyEntry({ at, from, to, actor }: OrderChange) {
     at,
     tone: ORDER_TONES[to],
     title: from === null ? words.created : words.statuses[to],
-    note: <bdi>{words.by(userLabel(actor))}</bdi>,
+    note: <bdi>{actor === WORKER ? words.notPaid : words.by(userLabel(actor))}</bdi>,
   }
 }

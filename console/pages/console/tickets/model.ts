@@ -1,6 +1,6 @@
 import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
-import type { Tone } from '../../../parts/status-badge.tsx'
+import type { BadgeTone, Tone } from '../../../parts/status-badge.tsx'
 
 export type Ticket = AnswerOf<'listTickets'>['items'][number]
 export type TicketDetails = AnswerOf<'getTicket'>
@@ -25,8 +25,8 @@ export const TICKET_TONES: Readonly<Record<TicketStatus, Tone>> = {
   closed: 'quiet',
 }
 
-export const LEVEL_TONES: Readonly<Record<Ticket['level'], Tone>> = {
-  critical: 'danger',
+export const LEVEL_TONES: Readonly<Record<Ticket['level'], BadgeTone>> = {
+  critical: 'critical',
   high: 'danger',
   medium: 'warning',
   low: 'active',

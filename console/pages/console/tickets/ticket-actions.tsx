@@ -22,18 +22,18 @@ export function TicketActions({ ticket, model }: TicketActionsProps) {
   const words = ticketWords()
   const isEditing = useSignal(false)
   const { apply, applyAndReport, conflict } = useChange(model)
-  const edit = (body: TicketEdit) => applyAndReport(changeOf(ticket.id, body))
-  const { status, assignee } = ticket
+  const { status, assignee, title: name } = ticket
+  const edit = (body: TicketEdit, done: string) => applyAndReport(changeOf(ticket.id, body, done))
   const me = session.bearer.value?.id ?? ''
   const actions = [
     ...TICKET_MOVES[status].map((to) => ({
       // A ticket in progress is open already.
       title: status === 'in_progress' && to === 'open' ? words.putBack : words.moves[to],
-      run: () => edit({ status: to }),
+      run: () => edit({ status: to }, words.moved(name, words.statuses[to])),
     })),
     assignee === me
-      ? { title: words.unassign, run: () => edit({ assignee: null }) }
-      : { title: words.assignToMe, run: () => edit({ assignee: me }) },
+      ? { title: words.unassign, run: () => edit({ assignee: null }, words.unassigned(name)) }
+      : { title: words.assignToMe, run: () => edit({ assignee: me }, words.assignedToMe(name)) },
     { title: words.edit, run: () => (isEditing.value = true) },
   ]
   return (
@@ -45,7 +45,7 @@ export function TicketActions({ ticket, model }: TicketActionsProps) {
         <EditDialog
           ticket={ticket}
           send={async (body) => {
-            const failure = await apply(changeOf(ticket.id, body))
+            const failure = await apply(changeOf(ticket.id, body, words.changed(name)))
             if (!failure) isEditing.value = false
             return failure
           }}
@@ -88,10 +88,10 @@ function editSchema(assignee: string | null): FormSchema {
   return { properties: { ...properties, assignee: { enum: [...users] } } }
 }
 
-function changeOf(id: string, body: TicketEdit): Change<TicketDetails> {
+function changeOf(id: string, body: TicketEdit, done: string): Change<TicketDetails> {
   return {
     send: (ifMatch) => call('editTicket', { path: { id }, body, ifMatch }),
-    done: ticketWords().changed,
+    done,
     compare: (current) => comparedFields(body, current),
   }
 }

@@ -4,7 +4,7 @@ import type { ListQuery } from '../../../parts/list/list-query.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import { call, live } from '../platform.ts'
+import { call, live, session } from '../platform.ts'
 
 export type User = AnswerOf<'getUser'>
 
@@ -14,6 +14,11 @@ export const USER_TONES: Readonly<Record<UserState, Tone>> = { enabled: 'good', 
 
 export function userStateOf({ enabled }: User): UserState {
   return enabled ? 'enabled' : 'disabled'
+}
+
+/** Whether the reader is this user. */
+export function isOwnAccount({ id }: User): boolean {
+  return id === session.bearer.value?.id
 }
 
 const PAGE_LENGTH = 50

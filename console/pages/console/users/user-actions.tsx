@@ -6,7 +6,7 @@ import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call } from '../platform.ts'
-import { userStateOf, USER_TONES, type User } from './model.ts'
+import { isOwnAccount, userStateOf, USER_TONES, type User } from './model.ts'
 import { PasswordDialog, RolesDialog } from './user-dialogs.tsx'
 import { userWords } from './words.ts'
 
@@ -22,6 +22,8 @@ export function UserActions({ user, model, onRemoved }: UserActionsProps) {
   const dialog = useSignal<'roles' | 'password' | null>(null)
   const { apply, applyAndReport } = useChange(model)
   const { id, name, enabled } = user
+  // Nobody is to lock themselves out by a slip.
+  const isOwn = isOwnAccount(user)
   const close = () => (dialog.value = null)
   const refreshList = useListRefresh()
   const setEnabled = async (wanted: boolean) => {
@@ -51,12 +53,14 @@ export function UserActions({ user, model, onRemoved }: UserActionsProps) {
       actions={[
         { title: words.changeRoles, run: () => (dialog.value = 'roles') },
         { title: words.setPassword, run: () => (dialog.value = 'password') },
-        enabled
-          ? { title: words.disable, isDestructive: true, run: () => setEnabled(false) }
-          : { title: words.enable, run: () => setEnabled(true) },
-        { title: words.remove, isDestructive: true, run: remove },
+        !isOwn &&
+          (enabled
+            ? { title: words.disable, isDestructive: true, run: () => setEnabled(false) }
+            : { title: words.enable, run: () => setEnabled(true) }),
+        !isOwn && { title: words.remove, isDestructive: true, run: remove },
       ]}
     >
+      {isOwn && <p class="muted">{words.ownAccount}</p>}
       {dialog.value === 'roles' && <RolesDialog user={user} apply={apply} onClose={close} />}
       {dialog.value === 'password' && <PasswordDialog id={id} onClose={close} />}
     </ObjectActions>
