@@ -122,6 +122,13 @@ test('an expired order shows until when it was payable, and when it expired', as
   await shown.getByRole('term').filter({ hasText: 'Expired' }).waitFor()
 })
 
+test('the history of an order that nobody paid says so', async (t) => {
+  await createOrder('unpaid-1', { expires_at: new Date(Date.now() + 1_000).toISOString() })
+  const page = await world.open(t, 'orders/unpaid-1')
+  const history = drawer(page, 'unpaid-1').getByRole('list', { name: 'History' })
+  await history.getByText('by the platform: it was not paid in time').waitFor()
+})
+
 test('a role sees only what it may do', async (t) => {
   await createOrder('read-only-1')
   const page = await world.open(t, 'orders/read-only-1', { role: 'devops' })
