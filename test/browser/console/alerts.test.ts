@@ -156,7 +156,7 @@ test('the reasons are in the language of the reader; one of a robot is shown as 
 })
 
 test('beside an alert the list still shows the status of each, up to the width of a phone', async (t) => {
-  const id = await reportAlert('Look at the list', { alarm_id: 'columns' })
+  const id = await reportAlert('Look at the list', { alarm_id: 'columns', level: 'CRITICAL' })
   const page = await world.open(t, `alerts/${id}`)
   const status = () =>
     page
