@@ -30,6 +30,11 @@ export function userChoices(): readonly string[] {
   return choices.value
 }
 
+/** The same for a filter: without them the reader types an id. */
+export function listedUsers(): readonly string[] {
+  return session.may('listUsers') ? userChoices() : []
+}
+
 /** Once in a visit: users have no events. After a failure it is tried again. */
 async function readUsers(): Promise<void> {
   isReading = true

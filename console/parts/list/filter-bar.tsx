@@ -89,11 +89,17 @@ function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
       class="input"
       type="text"
       value={value}
-      placeholder={filter.kind === 'text' && filter.isPart ? partWords().partOfText : partWords().exactText}
+      placeholder={placeholderOf(filter)}
       spellcheck={false}
       onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
     />
   )
+}
+
+function placeholderOf(filter: ListFilter): string {
+  const { partOfText, exactText, exactId } = partWords()
+  if (filter.kind === 'reference') return exactId
+  return filter.kind === 'text' && filter.isPart ? partOfText : exactText
 }
 
 type ChoiceFilter = Extract<ListFilter, { kind: 'choice' | 'reference' }>

@@ -27,7 +27,7 @@ export function AuditDrawer({ entry, onClose }: AuditDrawerProps) {
           [fields.gateway, entry.gateway],
           [fields.virtual_ip, entry.virtual_ip],
           [fields.device, entry.device],
-          [fields.user, user_id],
+          [fields.user_id, user_id],
           [fields.session_id, entry.session_id],
         ]}
       />

@@ -3,6 +3,7 @@ import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import { call, live } from '../platform.ts'
+import { listedUsers } from '../user-names.ts'
 
 export type AuditEntry = AnswerOf<'listVpnAudit'>['items'][number]
 
@@ -18,7 +19,7 @@ const PAGE_LENGTH = 50
 export const auditList: ListSource<AuditEntry> = {
   filters: [
     { name: 'event', kind: 'choice', values: Object.keys(AUDIT_TONES) },
-    { name: 'user', kind: 'text' },
+    { name: 'user', kind: 'reference', choices: listedUsers },
     { name: 'created_from', kind: 'time' },
     { name: 'created_to', kind: 'time' },
   ],

@@ -1,4 +1,5 @@
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { auditColumns } from './columns.tsx'
 import { AuditDrawer } from './drawer.tsx'
@@ -15,7 +16,9 @@ export function VpnAuditPage({ id }: ViewProps) {
       path={PATH}
       source={auditList}
       words={words}
-      labelOf={(_, value) => words.events[value as AuditEntry['event']]}
+      labelOf={(name, value) =>
+        name === 'user' ? userLabel(value) : words.events[value as AuditEntry['event']]
+      }
       columns={auditColumns(words)}
       icon="audit"
       id={id}

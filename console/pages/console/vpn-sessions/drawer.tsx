@@ -61,7 +61,7 @@ function VpnSessionFacts({ shown }: { readonly shown: VpnSession }) {
         [fields.last_seen_at, localTime(shown.last_seen_at)],
         [fields.closed_at, closed_at && localTime(closed_at)],
         [fields.close_code, close_code && String(close_code)],
-        [fields.user, shown.user.id],
+        [fields.user_id, shown.user.id],
       ]}
     />
   )

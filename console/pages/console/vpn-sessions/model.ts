@@ -1,6 +1,7 @@
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
+import { listedUsers } from '../user-names.ts'
 
 export type VpnSession = AnswerOf<'listVpnSessions'>['items'][number]
 export type VpnPool = AnswerOf<'getVpnPool'>
@@ -11,7 +12,7 @@ export const SESSION_TONES: Readonly<Record<SessionState, Tone>> = { open: 'good
 export const SESSION_FILTERS: readonly ListFilter[] = [
   { name: 'state', kind: 'choice', values: ['closed'], preset: 'open' },
   { name: 'gateway', kind: 'text' },
-  { name: 'user', kind: 'text' },
+  { name: 'user', kind: 'reference', choices: listedUsers },
   { name: 'created_from', kind: 'time' },
   { name: 'created_to', kind: 'time' },
 ]

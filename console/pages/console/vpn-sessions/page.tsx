@@ -1,4 +1,5 @@
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { vpnSessionColumns } from './columns.tsx'
 import { VpnSessionDrawer } from './drawer.tsx'
@@ -16,7 +17,9 @@ export function VpnSessionsPage({ id }: ViewProps) {
       path={PATH}
       source={vpnSessionList}
       words={words}
-      labelOf={(_, value) => (value === 'closed' ? words.states.closed : words.states.open)}
+      labelOf={(name, value) =>
+        name === 'user' ? userLabel(value) : words.states[value as keyof typeof words.states]
+      }
       columns={vpnSessionColumns(words)}
       icon="tunnels"
       id={id}

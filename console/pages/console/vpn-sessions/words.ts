@@ -8,7 +8,8 @@ export const vpnSessionWords = defineWords({
     noMatch: 'No session matches the filters.',
     fields: {
       user_name: 'User',
-      user: 'User id',
+      user: 'User',
+      user_id: 'User id',
       state: 'State',
       virtual_ip: 'Address',
       device: 'Device',
@@ -44,7 +45,8 @@ export const vpnSessionWords = defineWords({
     noMatch: '没有符合筛选条件的会话。',
     fields: {
       user_name: '用户',
-      user: '用户标识',
+      user: '用户',
+      user_id: '用户标识',
       state: '状态',
       virtual_ip: '地址',
       device: '设备',
