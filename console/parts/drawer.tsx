@@ -12,7 +12,7 @@ export interface DrawerProps {
   readonly children: ComponentChildren
 }
 
-/** One object beside its list, and in front of it where the window is narrow. It takes the focus when it opens, unless it is told to leave it. */
+/** One object beside its list, and in front of it where the window is narrow. It takes the focus when it opens, unless `leavesFocus` says otherwise. */
 export function Drawer({ title, onClose, leavesFocus, children }: DrawerProps) {
   const drawer = useRef<HTMLElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
