@@ -1,5 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { jetstream, jetstreamManager, type StreamConfig } from '@nats-io/jetstream'
+import {
+  AckPolicy,
+  DeliverPolicy,
+  jetstream,
+  jetstreamManager,
+  type ConsumerInfo,
+  type StreamConfig,
+} from '@nats-io/jetstream'
 import { connect, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
 import { eventually } from './eventually.ts'
 
@@ -76,6 +83,53 @@ export function readStream(url: string | string[], stream: string): Promise<Arri
   return withConnection(url, (connection) => readAll(connection, stream))
 }
 
+/** What a server of a cluster has of a stream. */
+export interface Replica {
+  readonly server: string
+  /** In order. */
+  readonly messages: readonly Arrival[]
+}
+
+/** The replicas of a stream. A consumer reads from one of them, and after faults they may differ. */
+export function readReplicas(urls: readonly string[], stream: string): Promise<readonly Replica[]> {
+  return withConnection([...urls], async (connection) => {
+    const { streams } = await jetstreamManager(connection)
+    const { cluster } = await streams.info(stream)
+    const servers = [cluster?.leader, ...(cluster?.replicas ?? []).map(({ name }) => name)]
+    const replicas: Replica[] = []
+    for (const server of servers.filter((each) => each !== undefined))
+      replicas.push({ server, messages: await readFrom(server, connection, stream) })
+    return replicas
+  })
+}
+
+async function readFrom(
+  server: string,
+  connection: NatsConnection,
+  stream: string,
+): Promise<readonly Arrival[]> {
+  const { consumers } = await jetstreamManager(connection)
+  const { name } = await eventually(`a consumer of ${stream} on ${server}`, async () => {
+    const consumer = await consumers.add(stream, ON_ONE_SERVER)
+    if (serverOf(consumer) === server) return consumer
+    await consumers.delete(stream, consumer.name)
+    return undefined
+  })
+  return readAll(connection, stream, name)
+}
+
+// The cluster chooses the server at random.
+const ON_ONE_SERVER = {
+  ack_policy: AckPolicy.None,
+  deliver_policy: DeliverPolicy.All,
+  num_replicas: 1,
+  mem_storage: true,
+}
+
+function serverOf({ cluster }: ConsumerInfo): string | undefined {
+  return cluster?.leader
+}
+
 const SEALED: Partial<StreamConfig> = { sealed: true }
 
 /** Deletes a stream and returns its messages. The stream is sealed first, so that no message is lost in between. */
@@ -108,11 +162,15 @@ async function withConnection<T>(
   }
 }
 
-async function readAll(connection: NatsConnection, stream: string): Promise<Arrival[]> {
+async function readAll(
+  connection: NatsConnection,
+  stream: string,
+  consumerName?: string,
+): Promise<Arrival[]> {
   const { state } = await (await jetstreamManager(connection)).streams.info(stream)
   const stored: Arrival[] = []
   if (state.messages === 0) return stored
-  const consumer = await jetstream(connection).consumers.get(stream)
+  const consumer = await jetstream(connection).consumers.get(stream, consumerName)
   for await (const message of await consumer.consume({ max_messages: 1_000 })) {
     stored.push(toArrival(message))
     if (message.seq === state.last_seq) return stored

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { eventually } from '../../support/eventually.ts'
 import type { Cluster } from '../../support/hosts/cluster.ts'
 import { canHaveBecome } from '../../support/order-clients.ts'
-import { readStream } from '../../support/bus-reader.ts'
+import { readReplicas, type Replica } from '../../support/bus-reader.ts'
 import type { Load } from './load.ts'
 import type { Replay } from './replay.ts'
 
@@ -35,8 +35,8 @@ export async function requireInvariants({ postgres }: Cluster, load: Load): Prom
 }
 
 /**
- * What must hold when the clients have stopped: each message until `last` is in the stream once, in order. One that was sent
- * again is there too, but later, or twice.
+ * What must hold when the clients have stopped: each message until `last` is in each replica of the stream once, in order. One
+ * that was sent again is there too, but later, or twice.
  */
 export async function requireDeliveries(
   { postgres, bus }: Cluster,
@@ -44,9 +44,24 @@ export async function requireDeliveries(
   last: number,
   { replayed }: Replay,
 ): Promise<void> {
-  const stored = await readStream(bus.servers.split(','), 'PLATFORM')
+  // Sessions that have just ended still write events.
+  const rows = await postgres.rows(`select id from messages where seq <= ${last}`)
+  const ids = new Set(rows.map(({ id }) => String(id)))
+  for (const replica of await readReplicas(bus.servers.split(','), 'PLATFORM')) {
+    await requireNumbers(postgres, load, replayed, replica)
+    requireOnce(ids, replayed, replica)
+  }
+}
+
+/** The messages of each client, which are numbered. */
+async function requireNumbers(
+  postgres: Cluster['postgres'],
+  load: Load,
+  replayed: Replay['replayed'],
+  { server, messages }: Replica,
+): Promise<void> {
   for (const [subject, count] of load.messages) {
-    const ofSubject = stored.filter((each) => each.subject === subject)
+    const ofSubject = messages.filter((each) => each.subject === subject)
     const known = new Set(ofSubject.map(({ payload }) => Number(payload)))
     const missing = Array.from({ length: count }, (_, index) => index + 1).filter(
       (number) => !known.has(number),
@@ -55,19 +70,28 @@ export async function requireDeliveries(
     assert.deepEqual(
       missing,
       [],
-      `${subject}: missing in the stream; in the database: ${JSON.stringify(rows)}`,
+      `${subject}: missing in the stream on ${server}; in the database: ${JSON.stringify(rows)}`,
     )
     const numbers = ofSubject.filter(({ id }) => !replayed.has(id)).map(({ payload }) => Number(payload))
     const wrong = numbers.findIndex((number, index) => number <= (numbers[index - 1] ?? 0))
-    assert.equal(wrong, -1, `${subject}: ${numbers.slice(Math.max(0, wrong - 2), wrong + 30).join(' ')}`)
+    assert.equal(
+      wrong,
+      -1,
+      `${subject} on ${server}: ${numbers.slice(Math.max(0, wrong - 2), wrong + 30).join(' ')}`,
+    )
   }
-  const ids = stored.map(({ id }) => id)
+}
+
+function requireOnce(
+  delivered: ReadonlySet<string>,
+  replayed: Replay['replayed'],
+  { server, messages }: Replica,
+): void {
+  const ids = messages.map(({ id }) => id)
   const once = ids.filter((id) => !replayed.has(id))
-  assert.equal(new Set(once).size, once.length, 'messages that are in the stream twice')
-  // Sessions that have just ended still write events.
-  const messages = await postgres.rows(`select id from messages where seq <= ${last}`)
-  const lost = new Set(messages.map(({ id }) => String(id))).difference(new Set(ids))
-  assert.deepEqual([...lost], [], 'delivered messages that are not in the stream')
+  assert.equal(new Set(once).size, once.length, `messages that are in the stream on ${server} twice`)
+  const lost = delivered.difference(new Set(ids))
+  assert.deepEqual([...lost], [], `delivered messages that are not in the stream on ${server}`)
 }
 
 /** What the database has of messages of a client: without a row, the database has lost it, not the bus. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { readStream } from '../../support/bus-reader.ts'
+import { readReplicas } from '../../support/bus-reader.ts'
 import type { Cluster } from '../../support/hosts/cluster.ts'
 import { inSandbox } from '../../support/hosts/sandbox.ts'
 import { PROGRAM } from '../../support/platform.ts'
@@ -17,7 +17,7 @@ interface Delivered {
 
 /** The messages of a bus that has lost some of them. */
 export interface Replay {
-  /** Ids of the confirmed messages that the stream does not have. */
+  /** Ids of the confirmed messages that a replica of the stream does not have. */
   readonly lost: ReadonlySet<string>
   /** Ids of all messages of the replayed times. */
   readonly replayed: ReadonlySet<string>
@@ -26,8 +26,9 @@ export interface Replay {
 /** Sends again what NATS has confirmed and lost, as an operator would: all messages of the time around each loss. */
 export async function replayLost(cluster: Cluster, last: number): Promise<Replay> {
   const delivered = await readDelivered(cluster, last)
-  const stored = new Set((await readStream(cluster.bus.servers.split(','), 'PLATFORM')).map(({ id }) => id))
-  const lost = delivered.filter(({ id }) => !stored.has(id))
+  const replicas = await readReplicas(cluster.bus.servers.split(','), 'PLATFORM')
+  const stored = replicas.map(({ messages }) => new Set(messages.map(({ id }) => id)))
+  const lost = delivered.filter(({ id }) => stored.some((ids) => !ids.has(id)))
   const spans = spansOf(lost)
   for (const span of spans) await replay(cluster, span)
   const replayed = delivered.filter(({ at }) => spans.some(({ since, until }) => at >= since && at < until))
