@@ -41,7 +41,14 @@ async function loseHosts(trial: Trial): Promise<Figures> {
   assert.equal(damages.length, trial.rounds)
   for (const { host, fault, normalAfter } of damages)
     trial.requireTime(`normal service after: ${host}, ${fault}`, normalAfter, LIMIT_MS)
-  return { ...counts, lost: 0, ...usage, ...Object.fromEntries(damages.slice(-FAULTS.length).map(figureOf)) }
+  const restarts = damages.reduce((sum, each) => sum + each.restarts, 0)
+  return {
+    ...counts,
+    lost: 0,
+    'restarts of NATS by the operator': restarts,
+    ...usage,
+    ...Object.fromEntries(damages.slice(-FAULTS.length).map(figureOf)),
+  }
 }
 
 /** A longer run repeats the faults: these figures then tell whether anything grows. */

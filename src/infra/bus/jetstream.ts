@@ -17,8 +17,13 @@ export interface Streams {
 /** JetStream's API on one connection. */
 export interface JetStream {
   readonly streams: Streams
-  /** The configuration of each stream; undefined if the account has no JetStream. Rejects on a timeout. */
+  /**
+   * The configuration of each stream that answers; undefined if the account has no JetStream. A cluster leaves out a stream
+   * that has no leader at the moment. Rejects on a timeout.
+   */
   listStreams(): Promise<readonly StreamConfig[] | undefined>
+  /** Whether there is such a stream, even if it does not answer. False if the account may not ask. Rejects on a timeout. */
+  exists(stream: string): Promise<boolean>
   /** Lets the servers of a stream elect another leader. Rejects if they do not. */
   replaceLeader(stream: string): Promise<void>
 }
@@ -34,6 +39,7 @@ export class JetStreamOpener {
     return {
       streams,
       listStreams: () => this.#list(connection, streams),
+      exists: (stream) => exists(streams, stream),
       replaceLeader: (stream) => replaceLeader(connection, stream),
     }
   }
@@ -54,6 +60,15 @@ export class JetStreamOpener {
   }
 }
 
+async function exists(streams: JetStreamManager['streams'], stream: string): Promise<boolean> {
+  try {
+    return (await Array.fromAsync(streams.names())).includes(stream)
+  } catch (error) {
+    if (isForbidden(error)) return false
+    throw error
+  }
+}
+
 /**
  * A timeout of a server that announces JetStream is temporary (a cluster without a leader, a disabled store): an error,
  * so that messages wait instead of bypassing the acknowledgement of their stream. A server without JetStream times out
@@ -61,10 +76,14 @@ export class JetStreamOpener {
  */
 function isUnavailable(connection: NatsConnection, error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (error.cause instanceof PermissionViolationError) return true
+  if (isForbidden(error)) return true
   if (error.name === 'JetStreamNotEnabled' && error.cause instanceof JetStreamApiError) return true
   const isSilent = error.name === 'JetStreamNotEnabled' || error instanceof TimeoutError
   return isSilent && !announcesJetStream(connection)
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof PermissionViolationError
 }
 
 // https://docs.nats.io/reference/reference-protocols/nats_api_reference

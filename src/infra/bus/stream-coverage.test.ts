@@ -20,6 +20,7 @@ async function openCoverage({ replicas, changes = {}, refusal }: ServerOptions) 
   const jetStream: JetStream = {
     streams,
     listStreams: async () => configs,
+    exists: async () => configs.length > 0,
     async replaceLeader(stream: string) {
       if (refusal !== undefined) throw new Error(refusal)
       replaced.push(stream)
@@ -61,4 +62,50 @@ test('the reason of a refusal is in the log', async () => {
       text: 'bus stream acknowledges nothing, and keeps its leader',
     },
   ])
+})
+
+/** A server whose list leaves out the stream of the platform while it does not answer. */
+function openServer() {
+  const server = { names: [] as string[], isSilent: false, created: 0 }
+  const configs: StreamConfig[] = []
+  const jetStream: JetStream = {
+    streams: {
+      async add(config) {
+        server.created += 1
+        server.names.push(config.name)
+        configs.push(config as StreamConfig)
+      },
+      update: () => Promise.reject(new Error('nothing is to be updated')),
+    },
+    listStreams: async () =>
+      server.isSilent ? [] : configs.filter(({ name }) => server.names.includes(name)),
+    exists: async (stream) => server.names.includes(stream),
+    replaceLeader: () => Promise.reject(new Error('no leader is to be replaced')),
+  }
+  const open = () =>
+    new StreamCoverage({ jetStream, streamSubjects: SUBJECTS, replicas: undefined, logger: silentLogger })
+  return { server, open }
+}
+
+test('a stream that does not answer is not created again, and messages still wait for its acknowledgement', async () => {
+  const { server, open } = openServer()
+  const coverage = open()
+  await coverage.refresh()
+  server.isSilent = true
+  coverage.invalidate()
+  await coverage.refresh()
+  assert.equal(coverage.confirmationOf('order.created'), 'acknowledgement')
+  assert.deepEqual([server.created, coverage.problem], [1, undefined])
+  await assert.rejects(open().refresh(), /PLATFORM does not answer/)
+  assert.equal(server.created, 1)
+})
+
+test('a stream that was deleted is created again', async () => {
+  const { server, open } = openServer()
+  const coverage = open()
+  await coverage.refresh()
+  server.names.length = 0
+  coverage.invalidate()
+  await coverage.refresh()
+  assert.deepEqual([server.created, coverage.problem], [2, undefined])
 })

@@ -42,6 +42,8 @@ export class StreamCoverage {
   #isPrepared = false
   #replicasFailure: string | undefined
   #isReplicated = false
+  /** The stream `PLATFORM`, as it answered last. */
+  #known: StreamConfig | undefined
 
   constructor({ jetStream, streamSubjects, replicas, logger }: StreamCoverageOptions) {
     this.#jetStream = jetStream
@@ -118,8 +120,16 @@ export class StreamCoverage {
     // A server that had JetStream gets no flush instead: the messages wait until it has it again.
     if (!streams && this.#hasJetStream) throw new Error('JetStream is not available any more')
     this.#hasJetStream = streams !== undefined
-    this.#remember(streams ?? [])
-    return streams
+    const all = streams && (await this.#withSilent(streams))
+    this.#remember(all ?? [])
+    return all
+  }
+
+  /** Adds the platform's stream as it was known if it exists and does not answer, as after the loss of its leader. */
+  async #withSilent(streams: readonly StreamConfig[]): Promise<readonly StreamConfig[]> {
+    if (streams.some(isNamedAsOurs) || !(await this.#jetStream.exists(STREAM_NAME))) return streams
+    if (!this.#known) throw new Error(`the stream ${STREAM_NAME} does not answer`)
+    return [...streams, this.#known]
   }
 
   #remember(streams: readonly StreamConfig[]): void {
@@ -127,6 +137,7 @@ export class StreamCoverage {
     const matcher = matcherOf(acknowledging.flatMap(subjectsOf))
     this.#acknowledged = matcher
     this.#isReplicated = streams.some((config) => isOurs(config) && config.num_replicas > 1)
+    this.#known = streams.find(isNamedAsOurs)
     this.#readAt = systemClock.monotonic()
     if (this.#waitingSubject !== undefined && matcher.test(this.#waitingSubject)) {
       this.#waitingSubject = undefined
@@ -186,6 +197,10 @@ export class StreamCoverage {
   #warn(reason: string): void {
     this.#logger.warn({ reason }, 'messages wait for a bus stream')
   }
+}
+
+function isNamedAsOurs({ name }: StreamConfig): boolean {
+  return name === STREAM_NAME
 }
 
 function noStream(subject: string): string {

@@ -16,7 +16,7 @@ type End = () => Promise<void> | void
 type Begin = (cluster: Cluster, host: Host) => Promise<End>
 type Choose = (cluster: Cluster) => Host | Promise<Host>
 
-const STREAM = 'PLATFORM'
+export const STREAM = 'PLATFORM'
 const CLOCK_OFFSET_MINUTES = 5
 // An operator, or a program that decides for one, takes some time.
 const UNTIL_PROMOTED_MS = 1_000

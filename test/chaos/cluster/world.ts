@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, type ClusterSize } from '../../support/hosts/cluster.ts'
 import { inSandbox } from '../../support/hosts/sandbox.ts'
-import { FAULTS, type Fault } from './faults.ts'
+import { FAULTS, STREAM, type Fault } from './faults.ts'
 import { requireDeliveries, requireInvariants, untilDelivered } from './invariants.ts'
 import { KINDS, Load } from './load.ts'
 import { replayLost } from './replay.ts'
@@ -29,6 +29,8 @@ export interface Damage {
   readonly normalAfter: number
   /** From the end of the fault until every event was delivered. */
   readonly deliveredAfter: number
+  /** Of a NATS server that acknowledged nothing, by the operator. */
+  readonly restarts: number
   /** Afterwards. */
   readonly usage: Usage
 }
@@ -73,7 +75,7 @@ async function tryFault(cluster: Cluster, load: Load, fault: Fault, holdMs: numb
   await end()
   const endedAt = performance.now()
   await load.untilServed()
-  await untilDelivered(cluster)
+  const restarts = await untilDeliveredByOperator(cluster)
   const deliveredAfter = performance.now() - endedAt
   await requireInvariants(cluster, load)
   const { host, fault: name } = fault
@@ -83,7 +85,23 @@ async function tryFault(cluster: Cluster, load: Load, fault: Fault, holdMs: numb
     slowest: Object.fromEntries(KINDS.map((kind) => [kind, load.slowestMs(kind, begunAt)])),
     normalAfter: load.normalAfterMs(begunAt),
     deliveredAfter,
+    restarts,
     usage: await measureUsage(cluster),
+  }
+}
+
+/**
+ * NATS may keep a leader that acknowledges nothing, whoever is elected (docs/decisions/0040-several-servers.md). An
+ * operator then restarts its server. Returns how often.
+ */
+async function untilDeliveredByOperator(cluster: Cluster): Promise<number> {
+  try {
+    await untilDelivered(cluster)
+    return 0
+  } catch {
+    await cluster.bus.restartLeader(STREAM)
+    await untilDelivered(cluster)
+    return 1
   }
 }
 

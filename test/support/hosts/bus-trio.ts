@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { eventually } from '../eventually.ts'
-import { startOn, type Host } from './network.ts'
+import { killPrograms, startOn, type Host } from './network.ts'
 import { inSandbox } from './sandbox.ts'
 
 const PATIENCE = { timeoutMs: 300_000 }
@@ -54,6 +54,12 @@ export class BusTrio {
       PATIENCE,
     )
     return this.#hosts.find((host) => host.name === name) as Host
+  }
+
+  async restartLeader(stream: string): Promise<void> {
+    const host = await this.leaderOf(stream)
+    await killPrograms(host)
+    this.startServer(host)
   }
 
   /** The answers of the servers that answer. */
