@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { waitFor } from '../../clients/typescript/src/timing.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { LiveEvents, type LiveDeps } from './live.ts'
 
 const streamOf = (text: string) => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
@@ -55,4 +58,40 @@ test('a refused token ends it; a role that may read no events turns it off', asy
   await forbidden.end
   assert.equal(forbidden.live.state.peek(), 'off')
   assert.equal(forbidden.sent.length, 1)
+})
+
+test('a paused stream has no connection, and is resumed behind its last event', async () => {
+  const stopped = new AbortController()
+  const sent: (string | null)[] = []
+  const open = new Set<AbortSignal>()
+  const fetch: LiveDeps['fetch'] = async (_, { headers, signal }) => {
+    signal?.throwIfAborted()
+    sent.push(new Headers(headers).get('last-event-id'))
+    if (signal) open.add(signal)
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(EVENT))
+        signal?.addEventListener('abort', () => {
+          open.delete(signal)
+          controller.error(signal.reason)
+        })
+      },
+    })
+    return new Response(body)
+  }
+  const live = new LiveEvents({ fetch, wait: waitFor, onRefused: () => undefined })
+  live.pause()
+  const end = live.follow('abc', stopped.signal)
+  await setImmediate()
+  assert.deepEqual(sent, [])
+  live.resume()
+  const untilLive = () => eventually('it is live', () => live.state.peek() === 'live')
+  await untilLive()
+  live.pause()
+  await eventually('it is closed', () => open.size === 0 && live.state.peek() === 'connecting')
+  live.resume()
+  await untilLive()
+  assert.deepEqual(sent, [null, '17'])
+  stopped.abort()
+  await end
 })

@@ -24,6 +24,8 @@ export interface LiveListener {
 
 // The platform sends a comment every 15 seconds.
 const SILENCE_LIMIT_MS = 40_000
+// The longest time of a timer.
+const UNTIL_RESUMED_MS = 2 ** 31 - 1
 
 /** Follows the events of the platform. A stream that breaks is resumed behind the last event that was read. */
 export class LiveEvents {
@@ -31,6 +33,9 @@ export class LiveEvents {
   readonly #deps: LiveDeps
   readonly #listeners = new Set<LiveListener>()
   #woken = new AbortController()
+  #paused = new AbortController()
+  /** Whether events may have passed since the last connection. */
+  #isBehind = false
 
   constructor(deps: LiveDeps) {
     this.#deps = deps
@@ -46,17 +51,31 @@ export class LiveEvents {
   async follow(token: string, stopped: AbortSignal): Promise<void> {
     const parser = new StreamParser()
     this.state.value = 'connecting'
+    this.#isBehind = false
     for (let failures = 0; !stopped.aborted; failures++) {
       if (await this.#connect(token, parser, stopped, () => (failures = 0))) return
       if (stopped.aborted) return
-      this.state.value = 'broken'
+      this.#isBehind = true
+      const isPaused = this.#paused.signal.aborted
+      if (isPaused) failures = -1
+      this.state.value = isPaused ? 'connecting' : 'broken'
       this.#woken = new AbortController()
-      await this.#deps.wait(pauseAfter(failures), AbortSignal.any([stopped, this.#woken.signal]))
+      const pauseMs = isPaused ? UNTIL_RESUMED_MS : pauseAfter(failures)
+      await this.#deps.wait(pauseMs, AbortSignal.any([stopped, this.#woken.signal]))
     }
   }
 
-  /** Tries again now, if the stream is broken. */
-  retryNow(): void {
+  /**
+   * Gives the connection up until `resume`. For a page that nobody sees: a browser opens six connections to a host, and
+   * pages that keep theirs leave none to the others.
+   */
+  pause(): void {
+    this.#paused.abort()
+  }
+
+  /** Connects again after `pause`, behind the last event; tries again now if the stream is broken. */
+  resume(): void {
+    if (this.#paused.signal.aborted) this.#paused = new AbortController()
     this.#woken.abort()
   }
 
@@ -76,7 +95,7 @@ export class LiveEvents {
           ...(parser.lastEventId && { 'last-event-id': parser.lastEventId }),
         },
         cache: 'no-store',
-        signal: AbortSignal.any([stopped, silence.signal]),
+        signal: AbortSignal.any([stopped, silence.signal, this.#paused.signal]),
       })
       if (response.status === 401 || response.status === 403) return this.#refused(response.status, token)
       if (!response.ok || !response.body) return false
@@ -85,7 +104,7 @@ export class LiveEvents {
       await this.#read(response.body, parser, silence)
       return false
     } catch {
-      // Broken, stopped or silent: the loop continues or ends.
+      // Broken, stopped, paused or silent: the loop continues or ends.
       return false
     } finally {
       silence.stop()
@@ -99,10 +118,9 @@ export class LiveEvents {
   }
 
   #opened({ lastEventId }: StreamParser): void {
-    const wasBroken = this.state.peek() === 'broken'
     this.state.value = 'live'
     // Without a place to resume from, nothing says what happened meanwhile.
-    if (wasBroken && lastEventId === '') this.#notifyGap()
+    if (this.#isBehind && lastEventId === '') this.#notifyGap()
   }
 
   async #read(body: ReadableStream<Uint8Array>, parser: StreamParser, silence: Watchdog): Promise<void> {

@@ -18,8 +18,11 @@ effect(() => {
   void live.follow(token, stopped.signal)
   return () => stopped.abort()
 })
-document.addEventListener('visibilitychange', () => {
-  if (!browserTiming.isHidden()) live.retryNow()
-})
-addEventListener('online', () => live.retryNow())
+const followWhileSeen = () => (browserTiming.isHidden() ? live.pause() : live.resume())
+followWhileSeen()
+document.addEventListener('visibilitychange', followWhileSeen)
+// A page that the browser keeps for "Back" is not hidden in every case.
+addEventListener('pagehide', () => live.pause())
+addEventListener('pageshow', followWhileSeen)
+addEventListener('online', followWhileSeen)
 render(<App />, root)

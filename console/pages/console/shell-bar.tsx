@@ -49,6 +49,6 @@ function livenessOf(state: LiveState): LivenessProps {
   return {
     tone: TONES[state],
     text: words.live[state],
-    retry: state === 'broken' && { label: words.reconnect, run: () => live.retryNow() },
+    retry: state === 'broken' && { label: words.reconnect, run: () => live.resume() },
   }
 }

@@ -100,6 +100,25 @@ test('two browsers see the changes of each other, and a conflict shows both vers
   await row(one, 'shared-2').waitFor()
 })
 
+test('a page that nobody sees has no connection, and catches up when it is seen', async (t) => {
+  await createOrder('seen-1')
+  const page = await world.open(t, 'orders')
+  await page.getByText('Live', { exact: true }).waitFor()
+  const show = (hidden: boolean) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { value, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, hidden)
+  const isEvents = (request: { url(): string }) => request.url().endsWith('/events')
+  const ended = page.waitForEvent('requestfailed', isEvents)
+  await show(true)
+  await ended
+  await createOrder('unseen-1')
+  await show(false)
+  await row(page, 'unseen-1').waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+})
+
 test('two people who move an order to the same status have no conflict to decide about', async (t) => {
   await createOrder('same-1')
   const page = await world.open(t, 'orders/same-1', { language: 'zh' })
