@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConsoleSession } from './session.ts'
 
-const claims = { sub: '1', name: 'ada', roles: ['auditor'] }
-const TOKEN = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`
+const tokenOf = (sub: string, roles: readonly string[] = ['auditor']) =>
+  `e30.${Buffer.from(JSON.stringify({ sub, name: 'ada', roles })).toString('base64url')}.x`
+const TOKEN = tokenOf('1')
 
 function openSession(kept: string | null) {
   const store = {
@@ -12,7 +13,8 @@ function openSession(kept: string | null) {
     write: (token: string) => void (store.kept = token),
     clear: () => void (store.kept = null),
   }
-  return { store, session: new ConsoleSession(store) }
+  const opened = { count: 0 }
+  return { store, opened, session: new ConsoleSession(store, () => (opened.count += 1)) }
 }
 
 test('a session begins with the kept token, and its roles decide', () => {
@@ -29,4 +31,25 @@ test('a refused token ends the session, an older one does not', () => {
   assert.equal(store.kept, TOKEN)
   session.refuse(TOKEN)
   assert.deepEqual([store.kept, session.token.value, session.end.value], [null, null, 'refused'])
+})
+
+test('the page is opened anew for another user and for other roles, not for the same user', () => {
+  const { session, store, opened } = openSession(TOKEN)
+  session.signOut()
+  session.signIn(TOKEN)
+  assert.deepEqual([opened.count, session.bearer.value?.id], [0, '1'])
+  session.signOut()
+  const other = tokenOf('2')
+  session.signIn(other)
+  assert.deepEqual([opened.count, store.kept, session.token.value], [1, other, null])
+  session.signIn(tokenOf('2', ['admin']))
+  assert.equal(opened.count, 2)
+})
+
+test('another user of a browser that keeps no token goes on in the same page', () => {
+  const { session, store, opened } = openSession(TOKEN)
+  store.write = () => undefined
+  session.signOut()
+  session.signIn(tokenOf('2'))
+  assert.deepEqual([opened.count, session.bearer.value?.id], [0, '2'])
 })

@@ -4,12 +4,13 @@ import { keptToken } from '../../api/kept-token.ts'
 import { LiveEvents } from '../../api/live.ts'
 import { createCaller } from '../../api/operations.ts'
 import { ConsoleSession } from '../../api/session.ts'
+import { CONSOLE_PATH } from './view.ts'
 
 const fetchHere = (path: string, init: RequestInit) => fetch(path, init)
 const onRefused = (token: string) => session.refuse(token)
 
 /** Who uses this page. */
-export const session = new ConsoleSession(keptToken)
+export const session = new ConsoleSession(keptToken, () => location.assign(CONSOLE_PATH))
 
 const caller = { fetch: fetchHere, token: () => session.token.peek(), onRefused }
 

@@ -73,5 +73,12 @@ function FirstPage({ first }: { readonly first: ConsolePage }) {
 }
 
 function NotFound() {
-  return <EmptyState icon="warning" title={shellWords().notFound} />
+  const { notFound, toFirstPage } = shellWords()
+  return (
+    <EmptyState icon="warning" title={notFound}>
+      <a class="button" href={CONSOLE_PATH}>
+        {toFirstPage}
+      </a>
+    </EmptyState>
+  )
 }

@@ -16,7 +16,7 @@ const NOBODY = { role: '' }
 
 /** Signs in by the form until the outcome is there: on a busy machine the page may give up waiting for a password hash. */
 async function signInByForm(page: Page, name: string, password: string, outcome: Locator): Promise<void> {
-  const gaveUp = page.getByRole('alert').getByText('did not answer within')
+  const gaveUp = page.getByRole('alert').getByText('cannot be reached')
   await page.getByLabel('Name', { exact: true }).fill(name)
   await page.getByLabel('Password', { exact: true }).fill(password)
   do {
@@ -36,6 +36,20 @@ test('a person signs in with name and password, and sees the view of the address
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
   assert.equal(await page.evaluate(() => sessionStorage.getItem('platform.token')), null)
+})
+
+test('another user of the same tab begins with the first page, and sees nothing of the former one', async (t) => {
+  const body = { name: 'boris', password: PASSWORD, roles: ['auditor'] }
+  assert.equal((await world.platform.call('POST', '/users', { body })).status, 201)
+  const page = await world.open(t, 'settings')
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor()
+  await page.evaluate(() => document.body.setAttribute('data-former', ''))
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signInByForm(page, 'boris', PASSWORD, page.getByRole('heading', { level: 1, name: 'Overview' }))
+  assert.equal(await page.locator('[data-former]').count(), 0)
+  await page.goto(`${world.platform.url}/console/users`)
+  await page.getByRole('link', { name: 'To the first page' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
 })
 
 test('the page is translated, and the choice lasts', async (t) => {
@@ -77,7 +91,9 @@ test('a session that has ended asks for another sign-in, and goes on at the same
   const list = await world.platform.call('GET', '/users')
   const { items } = (await list.json()) as { items: { id: string; name: string }[] }
   const id = items.find(({ name }) => name === 'the-admin')?.id ?? ''
-  await world.platform.call('PATCH', `/users/${id}`, { body: { roles: ['admin', 'devops'] } })
+  const change = (body: object) => world.platform.call('PATCH', `/users/${id}`, { body })
+  await change({ enabled: false })
   await page.getByRole('alert').getByText('Your session has ended').waitFor()
+  await change({ enabled: true })
   await signInByForm(page, 'the-admin', PASSWORD, page.getByText('No alert was ever reported.'))
 })
