@@ -6,6 +6,8 @@ import { partWords } from './part-words.ts'
 
 export interface DrawerProps {
   readonly title: string
+  /** The object that it shows: another one gets the focus. By default the title stands for it. */
+  readonly subject?: string
   readonly onClose: () => void
   /** Whether the focus stays where it is; otherwise the drawer takes it. */
   readonly leavesFocus?: (() => boolean) | undefined
@@ -13,13 +15,13 @@ export interface DrawerProps {
 }
 
 /** One object beside its list, and in front of it where the window is narrow. It takes the focus when it opens, unless `leavesFocus` says otherwise. */
-export function Drawer({ title, onClose, leavesFocus, children }: DrawerProps) {
+export function Drawer({ title, subject = title, onClose, leavesFocus, children }: DrawerProps) {
   const drawer = useRef<HTMLElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   useActions(() => [{ title: partWords().close, keys: 'Escape', isKeyOnly: true, run: onClose }])
   useEffect(() => {
     if (!leavesFocus?.()) heading.current?.focus({ preventScroll: true })
-  }, [title])
+  }, [subject])
   useEffect(() => {
     const shown = drawer.current
     return shown ? keepFocus(shown, () => heading.current?.focus({ preventScroll: true })) : undefined

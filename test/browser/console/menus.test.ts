@@ -104,7 +104,8 @@ test('a menu is added, refused at its field, edited, hidden and removed', async 
   await dialog.getByRole('button', { name: 'Add to the draft' }).click()
   const node = drawer(page, 'What is new')
   await node.getByLabel('Shown').selectOption('No')
-  await node.getByRole('button', { name: 'Apply to the draft' }).click()
+  await node.getByRole('button', { name: 'Check' }).click()
+  await toast(page, 'It can be saved.').waitFor()
   await row(page, 'What is new').getByText('Hidden').waitFor()
   await row(page, 'Cart').click()
   await drawer(page, 'Cart').getByRole('button', { name: 'Remove' }).click()
@@ -129,6 +130,26 @@ test('a draft is kept while other pages are open, and the browser asks before it
   await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click()
   await row(page, 'Home').and(page.locator('[aria-posinset="1"]')).waitFor()
   assert.equal(await isAsked(), false)
+})
+
+test('what is typed is in the draft at once, whatever is opened next, and a discard takes it back', async (t) => {
+  await startTree()
+  const page = await world.open(t, 'menus/home')
+  const title = page.getByLabel('Title')
+  await title.fill('')
+  await title.pressSequentially('Big sale')
+  await drawer(page, 'Big sale').waitFor()
+  assert.equal(await title.inputValue(), 'Big sale')
+  await row(page, 'Cart').click()
+  await drawer(page, 'Cart').waitFor()
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  await page.getByRole('dialog').getByText('Big sale').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  await row(page, 'Big sale').click()
+  await page.getByRole('button', { name: 'Discard' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click()
+  await row(page, 'Home').waitFor()
+  assert.equal(await drawer(page, 'Home').getByLabel('Title').inputValue(), 'Home')
 })
 
 test('the moves work beside the tree, keep their places and the focus, and move nothing else', async (t) => {
@@ -178,7 +199,6 @@ test('a conflict shows only the changes of the user; they are added to the curre
   const page = await world.open(t, 'menus/home')
   await drawer(page, 'Home').getByRole('button', { name: 'Move down' }).click()
   await drawer(page, 'Home').getByLabel('Title').fill('My home')
-  await drawer(page, 'Home').getByRole('button', { name: 'Apply to the draft' }).click()
   await row(page, 'My home').waitFor()
   await editMenus([
     { id: 'cart', title: 'Basket' },
@@ -218,7 +238,6 @@ test('a change that others have made already needs no decision', async (t) => {
   await startTree()
   const page = await world.open(t, 'menus/home')
   await drawer(page, 'Home').getByLabel('Title').fill('Start')
-  await drawer(page, 'Home').getByRole('button', { name: 'Apply to the draft' }).click()
   await row(page, 'Start').waitFor()
   await editMenus([{ id: 'home', title: 'Start' }])
   await page.getByRole('button', { name: 'Review and save' }).click()

@@ -29,11 +29,11 @@ export interface NodeDrawerProps {
 /** One menu: its place and its fields. */
 export function NodeDrawer({ node, draft, mayEdit, onClose, leavesFocus }: NodeDrawerProps) {
   return (
-    <Drawer title={node.title} onClose={onClose} leavesFocus={leavesFocus}>
+    <Drawer title={node.title} subject={node.id} onClose={onClose} leavesFocus={leavesFocus}>
       {mayEdit ? (
         <>
           <NodeMoves node={node} draft={draft} onRemoved={onClose} />
-          <NodeForm key={`${node.id} ${draft.etag}`} node={node} draft={draft} />
+          <NodeForm key={`${node.id} ${draft.origin}`} node={node} draft={draft} />
         </>
       ) : (
         <NodeFacts node={node} draft={draft} />
@@ -85,16 +85,19 @@ function NodeMoves({ node: { id, title }, draft: { nodes, change }, onRemoved }:
   )
 }
 
+/** What is typed is in the draft at once. The check shows at the fields what the API would refuse. */
 function NodeForm({ node, draft }: NodeProps) {
   const words = menuWords()
   const { title, path, icon, enabled } = words.fields
   const { yes, no } = partWords()
-  const send = async (body: object): Promise<ApiFailure | null> => {
-    // A text that is left empty is none.
-    const changed = { ...node, path: null, icon: null, ...body }
-    const nodes = draft.nodes.map((each) => (each.id === node.id ? changed : each))
-    const failure = await draft.apply(nodes)
-    if (!failure) showToast('good', words.applied)
+  const withFields = (body: object) => {
+    // A text that is left empty is none; the API refuses a menu without a title.
+    const changed = { ...node, title: '', path: null, icon: null, ...body }
+    return draft.nodes.map((each) => (each.id === node.id ? changed : each))
+  }
+  const check = async (body: object): Promise<ApiFailure | null> => {
+    const failure = await draft.apply(withFields(body))
+    if (!failure) showToast('good', words.accepted)
     return failure
   }
   return (
@@ -109,8 +112,9 @@ function NodeForm({ node, draft }: NodeProps) {
         icon: node.icon ?? '',
         enabled: String(node.enabled),
       }}
-      action={words.apply}
-      send={send}
+      onChange={(body) => draft.change(withFields(body))}
+      action={words.check}
+      send={check}
     />
   )
 }

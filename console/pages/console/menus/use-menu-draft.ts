@@ -16,6 +16,8 @@ export type DryRun = ApiResult<AnswerOf<'editMenus'>>
 
 export interface MenuDraft extends Draft {
   readonly isChanged: boolean
+  /** The version from which the fields of a form begin: another one after the draft was saved, discarded or added to. */
+  readonly origin: string
   /** The version that others saved before this draft, as long as the user has to decide; it does not change meanwhile. */
   readonly conflict: TreeVersion | null
   /** `moved` is the id of the node that has another place in these nodes. */
@@ -37,6 +39,7 @@ export interface MenuDraft extends Draft {
 export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
   const conflict = useSignal<TreeVersion | null>(null)
   const draft = keptDraft() ?? draftOf({ nodes: model.value.value?.items ?? [], etag: model.etag })
+  const discards = useSignal(0)
   const postpone = () => (conflict.value = null)
   const keep = (changed: Draft) => {
     postpone()
@@ -44,6 +47,7 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
   }
   const discard = () => {
     postpone()
+    discards.value += 1
     keepDraft(null)
   }
   const send = async (sent: Draft, isDry: boolean): Promise<DryRun | null> => {
@@ -67,6 +71,7 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
   return {
     ...draft,
     isChanged: isChanged(draft),
+    origin: `${draft.etag} ${discards.value}`,
     conflict: conflict.value,
     change: (nodes, id) => keep(withNodes(draft, nodes, id)),
     discard,
