@@ -26,32 +26,45 @@ export interface SchemaFormProps {
   /** By the paths of the fields: values to choose with one click. */
   readonly quickValues?: Readonly<Record<string, readonly QuickValue[]>>
   readonly initial?: FormValues
+  /** Called with the body at each change of a field. */
+  readonly onChange?: (body: object) => void
   readonly action: string
   /** Sends the body; returns why it was refused, or null. */
   readonly send: (body: object) => Promise<ApiFailure | null>
   /** Another thing to do with the body, such as a check of it. */
   readonly other?: Pick<SchemaFormProps, 'action' | 'send'>
   readonly onCancel?: () => void
+  /** A name under which the form keeps what was typed until it is sent, also while it is not shown. */
+  readonly keepAs?: string
   /** Whether the form is empty again after its body is sent, for another one. */
   readonly isRepeated?: boolean
 }
 
+// Until the page is opened anew.
+const keptValues = new Map<string, FormValues>()
+
 /** A form with the fields of a request body. The API checks the values, and its answer stands at the fields. */
 export function SchemaForm(props: SchemaFormProps) {
-  const { schema, labels, hints = {}, files = {}, quickValues = {}, isRepeated = false } = props
+  const { schema, labels, hints = {}, files = {}, quickValues = {}, keepAs = '', isRepeated = false } = props
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
   const failure = useSignal<ApiFailure | null>(null)
   const isSending = useSignal(false)
   const fields = useMemo(() => formFields(schema).filter(({ path }) => path in labels), [schema])
   const initial = () => props.initial ?? defaultsOf(fields)
-  const values = useSignal<FormValues>(initial())
+  const values = useSignal<FormValues>(keptValues.get(keepAs) ?? initial())
   const { byPath, others } = placeFaults(fields, failure.value?.details ?? [])
+  const enter = (path: string, value: string) => {
+    values.value = { ...values.value, [path]: value }
+    if (keepAs !== '') keptValues.set(keepAs, values.value)
+    props.onChange?.(bodyOf(fields, values.value))
+  }
   const submit = async (send: SchemaFormProps['send']) => {
     if (isSending.value) return
     isSending.value = true
     failure.value = await send(bodyOf(fields, values.value))
     isSending.value = false
+    if (!failure.value) keptValues.delete(keepAs)
     if (!failure.value && isRepeated) values.value = initial()
     // After the faults are drawn.
     if (failure.value) requestAnimationFrame(() => focusFirstFault(form.current))
@@ -85,7 +98,7 @@ export function SchemaForm(props: SchemaFormProps) {
           files={files[field.path]}
           quickValues={quickValues[field.path]}
           labelOf={props.labelOf}
-          onInput={(value) => (values.value = { ...values.value, [field.path]: value })}
+          onInput={(value) => enter(field.path, value)}
         />
       ))}
       <FormActions {...props} isSending={isSending.value} submit={submit} />

@@ -228,6 +228,18 @@ test('a user gets roles, is disabled, enabled and deleted', async (t) => {
   await row(page, 'clara').waitFor({ state: 'detached' })
 })
 
+test('a question about an object does not stay in front of another page', async (t) => {
+  await post('/users', { name: 'dora', password: PASSWORD, roles: ['auditor'] })
+  const page = await world.open(t, 'tickets')
+  await page.getByRole('link', { name: 'Users' }).click()
+  await page.getByRole('link', { name: 'dora' }).click()
+  await drawer(page, 'dora').getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('alertdialog').waitFor()
+  await page.goBack()
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' })
+  await row(page, 'dora').waitFor()
+})
+
 test('an administrator cannot disable or delete the own account by a slip', async (t) => {
   const page = await world.open(t, 'users')
   await page.getByRole('link', { name: 'the-admin' }).click()

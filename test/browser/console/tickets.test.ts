@@ -126,6 +126,28 @@ test('Escape and the comments of others keep a comment that is being written', a
   await shown.waitFor({ state: 'detached' })
 })
 
+test('a comment that is being written is kept for its ticket, and a form is not closed without a question', async (t) => {
+  const [first, second] = [await createTicket('The first one'), await createTicket('The second one')]
+  const page = await world.open(t, `tickets/${first}`)
+  await drawer(page, 'The first one').getByLabel('Comment').fill('half of a thought')
+  await page.getByRole('link', { name: 'The second one' }).click()
+  assert.equal(await drawer(page, 'The second one').getByRole('textbox').inputValue(), '')
+  await page.getByRole('link', { name: 'The first one' }).click()
+  const comment = drawer(page, 'The first one').getByRole('textbox')
+  assert.equal(await comment.inputValue(), 'half of a thought')
+  assert.notEqual(first, second)
+  await page.getByRole('button', { name: 'New ticket' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New ticket' })
+  await dialog.getByLabel('Title').fill('Nearly lost')
+  await page.keyboard.press('Escape')
+  const question = page.getByRole('alertdialog', { name: 'Close the form?' })
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  assert.equal(await dialog.getByLabel('Title').inputValue(), 'Nearly lost')
+  await page.keyboard.press('Escape')
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await dialog.waitFor({ state: 'detached' })
+})
+
 test('a role sees only what it may do', async (t) => {
   const id = await createTicket('Only to read')
   const page = await world.open(t, `tickets/${id}`, { role: 'auditor' })

@@ -39,10 +39,12 @@ export function TicketComments({ ticket: { id, comments }, model }: TicketCommen
       />
       {session.may('editTicket') && (
         <SchemaForm
+          key={id}
           schema={BODIES.editTicket}
           labels={{ comment: words.fields.comment }}
           action={words.addComment}
           send={send}
+          keepAs={`comment ${id}`}
           isRepeated
         />
       )}
