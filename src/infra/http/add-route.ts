@@ -197,20 +197,42 @@ export function refuseOtherMethods(
   countRefusal: CountRefusal,
 ): void {
   for (const [path, known] of Map.groupBy(routes, (route) => route.path)) {
-    const methods = known.map(({ method }) => method)
-    // The framework answers HEAD wherever there is GET.
-    const allowed: string[] = methods.includes('GET') ? [...methods, 'HEAD'] : methods
+    const allowed = methodsOf(known)
     app.route({
       method: app.supportedMethods.filter((method) => !allowed.includes(method)),
       url: path,
       onRequest: async (request, reply) => {
-        reply.header('allow', allowed.join(', '))
-        const message = `${request.method} is not allowed for this path.`
-        throw await countRefusal(request, new AppError('method_not_allowed', 'method_not_allowed', message))
+        throw await countRefusal(request, methodNotAllowed(request, reply, allowed))
       },
       handler: () => undefined,
     })
   }
+}
+
+export function methodNotAllowed(
+  { method }: FastifyRequest,
+  reply: FastifyReply,
+  allowed: readonly string[],
+): AppError {
+  reply.header('allow', allowed.join(', '))
+  return new AppError('method_not_allowed', 'method_not_allowed', `${method} is not allowed for this path.`)
+}
+
+function methodsOf(routes: readonly Route[]): string[] {
+  const methods: string[] = routes.map(({ method }) => method)
+  // The framework answers HEAD wherever there is GET.
+  return methods.includes('GET') ? [...methods, 'HEAD'] : methods
+}
+
+/** The methods of a path. For requests whose method the framework does not know, such as PROPFIND: it finds no route. */
+export function methodsAt(path: string, routes: readonly Route[]): string[] {
+  const segments = path.split('/')
+  const isThere = (pattern: readonly string[]) =>
+    pattern.length === segments.length &&
+    pattern.every(
+      (part, index) => part === segments[index] || (part.startsWith(':') && segments[index] !== ''),
+    )
+  return methodsOf(routes.filter((route) => isThere(route.path.split('/'))))
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'

@@ -25,10 +25,25 @@ export function acceptJsonOnly(app: FastifyInstance): void {
     if (fault || body.length === 0) return done(fault ?? null, undefined)
     const text = body.toString()
     void parse(request, text, (error, value) => {
-      if (error) return done(malformedJson('The body is not JSON.', error))
+      if (error) return done(isJson(text) ? DANGEROUS_MEMBER : malformedJson('The body is not JSON.', error))
       done(valueFault(text, value) ?? null, value)
     })
   })
+}
+
+// JavaScript gives these names a meaning of their own.
+const DANGEROUS_MEMBER = invalidBody(
+  '',
+  'must not have a member __proto__, nor a member prototype of constructor',
+)
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** What is read as text must be the text that was sent. */

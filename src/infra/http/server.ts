@@ -11,7 +11,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Route } from '../../wire/route.ts'
-import { addRoute, refuseOtherMethods, sendAnswer } from './add-route.ts'
+import { addRoute, methodNotAllowed, methodsAt, refuseOtherMethods, sendAnswer } from './add-route.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { answerBrokenRequest, answerStrayRequests } from './broken-requests.ts'
 import type { Changes } from './changes.ts'
@@ -123,10 +123,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const longResponses = new LongResponses({ authenticator: options.authenticator })
   answerFailures(app, options.logger)
   const countRefusal = await limitRate(app, options.rateLimitPerMinute, options.clientAddress)
-  answerUnknownPaths(app, countRefusal)
   const { identify, pages = [], passOn: api, version } = options
   // A gateway passes requests for the document on to its api.
   const routes = api ? options.routes : [...options.routes, ...docsRoutes(options.routes, version), ...pages]
+  // A gateway passes every path on, with the methods that the framework knows.
+  const allowedAt = (path: string) => (api ? app.supportedMethods : methodsAt(path, routes))
+  answerUnknownPaths(app, countRefusal, allowedAt)
   await app.register(async (scope) => {
     for (const route of routes) addRoute(scope, route, { ...options, countRefusal, longResponses, record })
     refuseOtherMethods(scope, routes, countRefusal)
@@ -176,13 +178,19 @@ async function answerError(
   return sendAnswer(reply, errorAnswer(error))
 }
 
-function answerUnknownPaths(app: FastifyInstance, countRefusal: CountRefusal): void {
-  app.setNotFoundHandler(async (request) => {
-    const fault = new AppError(
-      'not_found',
-      'route_not_found',
-      `There is no path ${JSON.stringify(pathOf(request))}.`,
-    )
+function answerUnknownPaths(
+  app: FastifyInstance,
+  countRefusal: CountRefusal,
+  allowedAt: (path: string) => readonly string[],
+): void {
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = pathOf(request)
+    const isOtherMethod = !app.supportedMethods.includes(request.method)
+    const allowed = isOtherMethod ? allowedAt(path) : []
+    const fault =
+      allowed.length > 0
+        ? methodNotAllowed(request, reply, allowed)
+        : new AppError('not_found', 'route_not_found', `There is no path ${JSON.stringify(path)}.`)
     throw await countRefusal(request, fault)
   })
 }

@@ -229,7 +229,7 @@ describe('JSON', () => {
   for (const text of HOSTILE) {
     test(`may not reach for the prototype: ${text}`, async () => {
       for (const path of ['/orders', '/messages/publish'])
-        assertRefused(await send(path, text), 400, 'malformed_json', undefined, path)
+        assertRefused(await send(path, text), 400, 'validation_failed', '', path)
     })
   }
 

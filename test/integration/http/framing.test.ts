@@ -82,7 +82,9 @@ describe('the method', () => {
     'TRACE of nothing': [404, request('TRACE', '/nothing')],
     CONNECT: [405, request('CONNECT', '127.0.0.1:22')],
     'CONNECT to a path': [405, request('CONNECT')],
-    PROPFIND: [404, request('PROPFIND')],
+    PROPFIND: [405, request('PROPFIND')],
+    'PROPFIND of an object': [405, request('PROPFIND', '/orders/a-1')],
+    'PROPFIND of nothing': [404, request('PROPFIND', '/nothing')],
     QUERY: [405, request('QUERY')],
     'QUERY of nothing': [415, request('QUERY', '/nothing')],
     OPTIONS: [405, request('OPTIONS')],
@@ -97,6 +99,8 @@ describe('the method', () => {
     assert.equal(answer?.headers['allow'], 'POST, GET, HEAD')
     const [login] = await exchange(api.platform.url, request('GET', '/auth/login'))
     assert.deepEqual([login?.status, login?.headers['allow']], [405, 'POST'])
+    const [order] = await exchange(api.platform.url, request('PROPFIND', '/orders/a-1'))
+    assert.equal(order?.headers['allow'], 'GET, PUT, HEAD')
   })
 
   test('HEAD answers as GET does, without the body', async () => {
