@@ -3,11 +3,12 @@ import { test } from 'node:test'
 import { metricsPage } from './metrics.ts'
 
 const ORDERS = '# HELP platform_orders_total Orders.\n# TYPE platform_orders_total counter\n'
-const PROCESS = '# HELP process_cpu_seconds_total Time.\n# TYPE process_cpu_seconds_total counter\n'
+const PROCESS =
+  '# HELP platform_process_cpu_seconds_total Time.\n# TYPE platform_process_cpu_seconds_total counter\n'
 
 test('the page lists the metrics of the platform before those of the process', () => {
   const page = metricsPage(PROCESS + ORDERS)
-  assert.ok(page.indexOf('platform_orders_total') < page.indexOf('process_cpu_seconds_total'))
+  assert.ok(page.indexOf('platform_orders_total') < page.indexOf('platform_process_cpu_seconds_total'))
 })
 
 for (const { exposition, title } of [

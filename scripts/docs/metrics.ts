@@ -57,5 +57,5 @@ function metricsIn(exposition: string): Metric[] {
 }
 
 function isProcessMetric(name: string): boolean {
-  return /^(process|nodejs)_/.test(name)
+  return /^platform_(process|nodejs)_/.test(name)
 }

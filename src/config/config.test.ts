@@ -366,10 +366,9 @@ describe('LISTEN_ADDR', () => {
   }
 })
 
-test('the worker listens by default when it runs alone', () => {
+test('the worker listens only where it is told to', () => {
   const listenOf = (module: string) => configOf('', { MODULE: module }).worker.listen
-  assert.deepEqual(listenOf('worker'), { host: '127.0.0.1', port: 9602 })
-  for (const module of ['all', 'api,worker', 'gateway,worker']) assert.equal(listenOf(module), undefined)
+  for (const module of ['worker', 'all', 'api,worker']) assert.equal(listenOf(module), undefined)
   const named = configOf('', { MODULE: 'all', WORKER_LISTEN_ADDR: '127.0.0.1:1' })
   assert.deepEqual(named.worker.listen, { host: '127.0.0.1', port: 1 })
 })

@@ -287,8 +287,6 @@ const SETTINGS = {
   }),
   'worker.listen': setting(listenAddress, {
     description: 'Where the worker answers `/health` and `/metrics`. Unset, it does not listen.',
-    default: ({ modules }) => (modules.join() === 'worker' ? '127.0.0.1:9602' : undefined),
-    documentedDefault: '127.0.0.1:9602 when only the worker runs, else unset',
     environment: [{ name: 'WORKER_LISTEN_ADDR' }],
   }),
   'worker.order_scan': setting(timerPeriod, {

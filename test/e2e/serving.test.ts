@@ -296,7 +296,7 @@ describe('platform serve', { concurrency: 2 }, () => {
     await connected(platform)
     await platform.call('POST', '/orders', { body: { order_id: 'o-1', platform: 'live', amount_cents: 1 } })
     const SAMPLES = [
-      'nodejs_eventloop_lag_p99_seconds ',
+      'platform_nodejs_eventloop_lag_p99_seconds ',
       'platform_store_commit_seconds_count ',
       'platform_store_commit_group_size_count ',
       'platform_store_write_queue_length 0',
@@ -307,9 +307,9 @@ describe('platform serve', { concurrency: 2 }, () => {
       'platform_orders{status="pending"} ',
       'platform_orders{status="expired"} 0',
       'platform_order_changes_total{status="pending"} 1',
-      'process_resident_memory_bytes ',
-      'process_open_fds ',
-      'process_cpu_seconds_total ',
+      'platform_process_resident_memory_bytes ',
+      'platform_process_open_fds ',
+      'platform_process_cpu_seconds_total ',
       'platform_orders_overdue_seconds 0',
       'platform_read_only 0',
       'platform_build_info{version="',

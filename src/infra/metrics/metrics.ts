@@ -121,8 +121,7 @@ function onceByName<Options extends MetricOptions, Recorder>(create: (options: O
 const UNWANTED = /heap_space|eventloop_lag_(?:min|mean|stddev)|active_(?:handles|requests|resources_total)/
 
 function measureProcess(registry: Registry): void {
-  // Under their standard names, which dashboards for Node.js expect.
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, prefix: 'platform_' })
   for (const { name } of registry.getMetricsAsArray()) {
     if (UNWANTED.test(name)) registry.removeSingleMetric(name)
   }
