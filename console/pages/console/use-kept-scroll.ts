@@ -7,6 +7,8 @@ interface Place {
   /** The page, and whether it shows an object. */
   readonly page: string
   readonly hasObject: boolean
+  /** Where the page of the list begins. */
+  readonly cursor: string | null
 }
 
 /**
@@ -14,7 +16,7 @@ interface Place {
  * object is shown alone, from its top, and the list gets its place back. Returns what the router calls after a new path.
  */
 export function useKeptScroll(): () => void {
-  const place = useRef(placeOf(location.pathname))
+  const place = useRef(placeOf(location))
   const top = useRef(0)
   const listTop = useRef(0)
   useEffect(() => {
@@ -25,12 +27,13 @@ export function useKeptScroll(): () => void {
   }, [])
   return () => {
     const from = place.current
-    const to = placeOf(location.pathname)
+    const to = placeOf(location)
     place.current = to
     if (from.page !== to.page) {
       listTop.current = 0
       return
     }
+    if (from.cursor !== to.cursor && !to.hasObject) return scrollTo(0, 0)
     if (!from.hasObject) listTop.current = top.current
     const narrowTop = to.hasObject ? 0 : listTop.current
     scrollTo(0, matchMedia(IS_BESIDE).matches ? top.current : narrowTop)
@@ -38,7 +41,7 @@ export function useKeptScroll(): () => void {
 }
 
 /** `/console/PAGE/ID` */
-function placeOf(path: string): Place {
-  const [, , page = '', id = ''] = path.split('/')
-  return { page, hasObject: id !== '' }
+function placeOf({ pathname, search }: Location): Place {
+  const [, , page = '', id = ''] = pathname.split('/')
+  return { page, hasObject: id !== '', cursor: new URLSearchParams(search).get('cursor') }
 }

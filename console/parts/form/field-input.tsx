@@ -137,6 +137,8 @@ function Control(props: FieldInputProps) {
       return <textarea {...common} rows={4} />
     case 'number':
       return <input {...common} type="number" min={schema.minimum} max={schema.maximum} />
+    case 'amount':
+      return <input {...common} type="text" inputMode="decimal" autocomplete="off" />
     case 'time':
       return <input {...common} type="datetime-local" value={toLocalInput(value)} />
     case 'secret':

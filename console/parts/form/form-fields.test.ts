@@ -101,3 +101,18 @@ test('a form begins with the defaults of its schema; a field that is never answe
   })
   assert.equal(fields.at(-1)?.kind, 'secret')
 })
+
+test('an amount is entered as it is shown, and sent in cents; another text is left to the API', () => {
+  const fields = formFields({ properties: { amount_cents: { type: 'integer' } } })
+  const centsOf = (amount_cents: string) => Object.values(bodyOf(fields, { amount_cents }))[0] as unknown
+  assert.deepEqual(['49.90', '49,9', '49', '0.07', '19.99', '1.005', '-1', 'ten'].map(centsOf), [
+    4_990,
+    4_990,
+    4_900,
+    7,
+    1_999,
+    '1.005',
+    '-1',
+    'ten',
+  ])
+})

@@ -17,7 +17,16 @@ export interface FormSchema {
   readonly items?: FormSchema
 }
 
-export type FieldKind = 'text' | 'secret' | 'long_text' | 'number' | 'flag' | 'choice' | 'choices' | 'time'
+export type FieldKind =
+  | 'text'
+  | 'secret'
+  | 'long_text'
+  | 'number'
+  | 'amount'
+  | 'flag'
+  | 'choice'
+  | 'choices'
+  | 'time'
 
 export interface FormField {
   /** As the API names it in `details`: `matchers.source`. */
@@ -46,6 +55,7 @@ function kindOf(name: string, schema: FormSchema): FieldKind {
   if (items?.enum) return 'choices'
   if (values) return 'choice'
   if (first === 'boolean') return 'flag'
+  if (name.endsWith('_cents')) return 'amount'
   if (first === 'integer' || first === 'number') return 'number'
   if (format === 'date-time') return 'time'
   if (writeOnly || name.endsWith('password')) return 'secret'
@@ -88,10 +98,16 @@ function assign(
   assign(inner, rest, value)
 }
 
+// People enter `49.90`, as lists show it; the API takes cents.
+const AMOUNT = /^\d+(?:[.,]\d{1,2})?$/
+const CENTS = 100
+
 function valueOf(kind: FieldKind, value: string): unknown {
   switch (kind) {
     case 'number':
       return Number(value)
+    case 'amount':
+      return AMOUNT.test(value) ? Math.round(Number(value.replace(',', '.')) * CENTS) : value
     case 'flag':
       return value === 'true'
     case 'time': {

@@ -149,7 +149,7 @@ test('the reasons are in the language of the reader; one of a robot is shown as 
     await route.fulfill({ json: { items, next_cursor: null } })
   })
   await page.getByRole('link', { name: 'Nobody was notified' }).click()
-  const list = page.getByRole('list', { name: '通知或未通知的原因' })
+  const list = page.getByRole('list', { name: '为何通知（或未通知）' })
   await list.getByText(REASONS[0][2]).waitFor()
   await page.getByText('另有 2 条').click()
   for (const [, , words] of REASONS) await list.getByText(words).waitFor()

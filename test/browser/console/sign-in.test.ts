@@ -30,7 +30,12 @@ test('a person signs in with name and password, and sees the view of the address
   assert.equal((await world.platform.call('POST', '/users', { body })).status, 201)
   const page = await world.open(t, 'orders?status=paid', NOBODY)
   await page.locator('input[name="username"]:focus').waitFor()
-  await signInByForm(page, 'ada', 'wrong', page.getByRole('alert').getByText('Name or password is wrong.'))
+  await signInByForm(
+    page,
+    'ada',
+    'wrong',
+    page.getByRole('alert').getByText('Name or password is wrong, or the account is disabled.'),
+  )
   await assertLooks(page, 'sign-in-refused')
   await signInByForm(page, 'ada', PASSWORD, page.getByText('No order matches the filters.'))
   await page.getByRole('button', { name: 'Sign out' }).click()

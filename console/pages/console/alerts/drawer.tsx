@@ -64,6 +64,7 @@ function AlertFacts({ alert }: { readonly alert: Alert }) {
   return (
     <FactList
       facts={[
+        [body, alert.body],
         [fields.severity, <StatusBadge tone={SEVERITY_TONES[severity]} label={severities[severity]} />],
         [fields.source, alert.source],
         [fields.alarm_id, alert.alarm_id && <AlarmLink alarmId={alert.alarm_id} />],
@@ -72,7 +73,6 @@ function AlertFacts({ alert }: { readonly alert: Alert }) {
         [fields.first_at, localTime(alert.first_at)],
         [fields.last_at, localTime(alert.last_at)],
         [fields.recovered_at, recovered_at && localTime(recovered_at)],
-        [body, alert.body],
       ]}
     />
   )

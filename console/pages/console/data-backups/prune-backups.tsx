@@ -27,7 +27,9 @@ export function PruneBackups() {
           initial={{ keep: KEPT }}
           action={words.prune}
           create={(body) => call('pruneDataBackups', { body: body as BodyOf<'pruneDataBackups'> })}
-          doneOf={({ removed }) => words.pruned(localNumber(removed.length))}
+          doneOf={({ removed }) =>
+            removed.length === 0 ? words.nonePruned : words.pruned(localNumber(removed.length))
+          }
           onCreated={close}
           onClose={close}
         />

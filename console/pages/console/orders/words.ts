@@ -48,7 +48,7 @@ export const orderWords = defineWords({
     createdToast: (id: string) => `Order ${id} was created.`,
     hints: {
       order_id: '1 to 64 letters, digits or . _ : -',
-      amount_cents: 'In cents',
+      amount_cents: 'Such as 49.90',
       expires_at: '15 minutes from now if it is empty',
     },
     empty: 'There are no orders yet.',
@@ -70,8 +70,8 @@ export const orderWords = defineWords({
       shipped_at: '发货时间',
       completed_at: '完成时间',
       expired_at: '过期时间',
-      created_from: '创建不早于',
-      created_to: '创建早于',
+      created_from: '创建时间从',
+      created_to: '创建时间至',
     },
     wasPayableUntil: '付款截止',
     statuses: {
@@ -101,7 +101,7 @@ export const orderWords = defineWords({
     createdToast: (id) => `已创建订单 ${id}。`,
     hints: {
       order_id: '1 至 64 个字母、数字或 . _ : -',
-      amount_cents: '单位：分',
+      amount_cents: '例如 49.90',
       expires_at: '留空则为 15 分钟后',
     },
     empty: '还没有订单。',

@@ -7,7 +7,7 @@ export const overviewWords = defineWords({
     parts: {
       alerts: 'Firing alerts',
       heartbeats: 'Missed heartbeats',
-      tickets: 'Open tickets',
+      tickets: 'Tickets not closed',
       messages: 'Waiting messages',
       executions: 'Awaiting approval',
       sessions: 'VPN sessions',
@@ -58,7 +58,7 @@ export const overviewWords = defineWords({
     health: '各部分状态',
     parts: {
       alerts: '触发中的告警',
-      heartbeats: '缺失的心跳',
+      heartbeats: '心跳超时',
       tickets: '未关闭的工单',
       messages: '等待中的消息',
       executions: '等待审批',

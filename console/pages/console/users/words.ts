@@ -65,8 +65,8 @@ export const userWords = defineWords({
       last_login_at: '最近登录',
       created_at: '创建时间',
       updated_at: '更改时间',
-      created_from: '创建不早于',
-      created_to: '创建早于',
+      created_from: '创建时间从',
+      created_to: '创建时间至',
     },
     hints: {
       name: '1 至 64 个字母、数字或 . _ -',
