@@ -52,6 +52,6 @@ test('the overview shows a day of orders that was recorded before', async (t) =>
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.locator('.course-table').scrollIntoViewIfNeeded()
   await takePicture(page, 'console-overview-phone')
-  await page.getByRole('link', { name: 'Tickets not closed' }).click()
+  await page.getByRole('link', { name: 'Unclosed tickets' }).click()
   await page.getByRole('region', { name: 'Open', exact: true }).getByText('The price list is old').waitFor()
 })

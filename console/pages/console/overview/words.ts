@@ -7,7 +7,7 @@ export const overviewWords = defineWords({
     parts: {
       alerts: 'Firing alerts',
       heartbeats: 'Missed heartbeats',
-      tickets: 'Tickets not closed',
+      tickets: 'Unclosed tickets',
       messages: 'Waiting messages',
       executions: 'Awaiting approval',
       sessions: 'VPN sessions',
