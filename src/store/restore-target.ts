@@ -1,8 +1,17 @@
 import { AppError } from '../kernel/errors.ts'
+import type { Tx } from './store.ts'
 
 export interface Restored {
   /** What the former database is kept as; undefined if there was none. */
   readonly former: string | undefined
+}
+
+/** A verified snapshot, and what is changed in the restored database before any process serves it. */
+export interface RestoredSnapshot {
+  readonly path: string
+  /** Of the file, as it was verified. */
+  readonly sha256: string
+  readonly finish: (tx: Tx) => Promise<void>
 }
 
 /** Replaces a database by a snapshot. */
@@ -10,10 +19,10 @@ export interface RestoreTarget {
   /** Rejects with `database_in_use` while another process serves the database. */
   requireUnserved(): Promise<void>
   /**
-   * Replaces the database as a whole or not at all. `sha256`: of the file, as it was verified. `stamp`: part of the name
-   * of the former database. Rejects with `database_in_use` if a process serves the database by now.
+   * Replaces the database as a whole or not at all. `stamp`: part of the name of the former database. Rejects with
+   * `database_in_use` if a process serves the database by now.
    */
-  replace(snapshot: { readonly path: string; readonly sha256: string }, stamp: string): Promise<Restored>
+  replace(snapshot: RestoredSnapshot, stamp: string): Promise<Restored>
 }
 
 export function databaseInUse(what: string): AppError {

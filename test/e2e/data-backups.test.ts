@@ -12,6 +12,7 @@ import { Secret } from '../../src/kernel/secret.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { migrate, MIGRATIONS } from '../../src/store/migrate.ts'
 import { openStore, type DatabaseAddress } from '../../src/store/open.ts'
+import { openEventStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   runPlatform,
@@ -76,6 +77,15 @@ async function createOrder(platform: ServedPlatform, id: string): Promise<void> 
   assert.equal((await platform.call('POST', '/orders', { body })).status, 201)
 }
 
+async function sendTelemetry(platform: ServedPlatform, ...numbers: number[]): Promise<void> {
+  const body = { agent_id: 'agent', items: numbers.map((n) => ({ data: { n } })) }
+  assert.equal((await platform.call('POST', '/api/v1/telemetry', { body })).status, 202)
+}
+
+function subjectOf({ data }: { readonly data: string }): string {
+  return (JSON.parse(data) as { subject: string }).subject
+}
+
 async function backUp(platform: ServedPlatform): Promise<Backup> {
   const requested = await platform.call('POST', '/data/backups')
   assert.equal(requested.status, 202, await requested.clone().text())
@@ -117,6 +127,44 @@ onEveryDialect('backups of the database', (dialect) => {
     assert.equal((await backUp(restored)).status, 'completed')
     const alerts = (await (await restored.call('GET', '/alerts')).json()) as { items: unknown[] }
     assert.deepEqual(alerts.items, [], 'a restoration is no failure')
+  })
+
+  test('have events after them whose ids are never given out again', async (t) => {
+    const w = await world(t, dialect)
+    const platform = await w.serve()
+    await createOrder(platform, 'before')
+    const { id } = await backUp(platform)
+    const path = '/events?subjects=order.created,telemetry.agent.*'
+    using lost = await openEventStream(platform.url, path, { lastEventId: '0-0' })
+    for (let order = 0; order < 6; order++) await createOrder(platform, `lost-${order}`)
+    await sendTelemetry(platform, 1, 2, 3)
+    const seen = await lost.count(10)
+    assert.equal(await platform.stop(), 0)
+    succeeded(await w.run('restore', join(w.backups, `${id}.${dialect === 'sqlite' ? 'db' : 'dump'}`)))
+
+    const restored = await w.serve()
+    const wanted = Array.from({ length: 12 }, (_, order) => `new-${order}`)
+    for (const order of wanted) await createOrder(restored, order)
+    await sendTelemetry(restored, 4, 5, 6)
+    for (const event of [...seen.slice(1), { id: '9-0' }]) {
+      using stream = await openEventStream(restored.url, path, { lastEventId: event.id })
+      const events = await stream.count(15)
+      assert.deepEqual(
+        events.filter(({ event: subject }) => subject === 'order.created').map(subjectOf),
+        wanted,
+        event.id,
+      )
+      assert.ok(events.every((each) => seen.every((other) => other.id !== each.id)))
+    }
+    using telemetry = await openEventStream(restored.url, '/events?subjects=telemetry.agent.*', {
+      lastEventId: `-${seen.at(-1)?.id.split('-')[1]}`,
+    })
+    assert.equal((await telemetry.count(3)).length, 3)
+    using future = await openEventStream(restored.url, path, { lastEventId: '9007199254740991-0' })
+    assert.deepEqual(
+      (await future.count(1)).map(({ event }) => event),
+      ['reset'],
+    )
   })
 
   test('of an older schema are restored, and migrated by the next start', async (t) => {

@@ -6,6 +6,8 @@ import {
   type DataBackup,
   type DataBackups,
 } from '../../domains/data-backups/index.ts'
+import { continueNumbers } from '../../domains/messages/index.ts'
+import { continueUploadNumbers } from '../../domains/telemetry/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
 import type { PagePosition } from '../../kernel/page.ts'
@@ -14,6 +16,7 @@ import { toRfc3339 } from '../../kernel/time.ts'
 import type { SnapshotContents } from '../../ports/snapshots.ts'
 import { hashFile } from '../../store/file-hash.ts'
 import { requireFormat, restoreTarget } from '../../store/restore.ts'
+import type { Tx } from '../../store/store.ts'
 import { verifySnapshot } from '../../store/verify-snapshot.ts'
 import type { LoadedConfig } from '../../config/config.ts'
 import type { Domains } from '../domains.ts'
@@ -183,9 +186,10 @@ export async function restoreBackup(
   await target.requireUnserved()
   const verified = await verifyFile(context, path, loaded)
   context.stdout.write(`${verifiedText(file, verified)}\n`)
-  const replaced = target.replace({ path, sha256: verified.sha256 }, stampOf(systemClock.now()))
+  const now = systemClock.now()
+  const finish = (tx: Tx) => finishRestore(tx, verified, now)
+  const replaced = target.replace({ path, sha256: verified.sha256, finish }, stampOf(now))
   const { former } = await withProgress(context, `restoring ${path}`, replaced)
-  if (verified.tables['data_backups'] !== undefined) await endRunningBackup(loaded)
   const kept =
     former === undefined ? 'There was no former database.' : `The former database is kept as ${former}.`
   context.stdout.write(`restored ${file}. ${kept} The next start migrates the database.\n`)
@@ -196,11 +200,13 @@ function stampOf(at: number): string {
   return toRfc3339(at).replaceAll(/[-:]|\.\d+/g, '')
 }
 
-/** A snapshot contains its own backup as running, which it is not any more. */
-async function endRunningBackup(loaded: LoadedConfig): Promise<void> {
-  await withDatabase(loaded, (store) =>
-    store.write((tx) => interruptRunning(tx, INTERRUPTED, systemClock.now())),
-  )
+/** Changes what must not be as it was in the snapshot; one of an older schema may lack tables. */
+async function finishRestore(tx: Tx, { tables }: SnapshotContents, now: number): Promise<void> {
+  const has = (table: string) => tables[table] !== undefined
+  // It contains its own backup as running, which it is not any more.
+  if (has('data_backups')) await interruptRunning(tx, INTERRUPTED, now)
+  if (has('messages')) await continueNumbers(tx, now)
+  if (has('telemetry_uploads')) await continueUploadNumbers(tx, now)
 }
 
 type BackupParts = Domains['data-backups']

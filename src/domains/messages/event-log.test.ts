@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../../test/support/clock.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { DAY } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { MessageLog } from './event-log.ts'
 import { Messages } from './service.ts'
+import { continueNumbers } from './store.ts'
 
 const EVENT_TYPE = 'application/cloudevents+json; charset=utf-8'
 
@@ -29,6 +31,7 @@ async function world(dialect: DialectName) {
   return {
     clock,
     log,
+    store,
     readIds,
     messages: inTransactions(store, service, 'publish'),
     append: (subject: string) =>
@@ -81,5 +84,39 @@ onEveryDialect('the log of the events', (dialect) => {
     assert.equal(await w.messages.prune(w.clock.now(), 10), 0)
     assert.equal(await w.log.removedUpTo(), 2)
     assert.deepEqual(await w.readIds(0), ['a', 'c'])
+  })
+
+  test('a restored log continues above every number that was given out, and has no event in between', async () => {
+    await using w = await world(dialect)
+    const restore = () => w.store.write((tx) => continueNumbers(tx, w.clock.now()))
+    for (const id of ['a', 'b']) await w.append(id)
+    // It has read the log before, and goes on over the gap.
+    assert.deepEqual(await w.readIds(0), ['a', 'b'])
+    await restore()
+    const first = 1_000 * w.clock.now()
+    assert.deepEqual([await w.readIds(0), await w.readIds(9)], [['a', 'b'], []])
+    await w.append('c')
+    w.clock.advance(1)
+    await restore()
+    await w.append('d')
+    await eventually('the gap is settled', async () => (await w.readIds(9)).length === 2)
+    const { events } = await w.log.readAfter(9, 10)
+    assert.deepEqual(
+      events.map(({ place }) => place),
+      [first + 1, first + 1_001],
+    )
+    assert.deepEqual([await w.readIds(2, 1), await w.readIds(first + 1)], [['c'], ['d']])
+  })
+
+  test('a restored log has no message to send, and the message in its place stays', async () => {
+    await using w = await world(dialect)
+    await w.store.write((tx) => continueNumbers(tx, w.clock.now()))
+    assert.deepEqual(await w.messages.pending(10, []), [])
+    await w.append('a')
+    const delivered = await w.messages.pending(10, [])
+    await w.messages.settle({ delivered, failed: [], refused: [] })
+    w.clock.advance(DAY)
+    assert.equal(await w.messages.prune(w.clock.now(), 10), 0)
+    assert.equal(await w.log.removedUpTo(), 0)
   })
 })

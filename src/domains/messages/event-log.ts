@@ -17,6 +17,10 @@ const readEvents = statement<{ after: number; through: number; headers: string; 
       .limit(value('limit')),
 )
 
+const readNext = statement<{ after: number }, { seq: number }>((on, value) =>
+  on.selectFrom('messages').select('seq').where('seq', '>', value('after')).orderBy('seq').limit(1),
+)
+
 const readRemoved = statement<object, { removedUpTo: number }>((on) =>
   on.selectFrom('event_logs').select(eventLogs.pick('removedUpTo')).where('name', '=', 'messages'),
 )
@@ -56,8 +60,8 @@ export class MessageLog implements EventLog {
       const range = { after: from, through: Math.min(from + RANGE, settled) }
       const { events, through } = await this.#readRange(range, limit)
       if (events.length > 0) return { events, through }
-      from = through
-      this.#empty = { after, through }
+      from = Math.min(await this.#beforeNext(through), settled)
+      this.#empty = { after, through: from }
     }
     return { events: [], through: Math.max(after, from) }
   }
@@ -66,6 +70,12 @@ export class MessageLog implements EventLog {
     const rows = await this.#queries.run(readEvents, { after, through, headers: EVENT_HEADERS_TEXT, limit })
     const events = rows.filter(isEvent).map(({ place, subject, payload }) => ({ place, subject, payload }))
     return { events, through: rows.length < limit ? through : (rows.at(-1)?.place ?? through) }
+  }
+
+  /** The number before the next message: a restored database continues far above the numbers of its backup. */
+  async #beforeNext(after: number): Promise<number> {
+    const next = await first(this.#queries, readNext, { after })
+    return next ? next.seq - 1 : after
   }
 
   #skipEmpty(after: number): number {

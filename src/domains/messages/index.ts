@@ -10,6 +10,7 @@ import { names } from './tables.ts'
 
 export type { Message, MessageStatus, NewMessage } from './model.ts'
 export { Messages, type EncodeEvent, type MessageDeps } from './service.ts'
+export { continueNumbers } from './store.ts'
 
 /** Messages of users, and the outbox of every domain's events (docs/specification.md, Events). */
 export const messagesDomain = defineDomain({

@@ -1,12 +1,18 @@
 import { sql } from 'kysely'
+import { newId } from '../../kernel/ids.ts'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
 import { lockRows } from '../../store/locking.ts'
+import { continueAfter, numberAfterRestore } from '../../store/numbering.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
-import type { Message, MessageStatus } from './model.ts'
+import { newMessage, type Message, type MessageStatus } from './model.ts'
 import { db, messages, pages, statement } from './tables.ts'
 
 const insert = statement<Message>((on, value) => on.insertInto('messages').values(messages.values(value)))
+
+const insertNumbered = statement<Message & { seq: number }>((on, value) =>
+  on.insertInto('messages').values({ ...messages.values(value), seq: value('seq') }),
+)
 
 const find = statement<{ id: string }, StoredMessage>((on, value) =>
   on.selectFrom('messages').select(messages.except('seq')).where('id', '=', value('id')),
@@ -83,6 +89,23 @@ export async function findMessage(queries: Queries, id: string): Promise<Message
 /** The number of the newest message; 0 before the first one. */
 export async function findNewest(queries: Queries): Promise<number> {
   return (await first(queries, newest, {}))?.seq ?? 0
+}
+
+// Many more than an installation writes.
+const NUMBERS_PER_MS = 1_000
+
+/**
+ * Continues the numbers of a restored database above all that were given out before: they are the ids of the live stream,
+ * and a client that resumes from a number must not take a new event for one that it has seen. Without a sequence, a row
+ * has the number: a message that is no event, and is neither sent nor removed.
+ */
+export async function continueNumbers(tx: Tx, now: number): Promise<void> {
+  const seq = numberAfterRestore(await findNewest(tx), NUMBERS_PER_MS, now)
+  const content = { id: newId(), subject: 'platform.data.restored', payload: '{}', headers: {} }
+  const message: Message = { ...newMessage(content, now), status: 'delivered' }
+  await continueAfter(tx, 'messages', seq, async () => {
+    await tx.change(insertNumbered, { ...message, seq })
+  })
 }
 
 /** Compare-and-set from `dead` to `pending`; undefined when the message is not dead. */

@@ -12,6 +12,7 @@ import { names } from './tables.ts'
 export type { Agent } from './model.ts'
 export { TelemetryOutbox } from './outbox.ts'
 export { Telemetry, type TelemetryDeps } from './service.ts'
+export { continueUploadNumbers } from './store.ts'
 
 /** What agents measure, with an outbox of its own (docs/specification.md, Telemetry). */
 export const telemetryDomain = defineDomain({

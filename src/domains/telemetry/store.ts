@@ -1,6 +1,9 @@
+import { sql } from 'kysely'
+import { newId } from '../../kernel/ids.ts'
 import type { JsonText } from '../../kernel/json-text.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
+import { continueAfter, numberAfterRestore } from '../../store/numbering.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Agent } from './model.ts'
 import { agents, db, pages, statement, totals, uploads } from './tables.ts'
@@ -106,6 +109,8 @@ const listFrom = statement<{ seq: number; limit: number }, UploadSize>((on, valu
     .selectFrom('telemetry_uploads')
     .select(uploads.pick('seq', 'items', 'bytes', 'sent'))
     .where('seq', '>=', value('seq'))
+    // Only a restored database has an upload without items.
+    .where('items', '>', 0)
     .orderBy('seq')
     .limit(value('limit')),
 )
@@ -191,6 +196,25 @@ export async function subtractFromTotals(
 
 export async function insertUpload(tx: Tx, upload: NewRowOf<typeof uploads>): Promise<void> {
   await tx.change(insert, upload)
+}
+
+// Many more than an installation accepts. The places of the items, 512 for each upload, stay below 2^53 until 2109.
+const NUMBERS_PER_MS = 4
+
+/**
+ * Continues the numbers of a restored database above all that were given out before, because they are part of the ids of
+ * the live stream. Without a sequence, a delivered upload without items has the number.
+ */
+export async function continueUploadNumbers(tx: Tx, now: number): Promise<void> {
+  const last = (await first(tx, newest, {}))?.seq ?? 0
+  const seq = numberAfterRestore(last, NUMBERS_PER_MS, now)
+  await continueAfter(tx, 'telemetry_uploads', seq, async () => {
+    // A backup of an older release has no `after_message`; without it the upload comes before all messages.
+    await sql`
+      insert into telemetry_uploads
+        (seq, id, agent_id, items, bytes, sent, accepted_at, accepted_by, delivered_at, content)
+      values (${seq}, ${newId()}, '', 0, 0, 0, ${now}, '', ${now}, '')`.execute(tx.db)
+  })
 }
 
 /** The oldest undelivered uploads, except those of `withoutAgents`, in the order of their delivery. */

@@ -13,6 +13,7 @@ import { telemetryPruneJob } from './jobs.ts'
 import { TelemetryOutbox } from './outbox.ts'
 import { encodeAgentWithItem, parseUpload } from './schemas.ts'
 import { Telemetry, type TelemetryDeps } from './service.ts'
+import { continueUploadNumbers } from './store.ts'
 
 const FIRST_PAGE = { limit: 100 }
 const NOTHING = { delivered: [], failed: [], refused: [] }
@@ -313,6 +314,26 @@ onEveryDialect('telemetry', (dialect) => {
     await settled
     assert.equal((await w.outbox.readAfter(0, 10)).length, 1)
     await writing
+  })
+
+  test('a restored log continues above every place that was given out, with nothing to send', async () => {
+    await using w = await world(dialect)
+    await w.send('a', 1, 2)
+    w.clock.advance(1)
+    await w.store.write((tx) => continueUploadNumbers(tx, w.clock.now()))
+    const [, newest] = await w.outbox.readAfter(0, 10)
+    assert.deepEqual(await w.outbox.readAfter(newest?.place ?? 0, 10), [])
+    await w.outbox.settle({ ...NOTHING, delivered: await w.outbox.pending(10, []) })
+    assert.deepEqual(await w.outbox.pending(10, []), [])
+    await w.send('a', 3, 4)
+    const lost = (newest?.place ?? 0) + 5_000
+    const all = await w.outbox.readAfter(lost, 10)
+    assert.deepEqual(contents(all), ['a 3', 'a 4'])
+    assert.deepEqual((await w.outbox.readAfter(lost, 1))[0], all[0])
+    assert.deepEqual(contents(await w.outbox.readAfter(0, 10)), ['a 1', 'a 2', 'a 3', 'a 4'])
+    const places = all.map(({ place }) => place)
+    assert.equal(await w.outbox.newestPlace(0), places[1])
+    assert.ok(places.every((place) => place > w.clock.now() && Number.isSafeInteger(place)))
   })
 
   test('the log knows up to where events have been removed', async () => {

@@ -16,6 +16,8 @@ export interface Capabilities {
    * removed.
    */
   readonly numberedAbove: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
+  /** Continues the numbers of a `numberedAbove` table after this one. Null: a row must have it. */
+  readonly continueAfter: ((table: string, number: number) => RawBuilder<unknown>) | null
   /** Whether several write transactions run at a time, so that a row must be locked between its read and its change. */
   readonly concurrentWriters: boolean
   /** The size of the database. */
@@ -31,6 +33,7 @@ const SQLITE: Capabilities = {
   tableSuffix: sql`strict`,
   numbered: (column) => column.primaryKey().autoIncrement(),
   numberedAbove: (column) => column.primaryKey(),
+  continueAfter: null,
   concurrentWriters: false,
   databaseBytes: sql<number>`(select page_count * page_size from pragma_page_count(), pragma_page_size())`,
   snapshotExtension: 'db',
@@ -44,6 +47,7 @@ const POSTGRES: Capabilities = {
   tableSuffix: sql``,
   numbered: identityKey,
   numberedAbove: identityKey,
+  continueAfter: (table, number) => sql`select setval(pg_get_serial_sequence(${table}, 'seq'), ${number})`,
   concurrentWriters: true,
   databaseBytes: sql<number>`pg_database_size(current_database())`,
   snapshotExtension: 'dump',

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { Client } from 'pg'
+import { temporaryDirectory } from '../../../test/support/platform.ts'
 import { createTestDatabase } from '../../../test/support/postgres.ts'
+import { scopeOf } from '../../../test/support/scope.ts'
+import { testStore } from '../../../test/support/store.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { postgresRestore } from './postgres-restore.ts'
 
@@ -16,8 +21,30 @@ test('a database that is opened after the first check is not replaced', async (t
   await target.requireUnserved()
   await server.connect()
   await server.query('create table things (id integer)')
-  const replaced = target.replace({ path: 'snapshot.dump', sha256: '' }, '20260131T020000Z')
+  const snapshot = { path: 'snapshot.dump', sha256: '', finish: async () => {} }
+  const replaced = target.replace(snapshot, '20260131T020000Z')
   await assert.rejects(replaced, { code: 'database_in_use' })
   const { rows } = await server.query("select to_regclass('public.things') as name")
   assert.deepEqual(rows, [{ name: 'things' }])
+})
+
+test('a restored database that cannot be finished is removed, and the former one is back', async (t) => {
+  const { path: directory } = scopeOf(t).use(temporaryDirectory())
+  await using world = await testStore('postgres')
+  const { store, address } = world
+  assert.ok(address.kind === 'postgres')
+  const path = join(directory, 'snapshot.dump')
+  await store.snapshot(path)
+  await sql`create table things (id integer)`.execute(store.read.db)
+  await store.close()
+  const finish = async () => Promise.reject(new Error('not finished'))
+  const target = postgresRestore(address.url)
+  await assert.rejects(target.replace({ path, sha256: '', finish }, '20260131T020000Z'), /not finished/)
+  const client = new Client({ connectionString: address.url.reveal() })
+  await client.connect()
+  const { rows } = await client.query(
+    "select to_regclass('public.things') as things, to_regnamespace('before_restore_20260131t020000z') as aside",
+  )
+  await client.end()
+  assert.deepEqual(rows, [{ things: 'things', aside: null }])
 })

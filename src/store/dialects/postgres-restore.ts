@@ -18,7 +18,7 @@ import { openPostgres } from './postgres.ts'
 export function postgresRestore(url: Secret): RestoreTarget {
   return {
     requireUnserved: () => withDatabase(url, requireUnserved),
-    replace: ({ path }, stamp) =>
+    replace: ({ path, finish }, stamp) =>
       withDatabase(url, async (store) => {
         // A process may have started since the first check: a large archive is verified for minutes.
         await requireUnserved(store)
@@ -27,6 +27,7 @@ export function postgresRestore(url: Secret): RestoreTarget {
         const tables = await moveTables(store, { from: schema, to: former })
         try {
           await restoreArchive(url, path)
+          await store.write(finish, { longRunning: true })
         } catch (error) {
           await moveTablesBack(store, { from: former, to: schema })
           throw error
@@ -91,9 +92,12 @@ function moveTables(store: Store, { from, to }: Move): Promise<number> {
   )
 }
 
+/** Every table was moved, so those that are there now are restored ones. */
 async function moveTablesBack(store: Store, { from, to }: Move): Promise<void> {
   await store.write(
     async ({ db }) => {
+      for (const name of await tablesIn({ db }, to))
+        await sql`drop table ${sql.id(to, name)} cascade`.execute(db)
       const names = await tablesIn({ db }, from)
       for (const name of names)
         await sql`alter table ${sql.id(from, name)} set schema ${sql.id(to)}`.execute(db)

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
+import { sql } from 'kysely'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
 import { hashFile } from '../file-hash.ts'
+import type { Tx } from '../store.ts'
 import { sqliteRestore } from './sqlite-restore.ts'
 
 const STAMP = '20260131T020000Z'
@@ -15,7 +17,7 @@ async function world(t: TestContext) {
   const { path: directory } = scopeOf(t).use(temporaryDirectory())
   const path = join(directory, 'snapshot.db')
   createDatabase(path, 1)
-  return { directory, snapshot: { path, sha256: await hashFile(path) } }
+  return { directory, snapshot: { path, sha256: await hashFile(path), finish: async () => {} } }
 }
 
 function createDatabase(path: string, rows: number): void {
@@ -49,4 +51,28 @@ test('a database that is opened after the first check is not replaced', async (t
   assert.equal(countThings(path), 3)
   const others = readdirSync(directory).filter((name) => /restor/.test(name))
   assert.deepEqual(others, [], 'no copy is left behind')
+})
+
+test('a restored database is finished before it takes the place of the former one', async (t) => {
+  const { directory, snapshot } = await world(t)
+  const path = join(directory, 'platform.db')
+  createDatabase(path, 5)
+  const finish = async ({ db }: Tx) => {
+    assert.equal(countThings(path), 5)
+    await sql`insert into things default values`.execute(db)
+  }
+  const { former } = await sqliteRestore(path).replace({ ...snapshot, finish }, STAMP)
+  assert.deepEqual(readdirSync(directory).toSorted(), ['platform.db', basename(former ?? ''), 'snapshot.db'])
+  assert.deepEqual([countThings(path), countThings(former ?? '')], [2, 5])
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+test('a restored database that cannot be finished leaves the former one, and no copy', async (t) => {
+  const { directory, snapshot } = await world(t)
+  const path = join(directory, 'platform.db')
+  createDatabase(path, 5)
+  const finish = async () => Promise.reject(new Error('not finished'))
+  await assert.rejects(sqliteRestore(path).replace({ ...snapshot, finish }, STAMP), /not finished/)
+  assert.equal(countThings(path), 5)
+  assert.deepEqual(readdirSync(directory).toSorted(), ['platform.db', 'snapshot.db'])
 })

@@ -2,11 +2,16 @@ import { constants, existsSync } from 'node:fs'
 import { chmod, copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
 import { hashFile } from '../file-hash.ts'
-import { databaseInUse, type Restored, type RestoreTarget } from '../restore-target.ts'
+import { databaseInUse, type Restored, type RestoredSnapshot, type RestoreTarget } from '../restore-target.ts'
 import { moveFile } from '../snapshot.ts'
+import { STORE_LIMITS } from '../timeout.ts'
 import { isBusy } from './sqlite-errors.ts'
+import { openSqlite } from './sqlite.ts'
 
 /** The files beside a database that belong to it. */
 const COMPANIONS = ['-wal', '-shm']
@@ -23,13 +28,14 @@ export function sqliteRestore(path: string): RestoreTarget {
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 })
         await copySnapshot(snapshot, copy)
+        await finishCopy(snapshot, copy)
         // A process may have started since the first check: a large file is verified and copied for minutes.
         requireUnserved()
         const former = await keepFormer(path, stamp)
         await moveFile(copy, path)
         return { former } satisfies Restored
       } catch (error) {
-        await rm(copy, { force: true })
+        for (const name of ['', ...COMPANIONS]) await rm(`${copy}${name}`, { force: true })
         throw error
       }
     },
@@ -63,6 +69,17 @@ async function copySnapshot(
   }
   if ((await hashFile(copy)) === sha256) return
   throw new AppError('unavailable', 'copy_failed', `The copy ${copy} differs from ${path}; check the disk.`)
+}
+
+/** Before the copy takes the place of the database: after a crash there is either the former one or a finished one. */
+async function finishCopy({ finish }: RestoredSnapshot, path: string): Promise<void> {
+  const quiet = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
+  const store = await openSqlite({ path, readOnly: false, ...quiet, limits: STORE_LIMITS.sqlite })
+  try {
+    await store.write(finish, { longRunning: true })
+  } finally {
+    await store.close()
+  }
 }
 
 /** The path of the database is never without a file, so no process creates an empty one there. */
