@@ -143,6 +143,11 @@ const BAD_FRAMES: Readonly<Record<string, string | Buffer>> = {
     '{"type":"request","id":"1","method":"GET","path":"/","headers":{"a":"b\\r\\nX-User-ID: root"}}',
   'a header with a space in its name':
     '{"type":"request","id":"1","method":"GET","path":"/","headers":{"x-user-id ":"root"}}',
+  'a request with two paths': '{"type":"request","id":"1","method":"GET","path":"/a","path":"/b"}',
+  'a request with two bodies': '{"type":"request","id":"1","method":"POST","path":"/","body":1,"body":2}',
+  'a request with two bodies that are spelled differently': String.raw`{"type":"request","id":"1","method":"POST","path":"/","body":1,"bod\u0079":2}`,
+  'a header twice':
+    '{"type":"request","id":"1","method":"POST","path":"/","headers":{"a":"1","a":"2"},"body":{}}',
   'bytes instead of text': Buffer.from('{"type":"heartbeat_ack","seq":1}'),
 }
 
