@@ -24,7 +24,7 @@ const BODIES = [
 ]
 
 for (const body of BODIES) {
-  test(`the body ${body.slice(0, 40)} is read as it is written`, () => {
+  test(`the body ${JSON.stringify(body.slice(0, 40))} is read as it is written`, () => {
     assert.equal(bodyOf(`{${OTHERS},"body":${body}}`), body)
     assert.equal(bodyOf(` { "body" : ${body} , ${OTHERS} } `), body)
     assert.equal(bodyOf(`{${OTHERS},"trace":{"body":[0,{"body":1}]},"b\\u006fdy":${body},"x":1}`), body)
@@ -48,5 +48,11 @@ const AMBIGUOUS = [
 for (const frame of AMBIGUOUS) {
   test(`${frame} is not valid`, () => {
     assert.equal(readClientFrame(frame), undefined)
+  })
+}
+
+for (const field of ['', ',"token":1', ',"token":null', ',"token":["a"]']) {
+  test(`{"type":"renew"${field}} is a renewal without a token`, () => {
+    assert.deepEqual(readClientFrame(`{"type":"renew"${field}}`), { type: 'renew', token: undefined })
   })
 }

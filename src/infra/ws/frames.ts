@@ -23,7 +23,8 @@ export interface RequestFrame {
 
 export interface RenewFrame {
   readonly type: 'renew'
-  readonly token: string
+  /** Undefined when it is no text; that is a token that is not valid, and no bad frame. */
+  readonly token: string | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -33,7 +34,7 @@ const READERS: Readonly<Record<string, (fields: Fields, text: string) => ClientF
   heartbeat_ack: ({ seq }) =>
     typeof seq === 'number' && Number.isSafeInteger(seq) ? { type: 'heartbeat_ack', seq } : undefined,
   request: readRequest,
-  renew: ({ token }) => (typeof token === 'string' ? { type: 'renew', token } : undefined),
+  renew: ({ token }) => ({ type: 'renew', token: typeof token === 'string' ? token : undefined }),
 }
 
 /** A client's frame; undefined when it is not valid. Further fields are ignored. */

@@ -125,7 +125,6 @@ const BAD_FRAMES: Readonly<Record<string, string | Buffer>> = {
   'a frame of the server': '{"type":"heartbeat","seq":1}',
   'an answer to a heartbeat without its number': '{"type":"heartbeat_ack"}',
   'an answer to a heartbeat with half a number': '{"type":"heartbeat_ack","seq":0.5}',
-  'a renewal without a token': '{"type":"renew"}',
   'a request without a method': '{"type":"request","id":"1","path":"/"}',
   'a request with an unknown method': '{"type":"request","id":"1","method":"CONNECT","path":"/"}',
   'a request without a path': '{"type":"request","id":"1","method":"GET"}',
@@ -278,6 +277,9 @@ test('the token of another user does not renew a session, and does not end it', 
 })
 
 for (const [name, make] of Object.entries({
+  'no token': async () => undefined,
+  'a token that is no text': async () => 1,
+  'an empty token': async () => '',
   'a forged token': async () => 'not.a.token',
   'a token without a role': (world: Awaited<ReturnType<typeof openWorld>>) =>
     world.token({ roles: ['king'] }),
