@@ -84,6 +84,24 @@ for (const layout of LAYOUTS) {
       assert.equal((await session.frame('response', { id: 'no' }))['status'], 403)
     })
 
+    await t.test('a body that the api refuses over HTTP is refused through a session too', async () => {
+      const session = await open('?device=laptop')
+      const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+      const bodies = ['{"title":"a","title":"b"}', '{"title":1e400}', `{"title":${deep}}`]
+      for (const [id, body] of bodies.entries()) {
+        session.socket.send(`{"type":"request","id":${id},"method":"POST","path":"/tickets","body":${body}}`)
+      }
+      const answers = await Promise.all(bodies.map((_, id) => session.frame('response', { id })))
+      assert.deepEqual(
+        answers.map(({ status, body }) => [status, (body as { code: string }).code]),
+        [
+          [400, 'malformed_json'],
+          [400, 'validation_failed'],
+          [400, 'validation_failed'],
+        ],
+      )
+    })
+
     await t.test('a request that is passed on is one of the holder of its token', async () => {
       const headers = { authorization: `Bearer ${user.token}` }
       const me = await fetch(`${gateway.gatewayUrl}/auth/me`, { headers })

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
+import { membersOf, membersWritten } from './json-scan.ts'
 
 declare global {
   interface JSON {
@@ -82,40 +83,6 @@ function invalidBody(path: string, message: string): AppError {
 function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member))
-}
-
-const QUOTE = 34
-const BACKSLASH = 92
-const COLON = 58
-
-/** How many members all objects of a JSON text have together: as many as there are colons outside strings. */
-function membersWritten(json: string): number {
-  let colons = 0
-  for (let at = 0; at < json.length; at++) {
-    const character = json.charCodeAt(at)
-    if (character === COLON) colons++
-    else if (character === QUOTE) at = endOfString(json, at)
-  }
-  return colons
-}
-
-function endOfString(json: string, start: number): number {
-  let end = json.indexOf('"', start + 1)
-  while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
-  return end
-}
-
-function isEscaped(json: string, at: number): boolean {
-  let first = at
-  while (json.charCodeAt(first - 1) === BACKSLASH) first--
-  return (at - first) % 2 === 1
-}
-
-function membersOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const members = Object.values(value)
-  const own = Array.isArray(value) ? 0 : members.length
-  return members.reduce((sum: number, member) => sum + membersOf(member), own)
 }
 
 // An exponent of three digits, or as many digits as the first integer that doubles leave out.

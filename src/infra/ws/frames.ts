@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { membersOf, membersWritten, spanOfMember, type Span } from '../http/json-scan.ts'
 import { staysBelowPrefix } from '../http/request-path.ts'
 
 /** What a client may send (docs/specification.md, Gateway). */
@@ -16,23 +17,24 @@ export interface RequestFrame {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** JSON as text. */
+  /** JSON as the client wrote it: parsed and written again it could lose digits, or one of two members. */
   readonly body: string | undefined
 }
 
 export interface RenewFrame {
   readonly type: 'renew'
-  readonly token: string
+  /** Undefined when it is no text; that is a token that is not valid, and no bad frame. */
+  readonly token: string | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** How each type of frame is read; undefined when a field is missing or not valid. */
-const READERS: Readonly<Record<string, (fields: Fields) => ClientFrame | undefined>> = {
+const READERS: Readonly<Record<string, (fields: Fields, text: string) => ClientFrame | undefined>> = {
   heartbeat_ack: ({ seq }) =>
     typeof seq === 'number' && Number.isSafeInteger(seq) ? { type: 'heartbeat_ack', seq } : undefined,
   request: readRequest,
-  renew: ({ token }) => (typeof token === 'string' ? { type: 'renew', token } : undefined),
+  renew: ({ token }) => ({ type: 'renew', token: typeof token === 'string' ? token : undefined }),
 }
 
 /** A client's frame; undefined when it is not valid. Further fields are ignored. */
@@ -40,9 +42,9 @@ export function readClientFrame(text: string): ClientFrame | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (!isRecord(value) || typeof value['type'] !== 'string') return undefined
-    return Object.hasOwn(READERS, value['type']) ? READERS[value['type']]?.(value) : undefined
+    return Object.hasOwn(READERS, value['type']) ? READERS[value['type']]?.(value, text) : undefined
   } catch {
-    // Not JSON, or nested too deeply to be written again.
+    // Not JSON, or nested too deeply for its members to be counted.
     return undefined
   }
 }
@@ -52,10 +54,13 @@ const ID_LIMIT = 128
 // What a request line may contain, without a fragment.
 const PATH = /^\/[\x21\x22\x24-\x7e]*$/
 
-function readRequest({ id, method, path, headers = {}, body }: Fields): RequestFrame | undefined {
+function readRequest(fields: Fields, text: string): RequestFrame | undefined {
+  const { id, method, path, headers = {} } = fields
   if (!isId(id) || typeof method !== 'string' || !METHODS.has(method)) return undefined
   if (typeof path !== 'string' || !PATH.test(path) || !staysBelowPrefix(path)) return undefined
   if (!isRecord(headers) || !isHeaders(headers)) return undefined
+  const body = fields['body'] === undefined ? undefined : spanOfMember(text, 'body')
+  if (namesMemberTwice(fields, text, body)) return undefined
   const content = body === undefined ? {} : { 'content-type': 'application/json' }
   return {
     type: 'request',
@@ -63,8 +68,15 @@ function readRequest({ id, method, path, headers = {}, body }: Fields): RequestF
     method,
     path,
     headers: { ...content, ...lowerCaseNames(headers) },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body && text.slice(body.start, body.end).trim(),
   }
+}
+
+/** Outside its body, which the api judges. */
+function namesMemberTwice(fields: Fields, text: string, body: Span | undefined): boolean {
+  if (!body) return membersWritten(text) > membersOf(fields)
+  const withoutBody = `${text.slice(0, body.start)}0${text.slice(body.end)}`
+  return membersWritten(withoutBody) > membersOf({ ...fields, body: 0 })
 }
 
 function isId(id: unknown): id is string | number {

@@ -190,6 +190,7 @@ export class ClientSession {
   }
 
   async #renew({ token }: RenewFrame): Promise<void> {
+    if (token === undefined) return this.#refuseToken()
     if (this.#isRenewing) return this.#sendError('too_many_requests', 'The session is being renewed already.')
     this.#isRenewing = true
     try {
@@ -216,7 +217,11 @@ export class ClientSession {
   /** When the token cannot be verified at the moment, the session goes on with the one it has. */
   #rejectToken(error: unknown): void {
     if (error instanceof AppError && error.kind === 'unavailable') this.#sendError(error.code, error.message)
-    else this.end(CLOSE.tokenOver, 'the token for the renewal is not valid')
+    else this.#refuseToken()
+  }
+
+  #refuseToken(): void {
+    this.end(CLOSE.tokenOver, 'the token for the renewal is not valid')
   }
 
   #answerPing(data: Buffer): void {

@@ -46,6 +46,38 @@ test('a request goes to the api as the holder of the session', async (t) => {
   )
 })
 
+const BODIES: Readonly<Record<string, string>> = {
+  'a number that no double represents': '{"subject":"gw.a","payload":1e400}',
+  'a member twice': '{"payload":{"a":1,"a":2}}',
+  'a number with zeros at its end': '[1.50,-0,1E2]',
+  'white space': '{ "a" :\t[ 1 ,\n2 ] }',
+  escapes: String.raw`{"b\u006fdy":"\u00e4\/\"\\","}":"\\\\\","}`,
+  'braces in texts': '["}",{"]":"{"},","]',
+  null: 'null',
+  'an empty text': '""',
+}
+
+for (const [name, body] of Object.entries(BODIES)) {
+  test(`the api gets a body with ${name} as it was sent`, async (t) => {
+    const { url, token, api } = await openWorld(t)
+    const session = await openSession(url, { token: await token() })
+    const others = '"type":"request","method":"POST","path":"/"'
+    const frames = [
+      `{${others},"id":1,"body":${body}}`,
+      `{"body": ${body} ,${others},"id":2}`,
+      String.raw`{"trace":[{"body":0}],"headers":{"body":"0"},"bod\u0079":${body},"id":3,${others}}`,
+    ]
+    for (const [index, frame] of frames.entries()) {
+      session.socket.send(frame)
+      await session.frame('response', { id: index + 1 })
+    }
+    assert.deepEqual(
+      api.seen.map((request) => request.body),
+      [body, body, body],
+    )
+  })
+}
+
 test('a request frame cannot set headers that identify its sender', async (t) => {
   const { url, token, api } = await openWorld(t)
   const session = await openSession(url, { token: await token() })

@@ -125,7 +125,6 @@ const BAD_FRAMES: Readonly<Record<string, string | Buffer>> = {
   'a frame of the server': '{"type":"heartbeat","seq":1}',
   'an answer to a heartbeat without its number': '{"type":"heartbeat_ack"}',
   'an answer to a heartbeat with half a number': '{"type":"heartbeat_ack","seq":0.5}',
-  'a renewal without a token': '{"type":"renew"}',
   'a request without a method': '{"type":"request","id":"1","path":"/"}',
   'a request with an unknown method': '{"type":"request","id":"1","method":"CONNECT","path":"/"}',
   'a request without a path': '{"type":"request","id":"1","method":"GET"}',
@@ -143,6 +142,11 @@ const BAD_FRAMES: Readonly<Record<string, string | Buffer>> = {
     '{"type":"request","id":"1","method":"GET","path":"/","headers":{"a":"b\\r\\nX-User-ID: root"}}',
   'a header with a space in its name':
     '{"type":"request","id":"1","method":"GET","path":"/","headers":{"x-user-id ":"root"}}',
+  'a request with two paths': '{"type":"request","id":"1","method":"GET","path":"/a","path":"/b"}',
+  'a request with two bodies': '{"type":"request","id":"1","method":"POST","path":"/","body":1,"body":2}',
+  'a request with two bodies that are spelled differently': String.raw`{"type":"request","id":"1","method":"POST","path":"/","body":1,"bod\u0079":2}`,
+  'a header twice':
+    '{"type":"request","id":"1","method":"POST","path":"/","headers":{"a":"1","a":"2"},"body":{}}',
   'bytes instead of text': Buffer.from('{"type":"heartbeat_ack","seq":1}'),
 }
 
@@ -273,6 +277,9 @@ test('the token of another user does not renew a session, and does not end it', 
 })
 
 for (const [name, make] of Object.entries({
+  'no token': async () => undefined,
+  'a token that is no text': async () => 1,
+  'an empty token': async () => '',
   'a forged token': async () => 'not.a.token',
   'a token without a role': (world: Awaited<ReturnType<typeof openWorld>>) =>
     world.token({ roles: ['king'] }),
