@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
-import { membersOf, membersWritten } from './json-scan.ts'
+import { countMembers, countWrittenMembers } from './json-scan.ts'
 
 declare global {
   interface JSON {
@@ -69,7 +69,7 @@ function valueFault(text: string, value: unknown): AppError | undefined {
     return invalidBody('', `must not be nested deeper than ${DEPTH_LIMIT} levels`)
   }
   // Of members with the same name the value has kept one.
-  if (membersWritten(text) > membersOf(value))
+  if (countWrittenMembers(text) > countMembers(value))
     return malformedJson('The body names a member of an object twice.')
   const path = MAYBE_LOST.test(text) ? pathOfLost(text) : undefined
   return path && invalidBody(path.join('.'), 'must be an integer up to 2^53 - 1, or a number below 1.8e308')

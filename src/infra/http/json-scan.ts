@@ -10,7 +10,7 @@ const OPENING_BRACE = 123
 const CLOSING_BRACE = 125
 
 /** How many members all objects of a JSON text have together: as many as there are colons outside strings. */
-export function membersWritten(json: string): number {
+export function countWrittenMembers(json: string): number {
   let colons = 0
   for (let at = 0; at < json.length; at++) {
     const character = json.charCodeAt(at)
@@ -21,11 +21,11 @@ export function membersWritten(json: string): number {
 }
 
 /** How many members all objects of a value have together: fewer than its text has when that names a member twice. */
-export function membersOf(value: unknown): number {
+export function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const members = Object.values(value)
   const own = Array.isArray(value) ? 0 : members.length
-  return members.reduce((sum: number, member) => sum + membersOf(member), own)
+  return members.reduce((sum: number, member) => sum + countMembers(member), own)
 }
 
 /** From the first character of a value to the one behind it. */

@@ -44,6 +44,7 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
   const keep = (changed: Draft) => {
     postpone()
     keepDraft(isChanged(changed) ? changed : null)
+    return changed
   }
   const discard = () => {
     postpone()
@@ -73,7 +74,7 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
     isChanged: isChanged(draft),
     origin: `${draft.etag} ${discards.value}`,
     conflict: conflict.value,
-    change: (nodes, id) => keep(withNodes(draft, nodes, id)),
+    change: (nodes, id) => void keep(withNodes(draft, nodes, id)),
     discard,
     async apply(nodes) {
       const changed = withNodes(draft, nodes)
@@ -90,11 +91,7 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
       showToast('good', menuWords().saved)
       return null
     },
-    addToCurrent() {
-      const added = rebased(draft, conflict.value ?? draft)
-      keep(added)
-      return send(added, true)
-    },
+    addToCurrent: () => send(keep(rebased(draft, conflict.value ?? draft)), true),
     postpone,
   }
 }
