@@ -48,7 +48,9 @@ test('a bus that has lost what it confirmed gets it again, in its order', async 
   await bus.loseStore()
   await eventually('a new stream', async () => (await bus.payloads().catch(() => null))?.length === 0)
 
-  assert.match(assertSuccess(await run(['messages', 'replay', '--since', begin])), /^\d\d+ messages wait/)
+  const said = assertSuccess(await run(['messages', 'replay', '--since', begin]))
+  assert.match(said, /^\d\d+ messages wait/)
+  assert.match(said, /takes no message again for 30 minutes/)
   await eventually('all messages are back', async () => (await bus.payloads()).length === before.length)
   assert.deepEqual(await bus.payloads(), before)
   const later = new Date().toISOString()

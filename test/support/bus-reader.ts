@@ -132,6 +132,17 @@ function serverOf({ cluster }: ConsumerInfo): string | undefined {
 
 const SEALED: Partial<StreamConfig> = { sealed: true }
 
+export function changeStream(
+  urls: readonly string[],
+  stream: string,
+  changes: Partial<StreamConfig>,
+): Promise<void> {
+  return withConnection([...urls], async (connection) => {
+    const { streams } = await jetstreamManager(connection)
+    await eventually(`the stream ${stream} to change`, () => streams.update(stream, changes))
+  })
+}
+
 /** Deletes a stream and returns its messages. The stream is sealed first, so that no message is lost in between. */
 export function sealAndDelete(url: string, stream: string): Promise<Arrival[]> {
   return withConnection(url, async (connection) => {

@@ -1,5 +1,7 @@
 import { systemClock } from '../../kernel/clock.ts'
 import { invalidField } from '../../kernel/errors.ts'
+import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
+import { DUPLICATE_WINDOW_MS } from '../../infra/bus/platform-stream.ts'
 import { parseTime } from '../../wire/codec.ts'
 import { commandDomains } from './command-domains.ts'
 import { configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
@@ -20,6 +22,17 @@ export async function replayMessages(context: CommandContext, options: ReplayOpt
   })
   const sent = replayed === 0 ? '' : '; a running platform sends them again'
   context.stdout.write(`${replayed} messages wait for the bus${sent}\n`)
+  const droppedFrom = systemClock.now() - DUPLICATE_WINDOW_MS
+  if (replayed > 0 && span.until > droppedFrom) context.stdout.write(hintOf(droppedFrom))
+}
+
+/** A stream remembers the ids of its duplicate window, also those of messages that it has lost since. */
+function hintOf(droppedFrom: number): string {
+  const minutes = DUPLICATE_WINDOW_MS / MINUTE
+  return (
+    `The stream PLATFORM takes no message again for ${minutes} minutes, even if it has lost it since. ` +
+    `For messages that it confirmed after ${toRfc3339(droppedFrom)}, repeat the command when that time is over.\n`
+  )
 }
 
 /** The end is in the past: what is sent again in the meantime is not sent a third time. */

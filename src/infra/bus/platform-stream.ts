@@ -17,7 +17,7 @@ const MAX_AGE_MS = 7 * DAY
  * outage: half an hour covers a restart, a reboot and an operator who is called. Not more, because the server keeps
  * every id of the window in memory. Receivers drop later duplicates by id.
  */
-const DUPLICATE_WINDOW_MS = 30 * MINUTE
+export const DUPLICATE_WINDOW_MS = 30 * MINUTE
 
 export interface PlatformStreamOptions {
   /** As patterns. */

@@ -9,7 +9,7 @@ import { inSandbox } from '../../support/hosts/sandbox.ts'
 import { FAULTS, STREAM, type Fault } from './faults.ts'
 import { requireDeliveries, requireInvariants, untilDelivered } from './invariants.ts'
 import { KINDS, Load } from './load.ts'
-import { replayLost } from './replay.ts'
+import { replayLost, shortenDuplicateWindow } from './replay.ts'
 import { measureUsage, type Usage } from './usage.ts'
 
 export interface WorldOptions {
@@ -48,6 +48,7 @@ async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
   await cluster.start((part) => report({ step: `starting ${part}` }))
   const load = await Load.start(cluster)
   await load.untilServed()
+  await shortenDuplicateWindow(cluster)
   for (let number = 0; number < faults; number++) {
     const fault = FAULTS[number % FAULTS.length] as Fault
     const title = `${fault.host}, ${fault.fault}`
