@@ -142,7 +142,7 @@ test('old backups are deleted, and a backup that cannot be read is described', a
   await dialog.locator('.fault').waitFor()
   await dialog.getByLabel('How many to keep').fill('1')
   await dialog.getByRole('button', { name: 'Delete old backups' }).click()
-  await toast(page, 'Backups deleted: 0.').waitFor()
+  await toast(page, 'There was no older backup to delete.').waitFor()
   await page.goto(`${world.platform.url}/console/data-backups/unknown`)
   await page.getByRole('alert').waitFor()
 })
