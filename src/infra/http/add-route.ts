@@ -190,51 +190,6 @@ function routeRequest(
   }
 }
 
-/** A path that exists answers 405 to the methods that it does not have. */
-export function refuseOtherMethods(
-  app: FastifyInstance,
-  routes: readonly Route[],
-  countRefusal: CountRefusal,
-): void {
-  for (const [path, known] of Map.groupBy(routes, (route) => route.path)) {
-    const allowed = methodsOf(known)
-    app.route({
-      method: app.supportedMethods.filter((method) => !allowed.includes(method)),
-      url: path,
-      onRequest: async (request, reply) => {
-        throw await countRefusal(request, methodNotAllowed(request, reply, allowed))
-      },
-      handler: () => undefined,
-    })
-  }
-}
-
-export function methodNotAllowed(
-  { method }: FastifyRequest,
-  reply: FastifyReply,
-  allowed: readonly string[],
-): AppError {
-  reply.header('allow', allowed.join(', '))
-  return new AppError('method_not_allowed', 'method_not_allowed', `${method} is not allowed for this path.`)
-}
-
-function methodsOf(routes: readonly Route[]): string[] {
-  const methods: string[] = routes.map(({ method }) => method)
-  // The framework answers HEAD wherever there is GET.
-  return methods.includes('GET') ? [...methods, 'HEAD'] : methods
-}
-
-/** The methods of a path. For requests whose method the framework does not know, such as PROPFIND: it finds no route. */
-export function methodsAt(path: string, routes: readonly Route[]): string[] {
-  const segments = path.split('/')
-  const isThere = (pattern: readonly string[]) =>
-    pattern.length === segments.length &&
-    pattern.every(
-      (part, index) => part === segments[index] || (part.startsWith(':') && segments[index] !== ''),
-    )
-  return methodsOf(routes.filter((route) => isThere(route.path.split('/'))))
-}
-
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function sendAnswer(reply: FastifyReply, { status, body, headers }: Answer): FastifyReply {

@@ -9,14 +9,19 @@ import { malformed } from './framing.ts'
 import { endToEndHeaders, type Sender } from './headers-for-api.ts'
 import { unauthenticated, type Identify } from './identity.ts'
 import type { LongResponses } from './long-responses.ts'
-import { staysBelowPrefix } from './request-path.ts'
+import type { CountRefusal } from './rate-limit.ts'
+import { pathOf, staysBelowPrefix } from './request-path.ts'
 import { destroyUnlessFlushed } from './stream-response.ts'
+import { methodNotAllowed, type MethodsAt } from './unmatched.ts'
 
 export interface PassOnOptions {
   readonly api: Pick<ApiConnection, 'send'>
   /** Identifies the caller, by a token alone. */
   readonly identify: Identify
   readonly longResponses: LongResponses
+  /** Of the paths that are the gateway's own; their other methods are not passed on. */
+  readonly methodsAt: MethodsAt
+  readonly countRefusal: CountRefusal
 }
 
 /** What a browser or a client calls before it has a token. */
@@ -29,7 +34,7 @@ const WITHOUT_TOKEN = [
 
 /** Passes every request that no route matches to the api, on behalf of the user of its token. */
 export async function passOn(app: FastifyInstance, options: PassOnOptions): Promise<void> {
-  const { identify } = options
+  const { identify, methodsAt, countRefusal } = options
   app.removeAllContentTypeParsers()
   // The api checks the body; the gateway passes it through unread.
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
@@ -45,7 +50,9 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
     })
   }
   app.all('/*', {
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
+      const own = methodsAt(pathOf(request))
+      if (own.length > 0) throw await countRefusal(request, methodNotAllowed(request, reply, own))
       const identity = await identify(request.raw)
       if (!identity) throw unauthenticated('The call needs a Bearer token in its Authorization header.')
       request.identity = identity

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
+import { pathOf } from './request-path.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -51,11 +52,6 @@ export function recordRequests(app: FastifyInstance, options: RecordOptions): Re
     done()
   })
   return record
-}
-
-/** The path of a request as the client has written it, without the query. */
-export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
-  return url.split('?', 1)[0] as string
 }
 
 function createMeasure(metrics: Metrics) {

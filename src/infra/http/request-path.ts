@@ -14,6 +14,11 @@ const NETWORK_PATH = new RegExp(`^/${SLASH}`, 'i')
  * The query may contain anything.
  */
 export function staysBelowPrefix(target: string): boolean {
-  const path = target.split('?', 1)[0] as string
+  const path = pathOf({ url: target })
   return !PARENT_SEGMENT.test(path) && !NETWORK_PATH.test(path)
+}
+
+/** The path of a request as the client has written it, without the query. */
+export function pathOf({ url }: { readonly url: string }): string {
+  return url.split('?', 1)[0] as string
 }

@@ -11,7 +11,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Route } from '../../wire/route.ts'
-import { addRoute, methodNotAllowed, methodsAt, refuseOtherMethods, sendAnswer } from './add-route.ts'
+import { addRoute, sendAnswer } from './add-route.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { answerBrokenRequest, answerStrayRequests } from './broken-requests.ts'
 import type { Changes } from './changes.ts'
@@ -24,9 +24,10 @@ import { framingFault } from './framing.ts'
 import type { Identify } from './identity.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import { LongResponses } from './long-responses.ts'
-import { limitRate, type CountRefusal } from './rate-limit.ts'
+import { limitRate } from './rate-limit.ts'
 import { requestIdOf } from './request-id.ts'
-import { pathOf, recordRequests } from './request-log.ts'
+import { recordRequests } from './request-log.ts'
+import { methodTable, refuseShadowed, refuseUnmatched, type MethodsAt } from './unmatched.ts'
 import { asksForWebSocket, handOverUpgrades, type UpgradeOptions } from './upgrades.ts'
 import { compileValidator } from './validation.ts'
 
@@ -126,17 +127,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const { identify, pages = [], passOn: api, version } = options
   // A gateway passes requests for the document on to its api.
   const routes = api ? options.routes : [...options.routes, ...docsRoutes(options.routes, version), ...pages]
-  // A gateway passes every path on, with the methods that the framework knows.
-  const allowedAt = (path: string) => (api ? app.supportedMethods : methodsAt(path, routes))
-  answerUnknownPaths(app, countRefusal, allowedAt)
+  const methodsAt = methodTable(routes)
+  refuseUnmatched(app, countRefusal, api ? passedOnOr(methodsAt, app.supportedMethods) : methodsAt)
   await app.register(async (scope) => {
     for (const route of routes) addRoute(scope, route, { ...options, countRefusal, longResponses, record })
-    refuseOtherMethods(scope, routes, countRefusal)
+    refuseShadowed(scope, routes, countRefusal)
   })
   if (api) {
     // Only a gateway needs it, and it takes a while to load.
     const { passOn } = await import('./pass-on.ts')
-    await app.register((scope) => passOn(scope, { api, identify, longResponses }))
+    await app.register((scope) => passOn(scope, { api, identify, longResponses, methodsAt, countRefusal }))
   }
   return {
     async listen(address) {
@@ -178,19 +178,10 @@ async function answerError(
   return sendAnswer(reply, errorAnswer(error))
 }
 
-function answerUnknownPaths(
-  app: FastifyInstance,
-  countRefusal: CountRefusal,
-  allowedAt: (path: string) => readonly string[],
-): void {
-  app.setNotFoundHandler(async (request, reply) => {
-    const path = pathOf(request)
-    const isOtherMethod = !app.supportedMethods.includes(request.method)
-    const allowed = isOtherMethod ? allowedAt(path) : []
-    const fault =
-      allowed.length > 0
-        ? methodNotAllowed(request, reply, allowed)
-        : new AppError('not_found', 'route_not_found', `There is no path ${JSON.stringify(path)}.`)
-    throw await countRefusal(request, fault)
-  })
+/** A gateway passes all paths but its own on, with the methods that the framework knows. */
+function passedOnOr(ownMethodsAt: MethodsAt, passedOn: readonly string[]): MethodsAt {
+  return (path) => {
+    const own = ownMethodsAt(path)
+    return own.length > 0 ? own : passedOn
+  }
 }

@@ -86,7 +86,7 @@ describe('the method', () => {
     'PROPFIND of an object': [405, request('PROPFIND', '/orders/a-1')],
     'PROPFIND of nothing': [404, request('PROPFIND', '/nothing')],
     QUERY: [405, request('QUERY')],
-    'QUERY of nothing': [415, request('QUERY', '/nothing')],
+    'QUERY of nothing': [404, request('QUERY', '/nothing')],
     OPTIONS: [405, request('OPTIONS')],
     PATCH: [405, request('PATCH')],
     'POST of the document': [405, request('POST', '/openapi.json')],
