@@ -15,8 +15,8 @@ function signatureHeaders(body: string, { secret, now }: RobotTarget): Readonly<
 
 /** Any webhook for JSON: 2xx is success. */
 export const generic: RobotAdapter = {
-  // 60 in a minute.
-  rate: { burst: 10, everyMs: 1_200 },
+  // 60 in a minute: most of them at once, so that alerts of many sources are bundled only above the limit.
+  rate: { burst: 40, everyMs: 3_000 },
   maximumSize: 65_536,
   size: (message) => byteLength(JSON.stringify(content(message))),
   request(message, target) {
