@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { Clock } from '../../src/kernel/clock.ts'
+import { endOfTurn } from '../../src/kernel/end-of-turn.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import { listen, shutDown } from '../mock-server/listener.ts'
 import { createScenarioQueue } from '../mock-server/scenario-script.ts'
 import { withRealPort } from './addresses.ts'
-import { createEndOfTurnQueue } from './end-of-turn.ts'
 import type { MockConfig } from './env.ts'
 import { createGrants } from './grants.ts'
 import { createSigningKeys } from './keys.ts'
@@ -53,8 +53,9 @@ export async function startMockOidc(config: MockConfig, { clock, write }: MockOi
     isClosing: () => !server.listening,
     log: config.log ? createRequestLog(clock, write) : undefined,
   }
-  const atEndOfTurn = createEndOfTurnQueue()
-  server.on('request', (request, response) => atEndOfTurn(() => handleRequest(context, request, response)))
+  server.on('request', (request, response) => {
+    void endOfTurn().then(() => handleRequest(context, request, response))
+  })
   let closed: Promise<void> | undefined
   return {
     port,

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
+import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
@@ -11,6 +12,7 @@ import {
   isStream,
   type Access,
   type Answer,
+  type ReadRoute,
   type Route,
   type RouteRequest,
   type StreamRoute,
@@ -149,7 +151,7 @@ type Answered = Exclude<Route, StreamRoute<TSchema, TSchema>>
 
 function answerer(route: Answered, options: RouteOptions): (request: FastifyRequest) => Promise<Answer> {
   const { clientAddress = peerAddress, changes, logger } = options
-  if (!isChange(route)) return async (request) => route.read(routeRequest(request, clientAddress))
+  if (!isChange(route)) return reader(route, clientAddress)
   if (!changes) throw new Error(`${route.operation} changes data, so the server needs the option "changes".`)
   return async (request) => {
     const given = routeRequest(request, clientAddress)
@@ -166,6 +168,15 @@ function answerer(route: Answered, options: RouteOptions): (request: FastifyRequ
       logger.warn({ request_id: request.id, error }, 'a committed change could not be read again')
       return answer
     })
+  }
+}
+
+/** Answers to reads are sent together; those to changes are, after the commit that they share. */
+function reader(route: ReadRoute<TSchema, TSchema, TSchema>, clientAddress: ClientAddress) {
+  return async (request: FastifyRequest): Promise<Answer> => {
+    const answer = await route.read(routeRequest(request, clientAddress))
+    await endOfTurn()
+    return answer
   }
 }
 

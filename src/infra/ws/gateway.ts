@@ -115,10 +115,13 @@ export class Gateway {
   #connect({ request, requestId, socket, head }: UpgradeRequest, admitted: Admitted): void {
     let isConnected = false
     request.headers['x-request-id'] = requestId
+    // The response and the first frame leave together.
+    socket.cork()
     this.#webSockets.handleUpgrade(request, socket, head, (connection) => {
       isConnected = true
       this.#sessions.add(connection, admitted)
     })
+    socket.uncork()
     // The library calls nothing when the client has disconnected meanwhile.
     if (!isConnected) {
       this.#sessions.release({

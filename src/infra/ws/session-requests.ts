@@ -1,3 +1,4 @@
+import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import type { ReserveAnswer } from '../http/answer-reader.ts'
@@ -70,6 +71,7 @@ export class SessionRequests {
     const { signal } = this.#over
     if (!exchanges.tryReserve(1)) await exchanges.reserve(1, signal)
     try {
+      await endOfTurn()
       requireCurrentEndings()
       const sender = { identity, requestId: requestIdOf(frame.headers) }
       return await api.ask(frame, sender, signal, reserve)

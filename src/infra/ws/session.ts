@@ -1,5 +1,6 @@
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../kernel/clock.ts'
+import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import { SECOND, toRfc3339 } from '../../kernel/time.ts'
@@ -186,6 +187,7 @@ export class ClientSession {
   async #request(frame: RequestFrame): Promise<void> {
     this.#requests ??= new SessionRequests(this.#deps)
     const answer = await this.#requests.answer(frame, this.#identity)
+    await endOfTurn()
     if (answer) this.#write(answer.text, answer.type, answer.reservedBytes)
   }
 

@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createEndOfTurnQueue } from './end-of-turn.ts'
+import { endOfTurn } from './end-of-turn.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('tasks of one turn run together at its end, in order', async () => {
-  const atEndOfTurn = createEndOfTurnQueue()
+test('all callers of one turn continue together at its end, in order', async () => {
   const done: string[] = []
-  for (const name of ['a', 'b']) atEndOfTurn(() => done.push(name))
+  for (const name of ['a', 'b']) void endOfTurn().then(() => done.push(name))
   await Promise.resolve()
   assert.deepEqual(done, [])
   await nextTurn()
   assert.deepEqual(done, ['a', 'b'])
 })
 
-test('a task that is queued by another task runs in the next turn', async () => {
-  const atEndOfTurn = createEndOfTurnQueue()
+test('a caller that has continued waits for the end of the next turn', async () => {
   const done: string[] = []
-  atEndOfTurn(() => {
+  void endOfTurn().then(() => {
     done.push('a')
-    atEndOfTurn(() => done.push('b'))
+    void endOfTurn().then(() => done.push('b'))
   })
   await nextTurn()
   assert.deepEqual(done, ['a'])
