@@ -6,6 +6,7 @@ import {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify'
+import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
@@ -175,6 +176,7 @@ async function answerError(
   error: AppError,
 ): Promise<FastifyReply> {
   await discardBody(raw, reply.raw)
+  await endOfTurn()
   return sendAnswer(reply, errorAnswer(error))
 }
 
