@@ -3,6 +3,8 @@ import { createReadStream, createWriteStream, mkdirSync, renameSync, rmSync } fr
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { systemErrorCode } from '../files/system-error.ts'
+import { ValueError } from '../mock-server/value-error.ts'
 
 /** The contents of parts by their ids. A blob never changes. */
 export interface Blobs {
@@ -37,13 +39,20 @@ export class MemoryBlobs implements Blobs {
   }
 }
 
-/** A file for each blob. */
+/** A file for each blob. Throws a {@link ValueError} for a directory that cannot be used. */
 export class DirectoryBlobs implements Blobs {
   readonly #directory: string
 
   constructor(directory: string) {
     this.#directory = directory
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+    } catch (error) {
+      const got = `${JSON.stringify(directory)} (${systemErrorCode(error)})`
+      throw new ValueError(`MOCK_DRIVE_DIR: expected a directory, or the path of a new one, got ${got}`, {
+        cause: error,
+      })
+    }
   }
 
   async write(id: string, source: AsyncIterable<Uint8Array>): Promise<void> {

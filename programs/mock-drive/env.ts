@@ -42,7 +42,7 @@ const VARIABLES = {
   MOCK_DRIVE_QUOTA: { default: '1GiB', ...size },
   MOCK_DRIVE_URL_TTL: { default: '1h', ...duration },
   MOCK_DRIVE_TOKEN_TTL: { default: '2h', ...duration },
-  MOCK_DRIVE_DIR: { default: '', ...anyText },
+  MOCK_DRIVE_DIR: { default: '', expected: 'a directory outside of /proc', parse: parseDirectory },
   MOCK_DRIVE_ID: { default: '', ...anyText },
   MOCK_DRIVE_MIN_PART_SIZE: { default: '0', ...size },
   MOCK_DRIVE_SCENARIOS: {
@@ -71,7 +71,7 @@ export function readMockDriveConfig(env: MockDriveEnvironment): MockDriveConfig 
     quota: read('MOCK_DRIVE_QUOTA', VARIABLES.MOCK_DRIVE_QUOTA),
     urlTtlMs: read('MOCK_DRIVE_URL_TTL', VARIABLES.MOCK_DRIVE_URL_TTL),
     tokenTtlMs: read('MOCK_DRIVE_TOKEN_TTL', VARIABLES.MOCK_DRIVE_TOKEN_TTL),
-    directory: directory === '' ? undefined : resolve(directory),
+    directory: directory || undefined,
     driveId: read('MOCK_DRIVE_ID', VARIABLES.MOCK_DRIVE_ID) || undefined,
     minPartSize: read('MOCK_DRIVE_MIN_PART_SIZE', VARIABLES.MOCK_DRIVE_MIN_PART_SIZE),
     scenarios: read('MOCK_DRIVE_SCENARIOS', VARIABLES.MOCK_DRIVE_SCENARIOS),
@@ -102,4 +102,10 @@ const LONGEST_TTL_MS = 30 * 86_400_000
 function parseTtl(value: string): number | undefined {
   const milliseconds = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : parseDuration(value)
   return milliseconds !== undefined && milliseconds <= LONGEST_TTL_MS ? milliseconds : undefined
+}
+
+/** The absolute path; empty for none. Node.js never ends creating a directory with its parents below /proc. */
+function parseDirectory(text: string): string | undefined {
+  const directory = text === '' ? '' : resolve(text)
+  return /^\/proc(?:\/|$)/.test(directory) ? undefined : directory
 }

@@ -1,5 +1,6 @@
+import { relative } from 'node:path'
 import { DAY, SECOND } from '../kernel/time.ts'
-import { databaseLocation, httpUrl } from './address-types.ts'
+import { databaseLocation, httpUrl, type DatabaseLocation } from './address-types.ts'
 import {
   argumentList,
   byteCount,
@@ -25,6 +26,24 @@ const keptCount = (member: string) => [
   { name: 'BACKUP_REMOTE_KEEP', member },
 ]
 
+type ValueOf = (key: string) => unknown
+
+/** Undefined for a database of a server. */
+function databaseFileOf(valueOf: ValueOf): string | undefined {
+  const location = (valueOf('backup.database') ?? valueOf('database.url')) as DatabaseLocation | undefined
+  return location?.kind === 'sqlite' ? location.path : undefined
+}
+
+function stateDirectoryOf(valueOf: ValueOf): string {
+  return `${String(valueOf('backup.install_root'))}/backups`
+}
+
+/** Whether the path is the directory, or inside of it. */
+function isWithin(directory: string, path: string): boolean {
+  const way = relative(directory, path)
+  return way !== '..' && !way.startsWith('../')
+}
+
 const backupCount = integerWithin({ minimum: 0, maximum: 10_000 })
 const waitingTime = duration({ minimum: SECOND, maximum: DAY })
 
@@ -43,11 +62,24 @@ export const BACKUP_SETTINGS = {
     description: 'The directories of logs that are packed beside the database.',
     default: ({ installRoot }): string => JSON.stringify([`${installRoot}/logs`]),
     documentedDefault: '`{install_root}/logs`',
+    expectedBeside: (logs, valueOf) => {
+      const staging = String(valueOf('backup.staging'))
+      const outer = (logs as readonly string[]).find((log) => isWithin(log, staging))
+      return outer === undefined ? undefined : `directories without backup.staging, which is in ${outer}`
+    },
   }),
   'backup.staging': setting(path, {
-    description: 'Where a package is made. Everything in it is removed.',
+    description: 'Where a package is made: a directory of its own.',
     default: ({ installRoot }): string => `${installRoot}/backups/staging`,
     documentedDefault: '`{install_root}/backups/staging`',
+    expectedBeside: (staging, valueOf) => {
+      const logs = valueOf('backup.logs') as readonly string[]
+      const outer = logs.find((log) => isWithin(log, String(staging)))
+      if (outer !== undefined) return `a directory outside of the logs in ${outer}`
+      const inner = [valueOf('data_dir'), databaseFileOf(valueOf), stateDirectoryOf(valueOf), ...logs]
+      const other = inner.find((path) => path !== undefined && isWithin(String(staging), String(path)))
+      return other === undefined ? undefined : `a directory of its own, not one with ${String(other)}`
+    },
   }),
   'backup.time_zone': setting(timeZone, {
     description: 'The time zone of the window, of the dates and of the backup ids.',

@@ -93,12 +93,17 @@ export function duration(range: Range): ValueType<number> & { readonly unit: 'Ms
   return { ...type, unit: 'Ms' }
 }
 
-/** The absolute path, undefined for a text that cannot be a path. */
+// Node.js never ends creating a directory with its parents there.
+const PROC = /^\/proc(?:\/|$)/
+
+/** The absolute path, undefined for a text that cannot be the path of a file or directory. */
 export function resolvePath(text: string, cwd: string): string | undefined {
-  return text === '' || text.includes('\0') ? undefined : resolve(cwd, text)
+  if (text === '' || text.includes('\0')) return undefined
+  const absolute = resolve(cwd, text)
+  return PROC.test(absolute) ? undefined : absolute
 }
 
-export const path = valueType({ name: 'path', expected: 'a path', parse: resolvePath })
+export const path = valueType({ name: 'path', expected: 'a path outside of /proc', parse: resolvePath })
 
 export function choice<const T extends string>(options: readonly T[]): ValueType<T> {
   return valueType({

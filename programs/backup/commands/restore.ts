@@ -3,6 +3,7 @@ import { DrillTicket } from '../alerts/drill-ticket.ts'
 import { BackupError } from '../errors.ts'
 import { placesOf, type BackupParts } from '../parts.ts'
 import type { DrillCheck, DrillReport } from '../restore/drill-report.ts'
+import { reportFailedStart } from '../restore/failed-start.ts'
 import { isBackupId } from '../restore/month-index.ts'
 import { restoreBackup } from '../restore/restore.ts'
 import { RestoreError } from '../restore/restore-error.ts'
@@ -24,14 +25,10 @@ export async function restore(parts: BackupParts, options: RestoreOptions): Prom
   requireOne(options)
   requireDriveSettings(parts.runtime.loaded)
   requirePrivateIdentity(parts.runtime.loaded)
-  const report = await drill(parts, options).catch(async (error: unknown) => {
-    // A drill that cannot begin reports nothing of its own.
-    await parts.openAlerts().deliver()
-    if (error instanceof RestoreError) throw new AppError('conflict', 'restore_failed', error.message)
-    if (error instanceof BackupError)
-      throw new AppError('unavailable', error.errorCode, `${error.errorCode}: ${error.message}`)
-    throw error
-  })
+  const startedAt = parts.runtime.clock.now()
+  const report = await drill(parts, options).catch((error: unknown) =>
+    failedDrill(parts, options, startedAt, error),
+  )
   await withAwaitedRunLock(parts, async () => remember(parts, report)).catch((error: unknown) =>
     // The run takes too long: the report has everything.
     parts.logger.warn({ error }, 'the drill is not in the state'),
@@ -39,7 +36,56 @@ export async function restore(parts: BackupParts, options: RestoreOptions): Prom
   return { exitCode: report.passed ? 0 : 1, text: `${textOf(report)}\n`, json: report }
 }
 
-function requireOne({ backupId, latest }: RestoreOptions): void {
+/**
+ * The report of a drill that the drive has stopped before its archive. Nobody watches the monthly drill, so it is filed as
+ * any failed one. Throws for a request that cannot be met.
+ */
+async function failedDrill(
+  parts: BackupParts,
+  { backupId }: RestoreOptions,
+  startedAt: number,
+  error: unknown,
+): Promise<DrillReport> {
+  const { clock } = parts.runtime
+  const { lastSuccess } = parts.state.read()
+  const id = backupId ?? lastSuccess?.backupId
+  const reason = reasonOfDrive(error)
+  if (reason !== undefined && id !== undefined && parts.runtime.signal?.aborted !== true) {
+    const alerts = parts.openAlerts()
+    const createdAt = lastSuccess?.backupId === id ? lastSuccess.at : startedAt
+    return reportFailedStart(
+      { backupId: id, createdAt, startedAt, reason },
+      {
+        backupsDirectory: placesOf(parts.config).directory,
+        onCheck: checkPrinter(parts),
+        openTicket: (each) => DrillTicket.open(alerts, each),
+        clock,
+      },
+    )
+  }
+  // A drill that cannot begin reports nothing of its own.
+  await parts.openAlerts().deliver()
+  if (error instanceof RestoreError) throw new AppError('conflict', 'restore_failed', error.message)
+  if (error instanceof BackupError)
+    throw new AppError('unavailable', error.errorCode, `${error.errorCode}: ${error.message}`)
+  throw error
+}
+
+/** Undefined for another error than one of the drive. */
+function reasonOfDrive(error: unknown): string | undefined {
+  if (error instanceof BackupError) return `${error.errorCode}: ${error.message}`
+  return error instanceof RestoreError && error.isOfDrive ? error.message : undefined
+}
+
+function checkPrinter({ logger, runtime }: BackupParts): (check: DrillCheck) => void {
+  return ({ name, ok, detail }) => {
+    logger[ok ? 'info' : 'error']({ check: name, ok }, detail)
+    runtime.print(`${ok ? 'ok' : 'FAILED'} ${name}: ${detail}`)
+  }
+}
+
+function requireOne({ backupId, latest, into }: RestoreOptions): void {
+  if (into === '') throw new AppError('invalid', 'usage', '--into is empty; name a new or an empty directory')
   if ((backupId === undefined) !== (latest ?? false))
     throw new AppError('invalid', 'usage', 'restore needs the id of a backup, or --latest')
   if (backupId !== undefined && !isBackupId(backupId))
@@ -51,13 +97,9 @@ function requireOne({ backupId, latest }: RestoreOptions): void {
 }
 
 async function drill(parts: BackupParts, { backupId, into }: RestoreOptions): Promise<DrillReport> {
-  const { config, logger, runtime } = parts
+  const { config, runtime } = parts
   const alerts = parts.openAlerts()
   const { drive, rootDirectory } = parts.openDrive()
-  const onCheck = ({ name, ok, detail }: DrillCheck) => {
-    logger[ok ? 'info' : 'error']({ check: name, ok }, detail)
-    runtime.print(`${ok ? 'ok' : 'FAILED'} ${name}: ${detail}`)
-  }
   try {
     return await restoreBackup(
       { backupId, into },
@@ -67,7 +109,7 @@ async function drill(parts: BackupParts, { backupId, into }: RestoreOptions): Pr
         databases: runtime.databases,
         identityFile: config.backup.encryption.identityFile,
         progress: runtime.progress,
-        onCheck,
+        onCheck: checkPrinter(parts),
         backupsDirectory: placesOf(config).directory,
         openTicket: (id) => DrillTicket.open(alerts, id),
         beat: () => alerts.beat('backup-restore-drill'),

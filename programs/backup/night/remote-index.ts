@@ -44,12 +44,17 @@ export class RemoteIndex {
     return entries ? { entries } : { entries: [], damaged: text }
   }
 
-  /** Adds an entry, or replaces that of the same backup. A damaged index is kept under a name of its own. */
-  async put(entry: IndexEntry): Promise<void> {
-    const { entries, damaged } = await this.read()
-    if (damaged !== undefined)
-      await replaceFile(this.#drive, this.#target(`MANIFEST.damaged-${entry.backup_id}.json`), damaged)
+  /**
+   * Adds an entry, or replaces that of the same backup. A damaged index is kept under a name of its own, which is returned.
+   */
+  async put(entry: IndexEntry): Promise<string | undefined> {
+    const first = await this.read()
+    // Read again, because a bit may have flipped on the way.
+    const { entries, damaged } = first.damaged === undefined ? first : await this.read()
+    const keptAs = damaged === undefined ? undefined : `MANIFEST.damaged-${entry.backup_id}.json`
+    if (keptAs !== undefined) await replaceFile(this.#drive, this.#target(keptAs), damaged ?? '')
     await this.#write([...entries.filter((each) => each.backup_id !== entry.backup_id), entry])
+    return keptAs
   }
 
   async remove(backupId: string): Promise<void> {

@@ -4,13 +4,16 @@ import { join } from 'node:path'
 import { transientChunks } from '../package/file-chunks.ts'
 import type { StagedArchive } from './state.ts'
 
-/** Removes everything in the staging directory, and creates it if it is missing. */
+// A directory that was named by mistake may have other files, such as a database.
+const OWN_NAMES = /^(?:backup-\d{8}-\d{6}\..*|database\.snapshot.*|journal\.export.*|log-copies|dry-run)$/
+
+/** Removes the routine's own files from the staging directory, and creates it if it is missing. */
 export async function emptyStaging(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   await removeOthers(directory, undefined)
 }
 
-/** Removes everything in the staging directory but this archive, with which a retry goes on. */
+/** Removes the routine's own files from the staging directory but this archive, with which a retry goes on. */
 export async function keepInStaging(directory: string, archive: StagedArchive | undefined): Promise<void> {
   const names = await readdir(directory).catch(() => [])
   if (names.length > 0) await removeOthers(directory, archive?.name)
@@ -18,7 +21,8 @@ export async function keepInStaging(directory: string, archive: StagedArchive | 
 
 async function removeOthers(directory: string, kept: string | undefined): Promise<void> {
   for (const name of await readdir(directory))
-    if (name !== kept) await rm(join(directory, name), { recursive: true, force: true })
+    if (OWN_NAMES.test(name) && name !== kept)
+      await rm(join(directory, name), { recursive: true, force: true })
 }
 
 /** Whether the archive is in the staging directory as it was packed. */

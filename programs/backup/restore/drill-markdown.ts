@@ -26,7 +26,7 @@ function introduction({ passed, checks }: DrillReport): string {
 function factTable(report: DrillReport, facts: DrillFacts): string {
   return table([
     ['Fact', 'Value'],
-    ['Archive', `\`${facts.archive}\`, ${sizeText(facts.size)}`],
+    ...(facts.archive ? [['Archive', `\`${facts.archive.file}\`, ${sizeText(facts.archive.size)}`]] : []),
     ['Backup made', toRfc3339(facts.createdAt)],
     ['Drill begun', toRfc3339(facts.startedAt)],
     [report.passed ? 'Time to restore (RTO)' : 'Time to the failure', durationText(report.rto_seconds)],

@@ -34,9 +34,8 @@ export interface DrillReport {
 
 /** What a person wants to know besides the report. */
 export interface DrillFacts {
-  readonly archive: string
-  /** Bytes of the archive. */
-  readonly size: number
+  /** Its name and its bytes; undefined when it was not found. */
+  readonly archive: { readonly file: string; readonly size: number } | undefined
   /** When the backup was made, and when the drill began, in milliseconds since the epoch. */
   readonly createdAt: number
   readonly startedAt: number

@@ -14,13 +14,15 @@ export interface FetchRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Downloads an archive and compares it with the index. A lost connection is continued by the drive's client. */
+/** Downloads an archive and compares it with the index, if that names it. A lost connection is continued by the drive's client. */
 export async function fetchArchive(request: FetchRequest): Promise<string> {
   const { backup, target } = request
   const file = await findArchive(request)
   const { size, sha256 } = await writeArchiveTo(target, file, request)
   if (size !== backup.size)
     throw new Error(`${backup.file} has ${countText(size)} bytes, and ${countText(backup.size)} in the index`)
+  if (backup.sha256 === undefined)
+    return `${countText(size)} bytes with the SHA-256 ${sha256}; no index names the archive, so only the hashes inside of it are compared`
   if (sha256 !== backup.sha256)
     throw new Error(`${backup.file} has the SHA-256 ${sha256}, and ${backup.sha256} in the index`)
   return `${countText(size)} bytes with the SHA-256 of the index, ${sha256}`

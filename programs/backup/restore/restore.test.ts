@@ -101,20 +101,25 @@ describe('a restore drill', () => {
   })
 
   it('says that an index is damaged, or names a file elsewhere', async () => {
-    for (const entry of [
-      { file: '../evil' },
-      { size: -1 },
-      { sha256: 'x' },
-      { created_at: 'today' },
-      { backup_id: 1 },
-    ]) {
+    for (const backupId of [BACKUP_ID, undefined]) {
       using w = drillWorld()
-      await w.publish(Buffer.from('x'), { ...entry, ...('backup_id' in entry && { backup_id: '202601' }) })
-      await assert.rejects(
-        w.restore(),
-        /index servers\/main\/backup\/202601\/MANIFEST\.json on the drive is damaged/,
-      )
+      await w.publish(Buffer.from('x'), { file: '../evil' })
+      await assert.rejects(w.restore({ backupId }), {
+        message: /index servers\/main\/backup\/202601\/MANIFEST\.json on the drive is damaged/,
+        isOfDrive: true,
+      })
     }
+  })
+
+  it('finds an archive that a damaged index has lost, and checks the hashes inside of it', async () => {
+    for (const entry of [{ size: -1 }, { sha256: 'x' }, { created_at: 'today' }])
+      for (const backupId of [BACKUP_ID, undefined]) {
+        using w = drillWorld()
+        await w.publish(readFileSync((await w.pack()).file), entry)
+        const { passed, checks } = await w.restore({ backupId })
+        assert.deepEqual([passed, checks[0]?.name], [true, 'archive-hash'])
+        assert.match(checks[0]?.detail ?? '', /no index names the archive/)
+      }
   })
 
   it('removes what a killed drill has left, and not what another one uses', async () => {

@@ -76,8 +76,7 @@ function openWorkspace({ into }: RestoreRequest, { backupsDirectory }: RestoreDe
 function factsOf(backup: IndexedBackup, startedAt: number, { manifest }: Drill): DrillFacts {
   const tables = Object.entries(manifest?.tables ?? {})
   return {
-    archive: backup.file,
-    size: backup.size,
+    archive: { file: backup.file, size: backup.size },
     createdAt: backup.createdAt,
     startedAt,
     servers: manifest?.servers ?? [],
@@ -86,6 +85,7 @@ function factsOf(backup: IndexedBackup, startedAt: number, { manifest }: Drill):
   }
 }
 
-function tenths(milliseconds: number): number {
+/** Seconds with one decimal. */
+export function tenths(milliseconds: number): number {
   return Math.round((milliseconds / SECOND) * 10) / 10
 }

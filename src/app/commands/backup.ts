@@ -43,7 +43,8 @@ export function runRestore(
   backupId: string | undefined,
   options: BackupOptions & { readonly latest?: boolean; readonly into?: string },
 ): Promise<number> {
-  const into = options.into === undefined ? {} : { into: resolve(context.cwd, options.into) }
+  // An empty one stays empty, so that it is refused.
+  const into = options.into ? { into: resolve(context.cwd, options.into) } : {}
   return runBackupCommand(context, restore, { ...options, backupId, ...into })
 }
 

@@ -251,6 +251,37 @@ test('a call that cannot take its lock does nothing when the state has the succe
   assert.deepEqual(platform.reports, ['backup.failed ERROR'])
 })
 
+test('a drill that the drive stops before its archive has a report and a ticket, as any failed one', async (t) => {
+  const directory = newDirectory(t)
+  const platform = await startPlatform(t)
+  using parts = partsOf(directory, [], { clock: systemClock, platformApi: platform.url })
+  const backupId = '20260131-020000'
+  const at = Date.UTC(2026, 0, 31, 1)
+  const lastSuccess = { backupId, at, size: 1, sha256: 'a'.repeat(64), path: 'p' }
+  parts.state.write({ ...parts.state.read(), lastSuccess })
+  rmSync(join(directory, 'certs/backend/drive-token.json'))
+  const { exitCode, text } = await restore(parts, { backupId: undefined, latest: true })
+  assert.equal(exitCode, 1)
+  assert.match(
+    text,
+    /^the restore drill of backup 20260131-020000 has failed at archive-hash: token_unreadable: /,
+  )
+  const report = readFileSync(join(directory, `backups/restore-drill-${backupId}.json`), 'utf8')
+  const { passed, checks } = JSON.parse(report) as { passed: boolean; checks: { name: string }[] }
+  assert.deepEqual([passed, checks.map(({ name }) => name)], [false, ['archive-hash']])
+  assert.match(
+    readFileSync(join(directory, `backups/restore-drill-${backupId}.md`), 'utf8'),
+    /\*\*This backup could not be restored\.\*\*/,
+  )
+  assert.equal(parts.state.read().drill?.passed, false)
+  assert.equal(parts.openAlerts().waiting(), 0)
+})
+
+test('restore refuses an empty directory name as wrong usage', async (t) => {
+  using parts = partsOf(newDirectory(t), [])
+  await assert.rejects(restore(parts, { backupId: undefined, latest: true, into: '' }), { code: 'usage' })
+})
+
 test('restore refuses what is no id of a backup as wrong usage', async (t) => {
   using parts = partsOf(newDirectory(t), [])
   for (const backupId of ['../../etc', '20260131-02000', '20260131-0200000', ''])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { bytesSource } from '../../../programs/backup/drive/sources.ts'
 import { BackupError, ERROR_CODES, type ErrorCode } from '../../../programs/backup/errors.ts'
@@ -302,12 +302,24 @@ describe('a run whose failure cannot be stored', () => {
     assert.equal(world.alerts.length, 2)
   })
 
-  test('is recorded all the same when the staging directory cannot be emptied', async () => {
+  test('is recorded all the same when the staging directory cannot be used', async () => {
     await using world = await nightWorld()
-    const outcome = await world.night({}, { staging: '/proc/self/fdinfo' }).runScheduled()
+    const staging = join(world.directory, 'a file')
+    writeFileSync(staging, '')
+    const outcome = await world.night({}, { staging }).runScheduled()
     assert.equal(outcome.errorCode, 'archive_failed')
     assert.deepEqual(world.alerts, ['backup.start INFO 2', 'backup.failed ERROR 4 archive_failed'])
     assert.equal(world.state().run?.status, 'failed')
+  })
+
+  test('leaves files of others in the staging directory', async () => {
+    await using world = await nightWorld()
+    const database = join(world.directory, 'staging/platform.db')
+    mkdirSync(dirname(database), { recursive: true })
+    for (const name of ['platform.db', 'backup-20250101-020000.tar.zst', 'database.snapshot'])
+      writeFileSync(join(dirname(database), name), 'x')
+    assert.equal((await world.night().runScheduled()).outcome, 'succeeded')
+    assert.deepEqual(world.staging(), ['platform.db'])
   })
 
   test('is lost once at the end of the window', async () => {

@@ -21,7 +21,12 @@ export const verifyStep: NightStep = {
       (error: unknown) => removeRejected(context, error),
     )
     const index = new RemoteIndex(drive, remote.folderId, context.deps.settings.hostName)
-    await index.put(entryOf(context))
+    const damagedIndex = await index.put(entryOf(context))
+    if (damagedIndex !== undefined)
+      context.deps.logger.error(
+        { path: `${context.monthFolder()}/${damagedIndex}` },
+        'the index of the month was damaged and is kept here; earlier backups of the month can be restored by their ids',
+      )
     await requireEntry(index, entryOf(context))
     const known = context.state.remoteIds
     if (known) context.update({ remoteIds: [...new Set([...known, context.run.backupId])] })
