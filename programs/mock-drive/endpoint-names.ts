@@ -26,7 +26,7 @@ export const PATHS = {
   copy: `${FILES}/copy`,
   trash: `${FILES}/recyclebin/trash`,
   delete: `${FILES}/delete`,
-  async_task_get: '/adrive/v1.0/async_task/get',
+  async_task_get: `${FILES}/async_task/get`,
 } as const
 
 export type EndpointName = keyof typeof PATHS

@@ -178,7 +178,7 @@ test('a folder is deleted with everything in it, by a task that has ended', asyn
   const { file_id: inner } = await folder(drive, 'inner', String(outer))
   const file = await drive.store('a', ['1'], { parent_file_id: inner })
   const { async_task_id } = (await drive.call('openFile/delete', { file_id: outer })).json()
-  assert.equal((await drive.call('async_task/get', { async_task_id })).json()['state'], 'Succeed')
+  assert.equal((await drive.call('openFile/async_task/get', { async_task_id })).json()['state'], 'Succeed')
   assert.equal((await drive.call('openFile/get', { file_id: file['file_id'] })).status, 404)
   const space = (await drive.call('user/getSpaceInfo')).json()['personal_space_info']
   assert.deepEqual(space, { used_size: 0, total_size: 1024 ** 3 })

@@ -27,7 +27,7 @@ const REFUSED: readonly (readonly [variable: string, values: readonly string[]])
     ['/callback', 'http://a/#b', 'javascript:alert(1)', 'http://a/\nb', 'http://a\\b', 'http://\nfoo/cb'],
   ],
   ['MOCK_TOKEN_MODE', ['OK', 'http_500', 'toString']],
-  ['MOCK_USER_JSON', ['{', 'name', '[1]', '5', '"x"', 'true']],
+  ['MOCK_USER_JSON', ['{', 'name', '[1]', '5', '"x"', 'true', '1']],
   [
     'MOCK_SCENARIOS',
     [
@@ -102,7 +102,7 @@ test('every loopback address is accepted', () => {
 })
 
 test('an empty MOCK_USER_JSON falls back to the built-in identity', () => {
-  for (const value of ['{}', '[]', 'null', '""', ' {} ']) {
+  for (const value of ['{}', '[]', 'null', '""', '0', 'false', ' {} ']) {
     assert.equal(readMockConfig({ MOCK_USER_JSON: value }).user, BUILT_IN_IDENTITY, value)
   }
   assert.deepEqual(readMockConfig({ MOCK_USER_JSON: '{"sub":"7"}' }).user, { sub: '7' })

@@ -91,11 +91,13 @@ export function readMockConfig(env: MockEnvironment): MockConfig {
   }
 }
 
-/** docs/specification.md, Mock provider: an empty parse result falls back to the built-in identity. */
+const EMPTY: readonly unknown[] = ['{}', '[]', '""', 'null', 'false', '0']
+
+/** docs/specification.md, Mock provider: an empty value falls back to the built-in identity. */
 function parseUser(value: string): UserIdentity | undefined {
   const user = parseJson(value)
-  if (user === null || user === '') return BUILT_IN_IDENTITY
-  if (typeof user !== 'object') return undefined
-  if (Object.keys(user).length === 0) return BUILT_IN_IDENTITY
-  return Array.isArray(user) ? undefined : (user as UserIdentity)
+  if (EMPTY.includes(JSON.stringify(user))) return BUILT_IN_IDENTITY
+  return typeof user === 'object' && user !== null && !Array.isArray(user)
+    ? (user as UserIdentity)
+    : undefined
 }

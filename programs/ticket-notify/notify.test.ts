@@ -102,6 +102,19 @@ test('a channel without all its keys is skipped, and the missing keys are named'
   assert.match(reasons.robot ?? '', /ROBOT_KIND missing/)
 })
 
+for (const [name, value] of [
+  ['MAIL_FROM', 'platform'],
+  ['MAIL_FROM', 'Platform <>'],
+  ['MAIL_TO', ' , '],
+  ['MAIL_TO', 'a@example.com, b'],
+] as const)
+  test(`${name}=${value} is no address`, async () => {
+    await using w = await world()
+    w.configure({ ...mailKeys(w.smtp), [name]: value })
+    const { mail, reasons } = await notify(NOTICE, w.options)
+    assert.deepEqual([mail, reasons.mail], ['failed', `${name} must have addresses such as shop@example.com`])
+  })
+
 test('without a secrets file both channels are skipped', async () => {
   await using w = await world()
   const result = await notify(NOTICE, w.options)

@@ -94,7 +94,7 @@ function removalAnswer({ driveId, fileId, type }: Entry): Answer {
   return jsonAnswer({ drive_id: driveId, file_id: fileId, ...task })
 }
 
-/** `POST async_task/get` */
+/** `POST openFile/async_task/get` */
 export function asyncTaskGet(_drive: MockDrive, { fields }: Call): Answer {
   return jsonAnswer({ async_task_id: fields.text('async_task_id'), state: 'Succeed' })
 }

@@ -42,7 +42,10 @@ async function createFile(drive: MockDrive, call: Call, target: Target): Promise
   if (sha1 !== undefined) {
     const rapid = await rapidUpload(drive, call, { ...target, sha1, size })
     if (rapid) return rapid
-  } else refuseKnownPreHash(drive, fields, target)
+  } else if (fields.sha1('pre_hash') !== undefined) {
+    if (size === undefined) return missingSize('pre_hash')
+    refuseKnownPreHash(drive, fields, target)
+  }
   const upload = drive.uploads.create({ ...target, size, sha1, partCount })
   const numbers = Array.from({ length: partCount }, (_, index) => index + 1)
   return jsonAnswer({
@@ -61,8 +64,7 @@ async function rapidUpload(
   fields.choice('content_hash_name', ['sha1'], 'sha1')
   fields.choice('proof_version', ['v1'], 'v1')
   const proofCode = fields.optionalText('proof_code') ?? ''
-  if (size === undefined)
-    return apiError(400, 'InvalidParameter.Size', 'A content_hash needs the size of the file.')
+  if (size === undefined) return missingSize('content_hash')
   const known = files.fileWithContent(sha1)
   if (known?.size !== size) return undefined
   const { start, end } = proofRange(accessToken, size)
@@ -81,6 +83,10 @@ async function rapidUpload(
   return jsonAnswer(
     toCreated(entry, { exist: false, rapid_upload: true, upload_id: uploadId, part_info_list: [] }),
   )
+}
+
+function missingSize(field: string): Answer {
+  return apiError(400, 'InvalidParameter.Size', `A ${field} needs the size of the file.`)
 }
 
 function refuseKnownPreHash({ files }: MockDrive, fields: Fields, { name, parentId }: Target): void {

@@ -19,16 +19,24 @@ export interface Delivery {
   readonly signal: AbortSignal | undefined
 }
 
+// With any other text a mail server gets an empty sender, as of a bounce.
+const ADDRESS = /^(?:[^\s@<>]+@[^\s@<>]+|[^<>]*<[^\s@<>]+@[^\s@<>]+>)$/
+const NO_ADDRESS = 'must have addresses such as shop@example.com'
+
 type Channel = (delivery: Delivery) => Promise<ChannelResult>
 
 export const sendByMail = catchErrors(async ({ notification, secrets, memory, ignoreThrottle, signal }) => {
   const { category, title, text, key } = notification
   const [url, from, to] = [secrets.get('MAIL_SMTP_URL'), secrets.get('MAIL_FROM'), secrets.get('MAIL_TO')]
   if (!url || !from || !to) return notConfigured(secrets, ['MAIL_SMTP_URL', 'MAIL_FROM', 'MAIL_TO'])
+  const [sender, receivers] = [from.reveal(), addresses(to.reveal())]
+  if (!ADDRESS.test(sender)) return { outcome: 'failed', reason: `MAIL_FROM ${NO_ADDRESS}` }
+  if (receivers.length === 0 || !receivers.every((each) => ADDRESS.test(each)))
+    return { outcome: 'failed', reason: `MAIL_TO ${NO_ADDRESS}` }
   const throttledMs = ignoreThrottle ? 0 : memory.throttledMs(category)
   if (throttledMs > 0)
     return { outcome: 'skipped', reason: `throttled for ${Math.ceil(throttledMs / SECOND)} s` }
-  const mailer = new SmtpMailer({ url, from: from.reveal(), to: addresses(to.reveal()) })
+  const mailer = new SmtpMailer({ url, from: sender, to: receivers })
   const result = await mailer.send({ subject: title, text, key }, signal)
   if (result.outcome === 'failed') return result
   if (!ignoreThrottle) memory.noteMail(category)
