@@ -201,7 +201,7 @@ function routeRequest(
   }
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8'
+export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function sendAnswer(reply: FastifyReply, { status, body, headers }: Answer): FastifyReply {
   reply.code(status)

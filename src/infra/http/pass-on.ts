@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isEventStream } from './answer-reader.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { peerAddress } from './client-address.ts'
-import { discardBody } from './discard-body.ts'
+import { isCutOff, untilDiscarded } from './discard-body.ts'
 import { malformed } from './framing.ts'
 import { endToEndHeaders, type Sender } from './headers-for-api.ts'
 import { unauthenticated, type Identify } from './identity.ts'
@@ -77,13 +77,13 @@ async function forward(
     raw.unpipe().resume()
     throw error
   })
+  reply.code(response.status).headers(endToEndHeaders(response.headers))
   if (!raw.complete) {
     // The api has answered before it has the whole body, so it does not read the rest.
     raw.unpipe().resume()
     response.body.once('end', () => exchange.abort())
-    await discardBody(raw, reply.raw)
+    if (isCutOff(raw, reply.raw)) return reply.send(untilDiscarded(response.body, raw))
   }
-  reply.code(response.status).headers(endToEndHeaders(response.headers))
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.
   return reply.send(
     isEventStream(response.headers) ? endable(response.body, raw, reply.raw, longResponses) : response.body,

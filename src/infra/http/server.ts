@@ -1,3 +1,4 @@
+import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   fastify,
@@ -11,13 +12,13 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
-import type { Route } from '../../wire/route.ts'
-import { addRoute, sendAnswer } from './add-route.ts'
+import type { Answer, Route } from '../../wire/route.ts'
+import { addRoute, JSON_TYPE, sendAnswer } from './add-route.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { answerBrokenRequest, answerStrayRequests } from './broken-requests.ts'
 import type { Changes } from './changes.ts'
 import type { ClientAddress } from './client-address.ts'
-import { discardBody } from './discard-body.ts'
+import { isCutOff, untilDiscarded } from './discard-body.ts'
 import { docsRoutes } from './docs-page.ts'
 import { ServerDrain } from './drain.ts'
 import { errorAnswer, toAppError } from './errors.ts'
@@ -112,6 +113,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   })
   const drain = new ServerDrain(app.server)
   answerStrayRequests(app.server)
+  continueUnlessTooLarge(app.server)
   if (options.upgrades) handOverUpgrades(app.server, options.upgrades)
   app.decorateRequest('identity', null)
   acceptJsonOnly(app)
@@ -175,9 +177,29 @@ async function answerError(
   reply: FastifyReply,
   error: AppError,
 ): Promise<FastifyReply> {
-  await discardBody(raw, reply.raw)
   await endOfTurn()
-  return sendAnswer(reply, errorAnswer(error))
+  const answer = errorAnswer(error)
+  return isCutOff(raw, reply.raw) ? sendBeforeEnd(raw, reply, answer) : sendAnswer(reply, answer)
+}
+
+function sendBeforeEnd(
+  request: IncomingMessage,
+  reply: FastifyReply,
+  { body, ...answer }: Answer,
+): FastifyReply {
+  const text = JSON.stringify(body)
+  reply.type(JSON_TYPE).header('content-length', Buffer.byteLength(text))
+  return sendAnswer(reply, { ...answer, body: untilDiscarded([text], request) })
+}
+
+/** A client that announces a body that is too large is answered before it sends the body. */
+function continueUnlessTooLarge(server: Server): void {
+  server.on('checkContinue', (request, response) => {
+    if (Number(request.headers['content-length'] ?? 0) <= BODY_LIMIT) response.writeContinue()
+    // The client may leave the body out, so the next request may begin at once.
+    else response.shouldKeepAlive = false
+    server.emit('request', request, response)
+  })
 }
 
 /** A gateway passes all paths but its own on, with the methods that the framework knows. */
