@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import type { Bench } from './support/bench.ts'
+import { createMemoryProbe } from './support/collected.ts'
 import { applyFlows } from './support/flow-load.ts'
 import { rateOf } from './support/load-contestants.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
 import { installPeer } from './support/peers.ts'
-import { residentMegabytes } from './support/resident.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
 import { freePort } from '../test/support/loopback.ts'
 import { diskDirectory, startServer } from './support/servers.ts'
@@ -49,13 +49,13 @@ export const mockOidc: Bench = {
   },
 }
 
-async function startMock(cwd: string) {
+async function startMock(cwd: string, more: Readonly<Record<string, string>> = {}) {
   const port = await freePort()
   const { pid, ...server } = await startServer({
     command: [process.execPath, PROGRAM, 'mock-oidc'],
     port,
     cwd,
-    env: { MOCK_PORT: String(port), MOCK_ISSUER: `http://127.0.0.1:${port}` },
+    env: { MOCK_PORT: String(port), MOCK_ISSUER: `http://127.0.0.1:${port}`, ...more },
   })
   return { ...server, pid, port }
 }
@@ -68,18 +68,20 @@ const SAMPLES = 20
 const FLOWS_PER_SAMPLE = 5_000
 
 /**
- * In a new process. Resident memory rises and falls with garbage collection, so a leak shows in the lowest samples. The
+ * In a new process, after a garbage collection each time: without it the figure depends on when the last one was. The
  * provider's memory is full after 10,000 flows: the first samples are ignored.
  */
 async function memoryMeasures(cwd: string, { signal, onSlice }: RoundOptions): Promise<Measure[]> {
-  await using mock = await startMock(cwd)
+  const probe = await createMemoryProbe()
+  await using mock = await startMock(cwd, probe.env)
   const target = { port: mock.port, connections: CONNECTIONS, scope: 'profile' }
-  const samples = [residentMegabytes(mock.pid)]
+  const megabytes = async () => (await probe.residentKibibytes(mock.pid)) / 1_024
+  const samples = [await megabytes()]
   for (let sample = 1; sample <= SAMPLES; sample++) {
     signal.throwIfAborted()
     onSlice(`memory: after ${sample * FLOWS_PER_SAMPLE} flows`)
     await applyFlows(target, { flows: FLOWS_PER_SAMPLE })
-    samples.push(residentMegabytes(mock.pid))
+    samples.push(await megabytes())
   }
   const [early, late] = [samples.slice(4, 12), samples.slice(13)]
   const growth = Math.min(...late) / Math.min(...early)

@@ -63,9 +63,16 @@ async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
   const last = await untilDelivered(cluster)
   const replay = await replayLost(cluster, last)
   await untilDelivered(cluster)
-  await requireDeliveries(cluster, load, last, replay)
+  const repeated = await requireDeliveries(cluster, load, last, replay)
   const { lost, replayed } = replay
-  report({ counts: { ...load.counts, 'messages that NATS lost': lost.size, 'sent again': replayed.size } })
+  report({
+    counts: {
+      ...load.counts,
+      'messages that NATS lost': lost.size,
+      'sent again': replayed.size,
+      'stored twice': repeated,
+    },
+  })
   cluster.network.close()
 }
 
