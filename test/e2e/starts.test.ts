@@ -5,6 +5,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
+import { servePlatform } from '../support/platform.ts'
 import {
   commandWorld,
   onSqlite,
@@ -14,6 +15,8 @@ import {
   assertSuccess,
   worldWithDatabase,
 } from '../support/platform-commands.ts'
+import { scopeOf } from '../support/scope.ts'
+import { killUnattended, UNATTENDED } from '../support/zombie.ts'
 
 function hashOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex')
@@ -172,6 +175,14 @@ describe('a read-only platform', { concurrency: 2 }, () => {
   function codeOf(body: string): unknown {
     return (JSON.parse(body) as { code: unknown }).code
   }
+})
+
+test('a platform that was killed starts again at once, also while its parent has not noticed its end', async (t) => {
+  const { dataDir } = commandWorld(t)
+  const scope = scopeOf(t)
+  const killed = scope.use(await servePlatform({ dataDir, wrapper: UNATTENDED }))
+  await killUnattended(killed.pid)
+  scope.use(await servePlatform({ dataDir }))
 })
 
 describe('the log of a start', { concurrency: 2 }, () => {
