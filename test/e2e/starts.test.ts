@@ -52,6 +52,20 @@ describe('a failed start', { concurrency: 4 }, () => {
     }
   })
 
+  test('names gateway.name while another gateway of that name runs', async (t) => {
+    const { serve, run } = commandWorld(t)
+    const { gatewayUrl } = await serve()
+    const { host } = new URL(gatewayUrl)
+    const env = { LISTEN_ADDR: '127.0.0.1:0', GATEWAY_LISTEN_ADDR: '127.0.0.1:0' }
+    const result = await run(['serve'], { env })
+    assertRefusal(
+      result,
+      1,
+      new RegExp(`^platform: gateway\\.name: .* in use by the gateway at ${RegExp.escape(host)}`),
+    )
+    assert.doesNotMatch(result.stderr, /cannot listen/)
+  })
+
   test('shows no password when the port of the api is in use', async (t) => {
     const { run } = await worldWithDatabase(t)
     const other = createServer().listen(0, '127.0.0.1')
