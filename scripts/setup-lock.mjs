@@ -77,9 +77,23 @@ function isStale(lock) {
 function isAlive(pid) {
   try {
     process.kill(pid, 0)
-    return true
   } catch (error) {
-    return codeOf(error) !== 'ESRCH'
+    if (codeOf(error) === 'ESRCH') return false
+  }
+  return !isZombie(pid)
+}
+
+/**
+ * A process that was killed keeps its number until its parent reads how it ended, see proc_pid_stat(5). The set-up runs
+ * before the packages are there, with any Node.js, so it shares no code with the platform.
+ *
+ * @param {number} pid
+ */
+function isZombie(pid) {
+  try {
+    return /^.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
   }
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
+import { startZombie } from '../test/support/zombie.ts'
 import { withSetupLock } from './setup-lock.mjs'
 
 function lockFile(checkout: string): string {
@@ -30,6 +31,17 @@ test('the lock of a dead process is replaced', async () => {
   const checkout = `/checkout/${randomUUID()}`
   const { pid } = spawnSync('true')
   writeFileSync(lockFile(checkout), String(pid))
+  let ran = false
+  await withSetupLock(checkout, async () => {
+    ran = true
+  })
+  assert.ok(ran)
+})
+
+test('the lock of a zombie is replaced', async () => {
+  const checkout = `/checkout/${randomUUID()}`
+  await using zombie = await startZombie()
+  writeFileSync(lockFile(checkout), String(zombie.pid))
   let ran = false
   await withSetupLock(checkout, async () => {
     ran = true

@@ -1,5 +1,6 @@
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { startOf } from './process-state.ts'
 import { systemErrorCode } from './system-error.ts'
 
 /** Releases the lock; may be called twice. */
@@ -12,9 +13,6 @@ export interface LockOwner {
 
 // Several processes may find the lock of an ended process at the same moment.
 const MAX_ATTEMPTS = 10
-// Zombies and dead processes, see proc_pid_stat(5).
-const ENDED_STATES = ['Z', 'X']
-const ENDED = 'ended'
 
 /**
  * Takes a lock that is a file, or returns its owner. The file names a process by its number and its start: the lock of a
@@ -67,7 +65,7 @@ function tryTake(path: string, owner: string): boolean {
 function removeLeftovers(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     const pid = name.startsWith(`${basename(path)}.`) ? /\.(\d+)(\.ended)?$/.exec(name)?.[1] : undefined
-    if (pid !== undefined && startOf(Number(pid)) === ENDED)
+    if (pid !== undefined && startOf(Number(pid)) === undefined)
       rmSync(join(dirname(path), name), { force: true })
   }
 }
@@ -98,27 +96,16 @@ function readOwner(path: string): string | undefined {
   }
 }
 
-/** The number of a process, its start in ticks since the boot (field 22 of /proc/pid/stat), and the boot. */
+/** The number of a process, its start, and the boot. */
 function describeProcess(pid: number): string {
-  return `${pid} ${startOf(pid)} ${bootId()}`
-}
-
-function startOf(pid: number): string {
-  const stat = readOr(`/proc/${pid}/stat`, '')
-  // Fields are counted after the name of the program, which is in parentheses and may contain any character.
-  const [state = 'X', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return stat === '' || ENDED_STATES.includes(state) ? ENDED : (fields[18] ?? '')
+  return `${pid} ${startOf(pid) ?? 'ended'} ${bootId()}`
 }
 
 /** Identifies this boot of the machine; empty where the system has no such id. */
 export function bootId(): string {
-  return readOr('/proc/sys/kernel/random/boot_id', '').trim()
-}
-
-function readOr(path: string, otherwise: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {
-    return otherwise
+    return ''
   }
 }

@@ -171,12 +171,17 @@ function exposeBacklog(outbox: Messages, metrics: Metrics): void {
     help: 'Messages that are not yet delivered, counted up to 100,000.',
   })
   const age = metrics.gauge({ name: 'outbox_oldest_seconds', help: 'Age of the oldest undelivered message.' })
+  const dead = metrics.gauge({
+    name: 'outbox_dead',
+    help: 'Messages that the bus has refused for good, items of telemetry among them, counted up to 100,000.',
+  })
   const collect = async () => {
     const { pending: waiting, oldest } = await outbox.backlog()
     pending.set(waiting)
+    dead.set((await outbox.deadLetters()).messages)
     age.set(oldest === null ? 0 : (systemClock.now() - oldest) / 1_000)
   }
-  metrics.onScrape(collect, [pending, age], BACKLOG_AGE_MS)
+  metrics.onScrape(collect, [pending, age, dead], BACKLOG_AGE_MS)
 }
 
 function exposeTelemetry(telemetry: Telemetry, metrics: Metrics): void {

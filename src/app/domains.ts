@@ -147,6 +147,7 @@ export function createDomains(options: DomainsOptions) {
     delivery: waking(telemetryDelivery),
     newestMessage: (queries) => messages.messages.newest(queries),
     alerts: alerts.alerts,
+    deadLetters: messages.messages,
     ...config.telemetry,
   })
   const heartbeats = heartbeatsDomain.create({ ...platform, alerts: alerts.alerts })

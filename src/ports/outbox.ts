@@ -1,4 +1,5 @@
 import type { BusMessage } from '../kernel/bus.ts'
+import type { Tx } from '../store/store.ts'
 
 /** A pending message. Messages of one subject are sent in the order of `seq`. */
 export interface OutboxMessage extends BusMessage {
@@ -24,10 +25,16 @@ export interface Outbox {
   /** The oldest pending messages in the order of `seq`, except those on the given subjects or patterns (`order.>`). */
   pending(limit: number, without: readonly string[]): Promise<OutboxMessage[]>
   /**
-   * Records the results; may be called twice for the same message. Returns the `seq` of each message that it skipped,
-   * because another transaction has it locked.
+   * Records the results; may be called twice for the same message. Returns the `seq` of each message that it skipped, and
+   * that is sent again: another transaction has it locked, or it has to wait behind an earlier one of its subject.
    */
   settle(settlement: Settlement): Promise<readonly number[]>
+}
+
+/** Keeps what the bus has refused for good until a person sends it again. */
+export interface DeadLetters {
+  /** Adds messages of another outbox. Adds none and returns false while too many are dead (docs/specification.md, Limits). */
+  setAside(tx: Tx, refused: readonly UndeliveredMessage[]): Promise<boolean>
 }
 
 /** A lock with an expiry: of all processes on one database, only its holder delivers. */

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { newId } from '../kernel/ids.ts'
+import { hasEnded } from '../kernel/process-state.ts'
 
 /** A new name for a holder of leases in this process; it names the process, so that others can see its end. */
 export function newHolder(): string {
@@ -12,11 +13,24 @@ export function isDeadHolder(holder: string): boolean {
   const [host, processId] = holder.split('/')
   if (host !== HOST_ID || !Number(processId)) return false
   if (Number(processId) === process.pid) return false
+  return isFree(Number(processId)) || isZombie(Number(processId))
+}
+
+function isFree(processId: number): boolean {
   try {
-    process.kill(Number(processId), 0)
+    process.kill(processId, 0)
     return false
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
+}
+
+/** A process that cannot be seen counts as alive: it may belong to another account. */
+function isZombie(processId: number): boolean {
+  try {
+    return hasEnded(readFileSync(`/proc/${processId}/stat`, 'utf8'))
+  } catch {
+    return false
   }
 }
 

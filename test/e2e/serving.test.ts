@@ -302,6 +302,7 @@ describe('platform serve', { concurrency: 2 }, () => {
       'platform_store_write_queue_length 0',
       'platform_outbox_pending ',
       'platform_outbox_oldest_seconds ',
+      'platform_outbox_dead 0',
       'platform_outbox_messages_total{outcome="delivered"} 1',
       'platform_bus_connected 1',
       'platform_orders{status="pending"} ',

@@ -5,6 +5,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
+import { servePlatform } from '../support/platform.ts'
 import {
   commandWorld,
   onSqlite,
@@ -14,6 +15,8 @@ import {
   assertSuccess,
   worldWithDatabase,
 } from '../support/platform-commands.ts'
+import { scopeOf } from '../support/scope.ts'
+import { killUnattended, UNATTENDED } from '../support/zombie.ts'
 
 function hashOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex')
@@ -47,6 +50,20 @@ describe('a failed start', { concurrency: 4 }, () => {
         [['error', reason]],
       )
     }
+  })
+
+  test('names gateway.name while another gateway of that name runs', async (t) => {
+    const { serve, run } = commandWorld(t)
+    const { gatewayUrl } = await serve()
+    const { host } = new URL(gatewayUrl)
+    const env = { LISTEN_ADDR: '127.0.0.1:0', GATEWAY_LISTEN_ADDR: '127.0.0.1:0' }
+    const result = await run(['serve'], { env })
+    assertRefusal(
+      result,
+      1,
+      new RegExp(`^platform: gateway\\.name: .* in use by the gateway at ${RegExp.escape(host)}`),
+    )
+    assert.doesNotMatch(result.stderr, /cannot listen/)
   })
 
   test('shows no password when the port of the api is in use', async (t) => {
@@ -172,6 +189,14 @@ describe('a read-only platform', { concurrency: 2 }, () => {
   function codeOf(body: string): unknown {
     return (JSON.parse(body) as { code: unknown }).code
   }
+})
+
+test('a platform that was killed starts again at once, also while its parent has not noticed its end', async (t) => {
+  const { dataDir } = commandWorld(t)
+  const scope = scopeOf(t)
+  const killed = scope.use(await servePlatform({ dataDir, wrapper: UNATTENDED }))
+  await killUnattended(killed.pid)
+  scope.use(await servePlatform({ dataDir }))
 })
 
 describe('the log of a start', { concurrency: 2 }, () => {

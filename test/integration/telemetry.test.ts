@@ -4,17 +4,19 @@ import { sql } from 'kysely'
 import { Messages } from '../../src/domains/messages/index.ts'
 import { Telemetry, TelemetryOutbox } from '../../src/domains/telemetry/index.ts'
 import { Dispatcher } from '../../src/infra/bus/dispatcher.ts'
-import type { BusMessage } from '../../src/kernel/bus.ts'
+import type { Bus, BusMessage } from '../../src/kernel/bus.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND } from '../../src/kernel/time.ts'
-import type { Outbox } from '../../src/ports/outbox.ts'
+import type { PlatformAlert } from '../../src/ports/alerts.ts'
+import type { DeadLetters, Outbox } from '../../src/ports/outbox.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { createLease } from '../../src/store/lease.ts'
 import { fakeClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { MemoryBus } from '../support/memory-bus.ts'
+import { listen, openBus, openServer, waitForConnection } from '../support/nats-bus.ts'
 import { onEveryDialect, testStore } from '../support/store.ts'
 
 const LEASE_MS = 10 * SECOND
@@ -22,12 +24,11 @@ const FAILED = { outcome: 'failed', reason: 'the stream is full' } as const
 const REFUSED = { outcome: 'refused', reason: 'no permission' } as const
 const MAX_PENDING = 20_000
 
-/** A process with both outboxes and their dispatchers, on a bus in memory. */
-async function openWorld(dialect: DialectName) {
+/** A process with both outboxes and their dispatchers. */
+async function openWorldOn<B extends Bus>(bus: B, dialect: DialectName, deadLetters?: DeadLetters) {
   await using opening = new AsyncDisposableStack()
   const clock = fakeClock()
   const { store } = opening.use(await testStore(dialect, clock))
-  const bus = new MemoryBus()
   const parts = { store, clock, logger: silentLogger, metrics: noMetrics }
   const start = (name: string, outbox: Outbox) => {
     const lease = createLease({ store, clock, name, ttlMs: LEASE_MS })
@@ -49,7 +50,13 @@ async function openWorld(dialect: DialectName) {
     maxPending: MAX_PENDING,
     ratePerSecond: 100,
   })
-  const outbox = new TelemetryOutbox({ store, clock, alerts: { raise: async () => {} } })
+  const alerts: PlatformAlert[] = []
+  const outbox = new TelemetryOutbox({
+    store,
+    clock,
+    alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
+    deadLetters: deadLetters ?? messages,
+  })
   const dispatchers = [start('delivery', messages), start('telemetry-delivery', outbox)]
   const opened = opening.move()
   return {
@@ -59,6 +66,12 @@ async function openWorld(dialect: DialectName) {
     messages,
     telemetry,
     delivery,
+    alerts,
+    /** The subject and reason of each dead message. */
+    async dead() {
+      const { items } = await messages.list({ status: 'dead' }, { limit: 100 })
+      return items.map(({ id, subject, lastError }) => ({ id, subject, reason: lastError }))
+    },
     async addOrder(number: number) {
       await store.write((tx) =>
         events.append(tx, { type: 'order.created', subject: `o-${number}`, data: number }),
@@ -69,11 +82,22 @@ async function openWorld(dialect: DialectName) {
   }
 }
 
-type World = Awaited<ReturnType<typeof openWorld>>
+type WorldOn<B extends Bus> = Awaited<ReturnType<typeof openWorldOn<B>>>
+type World = WorldOn<MemoryBus>
+
+/** On a bus in memory. */
+function openWorld(dialect: DialectName, deadLetters?: DeadLetters): Promise<World> {
+  return openWorldOn(new MemoryBus(), dialect, deadLetters)
+}
 
 /** Sends numbered items of an agent in one request. */
-function send({ store, telemetry, clock }: World, agentId: string, from: number, count: number) {
+function send(world: WorldOn<Bus>, agentId: string, from: number, count: number) {
   const lines = Array.from({ length: count }, (_, index) => `{"n":${from + index}}`)
+  return sendLines(world, agentId, lines)
+}
+
+function sendLines({ store, telemetry, clock }: WorldOn<Bus>, agentId: string, lines: readonly string[]) {
+  const count = lines.length
   const content = lines.join('\n')
   const lastItem = `{"at":"2026-01-31T02:00:00.000Z","data":{"n":${clock.now()}}}`
   const upload = { agentId, items: count, bytes: content.length, content, lastItem }
@@ -132,24 +156,93 @@ onEveryDialect('the delivery of telemetry', (dialect) => {
     assert.deepEqual(telemetryOf(bus, 'a').map(numberIn), upTo(100))
   })
 
-  test('what the bus refuses is sent again until it is taken', async () => {
+  test('what the bus refuses for good is sent once and becomes a dead message; the others are delivered once', async () => {
     await using world = await openWorld(dialect)
-    const { bus, clock, delivery } = world
+    const { bus, messages, delivery } = world
     let refusals = 0
-    bus.rule = ({ subject }) => {
-      if (subject !== 'telemetry.agent.a' || refusals > 3) return undefined
+    bus.rule = (message) => {
+      if (message.subject !== 'telemetry.agent.a' || numberIn(message) % 10 !== 5) return undefined
       refusals++
       return REFUSED
     }
-    await send(world, 'a', 0, 2)
+    for (let round = 0; round < 4; round++) await send(world, 'a', round * 10, 10)
     await send(world, 'b', 0, 2)
-    await eventually('all items to be delivered', async () => {
+    await eventually('all items to be settled', async () => (await world.pending()) === 0)
+    assert.deepEqual(
+      telemetryOf(bus, 'a').map(numberIn),
+      upTo(40).filter((n) => n % 10 !== 5),
+    )
+    assert.equal(refusals, 4)
+    const dead = await world.dead()
+    assert.deepEqual(
+      dead.map(({ subject, reason }) => [subject, reason]),
+      upTo(4).map(() => ['telemetry.agent.a', 'no permission']),
+    )
+    assert.ok(world.alerts.every(({ body }) => body.includes('the agent a: no permission')))
+    bus.rule = () => undefined
+    const [newest] = dead
+    await world.store.write((tx) => messages.redrive(tx, newest?.id ?? ''))
+    delivery.wake()
+    await eventually('the message to be delivered', () => bus.arrived.at(-1)?.id === newest?.id)
+    assert.equal(numberIn(bus.arrived.at(-1) as BusMessage), 35)
+  })
+
+  test('while there is no room for dead messages, a refused item is sent again alone, after growing pauses', async () => {
+    let hasRoom = false
+    await using world = await openWorld(dialect, { setAside: async () => hasRoom })
+    const { bus, clock, delivery } = world
+    const attempts: number[] = []
+    bus.rule = (message) => {
+      if (message.subject !== 'telemetry.agent.a') return undefined
+      attempts.push(numberIn(message))
+      return numberIn(message) === 1 ? REFUSED : undefined
+    }
+    await send(world, 'a', 0, 3)
+    for (let second = 0; second < 60; second++) {
+      clock.advance(SECOND)
+      // Shows that the dispatcher has polled.
+      await send(world, 'b', second, 1)
+      await eventually('the item of b to arrive', () => telemetryOf(bus, 'b').length === second + 1)
+    }
+    assert.deepEqual([attempts[0], attempts[1]], [0, 1])
+    assert.ok(attempts.length <= 13, `${attempts.length} attempts in a minute`)
+    hasRoom = true
+    await eventually('all items to be settled', async () => {
       clock.advance(30 * SECOND)
       delivery.wake()
       return (await world.pending()) === 0
     })
-    assert.deepEqual(telemetryOf(bus, 'a').map(numberIn), [0, 1])
+    assert.deepEqual(telemetryOf(bus, 'a').map(numberIn).at(-1), 2)
   })
+})
+
+describe('telemetry on a server with a small limit', () => {
+  for (const jetstream of [false, true])
+    test(`an item that is too large is set aside, ${jetstream ? 'with' : 'without'} JetStream`, async (t) => {
+      const limit = 'max_payload: 4096'
+      const nats = await openServer(t, { jetstream, config: limit })
+      const arrived = await listen(t, nats.url)
+      const bus = await waitForConnection(openBus(t, [nats.url]))
+      await using world = await openWorldOn(bus, 'sqlite')
+      await sendLines(world, 'a', ['{"n":0}', `{"n":"${'x'.repeat(5_000)}"}`, '{"n":1}'])
+      await send(world, 'a', 2, 20)
+      await eventually('all items to be settled', async () => {
+        world.clock.advance(SECOND)
+        return (await world.pending()) === 0
+      })
+      await eventually('the items to arrive', () => arrived.length >= 22)
+      await send(world, 'a', 22, 1)
+      await eventually('a later item to arrive', () => arrived.length >= 23)
+      assert.deepEqual(arrived.map(numberIn), upTo(23))
+      const dead = await world.dead()
+      assert.deepEqual(
+        dead.map(({ subject }) => subject),
+        ['telemetry.agent.a'],
+      )
+      assert.match(dead[0]?.reason ?? '', /max_payload/)
+      assert.match(world.alerts[0]?.body ?? '', /the agent a: .*max_payload/)
+      assert.equal(world.alerts.length, 1)
+    })
 })
 
 describe('telemetry that waits', () => {

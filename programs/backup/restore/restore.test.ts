@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { BACKUP_ID, drillWorld, type DrillWorld } from '../../../test/support/drill-world.ts'
+import { startZombie } from '../../../test/support/zombie.ts'
 import { DRILL_CHECKS, type DrillReport } from './drill-report.ts'
 
 async function worldWithBackup(): Promise<DrillWorld> {
@@ -131,6 +132,15 @@ describe('a restore drill', () => {
     for (const path of [dead, alive]) mkdirSync(join(path, 'files'), { recursive: true })
     assertPassed(await w.restore())
     assert.deepEqual([existsSync(dead), existsSync(alive)], [false, true])
+  })
+
+  it('removes what a killed drill has left whose parent has not noticed its end', async () => {
+    using w = await worldWithBackup()
+    await using zombie = await startZombie()
+    const left = join(w.backupsDirectory, `restore-${zombie.pid}`)
+    mkdirSync(join(left, 'files'), { recursive: true })
+    assertPassed(await w.restore())
+    assert.equal(existsSync(left), false)
   })
 
   it('that is interrupted leaves neither files nor a report', async () => {

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RestoreError } from './restore-error.ts'
 import { sizeText } from './words.ts'
-import { systemErrorCode } from '../../files/system-error.ts'
+import { isRunning } from '../../files/process-state.ts'
 
 /** The directory of one restoration. */
 export interface Workspace {
@@ -32,15 +32,6 @@ async function removeAbandoned(backupsDirectory: string): Promise<void> {
     const processId = Number(DRILL.exec(name)?.[1])
     if (processId > 0 && (processId === process.pid || !isRunning(processId)))
       await rm(join(backupsDirectory, name), { recursive: true, force: true })
-  }
-}
-
-function isRunning(processId: number): boolean {
-  try {
-    process.kill(processId, 0)
-    return true
-  } catch (error) {
-    return systemErrorCode(error) !== 'ESRCH'
   }
 }
 

@@ -68,6 +68,8 @@ export async function listen(
 }
 
 function listenFailure(setting: string, wanted: ListenAddress, cause: unknown): AppError {
+  // It names its own setting: the address is not the cause.
+  if (cause instanceof AppError) return cause
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const { reason, remedy } = LISTEN_FAILURES[code] ?? {
     reason: errorMessage(cause),

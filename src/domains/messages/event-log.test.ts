@@ -72,6 +72,14 @@ onEveryDialect('the log of the events', (dialect) => {
     assert.deepEqual(await w.readIds(0, 1), ['a'])
   })
 
+  test('has no telemetry, which has a log of its own', async () => {
+    await using w = await world(dialect)
+    const telemetry = w.messages.eventsOf<object>('telemetry', (data) => JSON.stringify(data))
+    await w.store.write((tx) => telemetry.append(tx, { type: 'telemetry.agent.a', subject: 'a', data: {} }))
+    await w.append('b')
+    assert.deepEqual(await w.readIds(0), ['b'])
+  })
+
   test('records what was removed', async () => {
     await using w = await world(dialect)
     for (const id of ['a', 'b', 'c']) await w.append(id)

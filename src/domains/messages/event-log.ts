@@ -1,3 +1,4 @@
+import { eventSource } from '../../kernel/cloud-event.ts'
 import type { EventLog, EventPage, LoggedEvent } from '../../ports/event-log.ts'
 import { SettledNumbers } from '../../store/settled-numbers.ts'
 import { first, type Queries } from '../../store/store.ts'
@@ -84,7 +85,11 @@ export class MessageLog implements EventLog {
   }
 }
 
+/** Telemetry has a log of its own, which also has the items that are dead messages. */
+const OTHER_LOG = eventSource('telemetry')
+
 /** A user may publish on the subject of an event and with its headers, but cannot know the id of the new message. */
 function isEvent({ id, payload }: Row): boolean {
-  return payload.startsWith(`{"specversion":"1.0","id":"${id}",`)
+  const begin = `{"specversion":"1.0","id":"${id}",`
+  return payload.startsWith(begin) && !payload.startsWith(`"source":"${OTHER_LOG}"`, begin.length)
 }

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { EVENT_HEADERS } from '../../kernel/cloud-event.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { messagePruneJob } from './jobs.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
+import type { UndeliveredMessage } from '../../ports/outbox.ts'
 import { encodeMessage } from './schemas.ts'
 import { Messages } from './service.ts'
 
@@ -53,6 +55,18 @@ async function world(dialect: DialectName) {
     woken: () => woken,
     [Symbol.asyncDispose]: dispose,
   }
+}
+
+/** Messages of another outbox. */
+function refusedMessages(count: number, from = 0): UndeliveredMessage[] {
+  return Array.from({ length: count }, (_, index) => ({
+    seq: from + index,
+    id: `refused-${from + index}`,
+    subject: 'telemetry.agent.a',
+    payload: '{"text":"ü"}',
+    headers: EVENT_HEADERS,
+    reason: 'x'.repeat(10_000),
+  }))
 }
 
 onEveryDialect('messages', (dialect) => {
@@ -165,6 +179,36 @@ onEveryDialect('messages', (dialect) => {
       await w.settle(id, 'refused')
       assert.equal(w.alerts.at(-1)?.alarmId, `message.dead:${id}`)
     }
+  })
+
+  test('refused messages of another outbox are added as dead ones, without an alert, and can be redriven', async () => {
+    await using w = await world(dialect)
+    const refused = refusedMessages(2)
+    assert.equal(await w.store.write((tx) => w.messages.setAside(tx, refused)), true)
+    assert.deepEqual({ ...(await w.messages.deadLetters()) }, { messages: 2, oldest: w.clock.now() })
+    const { status, attempts, lastError, subject } = await w.messages.get('refused-1')
+    assert.deepEqual(
+      [status, attempts, lastError, subject],
+      ['dead', 1, 'x'.repeat(500), 'telemetry.agent.a'],
+    )
+    assert.deepEqual(w.alerts, [])
+    await w.messages.redrive('refused-1')
+    const [{ seq: _seq, ...waiting } = {}] = await w.messages.pending(10, [])
+    const { id, payload, headers } = refused[1] as UndeliveredMessage
+    assert.deepEqual(waiting, { id, subject, payload, headers })
+  })
+
+  test('no more than ten thousand dead messages come from other outboxes', async () => {
+    await using w = await world(dialect)
+    const setAside = (count: number, from: number) =>
+      w.store.write((tx) => w.messages.setAside(tx, refusedMessages(count, from)))
+    for (let from = 0; from < 9_000; from += 1_000) assert.ok(await setAside(1_000, from))
+    assert.equal(await setAside(1_001, 9_000), false)
+    assert.equal((await w.messages.deadLetters()).messages, 9_000, 'all or none')
+    assert.ok(await setAside(1_000, 9_000))
+    assert.equal(await setAside(1, 10_000), false)
+    await w.messages.redrive('refused-7')
+    assert.ok(await setAside(1, 10_000))
   })
 
   test('what was delivered in a span of time is sent again, once, in its order', async () => {

@@ -27,12 +27,21 @@ export interface NewMessage {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** docs/specification.md, Limits: up to which messages of other outboxes are added to those that are dead. */
+export const MAX_DEAD = 10_000
+export const MAX_DEAD_BYTES = 512 * 1024 * 1024
+
+type Content = Pick<Message, 'id' | 'subject' | 'payload' | 'headers'>
+
 /** A new pending message. */
-export function newMessage(
-  content: Pick<Message, 'id' | 'subject' | 'payload' | 'headers'>,
-  createdAt: number,
-): Message {
+export function newMessage({ id, subject, payload, headers }: Content, createdAt: number): Message {
+  const content = { id, subject, payload, headers }
   return { ...content, status: 'pending', attempts: 0, lastError: null, createdAt, deliveredAt: null }
+}
+
+/** A message that the bus has refused at its first attempt. */
+export function newDeadMessage(content: Content, createdAt: number, lastError: string): Message {
+  return { ...newMessage(content, createdAt), status: 'dead', attempts: 1, lastError }
 }
 
 /**

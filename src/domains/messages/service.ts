@@ -7,9 +7,24 @@ import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Delivery, Outbox, OutboxMessage, Settlement } from '../../ports/outbox.ts'
+import type {
+  DeadLetters,
+  Delivery,
+  Outbox,
+  OutboxMessage,
+  Settlement,
+  UndeliveredMessage,
+} from '../../ports/outbox.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
-import { isEventOf, newMessage, type Message, type NewMessage } from './model.ts'
+import {
+  isEventOf,
+  MAX_DEAD,
+  MAX_DEAD_BYTES,
+  newDeadMessage,
+  newMessage,
+  type Message,
+  type NewMessage,
+} from './model.ts'
 import {
   deleteDelivered,
   findMessage,
@@ -21,6 +36,7 @@ import {
   markAttempt,
   markDelivered,
   readBacklog,
+  readDeadSize,
   readDeadLetters,
   redriveMessage,
   replayDelivered,
@@ -46,9 +62,10 @@ const REASON_LENGTH = 500
 const REDRIVE_BATCH = 50
 const REPLAY_BATCH = 500
 const ALERTS_DOMAIN = 'alerts'
+const REFUSED_FOR_GOOD = 'the bus permanently refused a message'
 
 /** The outbox: the messages of users and the events of all domains, from their commit to their delivery. */
-export class Messages implements Outbox {
+export class Messages implements Outbox, DeadLetters {
   readonly #deps: MessageDeps
 
   constructor(deps: MessageDeps) {
@@ -174,6 +191,17 @@ export class Messages implements Outbox {
     })
   }
 
+  /** Does not raise an alert: the owner of the outbox does, once for many messages. */
+  async setAside(tx: Tx, refused: readonly UndeliveredMessage[]): Promise<boolean> {
+    const { clock, logger } = this.#deps
+    if (!(await hasRoomFor(tx, refused))) return false
+    for (const { reason, ...message } of refused) {
+      await insertMessage(tx, newDeadMessage(message, clock.now(), shorten(reason)))
+      tx.afterCommit(() => logger.error(refusalOf({ ...message, reason }), REFUSED_FOR_GOOD))
+    }
+    return true
+  }
+
   /** The number of pending messages, and when the oldest was written (epoch milliseconds). */
   backlog(): Promise<{ pending: number; oldest: number | null }> {
     return readBacklog(this.#deps.store.read)
@@ -198,12 +226,20 @@ export class Messages implements Outbox {
     const { seq, id, subject, reason } = message
     const { logger, alerts } = this.#deps
     if (!(await markAttempt(tx, seq, shorten(reason), 'dead'))) return
-    tx.afterCommit(() =>
-      logger.error({ message_id: id, subject, reason }, 'the bus permanently refused a message'),
-    )
+    tx.afterCommit(() => logger.error(refusalOf(message), REFUSED_FOR_GOOD))
     // An event of an alert raises no alert: its event would be refused too.
     if (!isEventOf(ALERTS_DOMAIN, message)) await alerts.raise(tx, deadMessageAlert(id, subject, reason))
   }
+}
+
+async function hasRoomFor(tx: Tx, refused: readonly UndeliveredMessage[]): Promise<boolean> {
+  const { messages, bytes } = await readDeadSize(tx, MAX_DEAD)
+  const more = refused.reduce((total, { payload }) => total + Buffer.byteLength(payload), 0)
+  return messages + refused.length <= MAX_DEAD && bytes + more <= MAX_DEAD_BYTES
+}
+
+function refusalOf({ id, subject, reason }: UndeliveredMessage) {
+  return { message_id: id, subject, reason }
 }
 
 function requireMessage(message: Message | undefined, id: string): Message {

@@ -56,23 +56,41 @@ export interface MessageCount {
   readonly oldest: number | null
 }
 
+interface DeadSize {
+  readonly messages: number
+  readonly bytes: number
+}
+
 const countOf = (status: 'pending' | 'dead') =>
-  statement<{ limit: number }, MessageCount>((on, value) =>
-    on
-      .selectFrom(
-        on
-          .selectFrom('messages')
-          .select('created_at')
-          .where('status', '=', sql.lit(status))
-          .orderBy('seq')
-          .limit(value('limit'))
-          .as('counted'),
-      )
-      .select((row) => [
-        row.fn.countAll<number>().as('messages'),
-        row.fn.min<number | null>('created_at').as('oldest'),
-      ]),
-  )
+  statement<{ limit: number }, MessageCount>((on, value) => {
+    const selected = on.selectFrom('messages').where('status', '=', sql.lit(status)).orderBy('seq')
+    return (
+      on
+        // Only of the index: a row may be a megabyte.
+        .selectFrom(selected.select('seq').limit(value('limit')).as('counted'))
+        .select((row) => [
+          row.fn.countAll<number>().as('messages'),
+          selected.select('created_at').limit(1).as('oldest'),
+        ])
+    )
+  })
+
+const sizeOfDead = statement<{ limit: number }, DeadSize>((on, value) =>
+  on
+    .selectFrom(
+      on
+        .selectFrom('messages')
+        .select(sql<number>`octet_length(payload)`.as('bytes'))
+        .where('status', '=', sql.lit('dead'))
+        .orderBy('seq')
+        .limit(value('limit'))
+        .as('counted'),
+    )
+    .select((row) => [
+      row.fn.countAll<number>().as('messages'),
+      row.fn.coalesce(row.fn.sum<number>('bytes'), sql.lit(0)).as('bytes'),
+    ]),
+)
 
 const backlog = countOf('pending')
 const deadLetters = countOf('dead')
@@ -240,6 +258,11 @@ export async function readBacklog(queries: Queries): Promise<{ pending: number; 
 /** The number of dead messages (counted up to 100,000), and when the oldest was written. */
 export function readDeadLetters(queries: Queries): Promise<MessageCount> {
   return countUpToLimit(queries, deadLetters)
+}
+
+/** How many messages are dead, counted up to `limit`, and the length of their payloads. */
+export async function readDeadSize(queries: Queries, limit: number): Promise<DeadSize> {
+  return (await first(queries, sizeOfDead, { limit })) ?? { messages: 0, bytes: 0 }
 }
 
 async function countUpToLimit(queries: Queries, count: typeof backlog): Promise<MessageCount> {

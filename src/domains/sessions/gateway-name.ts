@@ -57,8 +57,9 @@ export class GatewayName {
       ? `the gateway at ${running.address} since ${toRfc3339(running.startedAt)}`
       : 'another gateway'
     const message =
-      `gateway.name: ${JSON.stringify(this.#name)} is in use by ${other}; stop that gateway or set another name. ` +
-      `The name of a gateway that has crashed on another host is free after ${this.#untilDeadMs / SECOND} s.`
+      `gateway.name: ${JSON.stringify(this.#name)} is in use by ${other}; stop that gateway (on its host ss -ltnp shows ` +
+      'its process), or set another gateway.name. On this host the name of a gateway that has crashed is free at once; ' +
+      `on another host, or in another container, it is free after ${this.#untilDeadMs / SECOND} s.`
     return new AppError('unavailable', 'gateway_name_in_use', message)
   }
 }

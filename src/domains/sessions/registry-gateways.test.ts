@@ -201,7 +201,8 @@ onEveryDialect('the registry and its gateways', (dialect) => {
       code: 'gateway_name_in_use',
       message:
         'gateway.name: "primary" is in use by the gateway at primary:9994 since 2026-01-31T02:00:00.000Z; stop that ' +
-        'gateway or set another name. The name of a gateway that has crashed on another host is free after 90 s.',
+        'gateway (on its host ss -ltnp shows its process), or set another gateway.name. On this host the name of a ' +
+        'gateway that has crashed is free at once; on another host, or in another container, it is free after 90 s.',
     })
     w.clock.advance(DEAD_MS - 1)
     await first.beat([])

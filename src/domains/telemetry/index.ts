@@ -1,5 +1,6 @@
 import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { PositionedLog } from '../../ports/event-log.ts'
+import type { DeadLetters } from '../../ports/outbox.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { TELEMETRY_EVENTS } from './events.ts'
 import { telemetryPruneJob } from './jobs.ts'
@@ -22,7 +23,7 @@ export const telemetryDomain = defineDomain({
   eventReaders: ['admin', 'service', 'devops'],
   errors: TELEMETRY_ERRORS,
   encodeEvent,
-  create: (deps: TelemetryDeps & { readonly alerts: PlatformAlerts }) => {
+  create: (deps: TelemetryDeps & { readonly alerts: PlatformAlerts; readonly deadLetters: DeadLetters }) => {
     const telemetry = new Telemetry(deps)
     const outbox = new TelemetryOutbox(deps)
     return {

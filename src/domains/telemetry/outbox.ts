@@ -3,7 +3,13 @@ import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { PositionedEvent, PositionedLog } from '../../ports/event-log.ts'
-import type { Outbox, OutboxMessage, Settlement, UndeliveredMessage } from '../../ports/outbox.ts'
+import type {
+  DeadLetters,
+  Outbox,
+  OutboxMessage,
+  Settlement,
+  UndeliveredMessage,
+} from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { waitForWriters } from '../../store/writers.ts'
 import { agentOf, coversAllAgents, subjectOf } from './events.ts'
@@ -26,6 +32,7 @@ export interface TelemetryOutboxDeps {
   readonly store: Store
   readonly clock: Clock
   readonly alerts: PlatformAlerts
+  readonly deadLetters: DeadLetters
 }
 
 const SOURCE = '/platform/telemetry'
@@ -34,8 +41,8 @@ const BATCH_BYTES = 4 * 1024 * 1024
 const REASON_LENGTH = 500
 
 /**
- * Provides each item of the uploads as one event. An item that the bus refuses stays, and is sent again after a pause: no
- * accepted item is dropped. The number of waiting items is limited.
+ * Provides each item of the uploads as one event. An item that the bus refuses for good becomes a dead message, or waits
+ * while there are too many of these: no accepted item is dropped. The numbers of waiting and of dead items are limited.
  */
 export class TelemetryOutbox implements Outbox, PositionedLog {
   readonly #deps: TelemetryOutboxDeps
@@ -55,19 +62,16 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
   }
 
   settle({ delivered, failed, refused }: Settlement): Promise<number[]> {
-    const waiting = [...failed, ...refused].map(({ seq }) => seq)
-    const progress = progressOf(
-      delivered.map(({ seq }) => seq),
-      waiting,
-    )
+    const taken = [...delivered, ...refused]
     return this.#deps.store.write(async (tx) => {
-      const locked = await lockPendingTelemetry(tx, [...progress.keys()])
-      await this.#settleUploads(tx, locked, progress)
-      if (refused[0]) await this.#deps.alerts.raise(tx, refusedAlert(refused[0]))
-      const settled = new Set(locked.map(({ seq }) => seq))
-      const skipped = delivered.filter(({ seq }) => !settled.has(uploadOf(seq).seq))
-      // A refused item is not recorded, so it is sent again.
-      return [...skipped, ...refused].map(({ seq }) => seq)
+      const uploads = await this.#lock(tx, taken)
+      const dead = beforeWaiting(refused, failed).filter((message) => isOpen(message, uploads))
+      const waiting = (await this.#setAside(tx, dead)) ? failed : [...failed, ...dead]
+      const settled = new Set(
+        beforeWaiting(taken, waiting).flatMap(({ seq }) => (uploads.has(uploadOf(seq).seq) ? [seq] : [])),
+      )
+      await this.#settleUploads(tx, [...uploads.values()], progressOf([...settled]))
+      return taken.flatMap(({ seq }) => (settled.has(seq) ? [] : [seq]))
     })
   }
 
@@ -94,6 +98,21 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
   // An upload updates the totals before it reads the newest message.
   waitForTransactions(): Promise<void> {
     return waitForWriters(this.#deps.store.read, 'telemetry_totals')
+  }
+
+  /** The uploads of these messages that are still pending, by their numbers. */
+  async #lock(tx: Tx, messages: readonly OutboxMessage[]): Promise<ReadonlyMap<number, UploadSize>> {
+    const seqs = new Set(messages.map(({ seq }) => uploadOf(seq).seq))
+    const locked = await lockPendingTelemetry(tx, [...seqs])
+    return new Map(locked.map((each) => [each.seq, each]))
+  }
+
+  /** Returns false if there are too many dead messages. */
+  async #setAside(tx: Tx, dead: readonly UndeliveredMessage[]): Promise<boolean> {
+    if (dead.length === 0) return true
+    const isDone = await this.#deps.deadLetters.setAside(tx, dead)
+    await this.#deps.alerts.raise(tx, refusedAlert(dead, isDone ? ARE_DEAD : WAIT))
+    return isDone
   }
 
   async #settleUploads(
@@ -154,13 +173,27 @@ function eventsOf(upload: StoredUpload, from: number): PositionedEvent[] {
   }))
 }
 
-/** By the number of the upload: how many of its items the bus has, from the first one on. */
-function progressOf(delivered: readonly number[], waiting: readonly number[]): ReadonlyMap<number, number> {
+/** Without the messages behind one of their subject that waits: they are sent again after it, in their order. */
+function beforeWaiting<M extends OutboxMessage>(
+  messages: readonly M[],
+  waiting: readonly OutboxMessage[],
+): M[] {
+  const firsts = new Map<string, number>()
+  for (const { subject, seq } of waiting) firsts.set(subject, Math.min(seq, firsts.get(subject) ?? seq))
+  return messages.filter(({ subject, seq }) => seq < (firsts.get(subject) ?? Infinity))
+}
+
+/** Whether the result of an item is not recorded yet. */
+function isOpen(message: OutboxMessage, uploads: ReadonlyMap<number, UploadSize>): boolean {
+  const { seq, index } = uploadOf(message.seq)
+  return index >= (uploads.get(seq)?.sent ?? Infinity)
+}
+
+/** By the number of the upload: how many of its items are delivered or dead, from the first one on. */
+function progressOf(places: readonly number[]): ReadonlyMap<number, number> {
   const progress = new Map<number, number>()
-  for (const { seq, index } of delivered.map(uploadOf))
+  for (const { seq, index } of places.map(uploadOf))
     progress.set(seq, Math.max(progress.get(seq) ?? 0, index + 1))
-  for (const { seq, index } of waiting.map(uploadOf))
-    progress.set(seq, Math.min(progress.get(seq) ?? 0, index))
   return progress
 }
 
@@ -168,14 +201,23 @@ function sum(sizes: readonly UploadSize[], of: 'items' | 'bytes'): number {
   return sizes.reduce((total, size) => total + size[of], 0)
 }
 
-function refusedAlert({ subject, reason }: UndeliveredMessage): PlatformAlert {
+const ARE_DEAD =
+  'What it refused is in GET /messages?status=dead. Remove the cause, redrive the messages, then recover this alert.'
+const WAIT =
+  'Too many messages are dead, so these items are sent again, and the later ones of their agents wait. Remove the cause, ' +
+  'redrive the dead messages, then recover this alert.'
+
+function refusedAlert(refused: readonly UndeliveredMessage[], consequence: string): PlatformAlert {
+  const [first] = refused
+  const agents = new Set(refused.map(({ subject }) => agentOf(subject)))
+  const others = agents.size > 1 ? ` and ${agents.size - 1} more` : ''
   return {
     alarmId: 'telemetry.refused',
     source: 'platform.telemetry',
     title: 'The bus refuses telemetry',
     body:
-      `The bus refused an item on ${subject}: ${reason.slice(0, REASON_LENGTH)}. ` +
-      'It is sent again until the bus takes it. Remove the cause, then recover this alert.',
+      `The bus refused telemetry of the agent ${[...agents][0]}${others}: ${first?.reason.slice(0, REASON_LENGTH)}. ` +
+      consequence,
     severity: 'ERROR',
   }
 }

@@ -31,7 +31,12 @@ async function startApi() {
     maxPending: 1_000,
     ratePerSecond: 100,
   })
-  const outbox = new TelemetryOutbox({ store, clock, alerts: { raise: async () => {} } })
+  const outbox = new TelemetryOutbox({
+    store,
+    clock,
+    alerts: { raise: async () => {} },
+    deadLetters: { setAside: async () => true },
+  })
   const routes = telemetryRoutes(telemetry, () => clock.now())
   const server = opening.use(await startRouteServer({ store, clock, routes }))
   const opened = opening.move()

@@ -271,7 +271,7 @@ export async function markTelemetryDelivered(tx: Tx, seqs: readonly number[], at
     .execute()
 }
 
-/** Records how many items of an upload the bus has confirmed. */
+/** Records how many items of an upload are delivered or dead. */
 export async function markTelemetrySent(tx: Tx, seq: number, sent: number): Promise<void> {
   await tx.change(setSent, { seq, sent })
 }

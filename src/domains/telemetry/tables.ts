@@ -32,7 +32,7 @@ export const uploads = defineColumns({
   items: integer(),
   /** Length of the content. */
   bytes: integer(),
-  /** How many of its items the bus has confirmed, from the first one on. */
+  /** How many of its items are delivered, or refused and dead messages, from the first one on. */
   sent: integer(),
   acceptedAt: integer(),
   acceptedBy: text(),

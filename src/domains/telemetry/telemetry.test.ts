@@ -7,7 +7,7 @@ import type { Labels, Metrics } from '../../kernel/metrics.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
-import type { OutboxMessage } from '../../ports/outbox.ts'
+import type { DeadLetters, OutboxMessage, UndeliveredMessage } from '../../ports/outbox.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { telemetryPruneJob } from './jobs.ts'
 import { TelemetryOutbox } from './outbox.ts'
@@ -39,10 +39,20 @@ async function world(dialect: DialectName, limits: Limits = {}) {
     ratePerSecond: 100,
     ...limits,
   })
+  const dead: UndeliveredMessage[] = []
+  let maxDead = Number.POSITIVE_INFINITY
+  const deadLetters: DeadLetters = {
+    setAside: async (tx, refused) => {
+      if (dead.length + refused.length > maxDead) return false
+      tx.afterCommit(() => dead.push(...refused))
+      return true
+    },
+  }
   const outbox = new TelemetryOutbox({
     store,
     clock,
     alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
+    deadLetters,
   })
   const telemetry = inTransactions(store, service, 'accept')
   /** Sends items with these numbers, in one request. */
@@ -63,6 +73,8 @@ async function world(dialect: DialectName, limits: Limits = {}) {
     send,
     agents,
     woken: () => woken,
+    dead,
+    limitDead: (count: number) => void (maxDead = count),
     [Symbol.asyncDispose]: dispose,
   }
 }
@@ -158,18 +170,76 @@ onEveryDialect('telemetry', (dialect) => {
     assert.equal((await w.telemetry.totals()).pending, 0)
   })
 
-  test('a refused item stays, raises an alert and is reported as not settled', async () => {
+  test('a refused item becomes a dead message with an alert, and the others of its request are delivered', async () => {
     await using w = await world(dialect)
-    await w.send('a', 1, 2)
-    const [first, second] = await w.outbox.pending(10, [])
-    assert.ok(first && second)
-    const refused = [{ ...first, reason: 'no permission' }]
-    assert.deepEqual(await w.outbox.settle({ ...NOTHING, refused, delivered: [second] }), [first.seq])
-    assert.deepEqual(contents(await w.outbox.pending(10, [])), ['a 1', 'a 2'])
+    await w.send('a', 1, 2, 3)
+    await w.send('a', 4)
+    const [first, second, third, fourth] = await w.outbox.pending(10, [])
+    assert.ok(first && second && third && fourth)
+    const refused = [{ ...second, reason: 'too large' }]
+    const results = { ...NOTHING, delivered: [first, third, fourth], refused }
+    assert.deepEqual(await w.outbox.settle(results), [])
+    assert.deepEqual(await w.outbox.pending(10, []), [])
+    assert.equal((await w.telemetry.totals()).pending, 0)
+    assert.deepEqual(w.dead, refused)
     assert.deepEqual(
       w.alerts.map(({ alarmId, severity }) => [alarmId, severity]),
       [['telemetry.refused', 'ERROR']],
     )
+    assert.match(w.alerts[0]?.body ?? '', /the agent a: too large\. .*status=dead/)
+    await w.outbox.settle(results)
+    assert.equal(w.dead.length, 1, 'a second settlement adds none')
+  })
+
+  test('a refused item behind one that failed is sent again after it', async () => {
+    await using w = await world(dialect)
+    await w.send('a', 1, 2)
+    await w.send('a', 3, 4)
+    const [first, second, third, fourth] = await w.outbox.pending(10, [])
+    assert.ok(first && second && third && fourth)
+    const failed = [{ ...second, reason: 'full' }]
+    const refused = [{ ...fourth, reason: 'too large' }]
+    // As by the dispatcher, which reports only the first failure of a subject.
+    assert.deepEqual(await w.outbox.settle({ delivered: [first], failed, refused }), [fourth.seq])
+    assert.deepEqual(contents(await w.outbox.pending(10, [])), ['a 2', 'a 3', 'a 4'])
+    assert.deepEqual([w.dead, w.alerts], [[], []])
+    await w.outbox.settle({ ...NOTHING, delivered: [second, third], refused })
+    assert.deepEqual(w.dead, refused)
+    assert.equal((await w.telemetry.totals()).pending, 0)
+  })
+
+  test('the alert names the agents of refused items', async () => {
+    await using w = await world(dialect)
+    for (const agent of ['a', 'b', 'b', 'c']) await w.send(agent, 1)
+    const refused = (await w.outbox.pending(10, [])).map((message) => ({
+      ...message,
+      reason: 'no permission',
+    }))
+    await w.outbox.settle({ ...NOTHING, refused })
+    assert.match(w.alerts[0]?.body ?? '', /the agent a and 2 more: no permission/)
+    assert.equal(w.dead.length, 4)
+  })
+
+  test('while too many messages are dead, refused items wait, and the later ones of their agents', async () => {
+    await using w = await world(dialect)
+    w.limitDead(0)
+    await w.send('a', 1, 2, 3)
+    await w.send('b', 1)
+    const [first, second, third, other] = await w.outbox.pending(10, [])
+    assert.ok(first && second && third && other)
+    const refused = [{ ...second, reason: 'no permission' }]
+    const skipped = await w.outbox.settle({ ...NOTHING, delivered: [first, third, other], refused })
+    assert.deepEqual(
+      skipped.toSorted((a, b) => a - b),
+      [second.seq, third.seq],
+    )
+    assert.deepEqual(contents(await w.outbox.pending(10, [])), ['a 2', 'a 3'])
+    assert.deepEqual(w.dead, [])
+    assert.match(w.alerts[0]?.body ?? '', /the agent a: no permission\. Too many messages are dead/)
+    w.limitDead(1)
+    await w.outbox.settle({ ...NOTHING, delivered: [third], refused })
+    assert.deepEqual(w.dead, refused)
+    assert.equal((await w.telemetry.totals()).pending, 0)
   })
 
   test('an agent may send its rate and five seconds’ worth at once; a batch that does not fit is refused whole', async () => {

@@ -175,22 +175,33 @@ export class Dispatcher implements Delivery {
       await this.#outbox.settle({ ...results, failed: firstOfEachSubject(results.failed) }),
     )
     this.#count(results)
-    const isSkipped = ({ seq }: OutboxMessage) => skipped.has(seq)
-    const settled = [...results.delivered, ...results.refused].filter((message) => !isSkipped(message))
-    const unsettled = firstOfEachSubject([...results.failed, ...batch.filter(isSkipped)])
+    const isSettled = ({ seq }: OutboxMessage) => !skipped.has(seq)
+    const delivered = results.delivered.filter(isSettled)
+    const refused = results.refused.filter(isSettled)
+    const settled = [...delivered, ...refused]
+    const unsettled = firstOfEachSubject([
+      ...results.failed,
+      ...batch.filter((message) => !isSettled(message)),
+    ])
     const isSameConnection = connection === this.#connectionCount
     // Failures of an earlier connection must not delay messages on this one.
     const failures = isSameConnection ? unsettled : []
-    this.#backoff.update({ succeeded: settled.map(subjectOf), failed: failures.map(subjectOf) })
-    if (isSameConnection) this.#updateFlowing(results)
+    this.#backoff.update({
+      succeeded: delivered.map(subjectOf),
+      refused: refused.map(subjectOf),
+      failed: failures.map(subjectOf),
+    })
+    // A refused message may have to wait: then the others of its subject are not sent again with it each time.
+    const stopped = [...results.failed, ...results.refused.filter((message) => !isSettled(message))]
+    if (isSameConnection) this.#updateFlowing(results.delivered, stopped)
     for (const { id } of settled) for (const done of this.#waiters.get(id) ?? []) done()
     return settled.length
   }
 
-  #updateFlowing({ delivered, failed }: Settlement): void {
+  #updateFlowing(delivered: readonly OutboxMessage[], stopped: readonly OutboxMessage[]): void {
     if (this.#flowing.size > MAX_FLOWING) this.#flowing.clear()
     for (const { subject } of delivered) this.#flowing.add(subject)
-    for (const { subject } of failed) this.#flowing.delete(subject)
+    for (const { subject } of stopped) this.#flowing.delete(subject)
   }
 
   #count(results: Settlement): void {

@@ -6,6 +6,13 @@ const BACKOFF = { initialMs: 100, maximumMs: 30_000 }
 /** If more subjects with the same first token fail, their stream is probably the cause, and they wait together. */
 const GROUP_SIZE = 100
 
+/** The subjects of the messages of one batch, by their outcome. */
+interface Results {
+  readonly succeeded: readonly string[]
+  readonly refused: readonly string[]
+  readonly failed: readonly string[]
+}
+
 interface Failures {
   readonly count: number
   readonly retryAt: number
@@ -29,8 +36,12 @@ export class SubjectBackoff {
     return [...this.#failures].filter(([, { retryAt }]) => retryAt > now).map(([key]) => key)
   }
 
-  /** Records the results of one batch. A success ends the wait of all subjects of its pattern. */
-  update(results: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }): void {
+  /**
+   * Records the results of one batch. A success ends the wait of all subjects of its pattern; a refusal that of its own
+   * subject, because a full stream may not even have been asked.
+   */
+  update(results: Results): void {
+    for (const subject of results.refused) this.#failures.delete(subject)
     for (const subject of results.succeeded) {
       this.#failures.delete(subject)
       this.#failures.delete(patternOf(subject))

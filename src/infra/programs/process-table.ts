@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { fieldsFromState, hasEnded } from '../../kernel/process-state.ts'
 import { EXECUTION_VARIABLE } from './process-tree.ts'
 
 /** A process of this host. */
@@ -25,13 +26,11 @@ function processIds(): number[] {
 }
 
 const PREFIX = `${EXECUTION_VARIABLE}=`
-const DEAD = ['Z', 'X']
 
 function readProcess(pid: number): ProcessEntry | undefined {
   const stat = readText(`/proc/${pid}/stat`)
-  // The name of the program comes first, in parentheses, and may contain any character.
-  const [state = '', parent, group, session] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
-  if (stat === undefined || DEAD.includes(state)) return undefined
+  if (stat === undefined || hasEnded(stat)) return undefined
+  const [, parent, group, session] = fieldsFromState(stat)
   const variables = readText(`/proc/${pid}/environ`)?.split('\0')
   const executionId = variables?.find((each) => each.startsWith(PREFIX))?.slice(PREFIX.length)
   return { pid, parent: Number(parent), group: Number(group), session: Number(session), executionId }

@@ -1,0 +1,16 @@
+// Zombies and dead processes, see proc_pid_stat(5).
+const ENDED_STATES = ['Z', 'X']
+
+/** The fields of `/proc/<pid>/stat` from the state on, which is the third one. */
+export function fieldsFromState(stat: string): string[] {
+  // The name of the program comes before, in parentheses, and may contain any character.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+/**
+ * Whether the process of this `/proc/<pid>/stat` has ended. A process that was killed keeps its number until its parent
+ * reads how it ended; a container without an init may never do so.
+ */
+export function hasEnded(stat: string): boolean {
+  return ENDED_STATES.includes(fieldsFromState(stat)[0] ?? '')
+}
