@@ -34,8 +34,19 @@ function databaseFileOf(valueOf: ValueOf): string | undefined {
   return location?.kind === 'sqlite' ? location.path : undefined
 }
 
-function stateDirectoryOf(valueOf: ValueOf): string {
-  return `${String(valueOf('backup.install_root'))}/backups`
+/** The routine removes files of its own names from the staging directory, and packs what is in the directories of logs. */
+function expectOwnDirectory(staging: string, valueOf: ValueOf): string | undefined {
+  const logs = valueOf('backup.logs') as readonly string[]
+  const outer = logs.find((log) => isWithin(log, staging))
+  if (outer !== undefined) return `a directory outside of the logs in ${outer}`
+  const others = [
+    valueOf('data_dir') as string,
+    databaseFileOf(valueOf),
+    `${String(valueOf('backup.install_root'))}/backups`,
+    ...logs,
+  ]
+  const inner = others.find((path) => path !== undefined && isWithin(staging, path))
+  return inner === undefined ? undefined : `a directory of its own, not one with ${inner}`
 }
 
 /** Whether the path is the directory, or inside of it. */
@@ -72,14 +83,7 @@ export const BACKUP_SETTINGS = {
     description: 'Where a package is made: a directory of its own.',
     default: ({ installRoot }): string => `${installRoot}/backups/staging`,
     documentedDefault: '`{install_root}/backups/staging`',
-    expectedBeside: (staging, valueOf) => {
-      const logs = valueOf('backup.logs') as readonly string[]
-      const outer = logs.find((log) => isWithin(log, String(staging)))
-      if (outer !== undefined) return `a directory outside of the logs in ${outer}`
-      const inner = [valueOf('data_dir'), databaseFileOf(valueOf), stateDirectoryOf(valueOf), ...logs]
-      const other = inner.find((path) => path !== undefined && isWithin(String(staging), String(path)))
-      return other === undefined ? undefined : `a directory of its own, not one with ${String(other)}`
-    },
+    expectedBeside: (staging, valueOf) => expectOwnDirectory(String(staging), valueOf),
   }),
   'backup.time_zone': setting(timeZone, {
     description: 'The time zone of the window, of the dates and of the backup ids.',

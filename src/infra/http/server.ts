@@ -8,7 +8,7 @@ import {
   type FastifyServerOptions,
 } from 'fastify'
 import { endOfTurn } from '../../kernel/end-of-turn.ts'
-import { AppError } from '../../kernel/errors.ts'
+import type { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
