@@ -28,6 +28,8 @@ export interface Base {
   readonly config: Config
   /** The settings in effect, for people. */
   readonly settings: LoadedConfig['settings']
+  /** The absolute path of the configuration file. */
+  readonly configFile: LoadedConfig['file']
   readonly logger: Logger
   readonly metrics: Metrics
   readonly store: Store
@@ -44,7 +46,7 @@ const BACKLOG_AGE_MS = 5 * SECOND
 
 /** Opens the shared parts; `resources` closes them. */
 export async function openBase(
-  { config, settings, logger }: Pick<Base, 'config' | 'settings' | 'logger'>,
+  { config, settings, configFile, logger }: Pick<Base, 'config' | 'settings' | 'configFile' | 'logger'>,
   resources: AsyncDisposableStack,
 ): Promise<Base> {
   const { metrics, expose, close } = createMetrics({ logger })
@@ -77,10 +79,10 @@ export async function openBase(
     exposeMetrics: () => expose(),
   })
   const operations = [...health, ...probeRoutes({ lifecycle, checkStore })]
-  return { config, settings, logger, metrics, store, bus, domains, lifecycle, operations }
+  return { config, settings, configFile, logger, metrics, store, bus, domains, lifecycle, operations }
 }
 
-type BaseParts = Omit<Base, 'settings' | 'domains' | 'lifecycle' | 'operations'>
+type BaseParts = Omit<Base, 'settings' | 'configFile' | 'domains' | 'lifecycle' | 'operations'>
 
 /** The domains write to the outboxes and the dispatchers read them, so the dispatchers are created after the domains. */
 function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains {

@@ -12,6 +12,8 @@ export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
   readonly config: Config
   /** The settings in effect, for people. */
   readonly settings: LoadedConfig['settings']
+  /** The absolute path of the configuration file. */
+  readonly configFile?: LoadedConfig['file']
   readonly logger: Logger
 }
 
@@ -34,11 +36,12 @@ const MODULES: Readonly<Record<ModuleName, () => Promise<OpenModule>>> = {
 export async function startPlatform({
   config,
   settings,
+  configFile,
   logger,
   onFirstAdmin,
 }: PlatformOptions): Promise<Platform> {
   await using resources = new AsyncDisposableStack()
-  const base = await openBase({ config, settings, logger }, resources)
+  const base = await openBase({ config, settings, configFile, logger }, resources)
   const context: ModuleContext = { ...base, resources, onFirstAdmin, addresses: {} }
   // Modules may share a job; it runs once.
   const jobs = new Set<Job>()

@@ -327,6 +327,19 @@ test('what is no backup of this database is not restored', async (t) => {
   }
 })
 
+test('a restoration to a directory without a database asks whether it is the right one', async (t) => {
+  const w = await world(t, 'sqlite')
+  await (await w.serve()).stop()
+  succeeded(await w.run('backup'))
+  const [name = ''] = readdirSync(w.backups)
+  const other = await world(t, 'sqlite')
+  const { code, stderr, stdout } = await other.run('restore', join(w.backups, name))
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /^platform: There is no former database \(data_dir: environment DATA_DIR\): is this/)
+  assert.ok(stderr.includes(`It restores to ${join(other.dataDir, 'platform.db')}; `), stderr)
+  assert.match(stdout, /There was no former database\./)
+})
+
 test('a server of PostgreSQL that is away is named by a restoration', async (t) => {
   const w = await world(t, 'sqlite')
   const archive = join(w.dataDir, 'archive')

@@ -59,7 +59,7 @@ export async function withStore<T>(loaded: LoadedConfig, use: (store: Store) => 
 }
 
 /** The setting that determines the database, with its source: `data_dir: default`. */
-function databaseSetting({ settings }: LoadedConfig): string {
+export function databaseSetting({ settings }: LoadedConfig): string {
   const sourceOf = (key: string) => settings.find((setting) => setting.key === key)?.source ?? 'default'
   const key = sourceOf('database.url') === 'default' ? 'data_dir' : 'database.url'
   return `${key}: ${sourceOf(key)}`

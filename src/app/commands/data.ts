@@ -1,4 +1,4 @@
-import { globSync, statSync } from 'node:fs'
+import { existsSync, globSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import {
   INTERRUPTED,
@@ -21,7 +21,14 @@ import { verifySnapshot } from '../../store/verify-snapshot.ts'
 import type { LoadedConfig } from '../../config/config.ts'
 import type { Domains } from '../domains.ts'
 import { commandDomains } from './command-domains.ts'
-import { configOf, withDatabase, withStore, type CommandContext, type ConfigOptions } from './context.ts'
+import {
+  configOf,
+  databaseSetting,
+  withDatabase,
+  withStore,
+  type CommandContext,
+  type ConfigOptions,
+} from './context.ts'
 import { withProgress } from './progress.ts'
 import { stopSignal } from './stop-signal.ts'
 
@@ -184,6 +191,7 @@ export async function restoreBackup(
   if (database.kind === 'postgres') await withDatabase(loaded, (store) => store.check())
   const target = await restoreTarget(database)
   await target.requireUnserved()
+  warnIfMissing(context, loaded)
   const verified = await verifyFile(context, path, loaded)
   context.stdout.write(`${verifiedText(file, verified)}\n`)
   const now = systemClock.now()
@@ -193,6 +201,15 @@ export async function restoreBackup(
   const kept =
     former === undefined ? 'There was no former database.' : `The former database is kept as ${former}.`
   context.stdout.write(`restored ${file}. ${kept} The next start migrates the database.\n`)
+}
+
+/** Another directory than that of the platform has no database, and a restoration into it changes nothing for the platform. */
+function warnIfMissing({ stderr }: CommandContext, loaded: LoadedConfig): void {
+  const { database } = loaded.config
+  if (database.kind !== 'sqlite' || existsSync(database.path)) return
+  stderr.write(
+    `platform: There is no former database (${databaseSetting(loaded)}): is this the right data_dir? It restores to ${database.path}; name the configuration of the platform with --config.\n`,
+  )
 }
 
 /** `20260131T020000Z` */

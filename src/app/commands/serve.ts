@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config, LoadedConfig } from '../../config/config.ts'
 import { errorMessage } from '../../kernel/errors.ts'
@@ -54,12 +55,13 @@ async function serveUntilSignal(
 /** A failed start is logged too: an operator searches the service's journal for JSON lines, not for standard error. */
 async function start(
   context: CommandContext,
-  { config, settings }: LoadedConfig,
+  { config, settings, file }: LoadedConfig,
   logger: Logger,
 ): Promise<Platform> {
   try {
     const onFirstAdmin = (admin: FirstAdmin) => announceAdmin(context, admin)
-    return await startPlatform({ config, settings, logger, onFirstAdmin })
+    const configFile = file && resolve(context.cwd, file)
+    return await startPlatform({ config, settings, configFile, logger, onFirstAdmin })
   } catch (error) {
     logger.error({ reason: errorMessage(error) }, 'start failed')
     throw error

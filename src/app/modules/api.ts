@@ -18,14 +18,14 @@ const PRUNE_BATCH = 1_000
 
 /** The HTTP API. */
 export async function openApi(context: ModuleContext): Promise<Job[]> {
-  const { config, settings, store, operations, domains } = context
+  const { config, settings, configFile: file, store, operations, domains } = context
   const { trustedProxies } = config.auth
   const { authenticator } = domains.users
   const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secrets: jwtSecrets(config) })
   const options: HttpServerOptions = {
     ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),
-    routes: [...routesOf(domains), configRoute(settings), ...operations],
+    routes: [...routesOf(domains), configRoute({ settings, file }), ...operations],
     pages: consoleRoutes({ hasProvider: config.auth.oidc.issuer !== undefined }),
     identify: createIdentify({ authenticator, trustedProxies }),
     authenticator,

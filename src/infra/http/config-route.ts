@@ -1,11 +1,17 @@
 import { Type } from 'typebox'
 import { describeSettings } from '../../config/describe.ts'
-import type { EffectiveSetting } from '../../config/config.ts'
-import { Fields } from '../../wire/schemas.ts'
+import type { LoadedConfig } from '../../config/config.ts'
+import { SETTING_TABLE } from '../../config/schema.ts'
+import { Fields, Nullable } from '../../wire/schemas.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 
 const ConfigSchema = Fields(
   {
+    file: Nullable<string>({
+      type: 'string',
+      description: 'The absolute path of the configuration file; null without one.',
+      examples: ['/etc/platform/platform.toml'],
+    }),
     items: Type.Array(
       Fields({
         key: Type.String({ examples: ['auth.token_ttl'] }),
@@ -14,6 +20,11 @@ const ConfigSchema = Fields(
           description: 'Where the value comes from.',
           examples: ['default', 'environment TOKEN_TTL'],
         }),
+        description: Nullable<string>({
+          type: 'string',
+          description: 'What the setting is for; null for a command or a template of the configuration.',
+          examples: ['How long a token of a sign-in is valid.'],
+        }),
       }),
     ),
   },
@@ -21,8 +32,13 @@ const ConfigSchema = Fields(
 )
 
 /** The settings of this process, as `platform config` prints them (docs/specification.md, Configuration). */
-export function configRoute(settings: readonly EffectiveSetting[]): Route {
-  const items = describeSettings(settings).map(({ key, text: value, source }) => ({ key, value, source }))
+export function configRoute({ settings, file }: Pick<LoadedConfig, 'settings' | 'file'>): Route {
+  const items = describeSettings(settings).map(({ key, text: value, source }) => ({
+    key,
+    value,
+    source,
+    description: SETTING_TABLE[key]?.description ?? null,
+  }))
   return route({
     method: 'GET',
     path: '/config',
@@ -32,6 +48,6 @@ export function configRoute(settings: readonly EffectiveSetting[]): Route {
     description: 'Of the process that answers, as `platform config` prints them; secrets are masked.',
     access: ['admin'],
     answers: { 200: { description: 'Every setting.', schema: ConfigSchema } },
-    read: () => ok({ items }),
+    read: () => ok({ file: file ?? null, items }),
   })
 }

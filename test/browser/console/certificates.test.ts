@@ -115,6 +115,9 @@ test('a backup is started, followed to its end by another browser, and deleted b
   await page.getByRole('status').filter({ hasText: 'The backup is complete.' }).waitFor()
   await shown.getByText('Completed', { exact: true }).waitFor()
   await watching.getByRole('table').getByText('Completed').waitFor()
+  await watching.getByRole('table').getByRole('link').press('Enter')
+  await watching.getByText(/^platform data restore DATA_DIR\/backups\/\S+ --config FILE$/).waitFor()
+  await watching.keyboard.press('Escape')
   assert.equal(await watching.getByRole('button', { name: 'Delete', exact: true }).count(), 0)
   await shown.getByText('Rows by table').press('Enter')
   await shown.getByText('platform data restore').waitFor()
@@ -123,7 +126,7 @@ test('a backup is started, followed to its end by another browser, and deleted b
   await shown.getByRole('button', { name: 'Copied' }).waitFor()
   assert.match(
     await page.evaluate(() => navigator.clipboard.readText()),
-    /^platform data restore backups\/[\da-f-]{36}\.\*$/,
+    /^DATA_DIR=(\/\S+) platform data restore \1\/backups\/[\da-f-]{36}\.db --config \1\/platform\.toml$/,
   )
   await shown.getByText('you', { exact: true }).waitFor()
   assert.match(await downloadedText(page, shown), /^SQLite format 3/)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SETTING_TABLE } from '../../../src/config/schema.ts'
 import { describeConfig } from '../../../src/config/describe.ts'
 import { configRoute } from '../../../src/infra/http/config-route.ts'
 import { alignColumns } from '../../../src/kernel/table.ts'
@@ -21,13 +22,19 @@ const ENVIRONMENT = {
 }
 
 interface ConfigAnswer {
-  readonly items: readonly { readonly key: string; readonly value: string; readonly source: string }[]
+  readonly file: string | null
+  readonly items: readonly {
+    readonly key: string
+    readonly value: string
+    readonly source: string
+    readonly description: string | null
+  }[]
 }
 
 async function readConfig(role: 'admin' | 'devops') {
   const loaded = files.load(TOML, ENVIRONMENT)
   await using world = await testStore('sqlite')
-  const routes = [configRoute(loaded.settings)]
+  const routes = [configRoute({ settings: loaded.settings, file: '/etc/platform/platform.toml' })]
   await using server = await startRouteServer({ store: world.store, clock: systemClock, routes })
   const response = await server.send('GET', '/config', { role })
   return { loaded, status: response.status, text: await response.text() }
@@ -36,13 +43,13 @@ async function readConfig(role: 'admin' | 'devops') {
 test('GET /config has the keys, values and sources that platform config prints', async () => {
   const { loaded, status, text } = await readConfig('admin')
   assert.equal(status, 200)
-  const { items } = JSON.parse(text) as ConfigAnswer
+  const { file, items } = JSON.parse(text) as ConfigAnswer
   const rows = items.map(({ key, value, source }) => [key, value, source])
   assert.equal(alignColumns([['KEY', 'VALUE', 'SOURCE'], ...rows]), describeConfig(loaded))
-  assert.deepEqual(
-    items.find(({ key }) => key === 'orders.expiry'),
-    { key: 'orders.expiry', value: '20m', source: 'file platform.toml:2' },
-  )
+  assert.equal(file, '/etc/platform/platform.toml')
+  const { description, ...expiry } = items.find(({ key }) => key === 'orders.expiry') ?? {}
+  assert.deepEqual(expiry, { key: 'orders.expiry', value: '20m', source: 'file platform.toml:2' })
+  assert.equal(description, SETTING_TABLE['orders.expiry']?.description)
 })
 
 test('GET /config has no secret', async () => {

@@ -5,14 +5,17 @@ import { FactList } from '../../../parts/facts.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { useDownload } from '../../../parts/use-download.ts'
 import { call, download, session } from '../platform.ts'
+import { settingsResource } from '../settings/model.ts'
 import { userLabel } from '../user-names.ts'
-import { BACKUP_TONES, restoreCommand, type DataBackup } from './model.ts'
+import { BACKUP_TONES, type DataBackup } from './model.ts'
+import { restorationOf, restoreTemplate } from './restore.ts'
 import { backupResource } from './source.ts'
 import { dataBackupWords } from './words.ts'
 
@@ -138,7 +141,36 @@ function BackupRestore({ backup }: BackupProps) {
   return (
     <Section title={words.restore}>
       <p>{words.restoreText}</p>
-      <CommandLine label={words.restore} command={restoreCommand(backup)} />
+      {session.may('getConfig') ? <RestoreHere backup={backup} /> : <RestoreAnywhere backup={backup} />}
     </Section>
+  )
+}
+
+/** The command with the paths of this platform. */
+function RestoreHere({ backup }: BackupProps) {
+  const words = dataBackupWords()
+  const settings = useResource(settingsResource, '')
+  return (
+    <ResourceView model={settings}>
+      {(value) => {
+        const { command, secretVariable } = restorationOf(backup, value)
+        return (
+          <>
+            <CommandLine label={words.restore} command={command} />
+            {secretVariable !== undefined && <p class="muted">{words.restoreVariable(secretVariable)}</p>}
+          </>
+        )
+      }}
+    </ResourceView>
+  )
+}
+
+function RestoreAnywhere({ backup }: BackupProps) {
+  const words = dataBackupWords()
+  return (
+    <>
+      <CommandLine label={words.restore} command={restoreTemplate(backup)} />
+      <p class="muted">{words.restorePlaceholders}</p>
+    </>
   )
 }

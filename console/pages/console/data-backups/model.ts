@@ -20,8 +20,3 @@ export const BACKUP_FILTERS: readonly ListFilter[] = [
 export function backupIn({ data }: LiveEvent): DataBackup | null {
   return typeof data === 'object' && data !== null && 'schema_version' in data ? (data as DataBackup) : null
 }
-
-/** How the backup is restored. The end of the file's name depends on the database. */
-export function restoreCommand({ id }: DataBackup): string {
-  return `platform data restore backups/${id}.*`
-}

@@ -38,7 +38,11 @@ export const dataBackupWords = defineWords({
     tables: 'Rows by table',
     restore: 'Restore',
     restoreText:
-      'A restore replaces all data, so it is not done from here. Stop every process of the platform, then run on its host, in the data directory (setting data_dir):',
+      'A restore replaces all data, so it is not done from here. Stop every process of the platform, then run on its host, as its user:',
+    restoreVariable: (name: string) =>
+      `${name} of the platform is a secret. Set it in the environment of the command, too.`,
+    restorePlaceholders:
+      'DATA_DIR stands for the data directory of the platform (setting data_dir), FILE for its configuration file. Administrators see both here.',
   },
   zh: {
     title: '数据备份',
@@ -77,6 +81,9 @@ export const dataBackupWords = defineWords({
     tables: '各表行数',
     restore: '恢复',
     restoreText:
-      '恢复会替换全部数据，因此不能在此执行。请停止平台的所有进程，然后在其主机的数据目录（设置项 data_dir）中运行：',
+      '恢复会替换全部数据，因此不能在此执行。请停止平台的所有进程，然后在其主机上以平台的用户运行：',
+    restoreVariable: (name) => `平台的 ${name} 是机密，请在运行命令的环境中也设置它。`,
+    restorePlaceholders:
+      'DATA_DIR 代表平台的数据目录（设置项 data_dir），FILE 代表其配置文件。管理员可在此看到这两项。',
   },
 })

@@ -1,0 +1,52 @@
+import type { Settings } from '../settings/model.ts'
+import type { DataBackup } from './model.ts'
+
+export interface Restoration {
+  readonly command: string
+  /** The variable that the command needs beside it, because its value is a secret. */
+  readonly secretVariable?: string
+}
+
+/** The command for users who may not read the settings: with placeholders for what only those say. */
+export function restoreTemplate({ id }: Pick<DataBackup, 'id'>): string {
+  return `platform data restore DATA_DIR/backups/${id}.* --config FILE`
+}
+
+// What determines where the database is.
+const DATA_DIR = 'data_dir'
+const DATABASE = 'database.url'
+
+/**
+ * The command that restores a backup. It names the data directory wherever the configuration file does not, because without it
+ * the command would restore to the directory in which it runs.
+ */
+export function restorationOf({ id }: Pick<DataBackup, 'id'>, { file, items }: Settings): Restoration {
+  const settingOf = (key: string) =>
+    items.find((each) => each.key === key) ?? { value: '', source: 'default' }
+  const dataDir = settingOf(DATA_DIR)
+  const database = settingOf(DATABASE)
+  const isPostgres = /^postgres(ql)?:/.test(database.value)
+  const path = `${dataDir.value}/backups/${id}.${isPostgres ? 'dump' : 'db'}`
+  const command = [
+    ...(isFromFile(dataDir) ? [] : [`DATA_DIR=${quoted(dataDir.value)}`]),
+    ...(isPostgres || !isFromEnvironment(database) ? [] : [`DATABASE_URL=${quoted(database.value)}`]),
+    `platform data restore ${quoted(path)}`,
+    ...(file === null ? [] : [`--config ${quoted(file)}`]),
+  ].join(' ')
+  return isPostgres && isFromEnvironment(database) ? { command, secretVariable: 'DATABASE_URL' } : { command }
+}
+
+type Sourced = Pick<Settings['items'][number], 'source'>
+
+function isFromFile({ source }: Sourced): boolean {
+  return source.startsWith('file ')
+}
+
+function isFromEnvironment({ source }: Sourced): boolean {
+  return source.startsWith('environment ')
+}
+
+/** As one word of a POSIX shell. */
+function quoted(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
