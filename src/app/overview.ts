@@ -16,6 +16,7 @@ import type { poolDomain } from '../domains/pool/index.ts'
 import type { sessionsDomain } from '../domains/sessions/index.ts'
 import type { ticketsDomain } from '../domains/tickets/index.ts'
 import type { Role } from '../kernel/identity.ts'
+import { SECOND } from '../kernel/time.ts'
 import type { DomainParts } from '../wire/domain.ts'
 
 type Read<Name extends keyof PartSources> = PartSources[Name]['read']
@@ -129,8 +130,9 @@ function readCertificates({ certificates: { certificates } }: OverviewedDomains)
   }
 }
 
-function readDataBackups({ 'data-backups': { backups } }: OverviewedDomains): Read<'dataBackups'> {
-  return async () => ({ last: (await backups.list({ limit: 1 })).items[0] ?? null })
+function readDataBackups({ 'data-backups': { backups, everyMs } }: OverviewedDomains): Read<'dataBackups'> {
+  const backupEverySeconds = everyMs === undefined ? null : Math.ceil(everyMs / SECOND)
+  return async () => ({ last: (await backups.list({ limit: 1 })).items[0] ?? null, backupEverySeconds })
 }
 
 /** The alerts of a night have fixed ids (docs/specification.md, Alerts of a night). */

@@ -33,6 +33,8 @@ export const dataBackupsDomain = defineDomain({
     return {
       backups,
       worker,
+      /** How often the worker makes a backup; undefined if it makes none. */
+      everyMs,
       routes: dataBackupRoutes(backups),
       jobs: {
         api: [backupGaugesJob(backups, metrics)],
@@ -41,6 +43,6 @@ export const dataBackupsDomain = defineDomain({
       // Also in the api: a request must not wait for a worker that does not run.
       runners: { api: [worker], worker: [worker] },
       builtInCommands: [backUpCommand(backups), pruneBackupsCommand(backups, deps.store)],
-    } satisfies DomainParts & { backups: DataBackups; worker: BackupWorker }
+    } satisfies DomainParts & { backups: DataBackups; worker: BackupWorker; everyMs: number | undefined }
   },
 })

@@ -23,7 +23,11 @@ export interface OverviewParts {
     readonly expired: number
     readonly items: readonly ExpiringCertificate[]
   }
-  readonly dataBackups: { readonly last: LastDataBackup | null }
+  readonly dataBackups: {
+    readonly last: LastDataBackup | null
+    /** Null if the worker makes no backups by itself. */
+    readonly backupEverySeconds: number | null
+  }
   readonly night: { readonly last: Night | null }
   readonly drill: Drill
   readonly executions: { readonly awaitingApproval: number; readonly oldestAt: number | null }

@@ -101,6 +101,7 @@ const DataBackups = Part(
         { description: 'The last one, whatever its status; null before the first.' },
       ),
     ),
+    backup_every_seconds: MaybeCount('The setting `data.backup_every` of the api; null if it is not set.'),
   },
   'The last data backup.',
 )

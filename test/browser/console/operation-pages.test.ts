@@ -61,8 +61,8 @@ test('the overview shows the state of the parts, and follows the changes', async
   await post('/tickets', { title: 'The shop does not answer', level: 'critical' })
   const page = await world.open(t, 'overview')
   const parts = page.getByRole('list', { name: 'State of the parts' })
-  await parts.getByText('1 critical').waitFor()
-  await parts.getByText('1 high').waitFor()
+  await parts.getByRole('link', { name: '1 critical' }).waitFor()
+  await parts.getByRole('link', { name: '1 high' }).waitFor()
   await parts.getByText(/^the bus is offline · the oldest: /).waitFor()
   await page.getByText('nothing is lost: messages wait').waitFor()
   await parts.getByText('"platform backup install" sets it up').waitFor()
@@ -80,6 +80,61 @@ test('the overview shows the state of the parts, and follows the changes', async
   await page.goBack()
   await parts.getByRole('link', { name: 'Awaiting approval' }).click()
   await page.waitForURL('**/executions?status=awaiting_approval')
+})
+
+/** What the API answers for the overview, with other parts. */
+async function overviewWith(page: Page, parts: (now: number) => object): Promise<void> {
+  await page.route('**/overview', async (route) => {
+    const answer = await route.fetch()
+    const overview = (await answer.json()) as { readonly at: string }
+    await route.fulfill({ json: { ...overview, ...parts(Date.parse(overview.at)) } })
+  })
+}
+
+const DAY_MS = 86_400_000
+
+test('an old backup is to be checked, and the overview says what to do first', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  await overviewWith(page, (now) => {
+    const finished_at = new Date(now - 60 * DAY_MS).toISOString()
+    const times = { created_at: finished_at, finished_at, verified_at: finished_at }
+    const last = { id: 'a', status: 'completed', size_bytes: 1, error: null, ...times }
+    const alerts = { CRITICAL: 0, HIGH: 0, ERROR: 0, WARNING: 0, INFO: 0 }
+    const messages = { pending: 0, oldest_pending_at: null, dead: 0, oldest_dead_at: null }
+    const others = { alerts, messages, night: null, tickets: null }
+    return { data_backups: { last, backup_every_seconds: null }, ...others }
+  })
+  await page.getByRole('link', { name: 'Overview' }).click()
+  const card = page.getByRole('listitem').filter({ hasText: 'Data backup' })
+  await card.getByText('60 days ago · No automatic backup is set (data.backup_every).').waitFor()
+  await card.getByText('Check').waitFor()
+  await page.getByText('No chat robot is set up (alerts.robot.url), so nobody is notified').waitFor()
+  await page.getByRole('link', { name: 'see to the data backup' }).click()
+  await page.waitForURL('**/data-backups')
+})
+
+test('alerts that are acknowledged are still counted, and the most severe one comes first', async (t) => {
+  await post('/alerts/report', { source: 'shop.db', title: 'The database is slow', level: 'CRITICAL' })
+  await post('/alerts/report', { source: 'shop.api', title: HOSTILE, level: 'CRITICAL' })
+  const found = await world.platform.call('GET', '/alerts?level=CRITICAL')
+  const { items } = (await found.json()) as { items: { id: string; title: string }[] }
+  const slow = items.find(({ title }) => title === 'The database is slow')
+  await post(`/alerts/${slow?.id}/acknowledge`, {})
+  const page = await world.open(t, 'overview')
+  const card = page.getByRole('listitem').filter({ hasText: 'Firing alerts' })
+  await card.getByText('1 critical', { exact: true }).waitFor()
+  await page
+    .getByRole('link', { name: /^see to the alert “/ })
+    .getByText('<script>')
+    .waitFor()
+  await assertLooks(page, 'overview-first')
+  await card.getByRole('link', { name: '1 critical, acknowledged' }).click()
+  await page.waitForURL('**/alerts?status=acknowledged&level=CRITICAL')
+  await row(page, 'The database is slow').waitFor()
+  await page.goBack()
+  await page.getByRole('listitem').filter({ hasText: 'Unclosed tickets' }).getByText('1 critical').click()
+  await page.waitForURL('**/tickets?level=critical')
 })
 
 test('the overview shows no part of a list that the roles do not allow', async (t) => {
@@ -121,18 +176,17 @@ test('a message shows its payload as text, and a dead one is sent again', async 
 test('the overview leads to the dead messages, and a name does not change the text beside it', async (t) => {
   const page = await world.open(t, 'orders')
   await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
-  await page.route('**/overview', async (route) => {
-    const answer = await route.fetch()
-    const overview = (await answer.json()) as object
+  await overviewWith(page, () => {
     const messages = { pending: 0, oldest_pending_at: null, dead: 2, oldest_dead_at: null }
     const ending = { id: 'a', name: HOSTILE, not_after: '2026-01-31T02:00:00Z', days_left: 6 }
     const certificates = { expiring: 1, expired: 0, items: [ending] }
     const times = { started_at: null, succeeded_at: null, failed_at: '2026-01-31T02:00:00Z' }
     const night = { last: { status: 'failed', alert_id: 'the-alert', ...times } }
-    await route.fulfill({ json: { ...overview, messages, certificates, night } })
+    return { messages, certificates, night }
   })
   await page.getByRole('link', { name: 'Overview' }).click()
   await page.getByText(`\u2068${HOSTILE}\u2069: 6 days left`).waitFor()
+  await page.getByText('2 dead').waitFor()
   await assertLooks(page, 'overview-dead')
   await page.getByRole('link', { name: 'Waiting messages' }).click()
   await page.waitForURL('**/messages?status=dead')

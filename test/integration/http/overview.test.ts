@@ -62,7 +62,10 @@ onEveryDialect('the overview', (dialect) => {
     assert.equal(body.messages.oldest_pending_at, '2026-01-31T02:00:00.000Z')
     assert.deepEqual([body.night.last.status, body.night.last.succeeded_at], ['running', null])
     assert.deepEqual([body.drill.status, body.drill.last_passed_at], ['waiting', null])
-    assert.deepEqual([body.sessions, body.data_backups], [{ open: 0 }, { last: null }])
+    assert.deepEqual(
+      [body.sessions, body.data_backups],
+      [{ open: 0 }, { last: null, backup_every_seconds: null }],
+    )
     assert.deepEqual(body.executions, { awaiting_approval: 0, oldest_at: null })
   })
 

@@ -17,7 +17,7 @@ const CERTIFICATE_TONES: Readonly<Record<Certificate['status'], Tone>> = {
 const URGENT_DAYS = 7
 
 /** How the status of a certificate is judged: one that ends within days needs a person now. */
-export function certificateTone({ status, days_left }: Certificate): Tone {
+export function certificateTone({ status, days_left }: Pick<Certificate, 'status' | 'days_left'>): Tone {
   return status === 'expiring' && days_left <= URGENT_DAYS ? 'danger' : CERTIFICATE_TONES[status]
 }
 

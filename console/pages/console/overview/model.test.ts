@@ -1,27 +1,60 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { orderCourses, PART_TONES, periodOf } from './model.ts'
+import { mostUrgent, orderCourses, PART_TONES, periodOf } from './model.ts'
 
-const ALERTS = { CRITICAL: 0, HIGH: 0, ERROR: 0, WARNING: 0, INFO: 0 }
+const FIRING = { CRITICAL: 0, HIGH: 0, ERROR: 0, WARNING: 0, INFO: 0 }
+const ALERTS = { firing: FIRING, acknowledged: [], frozen: [], first: null, oldestAt: null }
+const NOW = Date.parse('2026-01-31T02:00:00.000Z')
 const LEVELS = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }
 const MESSAGES = { bus: 'ok', pending: 0, oldest_pending_at: null, dead: 0, oldest_dead_at: null } as const
 const DRILL = { last_passed_at: null, due_at: null }
 
 test('the state of a part is judged by what is the worst in it', () => {
   const { alerts, tickets, messages, drill, data_backups } = PART_TONES
-  assert.equal(alerts({ ...ALERTS, HIGH: 1, INFO: 4 }), 'danger')
-  assert.equal(alerts({ ...ALERTS, WARNING: 1, INFO: 4 }), 'warning')
-  assert.equal(alerts({ ...ALERTS, INFO: 4 }), 'active')
-  assert.equal(alerts(ALERTS), 'good')
-  assert.equal(tickets({ ...LEVELS, high: 1, low: 2 }), 'warning')
-  assert.equal(tickets({ ...LEVELS, low: 2 }), 'active')
-  assert.equal(messages({ ...MESSAGES, pending: 2 }), 'active')
-  assert.equal(messages({ ...MESSAGES, pending: 2, bus: 'offline' }), 'warning')
-  assert.equal(messages({ ...MESSAGES, bus: 'offline' }), 'good')
-  assert.equal(messages({ ...MESSAGES, pending: 2, dead: 1 }), 'danger')
-  assert.equal(drill({ ...DRILL, status: null }), 'quiet')
-  assert.equal(drill({ ...DRILL, status: 'missed' }), 'danger')
-  assert.equal(data_backups({ last: null }), 'quiet')
+  const firing = (counts: Partial<typeof FIRING>) => ({ ...ALERTS, firing: { ...FIRING, ...counts } })
+  assert.equal(alerts(firing({ HIGH: 1, INFO: 4 }), NOW), 'danger')
+  assert.equal(alerts(firing({ WARNING: 1, INFO: 4 }), NOW), 'warning')
+  assert.equal(alerts(firing({ INFO: 4 }), NOW), 'active')
+  assert.equal(alerts(ALERTS, NOW), 'good')
+  assert.equal(alerts({ ...ALERTS, acknowledged: [{ severity: 'CRITICAL' }] }, NOW), 'active')
+  assert.equal(alerts({ ...ALERTS, frozen: [{}] }, NOW), 'warning')
+  assert.equal(tickets({ ...LEVELS, high: 1, low: 2 }, NOW), 'warning')
+  assert.equal(tickets({ ...LEVELS, low: 2 }, NOW), 'active')
+  assert.equal(messages({ ...MESSAGES, pending: 2 }, NOW), 'active')
+  assert.equal(messages({ ...MESSAGES, pending: 2, bus: 'offline' }, NOW), 'warning')
+  assert.equal(messages({ ...MESSAGES, bus: 'offline' }, NOW), 'good')
+  assert.equal(messages({ ...MESSAGES, pending: 2, dead: 1 }, NOW), 'danger')
+  assert.equal(drill({ ...DRILL, status: null }, NOW), 'quiet')
+  assert.equal(drill({ ...DRILL, status: 'missed' }, NOW), 'danger')
+  assert.equal(data_backups({ last: null, backup_every_seconds: null }, NOW), 'quiet')
+})
+
+/** A completed backup that is so many hours old. */
+function backup(hours: number, every: number | null) {
+  const finished_at = new Date(NOW - hours * 3_600_000).toISOString()
+  const last = { id: 'a', status: 'completed', created_at: finished_at, finished_at } as const
+  const rest = { size_bytes: 1, verified_at: finished_at, error: null }
+  return { last: { ...last, ...rest }, backup_every_seconds: every }
+}
+
+test('a backup is to be checked when it is twice as old as the period, or two days without a period', () => {
+  const { data_backups } = PART_TONES
+  assert.equal(data_backups(backup(47, null), NOW), 'good')
+  assert.equal(data_backups(backup(49, null), NOW), 'warning')
+  assert.equal(data_backups(backup(11, 6 * 3_600), NOW), 'good')
+  assert.equal(data_backups(backup(13, 6 * 3_600), NOW), 'warning')
+})
+
+test('a problem is more urgent than what is to be checked; of several problems the first part counts', () => {
+  const tones = { tickets: 'danger', messages: 'danger', alerts: 'warning', sessions: 'good' } as const
+  assert.equal(
+    mostUrgent((name) => tones[name as keyof typeof tones]),
+    'messages',
+  )
+  assert.equal(
+    mostUrgent(() => 'good'),
+    undefined,
+  )
 })
 
 const step = (created: number | null, paid: number | null) => ({

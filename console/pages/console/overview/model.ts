@@ -2,16 +2,23 @@ import type { AnswerOf } from '../../../api/operations.ts'
 import { columnsOf, sumOf, type ColumnValue } from '../../../parts/chart/columns-of.ts'
 import type { BusState } from '../bus-health.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
+import { certificateTone } from '../certificates/model.ts'
+import type { AlertStates } from './alert-states.ts'
 
 type Answer = AnswerOf<'getOverview'>
 
-/** What the API answers, and whether the bus accepts messages. */
-export interface Overview extends Omit<Answer, 'messages'> {
+/** What the API answers, whether the bus accepts messages, and the state of the alerts. */
+export interface Overview extends Omit<Answer, 'alerts' | 'messages'> {
+  readonly alerts: (AlertStates & { readonly firing: NonNullable<Answer['alerts']> }) | null
   readonly messages: (NonNullable<Answer['messages']> & { readonly bus: BusState }) | null
 }
 
-export function overviewOf(answer: Answer, bus: BusState): Overview {
-  return { ...answer, messages: answer.messages && { ...answer.messages, bus } }
+export function overviewOf(answer: Answer, bus: BusState, states: AlertStates): Overview {
+  return {
+    ...answer,
+    alerts: answer.alerts && { firing: answer.alerts, ...states },
+    messages: answer.messages && { ...answer.messages, bus },
+  }
 }
 
 export type OverviewSeries = AnswerOf<'getOverviewSeries'>
@@ -69,14 +76,29 @@ const LAST_TONES = {
   lost: 'danger',
 } as const satisfies Record<string, Tone>
 
+const DAY_MS = 86_400_000
+// Without a period of its own, a platform that works has a backup of yesterday.
+const DEFAULT_OLD_MS = 2 * DAY_MS
+
+/** Whether the last completed backup is so old that somebody has to look why. */
+function isBackupOld({ last, backup_every_seconds: every }: Part<'data_backups'>, now: number): boolean {
+  if (last?.status !== 'completed') return false
+  const oldMs = every === null ? DEFAULT_OLD_MS : 2 * every * 1_000
+  return now - Date.parse(last.finished_at ?? last.created_at) > oldMs
+}
+
 const DRILL_TONES = { waiting: 'quiet', ok: 'good', missed: 'danger' } as const satisfies Record<string, Tone>
 
-/** How the state of each part is judged. */
+/** How the state of each part is judged at this time. */
 export const PART_TONES: {
-  readonly [Name in Exclude<PartName, 'pool'>]: (part: Part<Name>) => Tone
+  readonly [Name in Exclude<PartName, 'pool'>]: (part: Part<Name>, now: number) => Tone
 } = {
-  alerts: ({ CRITICAL, HIGH, ERROR, WARNING, INFO }) =>
-    firstTone([CRITICAL + HIGH, 'danger'], [ERROR + WARNING, 'warning'], [INFO, 'active']),
+  alerts: ({ firing: { CRITICAL, HIGH, ERROR, WARNING, INFO }, acknowledged, frozen }) =>
+    firstTone(
+      [CRITICAL + HIGH, 'danger'],
+      [ERROR + WARNING + frozen.length, 'warning'],
+      [INFO + acknowledged.length, 'active'],
+    ),
   heartbeats: ({ late }) => firstTone([late, 'danger']),
   tickets: (levels) =>
     firstTone([levels.critical, 'danger'], [levels.high, 'warning'], [totalOf(levels), 'active']),
@@ -84,8 +106,34 @@ export const PART_TONES: {
     firstTone([dead, 'danger'], [pending, bus === 'ok' ? 'active' : 'warning']),
   executions: ({ awaiting_approval }) => firstTone([awaiting_approval, 'warning']),
   sessions: () => 'good',
-  certificates: ({ expired, expiring }) => firstTone([expired, 'danger'], [expiring, 'warning']),
-  data_backups: ({ last }) => (last === null ? 'quiet' : LAST_TONES[last.status]),
+  // As in the list of the certificates, where one that ends within days stands out.
+  certificates: ({ expired, expiring, items: [first] }) =>
+    expired === 0 && first
+      ? certificateTone({ status: 'expiring', days_left: first.days_left })
+      : firstTone([expired, 'danger'], [expiring, 'warning']),
+  data_backups: (part, now) =>
+    part.last === null ? 'quiet' : isBackupOld(part, now) ? 'warning' : LAST_TONES[part.last.status],
   night: ({ last }) => (last === null ? 'quiet' : LAST_TONES[last.status]),
   drill: ({ status }) => (status === null ? 'quiet' : DRILL_TONES[status]),
+}
+
+/** The parts, first the one at which to look first where several have a problem. */
+const BY_URGENCY: readonly PartName[] = [
+  'alerts',
+  'night',
+  'data_backups',
+  'messages',
+  'heartbeats',
+  'certificates',
+  'tickets',
+  'pool',
+  'drill',
+  'executions',
+  'sessions',
+]
+
+/** The part that needs a person first; undefined if none does. */
+export function mostUrgent(toneOf: (name: PartName) => Tone | undefined): PartName | undefined {
+  const first = (tone: Tone) => BY_URGENCY.find((name) => toneOf(name) === tone)
+  return first('danger') ?? first('warning')
 }

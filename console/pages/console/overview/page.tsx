@@ -8,9 +8,12 @@ import { useBusState } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
 import { session } from '../platform.ts'
 import { pathOf } from '../view.ts'
+import { alertStates, NO_STATES } from './alert-states.ts'
+import { FirstStep } from './first-step.tsx'
 import { overviewOf, PERIODS, periodOf, type Overview, type Period } from './model.ts'
 import { OrderCourses } from './order-courses.tsx'
 import { partStats } from './part-stats.tsx'
+import { RobotNotice } from './robot-notice.tsx'
 import { overviewResource, overviewSeries } from './source.ts'
 import { overviewWords } from './words.ts'
 
@@ -22,18 +25,30 @@ export function OverviewPage() {
   const period = periodOf(useLocation().query['hours'])
   const overview = useResource(overviewResource, '')
   const bus = useBusState()
+  const states = useResource(alertStates, '').value.value ?? NO_STATES
   return (
     <>
       <PageHead title={words.title} />
-      {session.may('listMessages') && <BusNotice />}
       <ResourceView model={overview}>
-        {(value) => (
-          <>
-            <Stats label={words.health} stats={partStats(overviewOf(value, bus))} />
-            {value.orders && <OrderSection orders={value.orders} period={period} />}
-          </>
-        )}
+        {(value) => <Parts overview={overviewOf(value, bus, states)} period={period} />}
       </ResourceView>
+    </>
+  )
+}
+
+interface PartsProps {
+  readonly overview: Overview
+  readonly period: Period
+}
+
+function Parts({ overview, period }: PartsProps) {
+  return (
+    <>
+      <FirstStep overview={overview} />
+      {session.may('listMessages') && <BusNotice />}
+      <Stats label={overviewWords().health} stats={partStats(overview)} />
+      {session.may('getConfig') && <RobotNotice />}
+      {overview.orders && <OrderSection orders={overview.orders} period={period} />}
     </>
   )
 }

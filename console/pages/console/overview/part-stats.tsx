@@ -59,8 +59,9 @@ function partStat<Name extends PartName>(name: Name, overview: Overview): Stat[]
   const part = overview[name]
   if (part === null) return []
   const words = overviewWords()
-  const tone = TONES[name](part)
-  const { value, note } = TEXTS[name](part, words, Date.parse(overview.at))
+  const now = Date.parse(overview.at)
+  const tone = TONES[name](part, now)
+  const { value, note } = TEXTS[name](part, words, now)
   return [
     {
       name: words.parts[name],
@@ -72,7 +73,8 @@ function partStat<Name extends PartName>(name: Name, overview: Overview): Stat[]
   ]
 }
 
-function partAddress<Name extends PartName>(name: Name, part: Part<Name>): string {
+/** Where the page of a part shows what is a problem in it. */
+export function partAddress<Name extends PartName>(name: Name, part: Part<Name>): string {
   const page = pathOf({ name: PART_PAGES[name] })
   const id = PART_OBJECTS[name]?.(part) ?? null
   return id === null ? addressOf(page, PART_QUERIES[name]?.(part) ?? {}) : `${page}/${encodeURIComponent(id)}`
@@ -80,70 +82,137 @@ function partAddress<Name extends PartName>(name: Name, part: Part<Name>): strin
 
 type Part<Name extends PartName> = NonNullable<Overview[Name]>
 
-const TONES: { readonly [Name in PartName]: (part: Part<Name>) => Tone } = { ...PART_TONES, pool: poolTone }
+const TONES: { readonly [Name in PartName]: (part: Part<Name>, now: number) => Tone } = {
+  ...PART_TONES,
+  pool: poolTone,
+}
+
+/** How the state of a part is judged; undefined for one that the user may not read. */
+export function partTone<Name extends PartName>(name: Name, overview: Overview): Tone | undefined {
+  const part = overview[name]
+  return part === null ? undefined : TONES[name](part, Date.parse(overview.at))
+}
 
 type Counts = Readonly<Record<string, number>>
 type Labels = Readonly<Record<string, string>>
 
-/** `2 critical` and `1 high`, each with its name; nothing for counts of 0. */
-function countTexts(counts: Counts, labels: Labels): readonly (readonly [name: string, text: string])[] {
+interface CountLink {
+  readonly text: string
+  readonly href: string
+}
+
+/** `2 critical` and `1 high`, each with the address of what it counts; nothing for counts of 0. */
+function countLinks(
+  counts: Counts,
+  textOf: (name: string, count: string) => string,
+  hrefOf: (name: string) => string,
+): readonly CountLink[] {
   return Object.entries(counts)
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => [name, `${localNumber(count)} ${labels[name] ?? name}`])
+    .map(([name, count]) => ({ text: textOf(name, localNumber(count)), href: hrefOf(name) }))
 }
 
-interface SeverityLinksProps {
-  readonly counts: Counts
-  readonly severities: Labels
-}
-
-/** Each count leads to its alerts. */
-function SeverityLinks({ counts, severities }: SeverityLinksProps) {
+/** Counts that lead to what they count, and a text behind them. */
+function CountLinks({
+  links,
+  text,
+}: {
+  readonly links: readonly CountLink[]
+  readonly text?: string | false
+}) {
   return (
     <span class="stat-links">
-      {countTexts(counts, severities).map(([level, text]) => (
-        <a key={level} href={addressOf(pathOf({ name: 'alerts' }), { ...FIRING, level })}>
-          {text}
+      {links.map(({ text: count, href }) => (
+        <a key={href} href={href}>
+          {count}
         </a>
       ))}
+      {text && <span>{text}</span>}
     </span>
   )
+}
+
+const alertAddress = (query: ListQuery) => addressOf(pathOf({ name: 'alerts' }), query)
+const ticketAddress = (level: string) => addressOf(pathOf({ name: 'tickets' }), { level })
+
+function alertLinks({ firing, acknowledged, frozen }: Part<'alerts'>): readonly CountLink[] {
+  const { severities, acknowledgedAlerts, frozenAlerts } = overviewWords()
+  const nameOf = (severity: string) => (severities as Labels)[severity] ?? severity
+  const held = Map.groupBy(acknowledged, ({ severity }) => severity)
+  const heldCounts = Object.fromEntries([...held].map(([severity, { length }]) => [severity, length]))
+  return [
+    ...countLinks(
+      firing,
+      (severity, count) => `${count} ${nameOf(severity)}`,
+      (level) => alertAddress({ ...FIRING, level }),
+    ),
+    ...countLinks(
+      heldCounts,
+      (severity, count) => acknowledgedAlerts(count, nameOf(severity)),
+      (level) => alertAddress({ status: 'acknowledged', level }),
+    ),
+    ...countLinks(
+      { frozen: frozen.length },
+      (_, count) => frozenAlerts(count),
+      (status) => alertAddress({ status }),
+    ),
+  ]
+}
+
+function joined(...texts: readonly (string | false)[]): string {
+  return texts.filter(Boolean).join(' · ')
 }
 
 const TEXTS: {
   readonly [Name in PartName]: (part: Part<Name>, words: Words, now: number) => PartText
 } = {
-  alerts: (counts, { severities }) => ({
-    value: localNumber(totalOf(counts)),
-    note: totalOf(counts) > 0 && <SeverityLinks counts={counts} severities={severities} />,
-  }),
-  heartbeats: ({ late, items }) => ({
+  alerts: (alerts, { oldest }, now) => {
+    const links = alertLinks(alerts)
+    const { oldestAt } = alerts
+    return {
+      value: localNumber(totalOf(alerts.firing)),
+      note: links.length > 0 && (
+        <CountLinks links={links} text={oldestAt !== null && oldest(localDistance(oldestAt, now))} />
+      ),
+    }
+  },
+  heartbeats: ({ late, items }, _, now) => ({
     value: localNumber(late),
-    note: items.map(({ name }) => name).join(', '),
+    note: items
+      .map(({ name, missed_at: at }) => (at === null ? name : `${name} (${localDistance(at, now)})`))
+      .join(', '),
   }),
   tickets: (counts, { levels }) => ({
     value: localNumber(totalOf(counts)),
-    note: countTexts(counts, levels)
-      .map(([, text]) => text)
-      .join(' · '),
+    note: totalOf(counts) > 0 && (
+      <CountLinks
+        links={countLinks(
+          counts,
+          (level, count) => `${count} ${(levels as Labels)[level] ?? level}`,
+          ticketAddress,
+        )}
+      />
+    ),
   }),
+  // Dead messages are a problem, waiting ones are not: the number is that of the problem.
   messages: (
-    { pending, dead, oldest_pending_at: oldest, bus },
-    { deadMessages, oldestMessage, busStates },
+    { pending, dead, oldest_pending_at: pendingAt, oldest_dead_at: deadAt, bus },
+    { deadMessages, waitingMessages, oldest, busStates },
     now,
-  ) => ({
-    value: localNumber(pending),
-    note: [
-      bus !== 'ok' && busStates[bus],
-      dead > 0 && deadMessages(localNumber(dead)),
-      oldest !== null && oldestMessage(localDistance(oldest, now)),
-    ]
-      .filter(Boolean)
-      .join(' · '),
-  }),
-  executions: ({ awaiting_approval, oldest_at }, { oldestRequest }, now) => ({
+  ) => {
+    const oldestAt = dead > 0 ? deadAt : pendingAt
+    return {
+      value: dead > 0 ? deadMessages(localNumber(dead)) : localNumber(pending),
+      note: joined(
+        bus !== 'ok' && busStates[bus],
+        oldestAt !== null && oldest(localDistance(oldestAt, now)),
+        dead > 0 && waitingMessages(localNumber(pending)),
+      ),
+    }
+  },
+  executions: ({ awaiting_approval, oldest_at }, { oldest }, now) => ({
     value: localNumber(awaiting_approval),
-    note: oldest_at === null ? '' : oldestRequest(localDistance(oldest_at, now)),
+    note: oldest_at === null ? '' : oldest(localDistance(oldest_at, now)),
   }),
   sessions: ({ open }) => ({ value: localNumber(open) }),
   pool: ({ size, used, free }, { used: usedText, freeOf }) => ({
@@ -152,28 +221,34 @@ const TEXTS: {
   }),
   certificates: ({ expiring, expired, items: [first] }, { expiredCertificates, firstToEnd }) => ({
     value: localNumber(expiring + expired),
-    note: [
+    note: joined(
       expired > 0 && expiredCertificates(localNumber(expired)),
-      first && firstToEnd(isolated(first.name), localDays(first.days_left)),
-    ]
-      .filter(Boolean)
-      .join(' · '),
+      first !== undefined && firstToEnd(isolated(first.name), localDays(first.days_left)),
+    ),
   }),
-  data_backups: ({ last }, { never, lasts, noDataBackup }) =>
+  data_backups: (
+    { last, backup_every_seconds: every },
+    { never, lasts, noDataBackup, noRegularBackup },
+    now,
+  ) =>
     last === null
       ? { value: never, note: noDataBackup }
-      : { value: lasts[last.status], note: localTime(last.finished_at ?? last.created_at) },
+      : {
+          value: lasts[last.status],
+          note: joined(
+            localDistance(last.finished_at ?? last.created_at, now),
+            every === null && noRegularBackup,
+          ),
+        },
   night: ({ last }, { never, lasts, lastFailure, lastSuccess, noNight }) => {
     if (last === null) return { value: never, note: noNight }
     const { status, succeeded_at, failed_at } = last
     return {
       value: lasts[status],
-      note: [
+      note: joined(
         failed_at !== null && lastFailure(localTime(failed_at)),
         succeeded_at !== null && lastSuccess(localTime(succeeded_at)),
-      ]
-        .filter(Boolean)
-        .join(' · '),
+      ),
     }
   },
   drill: ({ status, last_passed_at }, { never, drills, lastSuccess, noDrill }) => ({

@@ -1,0 +1,54 @@
+import type { AnswerOf, ApiResult } from '../../../api/operations.ts'
+import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { call, live, session } from '../platform.ts'
+
+type Alert = AnswerOf<'listAlerts'>['items'][number]
+
+/** What the overview of the API does not have: alerts that are held back, and which of the firing ones comes first. */
+export interface AlertStates {
+  readonly acknowledged: readonly Pick<Alert, 'severity'>[]
+  readonly frozen: readonly unknown[]
+  /** The most severe one that fires; of several the oldest. */
+  readonly first: Pick<Alert, 'id' | 'title' | 'first_at'> | null
+  /** Since when the oldest one fires; null if none does, or if there are more than are read. */
+  readonly oldestAt: string | null
+}
+
+export const NO_STATES: AlertStates = { acknowledged: [], frozen: [], first: null, oldestAt: null }
+
+// Most platforms have fewer; of more the overview counts only these.
+const MOST_READ = 200
+const PAUSE_MS = 5_000
+const SEVERITIES: readonly Alert['severity'][] = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO', 'CLOSE']
+
+export const alertStates: ResourceSource<AlertStates> = {
+  live,
+  prefix: 'alert.',
+  isAbout: () => true,
+  pauseMs: PAUSE_MS,
+  async read(_, signal) {
+    if (!session.may('listAlerts')) return { ok: true, value: NO_STATES, etag: null }
+    const [firing, acknowledged, frozen] = await Promise.all([
+      alertsOf('firing', signal),
+      alertsOf('acknowledged', signal),
+      alertsOf('frozen', signal),
+    ])
+    if (!firing.ok) return firing
+    if (!acknowledged.ok) return acknowledged
+    if (!frozen.ok) return frozen
+    const held = { acknowledged: acknowledged.value.items, frozen: frozen.value.items }
+    return { ok: true, value: { ...held, ...foremostOf(firing.value) }, etag: null }
+  },
+}
+
+function alertsOf(status: Alert['status'], signal: AbortSignal): Promise<ApiResult<AnswerOf<'listAlerts'>>> {
+  return call('listAlerts', { query: { status, limit: MOST_READ } }, signal)
+}
+
+function foremostOf({ items, next_cursor }: AnswerOf<'listAlerts'>): Pick<AlertStates, 'first' | 'oldestAt'> {
+  const oldestFirst = items.toSorted((a, b) => Date.parse(a.first_at) - Date.parse(b.first_at))
+  const [first = null] = oldestFirst.toSorted(
+    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
+  )
+  return { first, oldestAt: next_cursor === null ? (oldestFirst[0]?.first_at ?? null) : null }
+}
