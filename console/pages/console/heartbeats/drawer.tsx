@@ -1,12 +1,16 @@
+import { useSignal } from '@preact/signals'
 import { localSeconds, localTime } from '../../../i18n/local.ts'
+import { CommandLine } from '../../../parts/command-line.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
 import { alertWords } from '../alerts/words.ts'
-import { HEARTBEAT_TONES, type Heartbeat } from './model.ts'
+import { EditHeartbeat } from './heartbeat-form.tsx'
+import { beatCommand, HEARTBEAT_TONES, type Heartbeat } from './model.ts'
 import { heartbeatWords } from './words.ts'
 
 export interface HeartbeatDrawerProps {
@@ -20,8 +24,14 @@ export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
   const { name, status } = heartbeat
   const path = { name }
   const refreshList = useListRefresh()
+  const isEditing = useSignal(false)
   const beat = () =>
-    sendChange({ send: () => call('beatHeartbeat', { path }), done: words.beatSent, onDone: refreshList })
+    sendChange({
+      question: { title: words.beatTitle(name), text: words.beatText, action: words.beat },
+      send: () => call('beatHeartbeat', { path }),
+      done: words.beatSent,
+      onDone: refreshList,
+    })
   const remove = () => {
     const { removeText: text, remove: action } = words
     return sendChange({
@@ -36,11 +46,24 @@ export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
       <ObjectActions
         status={{ tone: HEARTBEAT_TONES[status], label: words.statuses[status] }}
         actions={[
+          session.may('putHeartbeat') && { title: words.edit, run: () => (isEditing.value = true) },
           session.may('beatHeartbeat') && { title: words.beat, run: beat },
           session.may('deleteHeartbeat') && { title: words.remove, isDestructive: true, run: remove },
         ]}
-      />
+      >
+        {isEditing.value && (
+          <EditHeartbeat
+            heartbeat={heartbeat}
+            onSaved={refreshList}
+            onClose={() => (isEditing.value = false)}
+          />
+        )}
+      </ObjectActions>
       <HeartbeatFacts heartbeat={heartbeat} />
+      <Section title={words.command}>
+        <p>{words.commandText}</p>
+        <CommandLine label={words.command} command={beatCommand(heartbeat, location.origin)} />
+      </Section>
     </Drawer>
   )
 }

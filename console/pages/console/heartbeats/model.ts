@@ -11,6 +11,8 @@ export const HEARTBEAT_TONES: Readonly<Record<Heartbeat['status'], Tone>> = {
   missed: 'danger',
 }
 
+export const SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
+
 const PAGE_LENGTH = 50
 
 /** The list of the heartbeats. They have no events of their own; a missed one raises an alert. */
@@ -21,4 +23,9 @@ export const heartbeatList: ListSource<Heartbeat> = {
   read: (query, signal) => call('listHeartbeats', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ name }) => name,
   fromEvent: () => 'changed',
+}
+
+/** What a job runs to send a beat. The token stays a placeholder: the one of the reader is for this page only. */
+export function beatCommand({ name }: Pick<Heartbeat, 'name'>, origin: string): string {
+  return `curl -fsS -X POST -H 'Authorization: Bearer TOKEN' ${origin}/alerts/heartbeats/${name}/beat`
 }

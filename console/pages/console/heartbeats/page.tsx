@@ -1,7 +1,9 @@
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { session } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { heartbeatColumns } from './columns.tsx'
 import { HeartbeatDrawer } from './drawer.tsx'
+import { NewHeartbeat } from './heartbeat-form.tsx'
 import { heartbeatList } from './model.ts'
 import { heartbeatWords } from './words.ts'
 
@@ -18,6 +20,12 @@ export function HeartbeatsPage({ id }: ViewProps) {
       columns={heartbeatColumns(words)}
       icon="heart"
       id={id}
+      newItem={
+        session.may('putHeartbeat') && {
+          title: words.newHeartbeat,
+          dialog: (dialog) => <NewHeartbeat {...dialog} />,
+        }
+      }
       detail={({ item, onClose }) => item && <HeartbeatDrawer heartbeat={item} onClose={onClose} />}
     />
   )
