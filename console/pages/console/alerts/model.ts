@@ -55,13 +55,14 @@ export function alertIn({ data }: LiveEvent): Alert | null {
 
 const HOUR_MS = 3_600_000
 
-/** What a form for a silence of this alert begins with: its source and its alarm id or title, for an hour. */
+/** What a form for a silence of this alert begins with: its source, its alarm id or title, and its server, for an hour. */
 export function silenceOf(alert: Alert, now: number): Readonly<Record<string, string>> {
   return {
     'matchers.source': alert.source,
     ...(alert.alarm_id === null
       ? { 'matchers.title': alert.title }
       : { 'matchers.alarm_id': alert.alarm_id }),
+    ...(alert.server_addr !== null && { 'matchers.server_addr': alert.server_addr }),
     ends_at: new Date(now + HOUR_MS).toISOString(),
   }
 }

@@ -3,13 +3,20 @@ import type { Silence } from './model.ts'
 
 const MATCHED_FIELDS = ['source', 'alarm_id', 'server_addr', 'title'] as const
 
+type MatchedAlert = Pick<Alert, (typeof MATCHED_FIELDS)[number]>
+
+/** Whether every matcher matches the alert. */
+export function isCovered(alert: MatchedAlert, matchers: Silence['matchers']): boolean {
+  return MATCHED_FIELDS.every((field) => isMatched(matchers[field], alert[field]))
+}
+
 /** The silence that covers an alert and ends last (docs/specification.md, Alerts). */
 export function coveringSilence<T extends Pick<Silence, 'matchers' | 'ends_at'>>(
-  alert: Pick<Alert, (typeof MATCHED_FIELDS)[number]>,
+  alert: MatchedAlert,
   silences: readonly T[],
 ): T | undefined {
   return silences
-    .filter(({ matchers }) => MATCHED_FIELDS.every((field) => isMatched(matchers[field], alert[field])))
+    .filter(({ matchers }) => isCovered(alert, matchers))
     .toSorted((a, b) => Date.parse(b.ends_at) - Date.parse(a.ends_at))[0]
 }
 

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks'
 import { localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
@@ -23,19 +24,28 @@ export function SilenceDrawer({ id, onClose }: SilenceDrawerProps) {
     void model.refresh()
     refreshList()
   }
+  const plannedEnd = usePlannedEnd(model.value.value)
   return (
     <ResourceDrawer id={id} model={model} titleOf={({ reason }) => reason} onClose={onClose}>
-      {(silence) => <SilenceDetails silence={silence} onEnd={onEnd} />}
+      {(silence) => <SilenceDetails silence={silence} plannedEnd={plannedEnd} onEnd={onEnd} />}
     </ResourceDrawer>
   )
 }
 
+/** The end that a silence had when it was first shown: the API replaces it when somebody ends the silence earlier. */
+function usePlannedEnd(silence: Silence | null): string | undefined {
+  const planned = useRef<string>(undefined)
+  if (silence && silence.state !== 'ended') planned.current = silence.ends_at
+  return planned.current
+}
+
 interface SilenceDetailsProps {
   readonly silence: Silence
+  readonly plannedEnd: string | undefined
   readonly onEnd: () => void
 }
 
-function SilenceDetails({ silence, onEnd }: SilenceDetailsProps) {
+function SilenceDetails({ silence, plannedEnd, onEnd }: SilenceDetailsProps) {
   const words = silenceWords()
   const { id, state } = silence
   const end = () => {
@@ -60,13 +70,25 @@ function SilenceDetails({ silence, onEnd }: SilenceDetailsProps) {
         facts={[
           ...matcherFacts(silence),
           [words.fields.starts_at, localTime(silence.starts_at)],
-          [words.fields.ends_at, localTime(silence.ends_at)],
+          ...endFacts(silence, plannedEnd),
           [words.createdBy, userLabel(silence.created_by)],
-          [words.endedBy, silence.ended_by && userLabel(silence.ended_by)],
         ]}
       />
     </>
   )
+}
+
+// What ends a silence at its time.
+const WORKER = 'worker'
+
+/** When it ends or has ended; that of one that somebody has ended, beside the end that was planned. */
+function endFacts({ ends_at, ended_by }: Silence, plannedEnd: string | undefined) {
+  const { fields, ended_at, endedAt, plannedUntil } = silenceWords()
+  if (ended_by === null || ended_by === WORKER) return [[fields.ends_at, localTime(ends_at)] as const]
+  return [
+    [ended_at, endedAt(localTime(ends_at), userLabel(ended_by))] as const,
+    [plannedUntil, plannedEnd === undefined ? null : localTime(plannedEnd)] as const,
+  ]
 }
 
 const MATCHERS = ['source', 'alarm_id', 'server_addr', 'title'] as const

@@ -1,11 +1,16 @@
+import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
 import { browserClock } from '../../../api/browser.ts'
-import { localSeconds } from '../../../i18n/local.ts'
+import { localNumber, localSeconds } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { QuickValue } from '../../../parts/form/field-input.tsx'
 import type { FormValues } from '../../../parts/form/form-fields.ts'
+import { useResource } from '../../../parts/resource/use-resource.ts'
 import { call } from '../platform.ts'
+import { isCovered } from './covering.ts'
+import { firingAlerts } from './firing-alerts.ts'
+import type { Silence } from './model.ts'
 import { silenceWords } from './words.ts'
 
 // An hour, four hours, a day, a week.
@@ -27,14 +32,18 @@ export interface NewSilenceProps {
 /** Asks which alerts to silence, and until when. */
 export function NewSilence({ initial = {}, onClose }: NewSilenceProps) {
   const words = silenceWords()
+  const matchers = useSignal(matchersIn(initial))
+  const matching = useMatching(matchers.value)
   return (
     <CreateDialog
       title={words.newSilence}
+      {...(matching !== undefined && { text: matching })}
       schema={BODIES.createSilence}
       labels={words.fields}
       hints={words.hints}
       quickValues={{ ends_at: SPANS.map(endAfter) }}
       initial={initial}
+      onChange={(body) => (matchers.value = (body as Partial<Pick<Silence, 'matchers'>>).matchers ?? {})}
       action={words.create}
       create={(body) => call('createSilence', { body: body as BodyOf<'createSilence'> })}
       doneOf={() => words.created}
@@ -42,4 +51,22 @@ export function NewSilence({ initial = {}, onClose }: NewSilenceProps) {
       onClose={onClose}
     />
   )
+}
+
+const PREFIX = 'matchers.'
+
+/** What a form begins with, by the fields of an alert. */
+function matchersIn(values: FormValues): Silence['matchers'] {
+  const entries = Object.entries(values).filter(([path]) => path.startsWith(PREFIX))
+  return Object.fromEntries(entries.map(([path, value]) => [path.slice(PREFIX.length), value]))
+}
+
+/** How many of the firing alerts these matchers cover; undefined until that is known, and without matchers. */
+function useMatching(matchers: Silence['matchers']): string | undefined {
+  const { matching } = silenceWords()
+  const alerts = useResource(firingAlerts, '').value.value
+  if (!alerts || Object.keys(matchers).length === 0) return undefined
+  const covered = alerts.items.filter((alert) => isCovered(alert, matchers))
+  const isMore = alerts.next_cursor !== null
+  return matching(localNumber(covered.length), `${localNumber(alerts.items.length)}${isMore ? '+' : ''}`)
 }

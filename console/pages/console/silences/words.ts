@@ -33,7 +33,11 @@ export const silenceWords = defineWords({
     endText: 'People are then notified of the matching alerts that still fire and were never sent.',
     ended: 'The silence has ended.',
     createdBy: 'Created by',
-    endedBy: 'Ended by',
+    ended_at: 'Ended',
+    endedAt: (time: string, who: string) => `${time} by ${who}`,
+    plannedUntil: 'Planned until',
+    matching: (matching: string, firing: string) =>
+      `It matches ${matching} of the ${firing} alerts that fire now.`,
   },
   zh: {
     title: '静默',
@@ -66,6 +70,9 @@ export const silenceWords = defineWords({
     endText: '之后，仍在触发且从未发送过的匹配告警会发送通知。',
     ended: '静默已结束。',
     createdBy: '创建者',
-    endedBy: '结束者',
+    ended_at: '已结束',
+    endedAt: (time, who) => `${time}，操作者：${who}`,
+    plannedUntil: '原定结束',
+    matching: (matching, firing) => `匹配当前触发中的 ${firing} 条告警中的 ${matching} 条。`,
   },
 })
