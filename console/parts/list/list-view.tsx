@@ -5,6 +5,7 @@ import { ListAndDetail } from '../list-and-detail.tsx'
 import { EmptyState } from '../states.tsx'
 import { DataTable, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
+import type { ListModel } from './list-model.ts'
 import { isFiltered } from './list-query.ts'
 import { ListRefresh } from './list-refresh.ts'
 import { Pager } from './pager.tsx'
@@ -30,6 +31,8 @@ export interface ListViewProps<Item> {
   readonly icon: IconName
   /** The key of the item that is shown beside the list. */
   readonly id?: string | undefined
+  /** Above the table, with the items of its page; it may read the list again. */
+  readonly toolbar?: (items: readonly Item[]) => ComponentChildren
   /** Draws that item; nothing if it cannot be shown. */
   readonly detail: (detail: ListDetail<Item>) => ComponentChildren
 }
@@ -46,7 +49,7 @@ export interface ListWords {
 
 /** A list with its filters and its pages, and one of its items beside it. */
 export function ListView<Item>(props: ListViewProps<Item>) {
-  const { path, source, words, labelOf = (_, value) => value, columns, icon, id, detail } = props
+  const { path, source, words, labelOf = (_, value) => value, columns, icon, id, toolbar, detail } = props
   const { keyOf, filters } = source
   const { model, query } = useList(source)
   const { hrefOf, close } = useSelectedItem(path, query)
@@ -64,6 +67,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
       )}
       <ListRefresh.Provider value={refresh}>
         <ListAndDetail detail={id !== undefined && detail({ id, item, onClose: close })}>
+          {toolbar && <Toolbar model={model}>{toolbar}</Toolbar>}
           <DataTable
             label={words.list}
             model={model}
@@ -78,4 +82,14 @@ export function ListView<Item>(props: ListViewProps<Item>) {
       </ListRefresh.Provider>
     </>
   )
+}
+
+interface ToolbarProps<Item> {
+  readonly model: ListModel<Item>
+  readonly children: (items: readonly Item[]) => ComponentChildren
+}
+
+/** It reads the page by itself, so that a change of the page draws only it. */
+function Toolbar<Item>({ model, children }: ToolbarProps<Item>) {
+  return <>{children(model.page.value?.items ?? [])}</>
 }

@@ -1,13 +1,11 @@
-import type { OperationName } from '../../../api/operations.ts'
+import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import { pathOf } from '../view.ts'
 import { AlertActions } from './alert-actions.tsx'
 import {
   ALERT_TONES,
@@ -18,6 +16,7 @@ import {
   type AlertDecision,
   type SilenceFor,
 } from './model.ts'
+import { namedObject } from './named-object.ts'
 import { PlatformText } from './platform-text.tsx'
 import { SilenceLink } from './silence-link.tsx'
 import { alertDecisions, alertHistory, alertResource } from './source.ts'
@@ -41,6 +40,7 @@ export function AlertDrawer({ id, silenceFor, onClose }: AlertDrawerProps) {
       {(alert) => (
         <>
           <AlertActions alert={alert} model={model} />
+          <NamedObjectLink alarmId={alert.alarm_id} />
           <SilenceLink silence={silenceFor(alert)} />
           <ResourceTimeline
             title={decisions}
@@ -78,21 +78,21 @@ function AlertFacts({ alert }: { readonly alert: Alert }) {
   )
 }
 
-// What the alarm ids of the platform name (docs/specification.md, Alerts).
-const NAMED_OBJECTS: Readonly<Record<string, { readonly page: string; readonly operation: OperationName }>> =
-  {
-    'order.timeout': { page: 'orders', operation: 'getOrder' },
-    'heartbeat.missed': { page: 'heartbeats', operation: 'listHeartbeats' },
-    'message.dead': { page: 'messages', operation: 'getMessage' },
-    'command.incomplete': { page: 'executions', operation: 'getExecution' },
-  }
-
 /** The alarm id; that of an alert of the platform leads to the object that it is about. */
 function AlarmLink({ alarmId }: { readonly alarmId: string }) {
-  const [occasion = '', ...rest] = alarmId.split(':')
-  const named = NAMED_OBJECTS[occasion]
-  if (!named || rest.length === 0 || !session.may(named.operation)) return <bdi>{alarmId}</bdi>
-  return <a href={`${pathOf({ name: named.page })}/${encodeURIComponent(rest.join(':'))}`}>{alarmId}</a>
+  const named = namedObject(alarmId)
+  return named ? <a href={named.href}>{alarmId}</a> : <bdi>{alarmId}</bdi>
+}
+
+/** Leads to the object that an alert of the platform is about, by its name. */
+function NamedObjectLink({ alarmId }: { readonly alarmId: string | null }) {
+  const named = alarmId === null ? undefined : namedObject(alarmId)
+  if (!named) return null
+  return (
+    <a class="button" href={named.href}>
+      {alertWords().named[named.page](isolated(named.id))}
+    </a>
+  )
 }
 
 function historyEntry({ at, from, to, actor, note }: AlertChange, index: number) {

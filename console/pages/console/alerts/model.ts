@@ -40,9 +40,12 @@ export const OUTCOME_TONES: Readonly<Record<AlertDecision['outcome'], Tone>> = {
   failed: 'danger',
 }
 
+/** Those of alerts that are not closed, the most severe first. */
+export const LISTED_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
+
 export const ALERT_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: Object.keys(ALERT_TONES) },
-  { name: 'level', kind: 'choice', values: ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] },
+  { name: 'level', kind: 'choice', values: LISTED_SEVERITIES },
   { name: 'source', kind: 'text' },
   { name: 'created_from', kind: 'time' },
   { name: 'created_to', kind: 'time' },

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { activeSilences } from '../silences/active-silences.ts'
@@ -6,6 +7,8 @@ import { pathOf, type ViewProps } from '../view.ts'
 import { alertColumns } from './columns.tsx'
 import { AlertDrawer } from './drawer.tsx'
 import type { Alert } from './model.ts'
+import { maySelect, selectionColumn, SelectionBar } from './selection.tsx'
+import { SeverityChips } from './severity-chips.tsx'
 import { alertList } from './source.ts'
 import { alertWords } from './words.ts'
 
@@ -15,6 +18,7 @@ const PATH = pathOf({ name: 'alerts' })
 export function AlertsPage({ id }: ViewProps) {
   const words = alertWords()
   const silences = useResource(activeSilences, '').value.value?.items ?? []
+  const selection = useSignal<ReadonlySet<string>>(new Set())
   const silenceFor = (alert: Alert) => coveringSilence(alert, silences)
   return (
     <ObjectsPage
@@ -26,9 +30,11 @@ export function AlertsPage({ id }: ViewProps) {
           ? words.statuses[value as Alert['status']]
           : words.severities[value as Alert['severity']]
       }
-      columns={alertColumns(words, silenceFor)}
+      columns={[...alertColumns(words, silenceFor), ...(maySelect() ? [selectionColumn(selection)] : [])]}
       icon="alerts"
       id={id}
+      summary={<SeverityChips path={PATH} />}
+      toolbar={(alerts) => <SelectionBar selection={selection} alerts={alerts} />}
       detail={(detail) => (
         <AlertDrawer key={detail.id} id={detail.id} silenceFor={silenceFor} onClose={detail.onClose} />
       )}

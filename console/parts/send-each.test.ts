@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UNREACHABLE, type ApiResult } from '../api/operations.ts'
+import { sendEach } from './send-each.ts'
+
+test('a refused change does not stop the others, and the first refusal is reported', async () => {
+  const sent: string[] = []
+  const progress: number[] = []
+  const send = async (item: string): Promise<ApiResult<null>> => {
+    sent.push(item)
+    if (item === 'a') return { ok: true, value: null, etag: null }
+    return { ok: false, failure: { ...UNREACHABLE, message: item } }
+  }
+  const { done, failure } = await sendEach(['b', 'a', 'c'], send, (count) => progress.push(count))
+  assert.deepEqual(
+    [sent, progress],
+    [
+      ['b', 'a', 'c'],
+      [1, 2, 3],
+    ],
+  )
+  assert.deepEqual([done, failure?.message], [1, 'b'])
+})
