@@ -161,6 +161,7 @@ test('a message shows its payload as text, and a dead one is sent again', async 
   await page.getByRole('link', { name: 'shop.opened' }).click()
   const shown = drawer(page, 'shop.opened')
   await shown.getByText('maximum payload exceeded').waitFor()
+  await shown.getByText('The message is larger than the bus accepts.').waitFor()
   await shown.getByRole('region', { name: 'Payload' }).getByText('<script>alert(2)</script>').waitFor()
   await assertLooks(page, 'messages-drawer')
   await shown.getByRole('button', { name: 'Send again' }).click()
@@ -169,8 +170,33 @@ test('a message shows its payload as text, and a dead one is sent again', async 
   status = 'dead'
   const listRead = page.waitForRequest(/\/messages\?/)
   await shown.getByText('Dead', { exact: true }).waitFor()
+  await toast(page, 'The bus has refused the message again').waitFor()
   // The list has no event of it.
   await listRead
+})
+
+test('a dead message and its alert lead to each other', async (t) => {
+  await post('/messages/publish', { subject: 'shop.closed', payload: {} })
+  const found = await world.platform.call('GET', '/messages?subject=shop.closed')
+  const [{ id }] = ((await found.json()) as { items: [{ id: string }] }).items
+  const title = 'A message on shop.closed cannot be delivered'
+  await post('/alerts/report', {
+    source: 'platform.messages',
+    title,
+    alarm_id: `message.dead:${id}`,
+    level: 'ERROR',
+  })
+  const page = await world.open(t, 'messages?subject=shop.closed')
+  await page.route(`**/messages/${id}`, async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ json: { ...((await answer.json()) as object), status: 'dead' } })
+  })
+  await row(page, 'shop.closed').getByRole('link').click()
+  await drawer(page, 'shop.closed').getByRole('link', { name: 'The alert about this message' }).click()
+  await drawer(page, title)
+    .getByRole('link', { name: /^Message / })
+    .click()
+  await drawer(page, 'shop.closed').waitFor()
 })
 
 test('the overview leads to the dead messages, and a name does not change the text beside it', async (t) => {
@@ -191,7 +217,7 @@ test('the overview leads to the dead messages, and a name does not change the te
   await page.getByRole('link', { name: 'Waiting messages' }).click()
   await page.waitForURL('**/messages?status=dead')
   await page.goBack()
-  await page.getByRole('link', { name: 'Nightly backup' }).click()
+  await page.getByRole('link', { name: 'Nightly backup', exact: true }).click()
   await page.waitForURL('**/alerts/the-alert')
 })
 

@@ -10,9 +10,12 @@ import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
+import { showToast } from '../../../parts/toast.tsx'
 import { call, session } from '../platform.ts'
+import { pathOf } from '../view.ts'
 import { isWaiting, MESSAGE_TONES, type Message } from './model.ts'
-import { messageResource } from './source.ts'
+import { plainReason } from './reason.ts'
+import { alertOfMessage, messageResource } from './source.ts'
 import { messageWords } from './words.ts'
 
 export interface MessageDrawerProps {
@@ -33,11 +36,13 @@ export function MessageDrawer({ id, onClose }: MessageDrawerProps) {
     failure: model.failure,
   })
   useListFollows(model)
+  useDeathToast(model)
   return (
     <ResourceDrawer id={id} model={model} titleOf={({ subject }) => subject} onClose={onClose}>
       {(message) => (
         <>
           <MessageActions message={message} model={model} />
+          <AlertLink message={message} />
           <MessageFacts message={message} />
           <Section title={payload}>
             <JsonView label={payload} value={message.payload} />
@@ -59,6 +64,33 @@ function useListFollows({ value }: ResourceModel<Message>): void {
   }, [status])
 }
 
+/** Says that the message which is shown has died; its status alone changes without a word. */
+function useDeathToast({ value }: ResourceModel<Message>): void {
+  const status = value.value?.status
+  const shown = useRef(status)
+  useEffect(() => {
+    if (shown.current === 'pending' && status === 'dead') showToast('warning', messageWords().died)
+    shown.current = status
+  }, [status])
+}
+
+/** Leads to the alert about a dead message. */
+function AlertLink({ message: { id, status } }: { readonly message: Message }) {
+  if (status !== 'dead' || !session.may('listAlerts')) return null
+  return <KnownAlertLink id={id} />
+}
+
+function KnownAlertLink({ id }: { readonly id: string }) {
+  const { alert } = messageWords()
+  const alertId = useResource(alertOfMessage, id).value.value?.alertId ?? null
+  if (alertId === null) return null
+  return (
+    <a class="button" href={`${pathOf({ name: 'alerts' })}/${encodeURIComponent(alertId)}`}>
+      {alert}
+    </a>
+  )
+}
+
 interface MessageActionsProps {
   readonly message: Message
   readonly model: ResourceModel<Message>
@@ -78,14 +110,16 @@ function MessageActions({ message: { id, status }, model }: MessageActionsProps)
 }
 
 function MessageFacts({ message }: { readonly message: Message }) {
-  const { fields } = messageWords()
-  const { delivered_at } = message
+  const { fields, reasons } = messageWords()
+  const { delivered_at, last_error } = message
+  const reason = last_error === null ? undefined : plainReason(last_error)
   return (
     <FactList
       facts={[
         [fields.id, message.id],
         [fields.attempts, localNumber(message.attempts)],
-        [fields.last_error, message.last_error],
+        [fields.reason, reason === undefined ? null : reasons[reason]],
+        [fields.last_error, last_error],
         [fields.created_at, localTime(message.created_at)],
         [fields.delivered_at, delivered_at && localTime(delivered_at)],
         ...Object.entries(message.headers),

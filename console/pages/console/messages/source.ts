@@ -27,3 +27,21 @@ export const messageResource: ResourceSource<Message> = {
   isAbout: () => true,
   pauseMs: PAUSE_MS,
 }
+
+// docs/specification.md, Messages
+const ALERT_SOURCE = 'platform.messages'
+const MOST_READ = 200
+
+/** The alert about a dead message: the newest alerts of its source have it. */
+export const alertOfMessage: ResourceSource<{ readonly alertId: string | null }> = {
+  live,
+  prefix: 'alert.',
+  async read(id, signal) {
+    const alerts = await call('listAlerts', { query: { source: ALERT_SOURCE, limit: MOST_READ } }, signal)
+    if (!alerts.ok) return alerts
+    const alert = alerts.value.items.find(({ alarm_id }) => alarm_id === `message.dead:${id}`)
+    return { ok: true, value: { alertId: alert?.id ?? null }, etag: null }
+  },
+  isAbout: () => true,
+  pauseMs: PAUSE_MS,
+}

@@ -11,6 +11,7 @@ export const messageWords = defineWords({
       subject: 'Subject',
       status: 'Status',
       attempts: 'Attempts',
+      reason: 'What is wrong',
       last_error: 'Last error',
       created_at: 'Created',
       delivered_at: 'Delivered',
@@ -21,6 +22,17 @@ export const messageWords = defineWords({
     payload: 'Payload',
     redrive: 'Send again',
     redriven: 'The message waits for the bus again.',
+    died: 'The bus has refused the message again: it is dead. Remove the cause before you send it again.',
+    alert: 'The alert about this message',
+    reasons: {
+      tooLarge:
+        'The message is larger than the bus accepts. Raise max_payload of the server or the limit of the stream, or publish smaller messages.',
+      headersTooLarge: 'The headers of the message are larger than the bus accepts.',
+      notPermitted:
+        'The bus does not allow the platform to publish on this subject. Change the permissions of its user.',
+      noStream: 'No stream of the bus takes messages on this subject.',
+      badSubject: 'The bus does not accept this subject.',
+    },
   },
   zh: {
     title: '消息',
@@ -32,6 +44,7 @@ export const messageWords = defineWords({
       subject: '主题',
       status: '状态',
       attempts: '发送次数',
+      reason: '问题',
       last_error: '最近的错误',
       created_at: '创建时间',
       delivered_at: '送达时间',
@@ -42,5 +55,14 @@ export const messageWords = defineWords({
     payload: '内容',
     redrive: '重新发送',
     redriven: '消息已重新等待发送。',
+    died: '总线再次拒绝了此消息，它已成为死信。请先消除原因再重新发送。',
+    alert: '关于此消息的告警',
+    reasons: {
+      tooLarge: '消息超过总线允许的大小。请提高服务器的 max_payload 或流的限制，或发布更小的消息。',
+      headersTooLarge: '消息头超过总线允许的大小。',
+      notPermitted: '总线不允许平台在此主题上发布消息。请更改其用户的权限。',
+      noStream: '总线没有接收此主题的流。',
+      badSubject: '总线不接受此主题。',
+    },
   },
 })
