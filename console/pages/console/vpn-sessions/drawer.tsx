@@ -1,13 +1,16 @@
+import { useLocation } from 'preact-iso/router'
 import { localTime } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { formatRtt } from '../../../parts/format.ts'
-import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
+import { pathOf } from '../view.ts'
 import { SESSION_TONES, sessionStateOf, type VpnSession } from './model.ts'
 import { vpnSessionWords } from './words.ts'
+
+const PATH = pathOf({ name: 'vpn-sessions' })
 
 export interface VpnSessionDrawerProps {
   readonly shown: VpnSession
@@ -17,7 +20,7 @@ export interface VpnSessionDrawerProps {
 /** One session. The API has no operation for one alone, so it is that of the list. */
 export function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
   const words = vpnSessionWords()
-  const refreshList = useListRefresh()
+  const { route } = useLocation()
   const state = sessionStateOf(shown)
   const disconnect = () => {
     const { disconnectText: text, disconnect: action, disconnected: done } = words
@@ -25,7 +28,8 @@ export function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
       question: { title: words.disconnectTitle(shown.user.name), text, action, isDestructive: true },
       send: () => call('disconnectVpnSession', { path: { id: shown.id } }),
       done,
-      onDone: refreshList,
+      // The list of the connected ones does not have it any more.
+      onDone: () => route(`${PATH}/${encodeURIComponent(shown.id)}?state=closed`),
     })
   }
   return (

@@ -35,8 +35,9 @@ export const vpnSessionWords = defineWords({
     picture: 'Picture of the tunnels',
     disconnect: 'Disconnect',
     disconnectTitle: (name: string) => `Disconnect ${name}?`,
-    disconnectText: 'The client may connect again. Disable the user to prevent that.',
-    disconnected: 'The session is disconnected.',
+    disconnectText:
+      'The usual client ("platform vpn connect") stays off until it is started again; other clients may connect again. Disable the user to prevent that.',
+    disconnected: 'The session is disconnected. The list shows the closed sessions now.',
   },
   zh: {
     title: 'VPN 会话',
@@ -71,7 +72,8 @@ export const vpnSessionWords = defineWords({
     picture: '隧道图',
     disconnect: '断开连接',
     disconnectTitle: (name) => `要断开 ${name} 的连接吗？`,
-    disconnectText: '客户端可以重新连接。若要阻止，请停用该用户。',
-    disconnected: '会话已断开。',
+    disconnectText:
+      '常用客户端（platform vpn connect）在重新启动之前不会再连接，其他客户端可能重新连接。若要阻止，请停用该用户。',
+    disconnected: '会话已断开，列表现在显示已关闭的会话。',
   },
 })
