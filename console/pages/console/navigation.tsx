@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso/router'
 import { localTimeZone } from '../../i18n/local.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { useNavigationMarks, type NavigationMark } from './navigation-marks.ts'
 import type { ConsolePage } from './pages.ts'
 import { pathOf } from './view.ts'
 import { shellWords } from './shell-words.ts'
@@ -13,6 +14,7 @@ export interface NavigationProps {
 /** The pages that the user may open. */
 export function Navigation({ pages, onChoice }: NavigationProps) {
   const { path } = useLocation()
+  const marks = useNavigationMarks()
   const isCurrent = (page: ConsolePage) => `${path}/`.startsWith(`${pathOf(page)}/`)
   return (
     <nav class="navigation" aria-label={shellWords().navigation}>
@@ -26,12 +28,23 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
               {...(isCurrent(page) && { 'aria-current': 'page' as const })}
             >
               <Icon name={page.icon} />
-              {page.title()}
+              <span class="navigation-title">{page.title()}</span>
+              <Mark mark={marks.get(page.name)} />
             </a>
           </li>
         ))}
       </ul>
       <p class="navigation-note">{shellWords().timeZone(localTimeZone())}</p>
     </nav>
+  )
+}
+
+function Mark({ mark }: { readonly mark: NavigationMark | undefined }) {
+  if (!mark) return null
+  return (
+    <span class="navigation-mark" title={mark.label}>
+      <span aria-hidden="true">{mark.text}</span>
+      <span class="visually-hidden"> {mark.label}</span>
+    </span>
   )
 }

@@ -140,6 +140,8 @@ test('only the roles of the policy decide on a request', async (t) => {
     role: 'auditor',
   })
   await page.getByText('Only these roles decide: Administrator.').waitFor()
+  // The auditor may not run the command.
+  assert.equal(await page.getByText('What would run').count(), 0)
   assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0)
 })
 
@@ -147,8 +149,15 @@ test('a request is rejected with a comment, by keyboard alone', async (t) => {
   await execute('wait', { reason: 'a second test' })
   const page = await world.open(t, 'executions?status=awaiting_approval')
   await page.getByRole('row').filter({ hasText: 'a second test' }).filter({ hasText: 'tester' }).waitFor()
+  await page
+    .getByRole('navigation')
+    .getByRole('link', { name: /^Executions \d+ await approval$/ })
+    .waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
+  await drawer(page, 'Wait for a long time').getByText('Only these roles decide: Administrator.').waitFor()
+  await drawer(page, 'Wait for a long time').getByText('sh -c "echo waiting; exec sleep 600"').waitFor()
+  await assertLooks(page, 'executions-awaiting')
   await drawer(page, 'Wait for a long time').getByRole('button', { name: 'Reject' }).press('Enter')
   const dialog = page.getByRole('dialog', { name: 'Reject' })
   await dialog.getByLabel('Comment').press('x')

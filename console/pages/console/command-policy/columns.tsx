@@ -12,9 +12,10 @@ export function commandRuleColumns({
     {
       key: 'id',
       title: fields.id,
-      cell: ({ id, isMissing }) => (
+      cell: ({ id, title, isMissing }) => (
         <>
           <bdi class="mono">{id}</bdi>
+          {title !== null && title !== id && <bdi class="muted row-note">{title}</bdi>}
           {isMissing && <span class="muted">{` (${isMissingText})`}</span>}
         </>
       ),
@@ -35,7 +36,7 @@ export function commandRuleColumns({
       key: 'approval',
       title: fields.approval,
       isWideOnly: true,
-      cell: ({ rule }) => approvalText(rule),
+      cell: ({ rule, approval }) => approvalText(rule, approval ?? undefined),
     },
   ]
 }

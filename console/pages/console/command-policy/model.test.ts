@@ -18,9 +18,9 @@ test('the list has the commands that the user may run and the commands with a ru
       missing: ['hidden'],
     }),
     [
-      { id: 'b', title: 'B', rule: rules.b, isMissing: false },
-      { id: 'constructor', title: 'C', rule: null, isMissing: false },
-      { id: 'hidden', title: null, rule: rules.hidden, isMissing: true },
+      { id: 'b', title: 'B', approval: 'two_person', rule: rules.b, isMissing: false },
+      { id: 'constructor', title: 'C', approval: 'none', rule: null, isMissing: false },
+      { id: 'hidden', title: null, approval: null, rule: rules.hidden, isMissing: true },
     ],
   )
 })

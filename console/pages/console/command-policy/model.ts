@@ -23,6 +23,8 @@ export interface CommandRule {
   readonly id: string
   /** Null for a command that the user may not run: the API does not describe it. */
   readonly title: string | null
+  /** The approval that it needs; null if that is not known. */
+  readonly approval: ApprovalMode | null
   readonly rule: PolicyRule | null
   readonly isMissing: boolean
 }
@@ -47,10 +49,11 @@ export function commandRules({
   commands,
   missing,
 }: Pick<PolicyView, 'rules' | 'commands' | 'missing'>): readonly CommandRule[] {
-  const titles = new Map(commands.map(({ id, title }) => [id, title]))
-  return [...new Set([...titles.keys(), ...Object.keys(rules)])].toSorted().map((id) => ({
+  const known = new Map(commands.map((command) => [command.id, command]))
+  return [...new Set([...known.keys(), ...Object.keys(rules)])].toSorted().map((id) => ({
     id,
-    title: titles.get(id) ?? null,
+    title: known.get(id)?.title ?? null,
+    approval: known.get(id)?.approval ?? null,
     rule: ruleOf(rules, id),
     isMissing: missing.includes(id),
   }))

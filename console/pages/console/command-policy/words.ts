@@ -6,7 +6,8 @@ export const commandPolicyWords = defineWords({
     list: 'Who may run which command',
     empty: 'There is no command with a rule.',
     noMatch: '',
-    about: 'A command without a rule is for administrators only. A change takes effect at once.',
+    about:
+      'A command without a rule is for administrators only. A change takes effect at once. "As the command says": the rule does not set the approval, so that of the command counts: the configuration for a program, none for a built-in command.',
     views: { label: 'View of the policy', rules: 'Rules', history: 'History' },
     fields: {
       id: 'Command',
@@ -54,7 +55,8 @@ export const commandPolicyWords = defineWords({
     list: '谁可以运行哪个命令',
     empty: '没有设置规则的命令。',
     noMatch: '',
-    about: '没有规则的命令仅限管理员运行。更改立即生效。',
+    about:
+      '没有规则的命令仅限管理员运行。更改立即生效。“按命令自身的设定”：规则未设置审批，因此以命令为准——程序取自配置，内置命令则无需审批。',
     views: { label: '策略视图', rules: '规则', history: '历史记录' },
     fields: {
       id: '命令',

@@ -47,3 +47,13 @@ function byPath(
   })
   return Object.fromEntries(entries)
 }
+
+/** The arguments in one line. */
+export function commandLineOf(args: readonly string[]): string {
+  return args.map(quoted).join(' ')
+}
+
+/** An argument that has spaces is in quotes, so that it is seen as one. */
+function quoted(argument: string): string {
+  return /^[^\s"']+$/.test(argument) ? argument : JSON.stringify(argument)
+}

@@ -5,7 +5,7 @@ import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
 import { pathOf } from '../view.ts'
-import { parameterHints, parameterLabels, requestSchema, type Command } from './model.ts'
+import { commandLineOf, parameterHints, parameterLabels, requestSchema, type Command } from './model.ts'
 import { commandWords } from './words.ts'
 
 /** Asks for the parameters of a command, checks them or requests the execution, and then shows the execution. */
@@ -16,8 +16,7 @@ export function RunForm({ command }: { readonly command: Command }) {
   const needsApproval = command.approval === 'two_person'
   const check = async (body: object) => {
     const outcome = await request(command.id, { ...body, dry_run: true })
-    checked.value =
-      outcome.ok && 'would_run' in outcome.value ? outcome.value.would_run.map(quoted).join(' ') : null
+    checked.value = outcome.ok && 'would_run' in outcome.value ? commandLineOf(outcome.value.would_run) : null
     return failureOf(outcome)
   }
   const run = async (body: object) => {
@@ -40,11 +39,6 @@ export function RunForm({ command }: { readonly command: Command }) {
       <p role="status">{checked.value !== null && words.wouldRun(checked.value)}</p>
     </>
   )
-}
-
-/** An argument that has spaces is in quotes, so that it is seen as one. */
-function quoted(argument: string): string {
-  return /^[^\s"']+$/.test(argument) ? argument : JSON.stringify(argument)
 }
 
 const request = (id: string, body: BodyOf<'executeCommand'>) => call('executeCommand', { path: { id }, body })

@@ -13,6 +13,7 @@ import { ExecutionActions } from './execution-actions.tsx'
 import { isOpen, type Execution } from './model.ts'
 import { Output } from './output.tsx'
 import { executionResource } from './source.ts'
+import { WouldRun } from './would-run.tsx'
 import { executionWords } from './words.ts'
 
 export interface ExecutionDrawerProps {
@@ -41,7 +42,9 @@ export function ExecutionDrawer({ id, onClose }: ExecutionDrawerProps) {
       {(shown) => (
         <>
           <ExecutionActions execution={shown} model={execution} />
-          {shown.status !== 'awaiting_approval' && (
+          {shown.status === 'awaiting_approval' ? (
+            <WouldRun execution={shown} />
+          ) : (
             <Output execution={shown} onNews={() => void execution.refresh()} />
           )}
           <ExecutionParameters execution={shown} />

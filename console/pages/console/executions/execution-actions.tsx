@@ -51,8 +51,10 @@ export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
       ]}
     >
       {isWaiting && isOwn && <p class="muted">{words.own}</p>}
-      {isWaiting && !isOwn && deciders?.includesUser === false && (
-        <p class="muted">{words.deciders(rolesText(deciders.roles ?? []))}</p>
+      {isWaiting && deciders && (
+        <p class="muted">
+          {deciders.roles === null ? words.unknownDeciders : words.deciders(rolesText(deciders.roles))}
+        </p>
       )}
       {decision.value && (
         <Decide
