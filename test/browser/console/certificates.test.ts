@@ -48,8 +48,15 @@ test('a certificate is refused at its field, read from a file, revoked and delet
   await dialog.getByLabel('Name').fill('shop.example.com')
   const pem = dialog.getByRole('textbox', { name: 'Certificate and chain' })
   await pem.fill('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n')
+  await dialog.getByText('and ends later replaces it.').waitFor()
   await dialog.getByRole('button', { name: 'Register' }).click()
   await dialog.locator('.fault').getByText('certificate').waitFor()
+  let isSent = false
+  page.on('request', (request) => (isSent ||= request.postData()?.includes('PRIVATE KEY') === true))
+  await pem.fill(`${CERTIFICATE}-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n`)
+  await dialog.getByRole('button', { name: 'Register' }).click()
+  await dialog.locator('.fault').getByText('This is a private key. It was not sent').waitFor()
+  assert.deepEqual([await pem.inputValue(), isSent], ['', false])
   assert.equal(await pem.getAttribute('aria-invalid'), 'true')
   await assertLooks(page, 'certificates-refused')
   const file = { name: 'shop.pem', mimeType: 'application/x-pem-file', buffer: Buffer.from(CERTIFICATE) }

@@ -1,6 +1,6 @@
 import { isolated } from '../../../i18n/isolated.ts'
 import { BODIES } from '../../../api/generated.ts'
-import type { ApiResult, BodyOf } from '../../../api/operations.ts'
+import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { call } from '../platform.ts'
@@ -27,15 +27,37 @@ export function NewCertificate({ onClose, onCreated }: NewItemDialog) {
   )
 }
 
+/** A private key does not leave the browser. */
+const PRIVATE_KEY = /PRIVATE\s+KEY/i
+
 async function register(body: object): Promise<ApiResult<Certificate>> {
+  const { pem = '' } = body as Partial<BodyOf<'registerCertificate'>>
+  if (PRIVATE_KEY.test(pem)) {
+    emptyPem()
+    return { ok: false, failure: keyRefused(certificateWords().keyRefused) }
+  }
   const result = await call('registerCertificate', { body: body as BodyOf<'registerCertificate'> })
+  if (!result.ok && result.failure.code === 'private_key_refused') emptyPem()
   return result.ok ? result : { ok: false, failure: atPem(result.failure) }
+}
+
+/** The key must not stay on screen; the form takes the change as if it was typed. */
+function emptyPem(): void {
+  const box = document.querySelector<HTMLTextAreaElement>('dialog[open] textarea')
+  if (!box) return
+  box.value = ''
+  box.dispatchEvent(new InputEvent('input', { bubbles: true }))
+}
+
+function keyRefused(message: string): ApiFailure {
+  const details = [{ path: 'pem', message }]
+  return { status: 400, code: 'validation_failed', message, details, retryAfterSeconds: null }
 }
 
 const PEM_CODES = ['invalid_certificate', 'private_key_refused', 'certificate_exists']
 
 /** Puts a refusal of the text to its field. */
-function atPem(failure: Extract<ApiResult<Certificate>, { ok: false }>['failure']): typeof failure {
+function atPem(failure: ApiFailure): ApiFailure {
   if (!PEM_CODES.includes(failure.code)) return failure
   return { ...failure, details: [{ path: 'pem', message: failure.message }] }
 }

@@ -25,7 +25,11 @@ export const certificateWords = defineWords({
       pem: 'Certificate and chain (PEM)',
       reason: 'Reason',
     },
-    hints: { pem: 'The certificate first, then its chain. Never a private key: it is refused.' },
+    hints: {
+      pem: 'The certificate first, then its chain. Never a private key: it is refused. A certificate that has at least the names of another one and ends later replaces it.',
+    },
+    keyRefused:
+      'This is a private key. It was not sent, and the field was emptied. Enter only the certificate and its chain.',
     statuses: {
       valid: 'Valid',
       not_yet_valid: 'Not valid yet',
@@ -91,7 +95,10 @@ export const certificateWords = defineWords({
       pem: '证书及证书链（PEM）',
       reason: '原因',
     },
-    hints: { pem: '先放证书，再放证书链。切勿包含私钥，否则会被拒绝。' },
+    hints: {
+      pem: '先放证书，再放证书链。切勿包含私钥，否则会被拒绝。新证书若至少包含另一证书的全部名称且更晚到期，则会替换它。',
+    },
+    keyRefused: '这是私钥。它没有被发送，输入框已清空。请只输入证书及证书链。',
     statuses: {
       valid: '有效',
       not_yet_valid: '尚未生效',
