@@ -186,8 +186,9 @@ test('a role without a command sees none, and an execution that cannot be read i
 test('the settings show where each value comes from, and no secret', async (t) => {
   const page = await world.open(t, 'settings')
   const table = page.getByRole('region', { name: 'Settings in effect' })
-  await table.getByRole('row', { name: 'api.rate_limit 0 environment API_RATE_LIMIT' }).waitFor()
-  await table.getByRole('row', { name: 'auth.jwt_secret **redacted**' }).waitFor()
+  await table.getByRole('row', { name: /^api\.rate_limit .+ 0 environment API_RATE_LIMIT$/ }).waitFor()
+  await table.getByRole('row', { name: /^auth\.jwt_secret .+ \*\*redacted\*\*/ }).waitFor()
+  await page.getByText(/^The configuration file is .\/\S+\/platform\.toml.\.$/).waitFor()
   assert.ok(!(await page.content()).includes(SECRET))
   await assertLooks(page, 'settings')
   await page.keyboard.press('/')

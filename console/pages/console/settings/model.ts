@@ -22,14 +22,14 @@ export interface SettingFilter {
   readonly isChangedOnly: boolean
 }
 
-/** The settings whose key or value contains each word of the text. */
+/** The settings whose key, value or description contains each word of the text. */
 export function matchSettings(
   items: readonly Setting[],
   { text, isChangedOnly }: SettingFilter,
 ): readonly Setting[] {
   const words = text.toLowerCase().split(/\s+/)
   return items.filter((setting) => {
-    const searched = `${setting.key} ${setting.value}`.toLowerCase()
+    const searched = `${setting.key} ${setting.value} ${setting.description ?? ''}`.toLowerCase()
     return !(isChangedOnly && isDefault(setting)) && words.every((word) => searched.includes(word))
   })
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { isolated } from '../../../i18n/isolated.ts'
 import { localTimeZone } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
@@ -20,7 +21,12 @@ export function SettingsPage() {
       <p class="muted">{words.timeZone(localTimeZone())}</p>
       <SettingFilters filter={filter.value} onChange={(changed) => (filter.value = changed)} />
       <ResourceView model={settings}>
-        {({ items }) => <SettingTable settings={matchSettings(items, filter.value)} />}
+        {({ file, items }) => (
+          <>
+            <p class="muted">{file === null ? words.noFile : words.file(isolated(file))}</p>
+            <SettingTable settings={matchSettings(items, filter.value)} />
+          </>
+        )}
       </ResourceView>
     </>
   )
@@ -86,11 +92,12 @@ function SettingTable({ settings }: { readonly settings: readonly Setting[] }) {
 
 function SettingRow({ setting }: { readonly setting: Setting }) {
   const words = settingWords()
-  const { key, value, source } = setting
+  const { key, value, source, description } = setting
   return (
     <tr>
-      <th scope="row" class="mono">
-        {key}
+      <th scope="row">
+        <span class="mono">{key}</span>
+        {description !== null && <p class="setting-about">{description.replaceAll('`', '')}</p>}
       </th>
       <td class="mono">
         <bdi>{value}</bdi>

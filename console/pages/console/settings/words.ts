@@ -8,6 +8,8 @@ export const settingWords = defineWords({
       'The values with which the api runs. Secrets are masked. Change them in the configuration, then restart.',
     timeZone: (zone: string) =>
       `The console shows all times in the time zone of your browser, ${zone}. backup.time_zone is for the nightly backup only.`,
+    file: (path: string) => `The configuration file is ${path}.`,
+    noFile: 'There is no configuration file.',
     fields: { key: 'Setting', value: 'Value', source: 'From' },
     find: 'Find a setting',
     changed: 'Only settings that differ from their default',
@@ -19,6 +21,8 @@ export const settingWords = defineWords({
     list: '当前生效的设置',
     about: 'API 运行时使用的值，机密已隐藏。请在配置中修改，然后重启。',
     timeZone: (zone) => `控制台中的时间均按浏览器所在时区 ${zone} 显示。backup.time_zone 仅用于夜间备份。`,
+    file: (path) => `配置文件：${path}`,
+    noFile: '没有配置文件。',
     fields: { key: '设置项', value: '值', source: '来源' },
     find: '查找设置项',
     changed: '仅显示与默认值不同的设置项',

@@ -62,7 +62,7 @@ export function UserActions({ user, model, onRemoved }: UserActionsProps) {
     >
       {isOwn && <p class="muted">{words.ownAccount}</p>}
       {dialog.value === 'roles' && <RolesDialog user={user} apply={apply} onClose={close} />}
-      {dialog.value === 'password' && <PasswordDialog id={id} onClose={close} />}
+      {dialog.value === 'password' && <PasswordDialog user={user} onClose={close} />}
     </ObjectActions>
   )
 }

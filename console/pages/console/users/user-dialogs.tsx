@@ -1,11 +1,11 @@
 import { BODIES } from '../../../api/generated.ts'
-import type { BodyOf } from '../../../api/operations.ts'
+import type { ApiResult, BodyOf } from '../../../api/operations.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { Changing } from '../../../parts/resource/use-change.tsx'
 import { call } from '../platform.ts'
-import type { User } from './model.ts'
+import { isOwnAccount, type User } from './model.ts'
 import { roleLabel, userWords } from './words.ts'
 
 /** Asks for the fields of a new user. */
@@ -55,24 +55,52 @@ export function RolesDialog({ user: { id, roles, name }, apply, onClose }: Roles
 }
 
 interface PasswordDialogProps {
-  readonly id: string
+  readonly user: User
   readonly onClose: () => void
 }
 
+// Typed twice, because nobody sees it.
+const PASSWORD_SCHEMA = {
+  ...BODIES.setPassword,
+  required: [...BODIES.setPassword.required, 'repeated_password'],
+  properties: { ...BODIES.setPassword.properties, repeated_password: { type: 'string' } },
+}
+
 /** Asks for a new password; an administrator does not need the old one of another user. */
-export function PasswordDialog({ id, onClose }: PasswordDialogProps) {
+export function PasswordDialog({ user, onClose }: PasswordDialogProps) {
   const words = userWords()
+  const { id, name } = user
+  const isOwn = isOwnAccount(user)
+  const { password, old_password, repeated_password } = words.fields
   return (
     <CreateDialog
       title={words.setPassword}
-      schema={BODIES.setPassword}
-      labels={{ password: words.fields.password, old_password: words.fields.old_password }}
-      hints={{ ...words.hints, old_password: words.oldPasswordHint }}
+      text={isOwn ? words.ownPasswordText : words.passwordText(name)}
+      schema={PASSWORD_SCHEMA}
+      labels={{ password, repeated_password, ...(isOwn && { old_password }) }}
+      hints={words.hints}
       action={words.setPassword}
-      create={(body) => call('setPassword', { path: { id }, body: body as BodyOf<'setPassword'> })}
+      create={(body) => setPassword(id, body as EnteredPassword)}
       doneOf={() => words.passwordSet}
       onCreated={onClose}
       onClose={onClose}
     />
   )
+}
+
+interface EnteredPassword extends BodyOf<'setPassword'> {
+  readonly repeated_password?: string
+}
+
+async function setPassword(
+  id: string,
+  { repeated_password, ...body }: EnteredPassword,
+): Promise<ApiResult<unknown>> {
+  if (body.password === repeated_password) return call('setPassword', { path: { id }, body })
+  const message = userWords().differs
+  const details = [{ path: 'repeated_password', message }]
+  return {
+    ok: false,
+    failure: { status: 400, code: 'validation_failed', message, details, retryAfterSeconds: null },
+  }
 }
