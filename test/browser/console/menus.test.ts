@@ -104,9 +104,16 @@ test('a menu is added, refused at its field, edited, hidden and removed', async 
   await dialog.getByRole('button', { name: 'Add to the draft' }).click()
   const node = drawer(page, 'What is new')
   await node.getByLabel('Shown').selectOption('No')
-  await node.getByRole('button', { name: 'Check' }).click()
-  await toast(page, 'It can be saved.').waitFor()
+  await node.getByRole('button', { name: 'Apply to the draft' }).click()
+  await toast(page, 'It is in the draft and can be saved.').waitFor()
   await row(page, 'What is new').getByText('Hidden').waitFor()
+  await page.getByRole('navigation').getByRole('link', { name: 'Menus an unsaved draft' }).waitFor()
+  await node.getByLabel('Parent').selectOption('At the top')
+  await node
+    .getByText('What is new (place 4)')
+    .or(node.getByText(/What is new. \(place 4\)/))
+    .waitFor()
+  await node.getByLabel('Parent').selectOption('Products')
   await row(page, 'Cart').click()
   await drawer(page, 'Cart').getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
@@ -124,7 +131,7 @@ test('a draft is kept while other pages are open, and the browser asks before it
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
   assert.equal(await isAsked(), true)
-  await page.getByRole('link', { name: 'Menus', exact: true }).click()
+  await page.getByRole('link', { name: /^Menus/ }).click()
   await row(page, 'Home').and(page.locator('[aria-posinset="2"]')).waitFor()
   await page.getByRole('button', { name: 'Discard' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click()
@@ -210,7 +217,7 @@ test('a conflict shows only the changes of the user; they are added to the curre
   const rows = conflict.getByRole('row')
   await rows.first().waitFor()
   assert.deepEqual((await rows.allInnerTexts()).slice(1).map(words), [
-    'Start Title My home Start Changed by both',
+    'Start Title \u2068Home\u2069 → \u2068My home\u2069 \u2068Home\u2069 → \u2068Start\u2069 Changed by both',
     `Start Place ${placed('My home', 2)} ${placed('Start', 1)}`,
   ])
   await editMenus([{ id: 'kids', title: 'Children' }])

@@ -1,3 +1,4 @@
+import { isolated } from '../../../i18n/isolated.ts'
 import { Modal } from '../../../parts/modal.tsx'
 import { partWords } from '../../../parts/part-words.ts'
 import { differencesOf, type Aspect, type Difference } from './differences.ts'
@@ -26,6 +27,7 @@ export function MenuConflict({ draft, current, onAdd }: MenuConflictProps) {
       {differences.some(({ isChangedByBoth }) => isChangedByBoth) && <p>{words.conflictBoth}</p>}
       <DifferenceTable
         differences={differences}
+        base={draft.base}
         mine={draft.nodes}
         added={added.nodes}
         current={current.nodes}
@@ -49,13 +51,15 @@ export function MenuConflict({ draft, current, onAdd }: MenuConflictProps) {
 
 interface DifferenceTableProps {
   readonly differences: readonly Difference[]
+  /** The version from which the draft comes. */
+  readonly base: MenuNodes
   readonly mine: MenuNodes
   /** The current version with the changes of the user. */
   readonly added: MenuNodes
   readonly current: MenuNodes
 }
 
-function DifferenceTable({ differences, mine, added, current }: DifferenceTableProps) {
+function DifferenceTable({ differences, base, mine, added, current }: DifferenceTableProps) {
   const words = menuWords()
   const { yours, theirs } = partWords()
   return (
@@ -75,10 +79,10 @@ function DifferenceTable({ differences, mine, added, current }: DifferenceTableP
               <span>{aspectText(aspect)}</span>
             </th>
             <td>
-              <bdi>{valueText(byId(added).has(id) ? added : mine, id, aspect)}</bdi>
+              <bdi>{renamed(base, byId(added).has(id) ? added : mine, id, aspect)}</bdi>
             </td>
             <td>
-              <bdi>{valueText(current, id, aspect)}</bdi>
+              <bdi>{renamed(base, current, id, aspect)}</bdi>
               {isChangedByBoth && <span>{words.changedByBoth}</span>}
             </td>
           </tr>
@@ -95,6 +99,14 @@ function titleOf(id: string, ...versions: readonly MenuNodes[]): string {
 function aspectText(aspect: Aspect): string {
   const { fields, aspects } = menuWords()
   return { ...fields, ...aspects }[aspect]
+}
+
+/** What a version has there; a new title beside the former one, because the menu is known by that. */
+function renamed(base: MenuNodes, nodes: MenuNodes, id: string, aspect: Aspect): string {
+  const text = valueText(nodes, id, aspect)
+  const former = byId(base).get(id)?.title
+  if (aspect !== 'title' || former === undefined || former === text) return text
+  return menuWords().fromTo(isolated(former), isolated(text))
 }
 
 /** What a version has there. */

@@ -11,7 +11,17 @@ import { showToast } from '../../../parts/toast.tsx'
 import { withoutBranch } from './draft.ts'
 import { useMoveKeys } from './move-keys.ts'
 import { placeText } from './place-text.ts'
-import { moveNode, placeAfter, titlesTo, type MenuMove, type MenuNode } from './tree.ts'
+import {
+  branchIds,
+  childrenOf,
+  moveNode,
+  placeAfter,
+  rowsOf,
+  titlesTo,
+  type MenuMove,
+  type MenuNode,
+  type MenuPlace,
+} from './tree.ts'
 import type { MenuDraft } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
 
@@ -54,7 +64,9 @@ interface NodeMovesProps extends NodeProps {
 }
 
 /** The moves for those who cannot drag. */
-function NodeMoves({ node: { id, title }, draft: { nodes, change }, onRemoved }: NodeMovesProps) {
+function NodeMoves({ node, draft, onRemoved }: NodeMovesProps) {
+  const { id, title } = node
+  const { nodes, change } = draft
   const words = menuWords()
   const remove = async () => {
     const { removeText: text, remove: action } = words
@@ -65,9 +77,10 @@ function NodeMoves({ node: { id, title }, draft: { nodes, change }, onRemoved }:
     onRemoved()
     change(withoutBranch(nodes, id))
   }
+  const moveTo = (place: MenuPlace) => change(moveNode(nodes, id, place), id)
   const move = (direction: MenuMove) => {
     const place = placeAfter(nodes, id, direction)
-    if (place) change(moveNode(nodes, id, place), id)
+    if (place) moveTo(place)
   }
   useMoveKeys(move)
   const moves = MOVES.map((direction) => ({
@@ -81,11 +94,44 @@ function NodeMoves({ node: { id, title }, draft: { nodes, change }, onRemoved }:
       <p class="muted" role="status">
         {placeText(nodes, id)}
       </p>
+      <NodeParent node={node} draft={draft} onMove={moveTo} />
     </>
   )
 }
 
-/** What is typed is in the draft at once. The check shows at the fields what the API would refuse. */
+interface NodeParentProps extends NodeProps {
+  readonly onMove: (place: MenuPlace) => void
+}
+
+/** The parent by its titles: moving one level after the other takes long in a deep tree. */
+function NodeParent({ node, draft: { nodes }, onMove }: NodeParentProps) {
+  const { parent, top } = menuWords()
+  const own = branchIds(nodes, node.id)
+  const choices = rowsOf(nodes).filter((row) => !own.has(row.node.id))
+  const choose = (value: string) => {
+    const parent_id = value === '' ? null : value
+    onMove({ parent_id, index: childrenOf(nodes, parent_id).length })
+  }
+  return (
+    <label class="form-field">
+      <span class="form-label">{parent}</span>
+      <select
+        class="input"
+        value={node.parent_id ?? ''}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      >
+        <option value="">{top}</option>
+        {choices.map(({ node: { id } }) => (
+          <option key={id} value={id}>
+            {titlesTo(nodes, id).join(' › ')}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** What is typed is in the draft at once. The button shows at the fields what the API would refuse. */
 function NodeForm({ node, draft }: NodeProps) {
   const words = menuWords()
   const { title, path, icon, enabled } = words.fields
@@ -95,7 +141,7 @@ function NodeForm({ node, draft }: NodeProps) {
     const changed = { ...node, title: '', path: null, icon: null, ...body }
     return draft.nodes.map((each) => (each.id === node.id ? changed : each))
   }
-  const check = async (body: object): Promise<ApiFailure | null> => {
+  const apply = async (body: object): Promise<ApiFailure | null> => {
     const failure = await draft.apply(withFields(body))
     if (!failure) showToast('good', words.accepted)
     return failure
@@ -113,8 +159,8 @@ function NodeForm({ node, draft }: NodeProps) {
         enabled: String(node.enabled),
       }}
       onChange={(body) => draft.change(withFields(body))}
-      action={words.check}
-      send={check}
+      action={words.apply}
+      send={apply}
     />
   )
 }
