@@ -1,8 +1,10 @@
 import { useLocation } from 'preact-iso/router'
 import { localTimeZone } from '../../i18n/local.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { topBarWords } from '../../parts/top-bar-words.ts'
 import { useNavigationMarks, type NavigationMark } from './navigation-marks.ts'
 import type { ConsolePage } from './pages.ts'
+import { session } from './platform.ts'
 import { pathOf } from './view.ts'
 import { shellWords } from './shell-words.ts'
 
@@ -15,6 +17,7 @@ export interface NavigationProps {
 export function Navigation({ pages, onChoice }: NavigationProps) {
   const { path } = useLocation()
   const marks = useNavigationMarks()
+  const bearer = session.bearer.value
   const isCurrent = (page: ConsolePage) => `${path}/`.startsWith(`${pathOf(page)}/`)
   return (
     <nav class="navigation" aria-label={shellWords().navigation}>
@@ -34,6 +37,11 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
           </li>
         ))}
       </ul>
+      {bearer?.name && (
+        <p class="navigation-note navigation-bearer">
+          {topBarWords().signedInAs} <bdi>{bearer.name}</bdi>
+        </p>
+      )}
       <p class="navigation-note">{shellWords().timeZone(localTimeZone())}</p>
     </nav>
   )

@@ -354,6 +354,29 @@ test('an agent shows its last values as text, and follows them', async (t) => {
   await shown.getByText('13', { exact: true }).waitFor()
 })
 
+test('an agent that has sent nothing for an hour is marked as silent', async (t) => {
+  await sendTelemetry('press-8', { speed: 1 })
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  await page.route('**/api/v1/telemetry/agents?*', async (route) => {
+    const answer = await route.fetch()
+    const { items, ...rest } = (await answer.json()) as { items: { agent_id: string }[] }
+    const last_at = new Date(Date.now() - 2 * 3_600_000).toISOString()
+    const older = items.map((agent) => (agent.agent_id === 'press-8' ? { ...agent, last_at } : agent))
+    await route.fulfill({ json: { ...rest, items: older } })
+  })
+  await page.keyboard.press('g')
+  await page.keyboard.press('e')
+  await row(page, 'press-8').getByText('Silent').waitFor()
+  assert.equal(await row(page, 'press-7').getByText('Silent').count(), 0)
+})
+
+test('the menu of a phone says who is signed in', async (t) => {
+  const page = await world.open(t, 'orders', { viewport: { width: 360, height: 740 } })
+  await page.getByRole('button', { name: 'Menu' }).click()
+  await page.getByRole('dialog', { name: 'Menu' }).getByText('Signed in as the-admin').waitFor()
+})
+
 const REFUSED = [
   { role: 'devops', path: 'users', names: /^Users$/ },
   { role: 'service', path: 'vpn-audit', names: /^(Users|VPN sessions|VPN audit)$/ },

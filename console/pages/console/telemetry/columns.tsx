@@ -1,15 +1,26 @@
+import { browserClock } from '../../../api/browser.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
 import type { Agent } from './model.ts'
+import { isSilent } from './silent.ts'
 import type { telemetryWords } from './words.ts'
 
-export function agentColumns({ fields }: ReturnType<typeof telemetryWords>): readonly TableColumn<Agent>[] {
+export function agentColumns({
+  fields,
+  silent,
+}: ReturnType<typeof telemetryWords>): readonly TableColumn<Agent>[] {
   return [
     { key: 'agent_id', title: fields.agent_id, cell: ({ agent_id }) => <bdi class="mono">{agent_id}</bdi> },
     {
       key: 'last_at',
       title: fields.last_at,
-      cell: ({ last_at }) => <time dateTime={last_at}>{localTime(last_at)}</time>,
+      cell: (agent) => (
+        <>
+          <time dateTime={agent.last_at}>{localTime(agent.last_at)}</time>{' '}
+          {isSilent(agent, browserClock.now()) && <StatusBadge tone="warning" label={silent} />}
+        </>
+      ),
     },
     {
       key: 'items',

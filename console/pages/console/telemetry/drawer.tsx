@@ -1,4 +1,5 @@
-import { localNumber, localTime } from '../../../i18n/local.ts'
+import { browserClock } from '../../../api/browser.ts'
+import { localDistance, localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
@@ -24,7 +25,7 @@ export function AgentDrawer({ id, onClose }: AgentDrawerProps) {
             facts={[
               [fields.items, localNumber(items)],
               [fields.first_at, localTime(first_at)],
-              [fields.last_at, localTime(last_at)],
+              [fields.last_at, `${localTime(last_at)} (${localDistance(last_at, browserClock.now())})`],
               [fields.measured_at, localTime(at)],
             ]}
           />

@@ -79,7 +79,7 @@ export const ticketWords = defineWords({
       created_to: '创建时间至',
     },
     hints: { dedup_key: '此工单关闭之前，不会再创建具有相同键的工单。' },
-    levels: { critical: '紧急', high: '高', medium: '中', low: '低', info: '提示' },
+    levels: { critical: '严重', high: '高', medium: '中', low: '低', info: '信息' },
     statuses: { open: '待处理', in_progress: '处理中', resolved: '已解决', closed: '已关闭' },
     moves: { open: '重新打开', in_progress: '开始处理', resolved: '标记为已解决', closed: '关闭工单' },
     putBack: '退回待处理',
