@@ -42,9 +42,14 @@ const isPushed = (decided: Decided | undefined) =>
 const disabled: Stage = ({ isEnabled }) =>
   isEnabled ? undefined : { outcome: 'disabled', reason: 'No robot is configured (alerts.robot.url).' }
 
-/** The recovery of an alert that was never pushed has the outcome for which the alert was not pushed. */
-const neverPushed: Stage = ({ occasion, earlier }) => {
-  if (occasion !== 'recovered' || isPushed(earlier)) return undefined
+/** Whether the notification tells that the alert is over: it has recovered, or has recovered by the end of its freeze. */
+const isOver = ({ occasion, alert }: Facts) =>
+  occasion === 'recovered' || (occasion === 'unfrozen' && alert.weight === 0)
+
+/** The end of an alert that was never pushed has the outcome for which the alert was not pushed. */
+const neverPushed: Stage = (facts) => {
+  const { earlier } = facts
+  if (!isOver(facts) || isPushed(earlier)) return undefined
   const { outcome = 'disabled', reason = null } = earlier ?? {}
   return { outcome, reason: `The alert was never pushed.${reason === null ? '' : ` ${reason}`}` }
 }
@@ -55,15 +60,19 @@ const belowLevel: Stage = ({ occasion, alert, minWeight }) => {
   return { outcome: 'below_level', reason }
 }
 
-const inhibited: Stage = ({ occasion, inhibitedBy }) =>
-  occasion === 'recovered' || !inhibitedBy
+const inhibited: Stage = (facts) => {
+  const { inhibitedBy } = facts
+  return isOver(facts) || !inhibitedBy
     ? undefined
     : { outcome: 'inhibited', reason: `Inhibited by the alert ${inhibitedBy.id} (${inhibitedBy.alarmId}).` }
+}
 
-const silenced: Stage = ({ occasion, silencedBy }) =>
-  occasion === 'recovered' || !silencedBy
+const silenced: Stage = (facts) => {
+  const { silencedBy } = facts
+  return isOver(facts) || !silencedBy
     ? undefined
     : { outcome: 'silenced', reason: `Silenced by ${silencedBy.id}: ${silencedBy.reason}` }
+}
 
 const acknowledged: Stage = ({ alert }) =>
   alert.status === 'acknowledged'

@@ -44,6 +44,8 @@ const earlier = statement<{ alertId: string }, Decided>((on, value) =>
         .select(latestSeq)
         .where('alert_id', '=', value('alertId'))
         .where('weight', '=', sql.lit(0))
+        // A freeze is not the end of an alert, even if the alert has recovered by the swing that caused it.
+        .where('occasion', '<>', sql.lit('frozen'))
         .where('outcome', 'in', PUSHED_LITERALS),
     )
     .orderBy((row) => row.case().when('outcome', 'in', PUSHED_LITERALS).then(0).else(1).end())
