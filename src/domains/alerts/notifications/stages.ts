@@ -16,6 +16,7 @@ export interface InhibitedBy {
 /** What the stages decide on. */
 export interface Facts {
   readonly occasion: OccasionKind
+  /** Its weight at the occasion, and its status now. */
   readonly alert: Pick<Alert, 'weight' | 'status'>
   /** Whether there is a channel. */
   readonly isEnabled: boolean
@@ -24,8 +25,8 @@ export interface Facts {
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
   /**
-   * The decision on the alert since its last pushed recovery: the decision to push it, else the latest one; undefined if
-   * there is none.
+   * The decision on the alert before this one, since its last pushed end: the decision to push it, else the latest one;
+   * undefined if there is none.
    */
   readonly earlier: Decided | undefined
 }
@@ -74,8 +75,8 @@ const silenced: Stage = (facts) => {
     : { outcome: 'silenced', reason: `Silenced by ${silencedBy.id}: ${silencedBy.reason}` }
 }
 
-const acknowledged: Stage = ({ alert }) =>
-  alert.status === 'acknowledged'
+const acknowledged: Stage = (facts) =>
+  facts.alert.status === 'acknowledged' && !isOver(facts)
     ? { outcome: 'acknowledged', reason: 'The alert is acknowledged.' }
     : undefined
 
@@ -97,7 +98,11 @@ export const STAGES: readonly Stage[] = [
 
 /** The decision on a notification; `pending` if no stage suppresses it, undefined if none is due. */
 export function decide(facts: Facts): Decided | undefined {
-  if (!isOccasion(facts)) return undefined
+  return isOccasion(facts) ? decideDue(facts) : undefined
+}
+
+/** The same for a notification that is due, or was due when it became pending. */
+export function decideDue(facts: Facts): Decided {
   for (const stage of STAGES) {
     const decided = stage(facts)
     if (decided) return decided
