@@ -1,12 +1,10 @@
 import { HOUR } from '../../src/kernel/time.ts'
 import { CompiledQuery } from 'kysely'
 import { Alerts, type Report } from '../../src/domains/alerts/index.ts'
-import {
-  Notifier,
-  noSuppressions,
-  type Suppressions,
-} from '../../src/domains/alerts/notifications/notifier.ts'
+import { Notifier, type Suppressions } from '../../src/domains/alerts/notifications/notifier.ts'
 import { NotificationSender, SEND_EVERY_MS } from '../../src/domains/alerts/notifications/sender.ts'
+import { Silences } from '../../src/domains/alerts/silences/service.ts'
+import { createSuppressions } from '../../src/domains/alerts/suppressions.ts'
 import { RobotWebhook } from '../../src/infra/robots/robot-webhook.ts'
 import type { RobotKind } from '../../src/infra/robots/robot.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
@@ -23,6 +21,7 @@ import { fakeWaitingClock } from './waiting-clock.ts'
 
 export interface NotificationWorldOptions {
   readonly kind?: RobotKind
+  /** The default is those of the world's silences and alerts. */
   readonly suppressions?: Suppressions
   readonly metrics?: Metrics
   readonly logger?: Logger
@@ -39,14 +38,10 @@ const PATIENCE = { timeoutMs: 120_000 }
 
 /** Alerts, a robot that enforces its documented limits, and senders on a fake clock. */
 export async function notificationWorld(dialect: DialectName, options: NotificationWorldOptions = {}) {
-  const {
-    kind = 'generic',
-    suppressions = noSuppressions,
-    metrics = noMetrics,
-    logger = silentLogger,
-  } = options
+  const { kind = 'generic', metrics = noMetrics, logger = silentLogger } = options
   const scope = new AsyncDisposableStack()
   const clock = fakeWaitingClock()
+  const { suppressions = createSuppressions(clock) } = options
   const { store } = scope.use(await testStore(dialect, clock))
   const robots = scope.use(await startRobots({ now: clock.now, signed: true }))
   const url = new Secret(robots.url(kind))
@@ -63,6 +58,7 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
     notifications: notifier,
     acknowledgeForMs: 4 * HOUR,
   })
+  const silences = new Silences({ ...parts, alerts, events: { append: async () => undefined } })
   const activity: Activity = { calls: 0 }
 
   const sender = (change: { store?: Store; channel?: NotificationChannel; activity?: Activity } = {}) => {
@@ -71,6 +67,7 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
       ...parts,
       store: countedStore(change.store ?? store, counted),
       channel: countedChannel(change.channel ?? webhook, counted),
+      judgeAgain: (tx, pending) => notifier.judgeAgain(tx, pending),
       count: (outcome, by) => notifier.count(outcome, by),
     })
     created.start()
@@ -95,6 +92,7 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
     webhookWith,
     notifier,
     alerts,
+    silences,
     scope,
     sender,
     startSender,

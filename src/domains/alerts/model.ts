@@ -45,6 +45,8 @@ const GRADES = {
 // The inverse of GRADES. A bare level 4 is CRITICAL and a bare level 3 is ERROR, although HIGH also has these levels.
 // Level 0 and weight 1 are not in GRADES: they are below INFO, and are shown as INFO.
 const WEIGHT_OF_LEVEL = [1, 2, 3, 4, 6, 0] as const
+// Level 4 also stands for HIGH, whose weight is lower than the one of a bare level 4.
+const LEAST_WEIGHT_OF_LEVEL = [1, 2, 3, 4, 5, 0] as const
 const SEVERITY_OF_WEIGHT = ['CLOSE', 'INFO', 'INFO', 'WARNING', 'ERROR', 'HIGH', 'CRITICAL'] as const
 
 /** An alert as the API shows it. */
@@ -149,6 +151,22 @@ export function weightOf({ level, weight }: Pick<Report, 'level' | 'weight'>): A
   if (level === undefined) return weight ?? 0
   const weightOfLevel = typeof level === 'number' ? WEIGHT_OF_LEVEL[level] : GRADES[level].weight
   return weightOfLevel === 0 ? 0 : (weight ?? weightOfLevel)
+}
+
+/**
+ * The weight that a report takes from its text: undefined if it is below the level that the report itself names, because
+ * a sentence must never silence a report (docs/specification.md, Alerts).
+ */
+export function textWeightOf(
+  level: Report['level'],
+  weight: AlertWeight | undefined,
+): AlertWeight | undefined {
+  return weight === undefined || weight < leastWeightOf(level) ? undefined : weight
+}
+
+function leastWeightOf(level: Report['level']): AlertWeight {
+  if (level === undefined) return 0
+  return typeof level === 'number' ? LEAST_WEIGHT_OF_LEVEL[level] : GRADES[level].weight
 }
 
 /** The internal level of a report; HIGH has another one when it is repeated. */

@@ -150,11 +150,66 @@ describe('POST /alerts/report', () => {
   it('reads weight and alarm id from their fields, else from the body, else the weight from the level', async () => {
     await using api = await startApi()
     const byField = await api.report({ ...REPORT, weight: 6, alarm_id: 'other' })
-    const byBody = await api.report({ ...REPORT, body: 'alarm_id: named, weight: 2' })
+    const byBody = await api.report({ ...REPORT, body: 'alarm_id: named, weight: 5' })
     const byLevel = await api.report({ source: 's', title: 't', level: 'high' })
     assert.deepEqual([byField.body.weight, byField.body.alarm_id], [6, 'other'])
-    assert.deepEqual([byBody.body.weight, byBody.body.alarm_id], [2, 'named'])
+    assert.deepEqual([byBody.body.weight, byBody.body.alarm_id], [5, 'named'])
     assert.deepEqual([byLevel.body.weight, byLevel.body.alarm_id, byLevel.body.body], [5, null, ''])
+  })
+
+  const IN_TEXT: [level: string | number | undefined, text: number, weight: number][] = [
+    ...[1, 2, 3, 4, 5].map((text): [string, number, number] => ['CRITICAL', text, 6]),
+    ['HIGH', 1, 5],
+    ['HIGH', 4, 5],
+    ['HIGH', 6, 6],
+    ['WARNING', 2, 3],
+    ['INFO', 1, 2],
+    ['INFO', 6, 6],
+    [4, 3, 6],
+    [4, 4, 6],
+    [4, 5, 5],
+    [4, 6, 6],
+    [3, 3, 4],
+    [3, 5, 5],
+    [2, 2, 3],
+    [1, 1, 2],
+    [0, 1, 1],
+    [0, 3, 3],
+    [undefined, 1, 1],
+    [undefined, 5, 5],
+    // The reports of the nightly backup.
+    ['INFO', 2, 2],
+    ['WARNING', 3, 3],
+    ['ERROR', 4, 4],
+    ['HIGH', 5, 5],
+    ['CRITICAL', 6, 6],
+    ['CLOSE', 0, 0],
+    ['CLOSE', 4, 0],
+  ]
+  it('takes a weight from the text that is not below the level of the report', async () => {
+    await using api = await startApi()
+    for (const [level, text, weight] of IN_TEXT) {
+      const { body } = await api.report({
+        ...REPORT,
+        level,
+        body: `weight=${text} alarm_id=${level}.${text}`,
+      })
+      assert.equal(body.weight, weight, `level ${level}, weight=${text} in the text`)
+    }
+  })
+
+  it('keeps the level of an alert that is reported again with a lower weight in its text', async () => {
+    await using api = await startApi()
+    const report = { ...REPORT, level: 'CRITICAL', alarm_id: 'scale' }
+    await api.report({ ...report, body: '' })
+    const { body } = await api.report({ ...report, body: 'Last reading weight: 1 kg' })
+    assert.deepEqual([body.severity, body.weight, body.count], ['CRITICAL', 6, 2])
+  })
+
+  it('lets the field `weight` decide, also below the level', async () => {
+    await using api = await startApi()
+    const { body } = await api.report({ ...REPORT, level: 'CRITICAL', body: 'weight=6', weight: 3 })
+    assert.equal(body.severity, 'WARNING')
   })
 
   const REFUSED: [what: string, change: object, path: string][] = [

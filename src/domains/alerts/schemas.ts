@@ -11,6 +11,7 @@ import {
   isSeverity,
   SEVERITIES,
   severityOf,
+  textWeightOf,
   TITLE_LENGTH,
   type AlertLevel,
   type AlertStatus,
@@ -91,7 +92,8 @@ export const ReportBody = Fields({
     Type.Unsafe<AlertWeight>({
       ...Weight,
       description:
-        'Default: the weight in the body (`weight=6`, `weight: 6`), else that of the level. 0 recovers the alert.',
+        'Default: the weight in the body (`weight=6`, `weight: 6`) if it is not below the level, else that of the level. ' +
+        '0 recovers the alert.',
     }),
   ),
   alarm_id: Type.Optional(
@@ -146,7 +148,7 @@ export function fromReportBody(report: Static<typeof ReportBody>): Report {
   if (Buffer.byteLength(body) > BODY_BYTES)
     throw invalidField('body', 'must not have more than 16 KiB of UTF-8')
   const severity = level === undefined || typeof level === 'number' ? level : parseSeverity(level)
-  const weight = report.weight ?? statedWeight(body, severity)
+  const weight = report.weight ?? textWeightOf(severity, weightIn(body))
   if (severity === undefined && weight === undefined)
     throw invalidField('level', 'is required where no weight is given')
   return {
@@ -158,12 +160,6 @@ export function fromReportBody(report: Static<typeof ReportBody>): Report {
     ...(severity !== undefined && { level: severity }),
     ...(weight !== undefined && { weight }),
   }
-}
-
-/** The weight in free text; one of 0 counts only where the report itself does not say that the alert fires. */
-function statedWeight(body: string, level: Report['level']): AlertWeight | undefined {
-  const weight = weightIn(body)
-  return weight === 0 && level !== undefined && level !== 'CLOSE' && level !== 5 ? undefined : weight
 }
 
 export function fromAlertQuery({ status, level, source }: Static<typeof AlertQuery>): AlertFilter {

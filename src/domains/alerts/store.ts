@@ -190,6 +190,19 @@ export function shareAlert(tx: Tx, alarmId: string) {
   return first(tx, shareByIdentity, { key: keyOf(alarmId) })
 }
 
+/** Finds alerts by their ids; until the end of the transaction they do not change. */
+export async function shareAlerts(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
+  const rows = await db(tx)
+    .selectFrom('alerts')
+    .select(ALERT)
+    .where('id', 'in', ids)
+    // The order in which an intake locks them, which prevents deadlocks.
+    .orderBy('identity')
+    .$call(lockRows(tx.capabilities, { share: true }))
+    .execute()
+  return new Map(rows.map((row) => [row.id, alerts.decode(row)]))
+}
+
 /** Finds the alert with that `alarm_id` and locks it until the end of the transaction. */
 export async function lockAlarm(tx: Tx, alarmId: string): Promise<Alert | undefined> {
   const row = await first(tx, lockByIdentity, { key: keyOf(alarmId) })

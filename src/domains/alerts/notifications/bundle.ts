@@ -1,5 +1,5 @@
 import { SECOND } from '../../../kernel/time.ts'
-import { largest, messageOf, shortened, type MessageContent } from './message.ts'
+import { largest, messageOf, type MessageContent } from './message.ts'
 import type { Waiting } from './model.ts'
 
 /** What is raised within this time from one source is sent together (docs/specification.md, Alert notifications). */
@@ -13,30 +13,24 @@ export interface BundleOptions {
   readonly fits: (message: MessageContent) => boolean
 }
 
-export interface Bundle {
-  readonly notifications: readonly Waiting[]
-  readonly message: MessageContent
-}
-
 /**
- * The next message, of notifications that are given oldest first: the ones of one source and one second, or, if there are
- * more of these groups than the channel takes messages, as many groups as fit. Undefined if no group is complete yet.
+ * The notifications of the next message, of notifications that are given oldest first: the ones of one source and one second, or, if there are
+ * more of these groups than the channel takes messages, as many groups as fit. None if no group is complete yet.
  */
-export function nextBundle(waiting: readonly Waiting[], options: BundleOptions): Bundle | undefined {
+export function nextBundle(waiting: readonly Waiting[], options: BundleOptions): readonly Waiting[] {
   const { now, tokens, fits } = options
   const urgent = urgentAlerts(waiting)
   const groups = urgentFirst(completeGroups(waiting, now), (group) =>
     group.some(({ alertId }) => urgent.has(alertId)),
   )
   const [first] = groups
-  if (!first) return undefined
+  if (!first) return []
   const chosen = urgentFirst(groups.length > tokens ? groups.flat() : first, ({ alertId }) =>
     urgent.has(alertId),
   )
   const count = largest(chosen.length, (length) => fits(messageOf(chosen.slice(0, length))))
   // One that is too long alone is shortened.
-  const notifications = chosen.slice(0, Math.max(1, count))
-  return { notifications, message: shortened(messageOf(notifications), fits) }
+  return chosen.slice(0, Math.max(1, count))
 }
 
 /** Alerts that are CRITICAL or have just been; all their notifications come first, in their order. */

@@ -23,6 +23,14 @@ export function messageOf(notifications: readonly Waiting[]): MessageContent {
   return others.length === 0 ? detailedMessage(first) : bundledMessage(notifications)
 }
 
+/** The message of one or more notifications, cut where it is too long. */
+export function fittingMessage(
+  notifications: readonly Waiting[],
+  fits: (message: MessageContent) => boolean,
+): MessageContent {
+  return shortened(messageOf(notifications), fits)
+}
+
 /** The message with as much of its text as fits; for a notification whose details are too long. */
 export function shortened(
   message: MessageContent,

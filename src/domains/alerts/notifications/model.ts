@@ -45,8 +45,10 @@ export interface Content {
   readonly note: string | null
 }
 
-/** A notification that no message contains yet. */
+/** A pending notification: no message contains it yet, or its message is not sent yet. */
 export interface Waiting {
+  /** Later notifications have a larger number. */
+  readonly seq: number
   readonly id: string
   readonly alertId: string
   readonly at: number

@@ -38,6 +38,11 @@ export function createNotifications({ channel, minSeverity, ...deps }: Notificat
   })
   const sender =
     channel &&
-    new NotificationSender({ ...deps, channel, count: (outcome, by) => notifier.count(outcome, by) })
+    new NotificationSender({
+      ...deps,
+      channel,
+      judgeAgain: (tx, pending) => notifier.judgeAgain(tx, pending),
+      count: (outcome, by) => notifier.count(outcome, by),
+    })
   return { notifier, runners: sender ? [sender] : [] }
 }

@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import { notificationWorld } from '../../../../test/support/notification-world.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
 import { noMetrics, type Labels, type Metrics } from '../../../kernel/metrics.ts'
-import { SECOND } from '../../../kernel/time.ts'
+import { HOUR, SECOND } from '../../../kernel/time.ts'
 import type { DialectName } from '../../../store/dialects/capabilities.ts'
 import type { Alert } from '../model.ts'
 import type { AlertOccasion } from '../occasion.ts'
@@ -119,6 +119,36 @@ onEveryDialect('decisions on notifications', (dialect) => {
       'raised silenced',
       'unfrozen pending',
     ])
+  })
+
+  it('does not push the end of a freeze of which nothing was pushed, when the alert is recovered by hand', async () => {
+    await using world = await suppressedWorld(dialect)
+    world.state.isSilenced = true
+    const { alert } = await world.swing(5)
+    world.state.isSilenced = false
+    await world.store.write((tx) => world.alerts.recover(tx, alert.id, 'anna'))
+    assert.deepEqual((await world.outcomes(alert)).slice(0, 2), ['unfrozen silenced', 'frozen silenced'])
+    const [ended] = await world.decisions(alert.id)
+    assert.equal(ended?.reason, 'The alert was never pushed. Silenced by s-1: maintenance')
+  })
+
+  it('pushes the end of a freeze that was pushed, although the alert is silenced by then', async () => {
+    await using world = await suppressedWorld(dialect)
+    const { alert } = await world.swing(5)
+    world.state.isSilenced = true
+    await world.store.write((tx) => world.alerts.recover(tx, alert.id, 'anna'))
+    assert.deepEqual((await world.outcomes(alert)).slice(0, 2), ['unfrozen pending', 'frozen pending'])
+  })
+
+  it('pushes the end of a freeze that began with a recovery', async () => {
+    await using world = await suppressedWorld(dialect)
+    await world.swing(2)
+    // The first swing is too old to count when the fifth one comes.
+    world.clock.advance(HOUR)
+    const { alert } = await world.swing(4)
+    assert.deepEqual([alert.status, alert.weight], ['frozen', 0])
+    await world.store.write((tx) => world.alerts.unfreeze(tx, alert.id, 'anna'))
+    assert.deepEqual((await world.outcomes(alert)).slice(0, 2), ['unfrozen pending', 'frozen pending'])
   })
 
   it('stores one decision of each kind for a freeze, however often the alert changes', async () => {

@@ -5,22 +5,24 @@ import type { Page, PageRequest } from '../../../kernel/page.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
+import { shareAlerts } from '../store.ts'
 import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
 import { clip } from './message.ts'
-import { OUTCOMES, type Content, type Decided, type Decision, type Outcome } from './model.ts'
-import { decide, type Facts, type InhibitedBy, type SilencedBy } from './stages.ts'
-import { countPending, findEarlier, insertNotification, isDecidedInFreeze, listDecisions } from './store.ts'
+import { OUTCOMES, type Content, type Decided, type Decision, type Outcome, type Waiting } from './model.ts'
+import { decide, decideDue, type Facts, type InhibitedBy, type SilencedBy } from './stages.ts'
+import {
+  countPending,
+  decidePending,
+  findEarlier,
+  insertNotification,
+  isDecidedInFreeze,
+  listDecisions,
+} from './store.ts'
 
-/** The silence and the alert that suppress the notifications of an alert; read in the transaction of the change. */
+/** The silence and the alert that suppress the notifications of an alert; read in the transaction of the decision. */
 export interface Suppressions {
   silencedBy(tx: Tx, alert: Alert): Promise<SilencedBy | undefined>
   inhibitedBy(tx: Tx, alert: Alert): Promise<InhibitedBy | undefined>
-}
-
-/** Suppresses nothing. */
-export const noSuppressions: Suppressions = {
-  silencedBy: async () => undefined,
-  inhibitedBy: async () => undefined,
 }
 
 export interface NotifierOptions {
@@ -65,7 +67,7 @@ export class Notifier implements AlertNotifications {
   }
 
   async notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
-    const decided = decide(await this.#factsOf(tx, occasion, alert))
+    const decided = decide(await this.#factsOf(tx, { occasion: occasion.kind, weight: alert.weight }, alert))
     if (!decided) return
     const { channel, clock, onPending } = this.#options
     const isPending = decided.outcome === 'pending'
@@ -85,6 +87,21 @@ export class Notifier implements AlertNotifications {
     })
   }
 
+  /**
+   * Decides again about pending notifications, as the alerts are now; returns those that are still to be sent. The
+   * decision on an end depends on the earlier ones of its alert, so they are made in their order.
+   */
+  async judgeAgain(tx: Tx, pending: readonly Waiting[]): Promise<Waiting[]> {
+    const alerts = await shareAlerts(tx, [...new Set(pending.map(({ alertId }) => alertId))])
+    const due = new Set<string>()
+    for (const notification of pending.toSorted((a, b) => a.seq - b.seq)) {
+      // The notifications of an alert that was pruned meanwhile are gone with it.
+      const alert = alerts.get(notification.alertId)
+      if (alert && (await this.#isStillDue(tx, notification, alert))) due.add(notification.id)
+    }
+    return pending.filter(({ id }) => due.has(id))
+  }
+
   /** The decisions on an alert, newest first. */
   list(alertId: string, page: PageRequest): Promise<Page<Decision>> {
     return listDecisions(this.#options.store.read, alertId, page)
@@ -95,19 +112,30 @@ export class Notifier implements AlertNotifications {
     this.#decisions.increment({ channel: this.#options.channel, outcome }, by)
   }
 
-  async #factsOf(tx: Tx, { kind: occasion }: AlertOccasion, alert: Alert): Promise<Facts> {
+  async #isStillDue(tx: Tx, notification: Waiting, alert: Alert): Promise<boolean> {
+    const decided = decideDue(await this.#factsOf(tx, notification, alert))
+    if (decided.outcome === 'pending') return true
+    await decidePending(tx, notification.id, decided)
+    tx.afterCommit(() => this.count(decided.outcome, 1))
+    return false
+  }
+
+  async #factsOf(tx: Tx, { occasion, weight, seq }: Judged, alert: Alert): Promise<Facts> {
     const { isEnabled, minWeight, suppressions } = this.#options
-    const facts = { occasion, alert, isEnabled, minWeight }
+    const facts = { occasion, alert: { weight, status: alert.status }, isEnabled, minWeight }
     // Without a channel nothing else matters, and alerts cost no further queries.
     if (!isEnabled) return { ...facts, silencedBy: undefined, inhibitedBy: undefined, earlier: undefined }
     return {
       ...facts,
       silencedBy: await suppressions.silencedBy(tx, alert),
       inhibitedBy: await suppressions.inhibitedBy(tx, alert),
-      earlier: await findEarlier(tx, alert.id),
+      earlier: await findEarlier(tx, alert.id, seq),
     }
   }
 }
+
+/** A new notification, which has no number yet, or a pending one. */
+type Judged = Pick<Waiting, 'occasion' | 'weight'> & Partial<Pick<Waiting, 'seq'>>
 
 /** A frozen alert may change very often: a freeze stores one decision of each kind; the metric counts all of them. */
 async function isRepeated(

@@ -8,15 +8,19 @@ import type { NotificationChannel } from '../../../ports/notification-channel.ts
 import { Runner, type WorkClaim, type WorkOutcome } from '../../../store/runner.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { nextBundle } from './bundle.ts'
-import type { Outcome } from './model.ts'
+import { fittingMessage, type MessageContent } from './message.ts'
+import type { Outcome, Waiting } from './model.ts'
 import {
   createMessage,
+  dropMessage,
   explainFailure,
+  listContained,
   listUnsent,
   listWaiting,
   lockChannel,
   markFailed,
   recordSent,
+  rewriteMessage,
   messageQueue,
   saveChannel,
   type ChannelWork,
@@ -28,6 +32,8 @@ export interface SenderOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly channel: NotificationChannel
+  /** Decides again about pending notifications; returns those that are still to be sent, in the same order. */
+  readonly judgeAgain: (tx: Tx, pending: readonly Waiting[]) => Promise<Waiting[]>
   /** Counts notifications by outcome. */
   readonly count: (outcome: Outcome, by: number) => void
 }
@@ -56,8 +62,9 @@ class SendFailure extends Error {
 
 /**
  * Sends pending notifications. One process sends at a time, one message after the other: a claim takes a token of the
- * channel's rate limit, which all processes share, and either repeats a message or bundles notifications into a new one. If
- * a process dies between sending a message and recording it, the message is sent again, with the same key.
+ * channel's rate limit, which all processes share, and either repeats a message or bundles notifications into a new one.
+ * Both are judged again before: while they waited, the alerts may have been silenced. If a process dies between sending a
+ * message and recording it, the message is sent again as it is, with the same key.
  */
 export class NotificationSender {
   readonly #options: SenderOptions
@@ -104,29 +111,69 @@ export class NotificationSender {
     const unsent = await listUnsent(tx)
     if (tokens === 0 || unsent.some(isLeasedAt(claim.now))) return []
     const [due] = await messageQueue.claim(tx, { ...claim, limit: 1 })
-    const message = due ?? (mayCreate(unsent) ? await this.#create(tx, claim, tokens) : undefined)
+    if (!due && !mayCreate(unsent)) return []
+    const message = due ? await this.#repeat(tx, due, unsent) : await this.#create(tx, claim, tokens)
     if (!message) return []
     bucket.take()
     await saveChannel(tx, name, bucket.state)
     return [message]
   }
 
+  /** The message without what is not to be sent any more; undefined if nothing is left of it. */
+  async #repeat(
+    tx: Tx,
+    message: ChannelWork,
+    unsent: readonly ChannelWork[],
+  ): Promise<ChannelWork | undefined> {
+    // Its process has died, and may have sent it. People who have got it must be told of the end of its alerts, too.
+    if (unsent.some(({ id, leaseHolder }) => id === message.id && leaseHolder !== null)) return message
+    const contained = await listContained(tx, message.id)
+    const due = await this.#stillDue(tx, contained, contained)
+    if (due.length === 0) {
+      await dropMessage(tx, message.id)
+      return undefined
+    }
+    if (due.length === contained.length) return message
+    const rewritten = { ...message, ...fittingMessage(due, this.#fits(message.id)) }
+    await rewriteMessage(tx, rewritten)
+    return rewritten
+  }
+
   /** Bundles notifications into a message, which the holder of the claim has claimed already. */
   async #create(tx: Tx, { now, holder, until }: WorkClaim, tokens: number): Promise<ChannelWork | undefined> {
-    const { channel } = this.#options
     const id = newId()
-    const bundle = nextBundle(await listWaiting(tx), {
-      now,
-      tokens,
-      fits: (message) => channel.fits({ ...message, key: id }),
-    })
-    if (!bundle) return undefined
-    const { notifications, message } = bundle
+    const fits = this.#fits(id)
+    const waiting = await listWaiting(tx)
+    const notifications = await this.#stillDue(tx, nextBundle(waiting, { now, tokens, fits }), waiting)
+    if (notifications.length === 0) return undefined
     const queuedAt = Math.min(...notifications.map(({ at }) => at))
     const work = { dueAt: until, leaseHolder: holder, attempts: 1, queuedAt }
-    const created = { id, ...message, isRefused: false, ...work }
+    const created = { id, ...fittingMessage(notifications, fits), isRefused: false, ...work }
     await createMessage(tx, created, notifications)
     return created
+  }
+
+  /**
+   * Those of the notifications that are still to be sent. All that wait of their alerts are judged, because an end is sent
+   * only if something before it is.
+   */
+  async #stillDue(
+    tx: Tx,
+    notifications: readonly Waiting[],
+    waiting: readonly Waiting[],
+  ): Promise<readonly Waiting[]> {
+    if (notifications.length === 0) return []
+    const alerts = new Set(notifications.map(({ alertId }) => alertId))
+    const judged = waiting.filter(({ alertId }) => alerts.has(alertId))
+    const due = new Set(await this.#options.judgeAgain(tx, judged))
+    const kept = notifications.filter((notification) => due.has(notification))
+    // The next message need not wait for the next look.
+    if (kept.length === 0) tx.afterCommit(() => this.wake())
+    return kept
+  }
+
+  #fits(key: string): (message: MessageContent) => boolean {
+    return (message) => this.#options.channel.fits({ ...message, key })
   }
 
   async #send({ id, title, text, level }: ChannelWork, signal: AbortSignal): Promise<void> {

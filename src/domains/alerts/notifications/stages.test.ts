@@ -15,6 +15,7 @@ const FIRING: Facts = {
 const SILENCE = { id: 's-1', reason: 'maintenance' }
 const INHIBITOR = { id: 'a-1', alarmId: 'backup.failed.critical' }
 const RECOVERED = { occasion: 'recovered', alert: { weight: 0, status: 'recovered' } } as const
+const UNFROZEN = { occasion: 'unfrozen', alert: { weight: 0, status: 'recovered' } } as const
 const earlier = (outcome: Outcome, reason: string | null = null) => ({ earlier: { outcome, reason } })
 
 type Case = readonly [what: string, facts: Partial<Facts>, outcome: Outcome | 'none', reason?: RegExp]
@@ -70,7 +71,32 @@ const CASES: readonly Case[] = [
     'frozen',
   ],
   ['the freeze itself is pushed', { occasion: 'frozen', alert: { weight: 0, status: 'frozen' } }, 'pending'],
-  ['its end is pushed', { occasion: 'unfrozen', alert: { weight: 0, status: 'recovered' } }, 'pending'],
+  [
+    'its end is pushed while the alert fires',
+    { occasion: 'unfrozen', ...earlier('silenced', 'Silenced by s-1: maintenance') },
+    'pending',
+  ],
+  [
+    'its end with a recovery is pushed if anything was pushed',
+    { ...UNFROZEN, ...earlier('sent') },
+    'pending',
+  ],
+  [
+    'its end with a recovery is pushed even if the alert is silenced and inhibited by then',
+    { ...UNFROZEN, ...earlier('sent'), silencedBy: SILENCE, inhibitedBy: INHIBITOR },
+    'pending',
+  ],
+  [
+    'its end with a recovery is not pushed if nothing was pushed, for the same reason',
+    { ...UNFROZEN, ...earlier('silenced', 'Silenced by s-1: maintenance') },
+    'silenced',
+    /never pushed\. Silenced by s-1: maintenance$/,
+  ],
+  [
+    'its end while the alert fires is not pushed if a silence matches',
+    { occasion: 'unfrozen', ...earlier('sent'), silencedBy: SILENCE },
+    'silenced',
+  ],
   [
     'the freeze of a silenced alert is not pushed',
     { occasion: 'frozen', alert: { weight: 6, status: 'frozen' }, silencedBy: SILENCE },

@@ -16,6 +16,7 @@ export interface InhibitedBy {
 /** What the stages decide on. */
 export interface Facts {
   readonly occasion: OccasionKind
+  /** Its weight at the occasion, and its status now. */
   readonly alert: Pick<Alert, 'weight' | 'status'>
   /** Whether there is a channel. */
   readonly isEnabled: boolean
@@ -24,8 +25,8 @@ export interface Facts {
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
   /**
-   * The decision on the alert since its last pushed recovery: the decision to push it, else the latest one; undefined if
-   * there is none.
+   * The decision on the alert before this one, since its last pushed end: the decision to push it, else the latest one;
+   * undefined if there is none.
    */
   readonly earlier: Decided | undefined
 }
@@ -42,9 +43,14 @@ const isPushed = (decided: Decided | undefined) =>
 const disabled: Stage = ({ isEnabled }) =>
   isEnabled ? undefined : { outcome: 'disabled', reason: 'No robot is configured (alerts.robot.url).' }
 
-/** The recovery of an alert that was never pushed has the outcome for which the alert was not pushed. */
-const neverPushed: Stage = ({ occasion, earlier }) => {
-  if (occasion !== 'recovered' || isPushed(earlier)) return undefined
+/** Whether the notification tells that the alert is over: it has recovered, or has recovered by the end of its freeze. */
+const isOver = ({ occasion, alert }: Facts) =>
+  occasion === 'recovered' || (occasion === 'unfrozen' && alert.weight === 0)
+
+/** The end of an alert that was never pushed has the outcome for which the alert was not pushed. */
+const neverPushed: Stage = (facts) => {
+  const { earlier } = facts
+  if (!isOver(facts) || isPushed(earlier)) return undefined
   const { outcome = 'disabled', reason = null } = earlier ?? {}
   return { outcome, reason: `The alert was never pushed.${reason === null ? '' : ` ${reason}`}` }
 }
@@ -55,18 +61,22 @@ const belowLevel: Stage = ({ occasion, alert, minWeight }) => {
   return { outcome: 'below_level', reason }
 }
 
-const inhibited: Stage = ({ occasion, inhibitedBy }) =>
-  occasion === 'recovered' || !inhibitedBy
+const inhibited: Stage = (facts) => {
+  const { inhibitedBy } = facts
+  return isOver(facts) || !inhibitedBy
     ? undefined
     : { outcome: 'inhibited', reason: `Inhibited by the alert ${inhibitedBy.id} (${inhibitedBy.alarmId}).` }
+}
 
-const silenced: Stage = ({ occasion, silencedBy }) =>
-  occasion === 'recovered' || !silencedBy
+const silenced: Stage = (facts) => {
+  const { silencedBy } = facts
+  return isOver(facts) || !silencedBy
     ? undefined
     : { outcome: 'silenced', reason: `Silenced by ${silencedBy.id}: ${silencedBy.reason}` }
+}
 
-const acknowledged: Stage = ({ alert }) =>
-  alert.status === 'acknowledged'
+const acknowledged: Stage = (facts) =>
+  facts.alert.status === 'acknowledged' && !isOver(facts)
     ? { outcome: 'acknowledged', reason: 'The alert is acknowledged.' }
     : undefined
 
@@ -88,7 +98,11 @@ export const STAGES: readonly Stage[] = [
 
 /** The decision on a notification; `pending` if no stage suppresses it, undefined if none is due. */
 export function decide(facts: Facts): Decided | undefined {
-  if (!isOccasion(facts)) return undefined
+  return isOccasion(facts) ? decideDue(facts) : undefined
+}
+
+/** The same for a notification that is due, or was due when it became pending. */
+export function decideDue(facts: Facts): Decided {
   for (const stage of STAGES) {
     const decided = stage(facts)
     if (decided) return decided

@@ -21,7 +21,7 @@ const MAX_CANDIDATES = 1_000
 const COUNT_LIMIT = 100_000
 
 const DECISION = notifications.pick('id', 'at', 'occasion', 'channel', 'outcome', 'reason')
-const WAITING = notifications.pick('id', 'alertId', 'at', 'occasion', 'weight', 'source', 'content')
+const WAITING = notifications.pick('seq', 'id', 'alertId', 'at', 'occasion', 'weight', 'source', 'content')
 
 export const messageQueue = new WorkQueue('alert_messages', channelMessages)
 
@@ -33,17 +33,21 @@ const insert = statement<NewNotification>((on, value) =>
   on.insertInto('alert_notifications').values(notifications.values(value)),
 )
 
-const earlier = statement<{ alertId: string }, Decided>((on, value) =>
+const earlier = statement<{ alertId: string; before: number }, Decided>((on, value) =>
   on
     .selectFrom('alert_notifications')
     .select(notifications.pick('outcome', 'reason'))
     .where('alert_id', '=', value('alertId'))
+    .where('seq', '<', value('before'))
     .where('seq', '>', (recovery) =>
       recovery
         .selectFrom('alert_notifications')
         .select(latestSeq)
         .where('alert_id', '=', value('alertId'))
+        .where('seq', '<', value('before'))
         .where('weight', '=', sql.lit(0))
+        // A freeze is not the end of an alert, even if the alert has recovered by the swing that caused it.
+        .where('occasion', '<>', sql.lit('frozen'))
         .where('outcome', 'in', PUSHED_LITERALS),
     )
     .orderBy((row) => row.case().when('outcome', 'in', PUSHED_LITERALS).then(0).else(1).end())
@@ -103,6 +107,14 @@ const decideMessage = statement<Decided & { messageId: string }>((on, value) =>
     .where('outcome', '=', sql.lit('pending')),
 )
 
+const decideOne = statement<Decided & { id: string }>((on, value) =>
+  on
+    .updateTable('alert_notifications')
+    .set({ outcome: value('outcome'), reason: value('reason'), content: null, message_id: null })
+    .where('id', '=', value('id'))
+    .where('outcome', '=', sql.lit('pending')),
+)
+
 const giveUp = statement<{ messageId: string; before: number }>((on, value) =>
   on
     .updateTable('alert_notifications')
@@ -140,6 +152,13 @@ const markRefused = statement<{ id: string; isRefused: number }>((on, value) =>
     .where('id', '=', value('id')),
 )
 
+const setContent = statement<Pick<ChannelWork, 'id' | 'title' | 'text' | 'level'>>((on, value) =>
+  on
+    .updateTable('alert_messages')
+    .set(channelMessages.set(value, 'title', 'text', 'level'))
+    .where('id', '=', value('id')),
+)
+
 const removeMessage = statement<{ id: string }>((on, value) =>
   on.deleteFrom('alert_messages').where('id', '=', value('id')),
 )
@@ -148,9 +167,13 @@ export async function insertNotification(tx: Tx, notification: NewNotification):
   await tx.change(insert, notification)
 }
 
-/** See `Facts.earlier`. */
-export function findEarlier(queries: Queries, alertId: string): Promise<Decided | undefined> {
-  return first(queries, earlier, { alertId })
+/** See `Facts.earlier`; of the decisions before that number. */
+export function findEarlier(
+  queries: Queries,
+  alertId: string,
+  before = Number.MAX_SAFE_INTEGER,
+): Promise<Decided | undefined> {
+  return first(queries, earlier, { alertId, before })
 }
 
 /** Whether the alert has that decision on that occasion since it was frozen last. */
@@ -203,7 +226,7 @@ export async function listUnsent(queries: Queries): Promise<ChannelWork[]> {
 export async function listWaiting(queries: Queries): Promise<Waiting[]> {
   const waiting = db(queries)
     .selectFrom('alert_notifications')
-    .select([...WAITING, 'seq'])
+    .select(WAITING)
     .where('outcome', '=', sql.lit('pending'))
     .where('message_id', 'is', null)
     .orderBy('seq')
@@ -220,6 +243,33 @@ export async function listWaiting(queries: Queries): Promise<Waiting[]> {
   )
   const bySeq = new Map(rows.map((row) => [row.seq, row]))
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq) as Waiting[]
+}
+
+/** The notifications of a message that is not sent yet, oldest first. */
+export async function listContained(queries: Queries, messageId: string): Promise<Waiting[]> {
+  const rows = await db(queries)
+    .selectFrom('alert_notifications')
+    .select(WAITING)
+    .where('message_id', '=', messageId)
+    .where('outcome', '=', sql.lit('pending'))
+    .orderBy('seq')
+    .execute()
+  return rows.map((row) => notifications.decode(row)) as Waiting[]
+}
+
+/** Decides a pending notification, which no message contains afterwards. */
+export async function decidePending(tx: Tx, id: string, decided: Decided): Promise<void> {
+  await tx.change(decideOne, { id, ...decided })
+}
+
+/** Changes what a message says. */
+export async function rewriteMessage(tx: Tx, message: ChannelWork): Promise<void> {
+  await tx.change(setContent, message)
+}
+
+/** Removes a message that contains no notification any more. */
+export async function dropMessage(tx: Tx, id: string): Promise<void> {
+  await tx.change(removeMessage, { id })
 }
 
 /** Writes a message and puts notifications into it. */

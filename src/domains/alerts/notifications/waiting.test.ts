@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { eventually } from '../../../../test/support/eventually.ts'
+import { notificationWorld, type NotificationWorld } from '../../../../test/support/notification-world.ts'
+import { ROBOT_FAULTS } from '../../../../test/support/robots.ts'
+import { onEveryDialect } from '../../../../test/support/store.ts'
+import { HOUR, SECOND } from '../../../kernel/time.ts'
+import type { DialectName } from '../../../store/dialects/capabilities.ts'
+import type { Alert, Severity } from '../model.ts'
+import { SETTLE_MS } from '../silences/model.ts'
+import { GATHER_MS } from './bundle.ts'
+import { listWaiting } from './store.ts'
+
+/** A world whose alerts are named by their `alarm_id`. */
+async function waitingWorld(dialect: DialectName) {
+  const world = await notificationWorld(dialect)
+  const { alerts, clock, silences, store } = world
+  return {
+    ...world,
+    raise: async (alarmId: string, level: Severity = 'ERROR') =>
+      (await world.report({ title: alarmId, alarmId, level })).alert,
+    silence: (alarmId: string) =>
+      store.write((tx) =>
+        silences.create(
+          tx,
+          { matchers: { alarmId }, reason: 'Maintenance', endsAt: clock.now() + HOUR },
+          'anna',
+        ),
+      ),
+    acknowledge: ({ id }: Alert) => store.write((tx) => alerts.acknowledge(tx, id, null, 'anna')),
+    /** Ends a silence, and lets the worker's job work on its end. */
+    async endSilence(id: string) {
+      await store.write((tx) => silences.end(tx, id, 'anna'))
+      await world.idle()
+      clock.advance(SETTLE_MS)
+      await silences.settleEnded(new AbortController().signal)
+    },
+    /** The decisions on an alert, oldest first. */
+    outcomes: async ({ id }: Alert) =>
+      (await world.decisions(id)).map(({ occasion, outcome }) => `${occasion} ${outcome}`).toReversed(),
+    reason: async ({ id }: Alert) => (await world.decisions(id))[0]?.reason ?? '',
+    /** What the robot has shown: the first lines of messages, and the lines of bundles. */
+    shown: () => world.robots.shown.flatMap(markedLines),
+  }
+}
+
+function markedLines(message: string): string[] {
+  const [title = '', ...lines] = message.split('\n')
+  return title.includes(' notifications of ') ? lines.map((line) => line.replace(/ \(.*/, '')) : [title]
+}
+
+/** Silences `a`, acknowledges `b`, and inhibits `c`, which all wait. */
+async function suppressAll(world: Awaited<ReturnType<typeof waitingWorld>>, b: Alert) {
+  const silence = await world.silence('a')
+  await world.acknowledge(b)
+  const critical = await world.raise('c.critical', 'CRITICAL')
+  return { silence, critical }
+}
+
+onEveryDialect('a waiting notification', (dialect) => {
+  it('is judged again when its message is made', async () => {
+    await using world = await waitingWorld(dialect)
+    const [a, b, c] = [await world.raise('a'), await world.raise('b'), await world.raise('c')]
+    const { silence, critical } = await suppressAll(world, b)
+    world.startSender()
+    await world.drain()
+    assert.deepEqual(world.shown(), ['[CRITICAL] c.critical'])
+    assert.deepEqual(await world.outcomes(a), ['raised silenced'])
+    assert.deepEqual(await world.outcomes(b), ['raised acknowledged'])
+    assert.deepEqual(await world.outcomes(c), ['raised inhibited'])
+    assert.equal(await world.reason(a), `Silenced by ${silence.id}: Maintenance`)
+    assert.equal(await world.reason(b), 'The alert is acknowledged.')
+    assert.equal(await world.reason(c), `Inhibited by the alert ${critical.id} (c.critical).`)
+  })
+
+  it('is pushed after all when what held it back has ended', async () => {
+    await using world = await waitingWorld(dialect)
+    const [a, b, c] = [await world.raise('a'), await world.raise('b'), await world.raise('c')]
+    const { silence } = await suppressAll(world, b)
+    world.startSender()
+    await world.drain()
+    await world.raise('c.critical', 'CLOSE')
+    await world.endSilence(silence.id)
+    await world.drain()
+    assert.deepEqual(await world.outcomes(a), ['raised silenced', 'silence_ended sent'])
+    assert.deepEqual(await world.outcomes(b), ['raised acknowledged'])
+    assert.deepEqual(await world.outcomes(c), ['raised inhibited', 'inhibition_ended bundled'])
+  })
+
+  it('is judged again before another attempt at its message', async () => {
+    await using world = await waitingWorld(dialect)
+    world.robots.behave(ROBOT_FAULTS['answers 500'])
+    world.startSender()
+    const [a, b, c] = [await world.raise('a'), await world.raise('b'), await world.raise('c')]
+    await world.raise('d')
+    await world.pass(2 * SECOND)
+    const attempts = world.robots.requests.length
+    assert.ok(attempts > 0)
+    await suppressAll(world, b)
+    world.robots.behave(undefined)
+    await world.drain()
+    assert.deepEqual(world.shown(), ['[ERROR] d', '[CRITICAL] c.critical'])
+    for (const [alert, outcome] of [
+      [a, 'silenced'],
+      [b, 'acknowledged'],
+      [c, 'inhibited'],
+    ] as const)
+      assert.deepEqual(await world.outcomes(alert), [`raised ${outcome}`])
+  })
+
+  it('does not hold up others when nothing of its message is left', async () => {
+    await using world = await waitingWorld(dialect)
+    world.robots.behave(ROBOT_FAULTS['answers 500'])
+    world.startSender()
+    const a = await world.raise('a')
+    await world.pass(2 * SECOND)
+    await world.raise('other')
+    await world.acknowledge(a)
+    world.robots.behave(undefined)
+    await world.drain()
+    assert.deepEqual(world.shown(), ['[ERROR] other'])
+    assert.deepEqual(await world.rows('select id from alert_messages'), [])
+  })
+
+  it('of an alert that has been frozen meanwhile is not sent, but the freeze is', async () => {
+    await using world = await waitingWorld(dialect)
+    let alert: Alert | undefined
+    for (const level of ['CRITICAL', 'CLOSE', 'CRITICAL', 'CLOSE', 'CRITICAL'] as const)
+      alert = await world.raise('a', level)
+    world.startSender()
+    await world.drain()
+    assert.ok(alert)
+    assert.deepEqual(world.shown(), ['[FROZEN] a'])
+    assert.deepEqual(await world.outcomes(alert), [
+      'raised frozen',
+      'recovered frozen',
+      'raised frozen',
+      'recovered frozen',
+      'frozen sent',
+    ])
+  })
+
+  it('of a recovery is sent only if one before it is', async () => {
+    await using world = await waitingWorld(dialect)
+    const told = await world.raise('told')
+    world.startSender()
+    await world.drain()
+    const untold = await world.raise('untold')
+    await world.raise('untold', 'CLOSE')
+    await world.raise('told', 'CLOSE')
+    await world.silence('told')
+    await world.silence('untold')
+    await world.drain()
+    assert.deepEqual(world.shown(), ['[ERROR] told', '[RECOVERED] told'])
+    assert.deepEqual(await world.outcomes(told), ['raised sent', 'recovered sent'])
+    assert.deepEqual(await world.outcomes(untold), ['raised silenced', 'recovered silenced'])
+    assert.match(await world.reason(untold), /^The alert was never pushed\. Silenced by /)
+  })
+
+  it('is sent again as it is after the death of the process that may have sent it', async () => {
+    await using world = await waitingWorld(dialect)
+    const a = await world.raise('a')
+    await dieAfterSending(world)
+    await world.silence('a')
+    world.clock.advance(20 * SECOND)
+    world.startSender()
+    await world.drain()
+    assert.deepEqual(world.shown(), ['[ERROR] a', '[ERROR] a'])
+    assert.deepEqual(await world.outcomes(a), ['raised sent'])
+  })
+
+  it('is not lost when its silence ends while it is judged', async () => {
+    await using world = await waitingWorld(dialect)
+    const a = await world.raise('a')
+    const { endsAt } = await world.silence('a')
+    const [isJudged, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const judging = world.store.write(async (tx) => {
+      await world.notifier.judgeAgain(tx, await listWaiting(tx))
+      isJudged.resolve()
+      await mayCommit.promise
+    })
+    await isJudged.promise
+    world.clock.advance(endsAt + SETTLE_MS - world.clock.now())
+    const settling = world.silences.settleEnded(new AbortController().signal)
+    if (dialect === 'postgres') await eventually('the end waits for the judgement', () => isWaiting(world))
+    mayCommit.resolve()
+    await Promise.all([judging, settling])
+    assert.deepEqual(await world.outcomes(a), ['raised silenced', 'silence_ended pending'])
+  })
+})
+
+async function isWaiting(world: NotificationWorld): Promise<boolean> {
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return (await world.rows(waiting)).length > 0
+}
+
+/** A sender whose process dies when the robot has shown its message. */
+async function dieAfterSending(world: NotificationWorld): Promise<void> {
+  const { store, webhook } = world
+  const activity = { calls: 0 }
+  const forEver = new Promise<never>(() => undefined)
+  let isDead = false
+  world.sender({
+    activity,
+    store: { ...store, write: (work, options) => (isDead ? forEver : store.write(work, options)) },
+    channel: {
+      name: webhook.name,
+      rate: webhook.rate,
+      fits: (message) => webhook.fits(message),
+      async send(message, signal) {
+        await webhook.send(message, signal)
+        isDead = true
+        return forEver
+      },
+    },
+  })
+  await world.idle(activity)
+  world.clock.advance(GATHER_MS)
+  await eventually('the robot has the message', () => isDead)
+}
