@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { Modal } from './modal.tsx'
 import { partWords } from './part-words.ts'
 
@@ -15,6 +15,9 @@ interface Asked extends Question {
 }
 
 const asked = signal<Asked | null>(null)
+
+/** Whether a question waits for its answer. */
+export const isAsking = computed(() => asked.value !== null)
 
 /** Asks before something is done; false if the user does not want it. A second question answers the first with no. */
 export function confirmAction(question: Question): Promise<boolean> {

@@ -132,6 +132,50 @@ test('two people who move an order to the same status have no conflict to decide
   assert.equal(await page.getByRole('alertdialog').count(), 0)
 })
 
+test('a change of status is sent once, and its buttons are disabled until it is done', async (t) => {
+  await createOrder('slow-1')
+  const page = await world.open(t, 'orders/slow-1')
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let sent = 0
+  await page.route('**/orders/slow-1', async (route) => {
+    if (route.request().method() === 'PUT') {
+      sent += 1
+      await released
+    }
+    await route.continue()
+  })
+  const shown = drawer(page, 'slow-1')
+  await shown.getByRole('button', { name: 'Mark as paid' }).dblclick()
+  await shown.getByRole('status').getByText('Saving …').waitFor()
+  assert.equal(await shown.getByRole('button', { name: /Mark as paid|Expire/, disabled: true }).count(), 2)
+  await page.keyboard.press('Enter')
+  await assertLooks(page, 'orders-saving')
+  release()
+  await shown.getByRole('button', { name: 'Mark as shipped' }).waitFor()
+  assert.equal(sent, 1)
+  assert.equal(await page.getByText('Another person or program').count(), 0)
+})
+
+test('a second click on the place of a button does not press the button that has come there', async (t) => {
+  await createOrder('twice-1')
+  await moveOrder('twice-1', 'paid')
+  const page = await world.open(t, 'orders/twice-1')
+  const shown = drawer(page, 'twice-1')
+  const box = await shown.getByRole('button', { name: 'Mark as shipped' }).boundingBox()
+  assert.ok(box)
+  const click = () => page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+  await click()
+  await shown.getByRole('button', { name: 'Mark as shipped' }).waitFor({ state: 'detached' })
+  await click()
+  assert.equal(await page.getByRole('alertdialog').count(), 0)
+  await shown.getByRole('button', { name: 'Complete', disabled: false }).waitFor()
+  await click()
+  const question = page.getByRole('alertdialog', { name: 'Complete the order twice-1?' })
+  await question.getByText('This cannot be undone').waitFor()
+  await question.getByRole('button', { name: 'Complete' }).click()
+  await shown.getByRole('list', { name: 'History' }).getByText('Completed').waitFor()
+})
+
 test('an expired order shows until when it was payable, and when it expired', async (t) => {
   await createOrder('due-1', { expires_at: '2026-01-31T02:00:00Z' })
   await moveOrder('due-1', 'expired')

@@ -9,7 +9,15 @@ import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import { ORDER_MOVES, ORDER_TONES, type Order, type OrderChange, type OrderStatus } from './model.ts'
+import {
+  isFinal,
+  ORDER_MOVES,
+  ORDER_TONES,
+  type FinalStatus,
+  type Order,
+  type OrderChange,
+  type OrderStatus,
+} from './model.ts'
 import { orderHistory, orderResource } from './source.ts'
 import { orderWords } from './words.ts'
 
@@ -48,7 +56,7 @@ function OrderMoves({ order: { order_id, status }, model }: OrderMovesProps) {
   const words = orderWords()
   const { applyAndReport, conflict } = useChange(model)
   const move = async (to: OrderStatus) => {
-    if (to === 'expired' && !(await confirmExpiry(order_id))) return
+    if (isFinal(to) && !(await confirmFinal(order_id, to))) return
     await applyAndReport({
       send: (ifMatch) => call('moveOrder', { path: { order_id }, body: { status: to }, ifMatch }),
       done: words.moved(order_id, words.statuses[to]),
@@ -72,14 +80,10 @@ function OrderMoves({ order: { order_id, status }, model }: OrderMovesProps) {
   )
 }
 
-function confirmExpiry(id: string): Promise<boolean> {
-  const { expireTitle, expireText, moves } = orderWords()
-  return confirmAction({
-    title: expireTitle(id),
-    text: expireText,
-    action: moves.expired,
-    isDestructive: true,
-  })
+function confirmFinal(id: string, to: FinalStatus): Promise<boolean> {
+  const { finalMoves, moves } = orderWords()
+  const { title, text } = finalMoves[to]
+  return confirmAction({ title: title(id), text, action: moves[to], isDestructive: to === 'expired' })
 }
 
 const TIMES = ['created_at', 'expires_at', 'paid_at', 'shipped_at', 'completed_at', 'expired_at'] as const

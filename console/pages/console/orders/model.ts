@@ -18,6 +18,14 @@ export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly OrderStatus[]>> 
   expired: [],
 }
 
+const FINAL_STATUSES = ['completed', 'expired'] as const
+export type FinalStatus = (typeof FINAL_STATUSES)[number]
+
+/** Whether an order can never leave the status. */
+export function isFinal(status: OrderStatus): status is FinalStatus {
+  return FINAL_STATUSES.some((each) => each === status)
+}
+
 export const ORDER_TONES: Readonly<Record<OrderStatus, Tone>> = {
   pending: 'active',
   paid: 'good',

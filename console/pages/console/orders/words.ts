@@ -40,8 +40,17 @@ export const orderWords = defineWords({
     by: (actor: string) => `by ${actor}`,
     notPaid: 'by the platform: it was not paid in time',
     moved: (id: string, status: string) => `${id}: ${status}`,
-    expireTitle: (id: string) => `Expire the order ${id}?`,
-    expireText: 'This cannot be undone: an expired order can never be paid.',
+    /** What is asked before a move that nothing takes back. */
+    finalMoves: {
+      completed: {
+        title: (id: string) => `Complete the order ${id}?`,
+        text: 'This cannot be undone: a completed order keeps this status.',
+      },
+      expired: {
+        title: (id: string) => `Expire the order ${id}?`,
+        text: 'This cannot be undone: an expired order can never be paid.',
+      },
+    },
     find: 'Find an order by its whole id',
     newOrder: 'New order',
     create: 'Create the order',
@@ -93,8 +102,16 @@ export const orderWords = defineWords({
     by: (actor) => `操作者：${actor}`,
     notPaid: '由平台处理：未按时付款',
     moved: (id, status) => `${id}：${status}`,
-    expireTitle: (id) => `要使订单 ${id} 过期吗？`,
-    expireText: '此操作无法撤销：已过期的订单无法再付款。',
+    finalMoves: {
+      completed: {
+        title: (id) => `要完成订单 ${id} 吗？`,
+        text: '此操作无法撤销：已完成的订单将一直保持此状态。',
+      },
+      expired: {
+        title: (id) => `要使订单 ${id} 过期吗？`,
+        text: '此操作无法撤销：已过期的订单无法再付款。',
+      },
+    },
     find: '按完整订单号查找',
     newOrder: '新建订单',
     create: '创建订单',
