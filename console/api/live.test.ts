@@ -95,3 +95,31 @@ test('a paused stream has no connection, and is resumed behind its last event', 
   stopped.abort()
   await end
 })
+
+test('with another token everything is read again, also by a role that may read no events', async () => {
+  for (const [status, expected] of [
+    [200, ['order.paid', 'gap']],
+    [403, ['gap']],
+  ] as const) {
+    const answer = () => (status === 200 ? streamOf(EVENT) : new Response('', { status }))
+    const seen: string[] = []
+    const stops: AbortController[] = []
+    const live = new LiveEvents({
+      fetch: async () => answer(),
+      wait: async () => stops.at(-1)?.abort(),
+      onRefused: () => undefined,
+    })
+    live.subscribe({
+      prefix: 'order.',
+      onEvent: ({ subject }) => void seen.push(subject),
+      onGap: () => void seen.push('gap'),
+    })
+    for (const token of ['first', 'second']) {
+      const stopped = new AbortController()
+      stops.push(stopped)
+      await live.follow(token, stopped.signal)
+      if (token === 'first') assert.ok(!seen.includes('gap'))
+    }
+    assert.deepEqual(seen.slice(0, expected.length), expected)
+  }
+})

@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { DownloadedFile } from '../api/download.ts'
 import type { ApiResult } from '../api/operations.ts'
-import { describeFailure } from './failure-words.ts'
 import type { ObjectAction } from './object-actions.tsx'
 import { partWords } from './part-words.ts'
-import { showToast } from './toast.tsx'
+import { reportFailure } from './report-failure.ts'
 
 // The browser has begun to read the file by then.
 const KEPT_MS = 60_000
@@ -19,7 +18,7 @@ export function useDownload(fetchFile: () => Promise<ApiResult<DownloadedFile>>)
     const result = await fetchFile()
     isRunning.value = false
     if (result.ok) saveFile(result.value)
-    else showToast('warning', describeFailure(result.failure))
+    else reportFailure(result.failure)
   }
   return {
     title: download,

@@ -1,7 +1,8 @@
-import { effect } from '@preact/signals'
+import { computed, effect } from '@preact/signals'
 import { render } from 'preact'
 import { browserTiming } from '../../api/browser.ts'
 import { App } from './app.tsx'
+import { forgetKeptValues } from '../../parts/form/schema-form.tsx'
 import { applyPreferences } from '../../parts/preferences.ts'
 import { live, session } from './platform.ts'
 import { redeemTicket } from './provider.ts'
@@ -11,6 +12,7 @@ if (!root) throw new Error('The document has no element with the id "page".')
 
 applyPreferences()
 await redeemTicket()
+computed(() => session.bearer.value?.id).subscribe(forgetKeptValues)
 effect(() => {
   const token = session.token.value
   if (token === null) return undefined

@@ -1,0 +1,50 @@
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { Modal } from '../../../parts/modal.tsx'
+import { SignInCard } from '../../../parts/sign-in-form.tsx'
+import { topBarWords } from '../../../parts/top-bar-words.ts'
+import { session } from '../platform.ts'
+import { signInByPassword } from './password.ts'
+import { ProviderLink } from './provider-link.tsx'
+import { signInPageWords } from './words.ts'
+
+/** Whether the user wants to sign in again before the session ends. */
+const isRenewing = signal(false)
+
+export function renewSession(): void {
+  isRenewing.value = true
+}
+
+/** Asks for another sign-in over the page, which keeps what is typed there, after the session has ended or before. */
+export function SignInAgain() {
+  const isInterrupted = session.isInterrupted.value
+  if (!isInterrupted && !isRenewing.value) return null
+  return <SignInDialog key={String(isInterrupted)} isInterrupted={isInterrupted} />
+}
+
+function SignInDialog({ isInterrupted }: { readonly isInterrupted: boolean }) {
+  const words = signInPageWords()
+  useEffect(() => document.querySelector<HTMLElement>('.modal-cover input[name="password"]')?.focus(), [])
+  const close = () => (isRenewing.value = false)
+  const onToken = (token: string) => {
+    close()
+    session.signIn(token)
+  }
+  return (
+    <Modal label={words.signInAgain} kind="cover" onClose={close}>
+      <SignInCard
+        title={words.title}
+        purpose={words.again}
+        notice={isInterrupted ? words.refused : null}
+        username={session.bearer.value?.name ?? ''}
+        signIn={signInByPassword}
+        onToken={onToken}
+      >
+        <ProviderLink />
+        <button class="button" type="button" onClick={isInterrupted ? () => session.signOut() : close}>
+          {isInterrupted ? topBarWords().signOut : words.later}
+        </button>
+      </SignInCard>
+    </Modal>
+  )
+}
