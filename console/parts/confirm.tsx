@@ -7,6 +7,8 @@ export interface Question {
   readonly text?: string
   /** The words of the button that does it. */
   readonly action: string
+  /** The words of the button that does not; by default "Cancel". */
+  readonly cancel?: string
   readonly isDestructive?: boolean
 }
 
@@ -35,14 +37,14 @@ export function confirmAction(question: Question): Promise<boolean> {
 export function ConfirmHost() {
   const question = asked.value
   if (!question) return null
-  const { title, text, action, isDestructive = false, answer } = question
+  const { title, text, action, cancel = partWords().cancel, isDestructive = false, answer } = question
   return (
     <Modal label={title} role="alertdialog" onClose={() => answer(false)}>
       <h2 class="modal-title">{title}</h2>
       {text && <p>{text}</p>}
       <div class="actions actions-end">
         <button class="button" type="button" onClick={() => answer(false)}>
-          {partWords().cancel}
+          {cancel}
         </button>
         <button
           class={isDestructive ? 'button button-danger' : 'button button-main'}

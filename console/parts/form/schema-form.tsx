@@ -123,12 +123,22 @@ function FormActions({ action, other, onCancel, isSending, submit }: FormActions
   return (
     <div class="actions actions-end">
       {onCancel && (
-        <button class="button" type="button" onClick={onCancel}>
+        <button
+          class="button"
+          type="button"
+          aria-disabled={isSending}
+          onClick={() => isSending || onCancel()}
+        >
           {cancel}
         </button>
       )}
       {other && (
-        <button class="button" type="button" onClick={() => void submit(other.send)}>
+        <button
+          class="button"
+          type="button"
+          aria-disabled={isSending}
+          onClick={() => void submit(other.send)}
+        >
           {other.action}
         </button>
       )}

@@ -141,11 +141,47 @@ test('a comment that is being written is kept for its ticket, and a form is not 
   await dialog.getByLabel('Title').fill('Nearly lost')
   await page.keyboard.press('Escape')
   const question = page.getByRole('alertdialog', { name: 'Close the form?' })
-  await question.getByRole('button', { name: 'Cancel' }).click()
+  await question.getByRole('button', { name: 'Keep editing' }).click()
   assert.equal(await dialog.getByLabel('Title').inputValue(), 'Nearly lost')
   await page.keyboard.press('Escape')
   await question.getByRole('button', { name: 'Discard' }).click()
   await dialog.waitFor({ state: 'detached' })
+})
+
+test('a form that is being sent asks no question, and closes when it is sent', async (t) => {
+  const page = await world.open(t, 'tickets')
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/tickets', async (route) => {
+    if (route.request().method() === 'POST') await released
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'New ticket' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New ticket' })
+  await dialog.getByLabel('Title').fill('On its way')
+  await dialog.getByLabel('Level').selectOption('Low')
+  await page.keyboard.press('Control+Enter')
+  await dialog.getByRole('button', { name: 'Saving …' }).waitFor()
+  for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Escape')
+  assert.equal(await page.getByRole('alertdialog').count(), 0)
+  assert.equal(await dialog.getByRole('button', { name: 'Cancel', disabled: true }).count(), 1)
+  release()
+  await drawer(page, 'On its way').waitFor()
+  assert.equal(await page.locator('dialog').count(), 0)
+})
+
+test('a form asks again and again before it closes', async (t) => {
+  const page = await world.open(t, 'tickets', { language: 'zh' })
+  await page.getByRole('button', { name: '新建工单' }).click()
+  const dialog = page.getByRole('dialog', { name: '新建工单' })
+  await dialog.getByLabel('标题').fill('keep me')
+  const question = page.getByRole('alertdialog', { name: '要关闭表单吗？' })
+  for (let time = 0; time < 3; time++) {
+    await page.keyboard.press('Escape')
+    await question.getByRole('button', { name: '继续编辑' }).waitFor()
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+  }
+  assert.equal(await dialog.getByLabel('标题').inputValue(), 'keep me')
 })
 
 test('a role sees only what it may do', async (t) => {
