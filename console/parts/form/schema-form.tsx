@@ -100,7 +100,7 @@ export function SchemaForm(props: SchemaFormProps) {
           field={field}
           label={labels[field.path] ?? field.path}
           hint={hints[field.path]}
-          fault={describeFault(byPath.get(field.path))}
+          fault={faultText(field, byPath.get(field.path))}
           value={values.value[field.path] ?? ''}
           files={files[field.path]}
           quickValues={quickValues[field.path]}
@@ -111,6 +111,13 @@ export function SchemaForm(props: SchemaFormProps) {
       <FormActions {...props} isSending={isSending.value} submit={submit} />
     </form>
   )
+}
+
+/** A field that is shown in other units than the API has is described in its own. */
+function faultText({ kind }: FormField, message: string | undefined): string | undefined {
+  return kind === 'amount' && message?.startsWith('must be ')
+    ? partWords().notAnAmount
+    : describeFault(message)
 }
 
 interface FormActionsProps extends Pick<SchemaFormProps, 'action' | 'other' | 'onCancel'> {

@@ -45,6 +45,28 @@ test('an order is created, with the faults of the API at their fields', async (t
   await row(page, 'made-here-1').waitFor()
 })
 
+test('an amount is accepted as lists show it, and another text is refused at the field', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('button', { name: 'New order' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New order' })
+  await dialog.getByLabel('Order').fill('amount-1')
+  await dialog.getByLabel('Platform').fill('live')
+  for (const text of ['-5', '49.999', '¥20']) {
+    await dialog.getByLabel('Amount').fill(text)
+    await dialog.getByRole('button', { name: 'Create the order' }).click()
+    const fault = dialog.getByText('Enter an amount such as 49.90: at least 0, with at most two decimals.')
+    await fault.waitFor()
+    assert.equal(await dialog.getByLabel('Amount').getAttribute('aria-invalid'), 'true')
+    // The next answer is to be a new one.
+    await dialog.getByLabel('Amount').fill('')
+    await dialog.getByRole('button', { name: 'Create the order' }).click()
+    await dialog.getByText('This field is required.').waitFor()
+  }
+  await dialog.getByLabel('Amount').fill('1,299.00')
+  await dialog.getByRole('button', { name: 'Create the order' }).click()
+  await drawer(page, 'amount-1').getByText('1,299.00').waitFor()
+})
+
 test('an order is found, moved and looked at with its history', async (t) => {
   await createOrder('found-1')
   const page = await world.open(t, 'orders')

@@ -57,7 +57,7 @@ export const orderWords = defineWords({
     createdToast: (id: string) => `Order ${id} was created.`,
     hints: {
       order_id: '1 to 64 letters, digits or . _ : -',
-      amount_cents: 'Such as 49.90',
+      amount_cents: 'Such as 49.90 or 1,299.00',
       expires_at: '15 minutes from now if it is empty',
     },
     empty: 'There are no orders yet.',
@@ -118,7 +118,7 @@ export const orderWords = defineWords({
     createdToast: (id) => `已创建订单 ${id}。`,
     hints: {
       order_id: '1 至 64 个字母、数字或 . _ : -',
-      amount_cents: '例如 49.90',
+      amount_cents: '例如 49.90 或 1,299.00',
       expires_at: '留空则为 15 分钟后',
     },
     empty: '还没有订单。',
