@@ -31,6 +31,7 @@ function followed(answers: readonly (() => Response)[]) {
     prefix: 'order.',
     onEvent: ({ subject }) => void seen.push(subject),
     onGap: () => void seen.push('gap'),
+    onReturn: () => void seen.push('return'),
   })
   return { sent, seen, states, live, end: live.follow('abc', stopped.signal) }
 }
@@ -39,7 +40,7 @@ test('a stream that breaks is resumed behind its last event', async () => {
   const { sent, seen, states, end } = followed([() => streamOf(EVENT), () => streamOf(EVENT)])
   await end
   assert.deepEqual(sent, [null, '17'])
-  assert.deepEqual(seen, ['order.paid', 'order.paid'])
+  assert.deepEqual(seen, ['order.paid', 'return', 'order.paid'])
   assert.deepEqual(states, ['broken'])
 })
 
@@ -113,6 +114,7 @@ test('with another token everything is read again, also by a role that may read 
       prefix: 'order.',
       onEvent: ({ subject }) => void seen.push(subject),
       onGap: () => void seen.push('gap'),
+      onReturn: () => undefined,
     })
     for (const token of ['first', 'second']) {
       const stopped = new AbortController()

@@ -20,6 +20,8 @@ export interface LiveListener {
   readonly onEvent: (event: LiveEvent) => void
   /** Events were missed: read again. */
   readonly onGap: () => void
+  /** The stream is there again: what could not be read meanwhile can be read now. */
+  readonly onReturn: () => void
 }
 
 // The platform sends a comment every 15 seconds.
@@ -128,8 +130,10 @@ export class LiveEvents {
 
   #opened({ lastEventId }: StreamParser): void {
     this.state.value = 'live'
+    if (!this.#isBehind) return
     // Without a place to resume from, nothing says what happened meanwhile.
-    if (this.#isBehind && lastEventId === '') this.#notifyGap()
+    if (lastEventId === '') this.#notifyGap()
+    else for (const { onReturn } of this.#listeners) onReturn()
   }
 
   async #read(body: ReadableStream<Uint8Array>, parser: StreamParser, silence: Watchdog): Promise<void> {

@@ -15,6 +15,13 @@ const moveOrder = (id: string, status: string) =>
 const row = (page: Page, id: string) => page.getByRole('row').filter({ hasText: id })
 const drawer = (page: Page, id: string) => page.getByRole('region', { name: id })
 
+/** Whether the page is behind another tab. */
+const setHidden = (page: Page, hidden: boolean) =>
+  page.evaluate((value) => {
+    Object.defineProperty(document, 'hidden', { value, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, hidden)
+
 test('without an order the list says so', async (t) => {
   for (const [language, text] of [
     ['en', 'There are no orders yet.'],
@@ -127,19 +134,42 @@ test('a page that nobody sees has no connection, and catches up when it is seen'
   await createOrder('seen-1')
   const page = await world.open(t, 'orders')
   await page.getByText('Live', { exact: true }).waitFor()
-  const show = (hidden: boolean) =>
-    page.evaluate((value) => {
-      Object.defineProperty(document, 'hidden', { value, configurable: true })
-      document.dispatchEvent(new Event('visibilitychange'))
-    }, hidden)
   const isEvents = (request: { url(): string }) => request.url().endsWith('/events')
   const ended = page.waitForEvent('requestfailed', isEvents)
-  await show(true)
+  await setHidden(page, true)
   await ended
   await createOrder('unseen-1')
-  await show(false)
+  await setHidden(page, false)
   await row(page, 'unseen-1').waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
+})
+
+test('what could not be read while the platform was away is read when it is back', async (t) => {
+  await createOrder('back-1')
+  const page = await world.open(t, 'orders')
+  await page.getByText('Live', { exact: true }).waitFor()
+  const away = ['**/events', '**/orders/back-1', '**/assets/*.js']
+  for (const each of away) await page.route(each, (route) => route.fulfill({ status: 503 }))
+  // The stream begins again when the page is seen again.
+  for (const hidden of [true, false]) await setHidden(page, hidden)
+  await page.getByText('Not up to date').waitFor()
+  await row(page, 'back-1').getByRole('link').click()
+  await drawer(page, 'back-1').getByRole('button', { name: 'Try again' }).waitFor()
+  for (const each of away) await page.unroute(each)
+  await drawer(page, 'back-1').getByText('Pending').waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+})
+
+test('a page that is opened while the platform is away is there when it is back', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.route('**/assets/*.js', (route) => route.fulfill({ status: 503 }))
+  const refused = page.waitForResponse((response) => response.status() === 503)
+  await page.getByRole('link', { name: 'Menus', exact: true }).click()
+  await refused
+  await page.unroute('**/assets/*.js')
+  await page.getByRole('heading', { level: 1, name: 'Menus' }).waitFor()
 })
 
 test('two people who move an order to the same status have no conflict to decide about', async (t) => {
