@@ -90,14 +90,17 @@ test('the colours follow the choice of the user', async (t) => {
   assert.notEqual(await ground(), light)
 })
 
+async function login(username: string): Promise<{ readonly access_token: string }> {
+  const answer = await world.platform.call('POST', '/auth/login', { body: { username, password: PASSWORD } })
+  return (await answer.json()) as { access_token: string }
+}
+
 /** A new user, who is signed in at this path. */
 async function signedIn(t: TestContext, name: string, path: string) {
   const { platform } = world
   const body = { name, password: PASSWORD, roles: ['devops'] }
   const { id } = (await (await platform.call('POST', '/users', { body })).json()) as { id: string }
-  const login = { username: name, password: PASSWORD }
-  const answer = await platform.call('POST', '/auth/login', { body: login })
-  const { access_token } = (await answer.json()) as { access_token: string }
+  const { access_token } = await login(name)
   const page = await world.open(t, 'overview', NOBODY)
   await page.evaluate((token) => sessionStorage.setItem('platform.token', token), access_token)
   await page.goto(`${platform.url}/console/${path}`)
@@ -159,10 +162,52 @@ test('before the session ends the console says so, also in a form, and goes on a
   await again.getByRole('button', { name: 'Later' }).click()
   await newTicket(page).getByRole('button', { name: 'Sign in again' }).click()
   await page.clock.setFixedTime(Date.now())
-  await signInByForm(page, 'greta', PASSWORD, newTicket(page))
+  await again.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await again.waitFor({ state: 'detached' })
   await newTicket(page).getByText('Your session ends at').waitFor({ state: 'detached' })
   assert.equal(await newTicket(page).getByLabel('Title').inputValue(), 'A long text')
   assert.notEqual(await page.evaluate(() => sessionStorage.getItem('platform.token')), former)
+})
+
+test('a link that is opened in a new tab is signed in there, and stays signed out after a sign-out', async (t) => {
+  const page = await world.open(t, 'overview')
+  const opened = page.context().waitForEvent('page')
+  await page.getByRole('link', { name: 'Tickets', exact: true }).click({ modifiers: ['ControlOrMeta'] })
+  const tab = await opened
+  t.after(() => tab.close())
+  await tab.getByRole('heading', { level: 1, name: 'Tickets' }).waitFor()
+  await tab.getByRole('button', { name: 'Sign out' }).click()
+  await tab.reload()
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+})
+
+test('a tab that is not opened from the console has no session', async (t) => {
+  const page = await world.open(t, 'overview')
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  const tab = await page.context().newPage()
+  t.after(() => tab.close())
+  await tab.goto(`${world.platform.url}/console/tickets`)
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+})
+
+test('a sign-in with the provider in a new tab goes on with what is typed in this one', async (t) => {
+  const { page, revoke } = await signedIn(t, 'hanna', 'tickets')
+  await fillTicket(page, 'Typed before')
+  await revoke()
+  const again = page.getByRole('dialog', { name: 'Sign in again' })
+  const link = again.getByRole('link', { name: 'Sign in with your organization, in a new tab' })
+  assert.equal(await link.getAttribute('target'), '_blank')
+  const tab = await page.context().newPage()
+  t.after(() => tab.close())
+  // The answer for a ticket of the provider.
+  const json = await login('hanna')
+  await tab.route('**/auth/oauth/redeem', (route) => route.fulfill({ json }))
+  await tab.goto(`${world.platform.url}/console/tickets#signed-in=abc`)
+  await again.waitFor({ state: 'detached' })
+  assert.equal(await newTicket(page).getByLabel('Title').inputValue(), 'Typed before')
 })
 
 test('a session that has ended asks for another sign-in, and goes on at the same view', async (t) => {

@@ -3,7 +3,9 @@ import { useEffect } from 'preact/hooks'
 import { Modal } from '../../../parts/modal.tsx'
 import { SignInCard } from '../../../parts/sign-in-form.tsx'
 import { topBarWords } from '../../../parts/top-bar-words.ts'
+import { askForSignIn } from '../new-tabs.ts'
 import { session } from '../platform.ts'
+import { hasProvider } from '../provider.ts'
 import { signInByPassword } from './password.ts'
 import { ProviderLink } from './provider-link.tsx'
 import { signInPageWords } from './words.ts'
@@ -30,6 +32,7 @@ function SignInDialog({ isInterrupted }: { readonly isInterrupted: boolean }) {
     close()
     session.signIn(token)
   }
+  useSignInElsewhere(onToken)
   return (
     <Modal label={words.signInAgain} kind="cover" onClose={close}>
       <SignInCard
@@ -40,11 +43,26 @@ function SignInDialog({ isInterrupted }: { readonly isInterrupted: boolean }) {
         signIn={signInByPassword}
         onToken={onToken}
       >
-        <ProviderLink />
+        <ProviderLink isNewTab />
         <button class="button" type="button" onClick={isInterrupted ? () => session.signOut() : close}>
           {isInterrupted ? topBarWords().signOut : words.later}
         </button>
       </SignInCard>
     </Modal>
   )
+}
+
+const LOOK_MS = 1_000
+
+/** Takes the session of the tab in which the same user signs in with the provider. */
+function useSignInElsewhere(onToken: (token: string) => void): void {
+  useEffect(() => {
+    if (!hasProvider()) return undefined
+    const look = async () => {
+      const token = await askForSignIn(session.bearer.peek()?.id ?? '')
+      if (token !== null) onToken(token)
+    }
+    const timer = setInterval(() => void look(), LOOK_MS)
+    return () => clearInterval(timer)
+  }, [])
 }
