@@ -40,7 +40,7 @@ export function Shell() {
         <Views pages={pages} />
       </main>
       {overlay.value === 'palette' && (
-        <Palette suggest={(text) => suggestObjects(text, route)} onClose={close} />
+        <Palette suggest={(text) => suggestObjects(text, route)} none={words.nothingFound} onClose={close} />
       )}
       {overlay.value === 'keys' && <KeyHelp onClose={close} />}
       {overlay.value === 'menu' && (

@@ -91,6 +91,55 @@ test('an order is found, moved and looked at with its history', async (t) => {
   await page.getByRole('alert').getByText('unknown').waitFor()
 })
 
+test('a search without a result says what is searched, and leads to orders that begin like the text', async (t) => {
+  await createOrder('Begun-1', { platform: 'Kiosk' })
+  await createOrder('begun-2')
+  const page = await world.open(t, 'orders')
+  await row(page, 'begun-2').waitFor()
+  await page.getByRole('searchbox').fill('begun')
+  await page.keyboard.press('Enter')
+  const shown = drawer(page, 'begun')
+  await shown.getByText('An order is found by its whole id, with capital and small letters.').waitFor()
+  assert.deepEqual(await shown.getByRole('link').allTextContents(), ['begun-2', 'Begun-1'])
+  await assertLooks(page, 'orders-similar')
+  await shown.getByRole('link', { name: 'Begun-1' }).click()
+  await drawer(page, 'Begun-1').getByText('Pending').waitFor()
+})
+
+test('the filter of the platform offers those of the list, and says how it compares', async (t) => {
+  await createOrder('listed-1', { platform: 'Kiosk' })
+  const page = await world.open(t, 'orders')
+  await row(page, 'listed-1').waitFor()
+  const offered = await page
+    .locator('.filters datalist option')
+    .evaluateAll((all) => all.map((each) => each.getAttribute('value')))
+  assert.ok(offered.includes('Kiosk'))
+  await page.getByLabel('Platform').fill('kiosk')
+  await page.keyboard.press('Enter')
+  await page.getByText('Texts are compared as a whole, with capital and small letters.').waitFor()
+  await page.getByLabel('Platform').fill('Kiosk')
+  await page.keyboard.press('Enter')
+  await row(page, 'listed-1').waitFor()
+})
+
+test('the palette opens what looks like the id of an object, and says what it finds', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog', { name: 'Go to or do' })
+  await palette.getByRole('combobox').fill('refund')
+  await palette.getByText('No such page or action. Orders, tickets').waitFor()
+  assert.equal(await palette.getByRole('option').count(), 0)
+  await palette.getByRole('combobox').fill('order-17')
+  await palette.getByRole('option', { name: 'Open the order order-17' }).waitFor()
+  const body = { title: 'By its id', level: 'low' }
+  const created = await world.platform.call('POST', '/tickets', { body })
+  const { id } = (await created.json()) as { id: string }
+  await palette.getByRole('combobox').fill(id)
+  await palette.getByRole('option', { name: `Open the ticket ${id}` }).click()
+  await drawer(page, 'By its id').waitFor()
+})
+
 test('filters are kept in the address, and pages follow a cursor', async (t) => {
   await Promise.all(
     Array.from({ length: 60 }, (_, index) => createOrder(`page-${index}`, { platform: 'paged' })),

@@ -5,9 +5,11 @@ import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
+import { Section } from '../../../parts/section.tsx'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { call, session } from '../platform.ts'
+import { pathOf } from '../view.ts'
 import { userLabel } from '../user-names.ts'
 import {
   isFinal,
@@ -18,8 +20,10 @@ import {
   type OrderChange,
   type OrderStatus,
 } from './model.ts'
-import { orderHistory, orderResource } from './source.ts'
+import { listedIds, orderHistory, orderResource } from './source.ts'
 import { orderWords } from './words.ts'
+
+const ORDERS_PATH = pathOf({ name: 'orders' })
 
 export interface OrderDrawerProps {
   readonly id: string
@@ -30,7 +34,7 @@ export interface OrderDrawerProps {
 export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
   const model = useResource(orderResource, id)
   return (
-    <ResourceDrawer id={id} model={model} onClose={onClose}>
+    <ResourceDrawer id={id} model={model} missing={<SimilarOrders id={id} />} onClose={onClose}>
       {(order) => (
         <>
           <OrderMoves order={order} model={model} />
@@ -44,6 +48,33 @@ export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
         </>
       )}
     </ResourceDrawer>
+  )
+}
+
+// The most that help to find the right one.
+const MOST_SIMILAR = 5
+
+/** Says how an order is found, and leads to those of the list whose ids begin like the one that does not exist. */
+function SimilarOrders({ id }: { readonly id: string }) {
+  const { foundById, similar } = orderWords()
+  const ids = listedIds(id).slice(0, MOST_SIMILAR)
+  return (
+    <>
+      <p class="muted">{foundById}</p>
+      {ids.length > 0 && (
+        <Section title={similar}>
+          <ul>
+            {ids.map((each) => (
+              <li key={each}>
+                <a class="mark-link" href={`${ORDERS_PATH}/${encodeURIComponent(each)}`}>
+                  <bdi class="mono">{each}</bdi>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
   )
 }
 

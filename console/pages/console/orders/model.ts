@@ -1,13 +1,12 @@
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import type { ListFilter } from '../../../parts/list/list-query.ts'
 
 export type Order = AnswerOf<'getOrder'>
 export type OrderChange = AnswerOf<'getOrderHistory'>['items'][number]
 export type OrderStatus = Order['status']
 
-const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
+export const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
 
 /** docs/specification.md, Orders */
 export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
@@ -33,13 +32,6 @@ export const ORDER_TONES: Readonly<Record<OrderStatus, Tone>> = {
   completed: 'quiet',
   expired: 'warning',
 }
-
-export const ORDER_FILTERS: readonly ListFilter[] = [
-  { name: 'status', kind: 'choice', values: ORDER_STATUSES },
-  { name: 'platform', kind: 'text' },
-  { name: 'created_from', kind: 'time' },
-  { name: 'created_to', kind: 'time' },
-]
 
 /** The order that an event is about. */
 export function orderIn({ data }: LiveEvent): Order | null {

@@ -62,7 +62,8 @@ export const orderWords = defineWords({
     },
     empty: 'There are no orders yet.',
     noMatch: 'No order matches the filters.',
-    missing: 'There is no such order.',
+    foundById: 'An order is found by its whole id, with capital and small letters.',
+    similar: 'Orders on this page that begin like it',
   },
   zh: {
     title: '订单',
@@ -123,6 +124,7 @@ export const orderWords = defineWords({
     },
     empty: '还没有订单。',
     noMatch: '没有符合筛选条件的订单。',
-    missing: '订单不存在。',
+    foundById: '订单须按完整的订单号查找，区分大小写。',
+    similar: '本页中开头相同的订单',
   },
 })
