@@ -65,6 +65,45 @@ test('the board shows each status, and follows the changes of others', async (t)
   await assertLooks(page, 'tickets-board')
 })
 
+test('a column of the board begins with the most urgent ticket and has a count, also beside an open ticket', async (t) => {
+  const ids: string[] = []
+  for (const level of ['info', 'critical', 'low', 'critical'])
+    ids.push(await createTicket(`Of level ${level} ${ids.length}`, { level, source: 'levels' }))
+  for (const id of ids) await editTicket(id, { status: 'in_progress' })
+  const page = await world.open(t, `tickets/${ids[0]}?view=board`)
+  const cards = column(page, 'In progress').getByRole('link').filter({ hasText: 'Of level' })
+  await cards.nth(3).waitFor()
+  assert.deepEqual(await cards.allTextContents(), [
+    'Of level critical 3',
+    'Of level critical 1',
+    'Of level low 2',
+    'Of level info 0',
+  ])
+  const count = await column(page, 'In progress').getByRole('listitem').count()
+  await column(page, 'In progress').getByText(`Tickets ${count}`).waitFor()
+  const tops = await Promise.all(
+    ['Open', 'In progress', 'Resolved', 'Closed'].map((status) => column(page, status).boundingBox()),
+  )
+  assert.equal(new Set(tops.map((box) => box?.y)).size, 1)
+  const pane = await page.locator('.list-pane').boundingBox()
+  const last = tops.at(-1)
+  assert.ok(pane && last && last.x + last.width <= pane.x + pane.width + 1)
+  await assertLooks(page, 'tickets-board-beside')
+  for (const id of ids) await editTicket(id, { status: 'closed' })
+})
+
+test('a comment is shown once, and not again in the history', async (t) => {
+  const id = await createTicket('Commented once')
+  await editTicket(id, { comment: 'only once', status: 'in_progress' })
+  await editTicket(id, { comment: 'and this one' })
+  const page = await world.open(t, `tickets/${id}`)
+  const shown = drawer(page, 'Commented once')
+  await shown.getByRole('list', { name: 'History' }).getByText('Status: Open → In progress').waitFor()
+  assert.equal(await shown.getByText('only once').count(), 1)
+  assert.equal(await shown.getByText('and this one').count(), 1)
+  assert.equal(await shown.getByRole('list', { name: 'History' }).getByRole('listitem').count(), 2)
+})
+
 test('a ticket is dragged to another status, back with undo, and not over the change of another', async (t) => {
   const id = await createTicket('Move the printer')
   const page = await world.open(t, 'tickets?view=board')
