@@ -23,7 +23,8 @@ export function offerSessionToNewTabs(): void {
     if (link?.origin === location.origin && link.pathname.startsWith(CONSOLE_PATH))
       handover.offer(link.pathname + link.search, ms)
   }
-  const isNewTab = (event: MouseEvent) => event.ctrlKey || event.metaKey || event.shiftKey
+  const isNewTab = ({ ctrlKey, metaKey, shiftKey, target }: MouseEvent) =>
+    ctrlKey || metaKey || shiftKey || (target instanceof HTMLAnchorElement && target.target === '_blank')
   document.addEventListener('click', (event) => isNewTab(event) && offer(event, CLICK_MS))
   document.addEventListener('auxclick', (event) => offer(event, CLICK_MS))
   document.addEventListener('contextmenu', (event) => offer(event, MENU_MS))

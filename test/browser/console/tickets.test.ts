@@ -281,6 +281,26 @@ test('another role assigns a ticket to itself in the dialog', async (t) => {
   await page.getByRole('button', { name: '取消分配' }).waitFor()
 })
 
+test('web addresses in a description and a comment are links; the text around them is text', async (t) => {
+  const description = 'See <b>https://wiki.example/a?b=c</b>, not javascript:alert(1).'
+  const id = await createTicket('With addresses', { description })
+  const { url } = world.platform
+  await editTicket(id, { comment: `As in ${url}/console/orders.` })
+  const page = await world.open(t, `tickets/${id}`)
+  const shown = drawer(page, 'With addresses')
+  await shown.getByText(description).waitFor()
+  const link = shown.getByRole('link', { name: 'https://wiki.example/a?b=c' })
+  assert.equal(await link.getAttribute('href'), 'https://wiki.example/a?b=c')
+  assert.equal(await link.getAttribute('rel'), 'noopener noreferrer')
+  assert.equal(await shown.getByRole('link').count(), 2)
+  await assertLooks(page, 'tickets-links')
+  const opened = page.context().waitForEvent('page')
+  await shown.getByRole('list', { name: 'Comments' }).getByRole('link').click()
+  const tab = await opened
+  t.after(() => tab.close())
+  await tab.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+})
+
 test('hostile text in every field is shown as text', async (t) => {
   const id = await createTicket(HOSTILE, { description: `${HOSTILE}${'x'.repeat(10_000)}`, source: HOSTILE })
   await editTicket(id, { comment: HOSTILE })
