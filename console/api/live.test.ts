@@ -31,6 +31,7 @@ function followed(answers: readonly (() => Response)[]) {
     prefix: 'order.',
     onEvent: ({ subject }) => void seen.push(subject),
     onGap: () => void seen.push('gap'),
+    onReturn: () => void seen.push('return'),
   })
   return { sent, seen, states, live, end: live.follow('abc', stopped.signal) }
 }
@@ -39,7 +40,7 @@ test('a stream that breaks is resumed behind its last event', async () => {
   const { sent, seen, states, end } = followed([() => streamOf(EVENT), () => streamOf(EVENT)])
   await end
   assert.deepEqual(sent, [null, '17'])
-  assert.deepEqual(seen, ['order.paid', 'order.paid'])
+  assert.deepEqual(seen, ['order.paid', 'return', 'order.paid'])
   assert.deepEqual(states, ['broken'])
 })
 
@@ -94,4 +95,33 @@ test('a paused stream has no connection, and is resumed behind its last event', 
   assert.deepEqual(sent, [null, '17'])
   stopped.abort()
   await end
+})
+
+test('with another token everything is read again, also by a role that may read no events', async () => {
+  for (const [status, expected] of [
+    [200, ['order.paid', 'gap']],
+    [403, ['gap']],
+  ] as const) {
+    const answer = () => (status === 200 ? streamOf(EVENT) : new Response('', { status }))
+    const seen: string[] = []
+    const stops: AbortController[] = []
+    const live = new LiveEvents({
+      fetch: async () => answer(),
+      wait: async () => stops.at(-1)?.abort(),
+      onRefused: () => undefined,
+    })
+    live.subscribe({
+      prefix: 'order.',
+      onEvent: ({ subject }) => void seen.push(subject),
+      onGap: () => void seen.push('gap'),
+      onReturn: () => undefined,
+    })
+    for (const token of ['first', 'second']) {
+      const stopped = new AbortController()
+      stops.push(stopped)
+      await live.follow(token, stopped.signal)
+      if (token === 'first') assert.ok(!seen.includes('gap'))
+    }
+    assert.deepEqual(seen.slice(0, expected.length), expected)
+  }
 })

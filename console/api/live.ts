@@ -20,6 +20,8 @@ export interface LiveListener {
   readonly onEvent: (event: LiveEvent) => void
   /** Events were missed: read again. */
   readonly onGap: () => void
+  /** The stream is there again: what could not be read meanwhile can be read now. */
+  readonly onReturn: () => void
 }
 
 // The platform sends a comment every 15 seconds.
@@ -36,6 +38,7 @@ export class LiveEvents {
   #paused = new AbortController()
   /** Whether events may have passed since the last connection. */
   #isBehind = false
+  #hasFollowed = false
 
   constructor(deps: LiveDeps) {
     this.#deps = deps
@@ -47,11 +50,15 @@ export class LiveEvents {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Follows with this token until the signal aborts, or the token is refused. */
+  /**
+   * Follows with this token until the signal aborts, or the token is refused. With a second token everything is read again:
+   * what was read with the first one may have been refused at its end.
+   */
   async follow(token: string, stopped: AbortSignal): Promise<void> {
     const parser = new StreamParser()
     this.state.value = 'connecting'
-    this.#isBehind = false
+    this.#isBehind = this.#hasFollowed
+    this.#hasFollowed = true
     for (let failures = 0; !stopped.aborted; failures++) {
       if (await this.#connect(token, parser, stopped, () => (failures = 0))) return
       if (stopped.aborted) return
@@ -112,15 +119,21 @@ export class LiveEvents {
   }
 
   #refused(status: 401 | 403, token: string): true {
-    if (status === 401) this.#deps.onRefused(token)
-    else this.state.value = 'off'
+    if (status === 401) {
+      this.#deps.onRefused(token)
+      return true
+    }
+    this.state.value = 'off'
+    if (this.#isBehind) this.#notifyGap()
     return true
   }
 
   #opened({ lastEventId }: StreamParser): void {
     this.state.value = 'live'
+    if (!this.#isBehind) return
     // Without a place to resume from, nothing says what happened meanwhile.
-    if (this.#isBehind && lastEventId === '') this.#notifyGap()
+    if (lastEventId === '') this.#notifyGap()
+    else for (const { onReturn } of this.#listeners) onReturn()
   }
 
   async #read(body: ReadableStream<Uint8Array>, parser: StreamParser, silence: Watchdog): Promise<void> {

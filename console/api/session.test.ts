@@ -53,3 +53,20 @@ test('another user of a browser that keeps no token goes on in the same page', (
   session.signIn(tokenOf('2'))
   assert.deepEqual([opened.count, session.bearer.value?.id], [0, '2'])
 })
+
+test('after a refused token the page stays that of its user, who goes on also with other roles', () => {
+  const { session, opened } = openSession(TOKEN)
+  session.refuse(TOKEN)
+  assert.deepEqual([session.isInterrupted.value, session.bearer.value?.id], [true, '1'])
+  session.signIn(tokenOf('1', ['admin']))
+  assert.deepEqual([session.isInterrupted.value, session.may('listOrders'), opened.count], [false, true, 0])
+})
+
+test('another user, and a token that names nobody, never go on in the page of a refused token', () => {
+  for (const sub of ['2', '']) {
+    const { session, opened } = openSession(TOKEN)
+    session.refuse(TOKEN)
+    session.signIn(tokenOf(sub))
+    assert.deepEqual([opened.count, session.token.value], [1, null])
+  }
+})

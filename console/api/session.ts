@@ -12,21 +12,33 @@ export interface TokenStore {
   clear(): void
 }
 
-/** Who uses the console. A token that the platform refuses ends the session. */
+/**
+ * Who uses the console. A token that the platform refuses ends the session, but the page stays that of its user, so that the
+ * same user can go on with what is typed there.
+ */
 export class ConsoleSession {
   readonly #store: TokenStore
   readonly #onOtherUser: () => void
   /** Whose session this page has shown last, with which roles. */
   #lastIdentity: string | undefined
+  /** The last token of the user whose page is shown. */
+  readonly #pageToken
+  /** Null while nothing can be called. */
   readonly token
   readonly end = signal<SessionEnd | null>(null)
-  readonly bearer = computed(() => (this.token.value === null ? null : readBearer(this.token.value)))
+  /** The user whose page is shown. */
+  readonly bearer = computed(() =>
+    this.#pageToken.value === null ? null : readBearer(this.#pageToken.value),
+  )
+  /** Whether the page can only go on after another sign-in. */
+  readonly isInterrupted = computed(() => this.token.value === null && this.bearer.value !== null)
 
   /** `onOtherUser` opens the page anew, because it remembers what the former user was allowed to see. */
   constructor(store: TokenStore, onOtherUser: () => void) {
     this.#store = store
     this.#onOtherUser = onOtherUser
     this.token = signal(store.read())
+    this.#pageToken = signal(this.token.peek())
     this.#lastIdentity = this.bearer.value ? identityOf(this.bearer.value) : undefined
   }
 
@@ -37,24 +49,34 @@ export class ConsoleSession {
 
   signIn(token: string): void {
     this.#store.write(token)
-    const identity = identityOf(readBearer(token))
-    const isOther = this.#lastIdentity !== undefined && identity !== this.#lastIdentity
-    this.#lastIdentity = identity
+    const isOther = this.#isOther(readBearer(token))
+    this.#lastIdentity = identityOf(readBearer(token))
     // A browser that does not keep the token would ask for it again and again.
     if (isOther && this.#store.read() === token) return this.#onOtherUser()
     batch(() => {
       this.token.value = token
+      this.#pageToken.value = token
       this.end.value = null
     })
   }
 
   signOut(): void {
-    this.#finish('signed_out')
+    batch(() => {
+      this.#pageToken.value = null
+      this.#finish('signed_out')
+    })
   }
 
   /** A token that was replaced meanwhile ends nothing. */
   refuse(token: string): void {
     if (this.token.peek() === token) this.#finish('refused')
+  }
+
+  /** The same user goes on in the page that is shown, also with other roles: what is typed there stays. */
+  #isOther(bearer: Bearer): boolean {
+    const shown = this.bearer.peek()
+    if (shown) return bearer.id === '' || bearer.id !== shown.id
+    return this.#lastIdentity !== undefined && identityOf(bearer) !== this.#lastIdentity
   }
 
   #finish(reason: SessionEnd): void {

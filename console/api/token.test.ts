@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cleanToken, isToken, readBearer } from './token.ts'
+import { cleanToken, isToken, readBearer, readLifetime, warningTime } from './token.ts'
 
 const tokenWith = (claims: unknown) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`
 
@@ -27,4 +27,12 @@ test('what no header can carry is not a token', () => {
   assert.equal(isToken('abc.d-e_f'), true)
   assert.equal(isToken(''), false)
   assert.equal(isToken('abc€'), false)
+})
+
+test('the end of a token is announced five minutes before, and of a short one in its last quarter', () => {
+  assert.equal(readLifetime(tokenWith({ iat: 1 })), null)
+  const hour = readLifetime(tokenWith({ iat: 1_000, exp: 4_600 }))
+  assert.deepEqual(hour, { issuedAt: 1_000_000, expiresAt: 4_600_000 })
+  assert.equal(hour && warningTime(hour), 4_300_000)
+  assert.equal(warningTime({ issuedAt: 0, expiresAt: 60_000 }), 45_000)
 })

@@ -19,6 +19,30 @@ export function readBearer(token: string): Bearer {
   }
 }
 
+export interface TokenLifetime {
+  /** Epoch milliseconds. */
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+const SECOND_MS = 1_000
+
+/** When a token was issued and when it ends (RFC 7519, `iat` and `exp`); null if it does not say. */
+export function readLifetime(token: string): TokenLifetime | null {
+  const { iat, exp } = claimsOf(token)
+  if (typeof iat !== 'number' || typeof exp !== 'number') return null
+  return { issuedAt: iat * SECOND_MS, expiresAt: exp * SECOND_MS }
+}
+
+const EARLIEST_WARNING_MS = 5 * 60 * SECOND_MS
+// Of a token that is short-lived.
+const WARNED_SHARE = 0.25
+
+/** When the bearer is told that the token ends: five minutes before, or in the last quarter of a shorter life. */
+export function warningTime({ issuedAt, expiresAt }: TokenLifetime): number {
+  return expiresAt - Math.min(EARLIEST_WARNING_MS, (expiresAt - issuedAt) * WARNED_SHARE)
+}
+
 function claimsOf(token: string): Readonly<Record<string, unknown>> {
   try {
     const bytes = Uint8Array.fromBase64(token.split('.')[1] ?? '', { alphabet: 'base64url' })

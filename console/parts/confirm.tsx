@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { Modal } from './modal.tsx'
 import { partWords } from './part-words.ts'
 
@@ -7,6 +7,8 @@ export interface Question {
   readonly text?: string
   /** The words of the button that does it. */
   readonly action: string
+  /** The words of the button that does not; by default "Cancel". */
+  readonly cancel?: string
   readonly isDestructive?: boolean
 }
 
@@ -15,6 +17,9 @@ interface Asked extends Question {
 }
 
 const asked = signal<Asked | null>(null)
+
+/** Whether a question waits for its answer. */
+export const isAsking = computed(() => asked.value !== null)
 
 /** Asks before something is done; false if the user does not want it. A second question answers the first with no. */
 export function confirmAction(question: Question): Promise<boolean> {
@@ -32,14 +37,14 @@ export function confirmAction(question: Question): Promise<boolean> {
 export function ConfirmHost() {
   const question = asked.value
   if (!question) return null
-  const { title, text, action, isDestructive = false, answer } = question
+  const { title, text, action, cancel = partWords().cancel, isDestructive = false, answer } = question
   return (
     <Modal label={title} role="alertdialog" onClose={() => answer(false)}>
       <h2 class="modal-title">{title}</h2>
       {text && <p>{text}</p>}
       <div class="actions actions-end">
         <button class="button" type="button" onClick={() => answer(false)}>
-          {partWords().cancel}
+          {cancel}
         </button>
         <button
           class={isDestructive ? 'button button-danger' : 'button button-main'}

@@ -1,8 +1,9 @@
 import { Fragment, type ComponentChildren } from 'preact'
+import { LinkedText } from './linked-text.tsx'
 
 export type Fact = readonly [name: string, value: ComponentChildren]
 
-/** Names and values of an object; a value that is null or empty is left out. Text of other people is isolated, so that its direction does not reorder the page. */
+/** Names and values of an object; a value that is null or empty is left out. Text of other people is isolated, so that its direction does not reorder the page, and its web addresses are links. */
 export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
   const shown = facts.filter(([, value]) => value !== null && value !== '')
   return (
@@ -12,7 +13,15 @@ export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
           <dt>
             <bdi>{breakable(name)}</bdi>
           </dt>
-          <dd>{typeof value === 'string' ? <bdi>{value}</bdi> : value}</dd>
+          <dd>
+            {typeof value === 'string' ? (
+              <bdi>
+                <LinkedText text={value} />
+              </bdi>
+            ) : (
+              value
+            )}
+          </dd>
         </div>
       ))}
     </dl>

@@ -1,16 +1,21 @@
-import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { createContext, type ComponentChildren } from 'preact'
+import { useContext, useEffect, useRef } from 'preact/hooks'
 
 export interface ModalProps {
   readonly label: string
-  readonly kind?: 'card' | 'palette' | 'side'
+  /** `cover` hides the page behind it. */
+  readonly kind?: 'card' | 'palette' | 'side' | 'cover'
   readonly role?: 'alertdialog'
+  /** Called for Escape, and for a click beside the dialog. */
   readonly onClose: () => void
   /** Called when the user goes back to another page; by default `onClose`. */
   readonly onLeave?: () => void
   readonly onInput?: () => void
   readonly children: ComponentChildren
 }
+
+/** What every card in front of the page says first, such as that the session ends soon: the page itself cannot be used then. */
+export const ModalNotice = createContext<ComponentChildren>(null)
 
 /** A dialog in front of the page, open as long as it is drawn. The browser keeps the focus in it and returns it. */
 export function Modal({
@@ -23,6 +28,7 @@ export function Modal({
   children,
 }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const notice = useContext(ModalNotice)
   const latest = useRef(onLeave)
   latest.current = onLeave
   useEffect(() => {
@@ -43,6 +49,12 @@ export function Modal({
       aria-label={label}
       {...(role && { role })}
       onInput={onInput}
+      // A browser closes a dialog by itself when Escape is pressed a second time, whatever `cancel` says.
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.isComposing) return
+        event.preventDefault()
+        onClose()
+      }}
       onCancel={(event) => {
         event.preventDefault()
         onClose()
@@ -51,7 +63,10 @@ export function Modal({
         if (event.target === dialog.current) onClose()
       }}
     >
-      <div class="modal-body">{children}</div>
+      <div class="modal-body">
+        {kind === 'card' && notice}
+        {children}
+      </div>
     </dialog>
   )
 }

@@ -1,5 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import { isAsking } from './confirm.tsx'
+import { partWords } from './part-words.ts'
 import { StatusBadge, type StatusBadgeProps } from './status-badge.tsx'
+import { useActionLock } from './use-action-lock.ts'
 
 export interface ObjectAction {
   readonly title: string
@@ -8,6 +11,7 @@ export interface ObjectAction {
   readonly isDestructive?: boolean
   /** It is not possible now; the button stays where it is, and keeps the focus. */
   readonly isDisabled?: boolean
+  /** No other action can begin before its promise ends. */
   readonly run: () => unknown
 }
 
@@ -20,24 +24,37 @@ export interface ObjectActionsProps {
   readonly children?: ComponentChildren
 }
 
-/** The state of an object, and the buttons of what can be done with it. */
+/** The state of an object, and the buttons of what can be done with it, one at a time. */
 export function ObjectActions({ status, actions, children }: ObjectActionsProps) {
   const allowed = actions.filter((action) => action !== false)
+  const { running, isLocked, start } = useActionLock(allowed.map(({ title }) => title).join('\n'))
   return (
     <div class="actions">
       {status && <StatusBadge {...status} />}
-      {allowed.map(({ title, runningTitle, isDestructive, isDisabled, run }) => (
+      {allowed.map(({ title, runningTitle, isDestructive, isDisabled = false, run }) => (
         <button
           key={title}
           class={isDestructive ? 'button button-danger' : 'button'}
           type="button"
-          aria-disabled={isDisabled}
-          onClick={() => void (isDisabled || run())}
+          aria-disabled={isDisabled || isLocked}
+          aria-busy={running === title}
+          onClick={() => isDisabled || start(title, run)}
         >
           {runningTitle ?? title}
         </button>
       ))}
+      {running !== null && !isAsking.value && <BusyMark />}
       {children}
     </div>
+  )
+}
+
+/** The styles show it only after a moment, so that a quick answer does not flicker. */
+function BusyMark() {
+  return (
+    <span class="busy-mark muted" role="status">
+      <span class="spinner" aria-hidden="true" />
+      {partWords().saving}
+    </span>
   )
 }

@@ -1,6 +1,6 @@
 import type { ApiResult } from '../api/operations.ts'
 import { confirmAction, type Question } from './confirm.tsx'
-import { describeFailure } from './failure-words.ts'
+import { reportFailure } from './report-failure.ts'
 import { showToast } from './toast.tsx'
 
 export interface SentChange<T> {
@@ -16,7 +16,7 @@ export interface SentChange<T> {
 export async function sendChange<T>({ question, send, done, onDone }: SentChange<T>): Promise<void> {
   if (question && !(await confirmAction(question))) return
   const result = await send()
-  if (!result.ok) return showToast('warning', describeFailure(result.failure))
+  if (!result.ok) return reportFailure(result.failure)
   showToast('good', done)
   onDone(result.value)
 }

@@ -20,12 +20,31 @@ export interface SignInFormProps {
   readonly notice: string | null
   readonly signIn: (username: string, password: string) => Promise<SignInResult>
   readonly onToken: (token: string) => void
+  /** Who has to sign in again, if that is known. */
+  readonly username?: string
   /** Other ways to sign in. */
   readonly children?: ComponentChildren
 }
 
+/** The form alone on its page. */
+export function SignInForm(props: SignInFormProps) {
+  return (
+    <main class="sign-in">
+      <SignInCard {...props} />
+    </main>
+  )
+}
+
 /** Asks for a name and password, or for a token; neither is kept by the form. */
-export function SignInForm({ title, purpose, notice, signIn, onToken, children }: SignInFormProps) {
+export function SignInCard({
+  title,
+  purpose,
+  notice,
+  signIn,
+  onToken,
+  username = '',
+  children,
+}: SignInFormProps) {
   const words = signInWords()
   const way = useSignal<Way>('password')
   const problem = useSignal<SignInRefusal | null>(null)
@@ -48,29 +67,27 @@ export function SignInForm({ title, purpose, notice, signIn, onToken, children }
 
   const message = problem.value ? refusalText(problem.value) : notice
   return (
-    <main class="sign-in">
-      <form
-        class="sign-in-card card"
-        onSubmit={(event) => void submit(event)}
-        aria-labelledby="sign-in-purpose"
-      >
-        <Brand title={title} />
-        <p id="sign-in-purpose" class="muted">
-          {purpose}
-        </p>
-        <WayChoice way={way} onChange={() => (problem.value = null)} />
-        <div class="notice" role="alert">
-          {message && <p class="notice-text">{message}</p>}
-        </div>
-        {way.value === 'password' ? <PasswordFields /> : <TokenField />}
-        <button class="button button-main" type="submit" aria-disabled={busy.value}>
-          {busy.value ? words.signingIn : words.signIn}
-        </button>
-        <p class="hint">{words.kept}</p>
-        {children}
-        <LanguageChoice />
-      </form>
-    </main>
+    <form
+      class="sign-in-card card"
+      onSubmit={(event) => void submit(event)}
+      aria-labelledby="sign-in-purpose"
+    >
+      <Brand title={title} />
+      <p id="sign-in-purpose" class="muted">
+        {purpose}
+      </p>
+      <WayChoice way={way} onChange={() => (problem.value = null)} />
+      <div class="notice" role="alert">
+        {message && <p class="notice-text">{message}</p>}
+      </div>
+      {way.value === 'password' ? <PasswordFields username={username} /> : <TokenField />}
+      <button class="button button-main" type="submit" aria-disabled={busy.value}>
+        {busy.value ? words.signingIn : words.signIn}
+      </button>
+      <p class="hint">{words.kept}</p>
+      {children}
+      <LanguageChoice />
+    </form>
   )
 }
 
@@ -98,7 +115,7 @@ function WayChoice({ way, onChange }: { readonly way: Signal<Way>; readonly onCh
   )
 }
 
-function PasswordFields() {
+function PasswordFields({ username }: { readonly username: string }) {
   const words = signInWords()
   return (
     <>
@@ -107,6 +124,7 @@ function PasswordFields() {
         <input
           name="username"
           type="text"
+          defaultValue={username}
           autocomplete="username"
           autocapitalize="none"
           spellcheck={false}

@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { DownloadedFile } from '../api/download.ts'
 import type { ApiResult } from '../api/operations.ts'
-import { describeFailure } from './failure-words.ts'
 import type { ObjectAction } from './object-actions.tsx'
 import { partWords } from './part-words.ts'
-import { showToast } from './toast.tsx'
+import { reportFailure } from './report-failure.ts'
 
 // The browser has begun to read the file by then.
 const KEPT_MS = 60_000
@@ -19,9 +18,14 @@ export function useDownload(fetchFile: () => Promise<ApiResult<DownloadedFile>>)
     const result = await fetchFile()
     isRunning.value = false
     if (result.ok) saveFile(result.value)
-    else showToast('warning', describeFailure(result.failure))
+    else reportFailure(result.failure)
   }
-  return { title: download, runningTitle: isRunning.value ? downloading : undefined, run }
+  return {
+    title: download,
+    runningTitle: isRunning.value ? downloading : undefined,
+    // It changes nothing: the other actions need not wait for a large file.
+    run: () => void run(),
+  }
 }
 
 /** A link cannot send the token, so the browser saves what was fetched. */

@@ -1,8 +1,10 @@
-import { effect } from '@preact/signals'
+import { computed, effect } from '@preact/signals'
 import { render } from 'preact'
 import { browserTiming } from '../../api/browser.ts'
 import { App } from './app.tsx'
+import { forgetKeptValues } from '../../parts/form/schema-form.tsx'
 import { applyPreferences } from '../../parts/preferences.ts'
+import { offerSessionToNewTabs, offerSessionToWaitingTab, takeSession } from './new-tabs.ts'
 import { live, session } from './platform.ts'
 import { redeemTicket } from './provider.ts'
 
@@ -10,7 +12,10 @@ const root = document.getElementById('page')
 if (!root) throw new Error('The document has no element with the id "page".')
 
 applyPreferences()
-await redeemTicket()
+offerSessionToNewTabs()
+if (await redeemTicket()) offerSessionToWaitingTab()
+await takeSession()
+computed(() => session.bearer.value?.id).subscribe(forgetKeptValues)
 effect(() => {
   const token = session.token.value
   if (token === null) return undefined

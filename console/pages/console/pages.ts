@@ -1,4 +1,3 @@
-import lazy from 'preact-iso/lazy'
 import type { OperationName } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icons.ts'
 import { alertWords } from './alerts/words.ts'
@@ -8,6 +7,7 @@ import { commandWords } from './commands/words.ts'
 import { dataBackupWords } from './data-backups/words.ts'
 import { executionWords } from './executions/words.ts'
 import { heartbeatWords } from './heartbeats/words.ts'
+import { lazyPage } from './lazy-page.ts'
 import { menuWords } from './menus/words.ts'
 import { orderWords } from './orders/words.ts'
 import { settingWords } from './settings/words.ts'
@@ -45,7 +45,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'getOverview',
     key: 'w',
     keywords: 'home start dashboard status health 首页 概览 仪表盘 状态',
-    component: lazy(async () => (await import('./overview/page.tsx')).OverviewPage),
+    component: lazyPage(async () => (await import('./overview/page.tsx')).OverviewPage),
   },
   {
     name: 'orders',
@@ -54,7 +54,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listOrders',
     key: 'o',
     keywords: 'sales purchases payments shop 订单 销售 付款',
-    component: lazy(async () => (await import('./orders/page.tsx')).OrdersPage),
+    component: lazyPage(async () => (await import('./orders/page.tsx')).OrdersPage),
   },
   {
     name: 'messages',
@@ -63,7 +63,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listMessages',
     key: 'm',
     keywords: 'events queue outbox bus nats dead letters 消息 事件 队列 死信',
-    component: lazy(async () => (await import('./messages/page.tsx')).MessagesPage),
+    component: lazyPage(async () => (await import('./messages/page.tsx')).MessagesPage),
   },
   {
     name: 'alerts',
@@ -72,7 +72,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listAlerts',
     key: 'a',
     keywords: 'alarms incidents warnings notifications robot 告警 报警 通知',
-    component: lazy(async () => (await import('./alerts/page.tsx')).AlertsPage),
+    component: lazyPage(async () => (await import('./alerts/page.tsx')).AlertsPage),
   },
   {
     name: 'silences',
@@ -81,7 +81,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listSilences',
     key: 's',
     keywords: 'mute muted snooze quiet maintenance alerts 静默 屏蔽 维护',
-    component: lazy(async () => (await import('./silences/page.tsx')).SilencesPage),
+    component: lazyPage(async () => (await import('./silences/page.tsx')).SilencesPage),
   },
   {
     name: 'heartbeats',
@@ -90,7 +90,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listHeartbeats',
     key: 'h',
     keywords: 'beats cron jobs dead man switch missed monitor 心跳 定时任务 监控',
-    component: lazy(async () => (await import('./heartbeats/page.tsx')).HeartbeatsPage),
+    component: lazyPage(async () => (await import('./heartbeats/page.tsx')).HeartbeatsPage),
   },
   {
     name: 'tickets',
@@ -99,7 +99,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listTickets',
     key: 't',
     keywords: 'issues tasks todo board comments support 工单 任务 看板',
-    component: lazy(async () => (await import('./tickets/page.tsx')).TicketsPage),
+    component: lazyPage(async () => (await import('./tickets/page.tsx')).TicketsPage),
   },
   {
     name: 'commands',
@@ -108,7 +108,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listCommands',
     key: 'c',
     keywords: 'run execute scripts actions jobs 命令 运行 脚本',
-    component: lazy(async () => (await import('./commands/page.tsx')).CommandsPage),
+    component: lazyPage(async () => (await import('./commands/page.tsx')).CommandsPage),
   },
   {
     name: 'executions',
@@ -117,7 +117,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listExecutions',
     key: 'x',
     keywords: 'runs history output approvals approve reject jobs 执行 运行记录 审批 批准 输出',
-    component: lazy(async () => (await import('./executions/page.tsx')).ExecutionsPage),
+    component: lazyPage(async () => (await import('./executions/page.tsx')).ExecutionsPage),
   },
   {
     name: 'command-policy',
@@ -126,7 +126,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'getCommandPolicy',
     key: 'p',
     keywords: 'rules permissions roles approvers allowed commands who 策略 规则 权限 审批人 命令',
-    component: lazy(async () => (await import('./command-policy/page.tsx')).CommandPolicyPage),
+    component: lazyPage(async () => (await import('./command-policy/page.tsx')).CommandPolicyPage),
   },
   {
     name: 'menus',
@@ -135,7 +135,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'getMenus',
     key: 'n',
     keywords: 'navigation tree categories shop 菜单 导航 分类',
-    component: lazy(async () => (await import('./menus/page.tsx')).MenusPage),
+    component: lazyPage(async () => (await import('./menus/page.tsx')).MenusPage),
   },
   {
     name: 'certificates',
@@ -144,7 +144,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listCertificates',
     key: 'k',
     keywords: 'tls ssl https pem expiry 证书 到期',
-    component: lazy(async () => (await import('./certificates/page.tsx')).CertificatesPage),
+    component: lazyPage(async () => (await import('./certificates/page.tsx')).CertificatesPage),
   },
   {
     name: 'data-backups',
@@ -153,7 +153,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listDataBackups',
     key: 'b',
     keywords: 'snapshots restore export database copy 数据备份 恢复 快照',
-    component: lazy(async () => (await import('./data-backups/page.tsx')).DataBackupsPage),
+    component: lazyPage(async () => (await import('./data-backups/page.tsx')).DataBackupsPage),
   },
   {
     name: 'vpn-sessions',
@@ -162,7 +162,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listVpnSessions',
     key: 'v',
     keywords: 'tunnels gateway connections clients online pool addresses 隧道 网关 连接 在线',
-    component: lazy(async () => (await import('./vpn-sessions/page.tsx')).VpnSessionsPage),
+    component: lazyPage(async () => (await import('./vpn-sessions/page.tsx')).VpnSessionsPage),
   },
   {
     name: 'vpn-audit',
@@ -171,7 +171,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listVpnAudit',
     key: 'i',
     keywords: 'log trail sign-ins logins refused denied tunnels 审计 日志 登录 拒绝',
-    component: lazy(async () => (await import('./vpn-audit/page.tsx')).VpnAuditPage),
+    component: lazyPage(async () => (await import('./vpn-audit/page.tsx')).VpnAuditPage),
   },
   {
     name: 'telemetry',
@@ -180,7 +180,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listTelemetryAgents',
     key: 'e',
     keywords: 'agents sensors measurements metrics values devices 遥测 代理 传感器 指标',
-    component: lazy(async () => (await import('./telemetry/page.tsx')).TelemetryPage),
+    component: lazyPage(async () => (await import('./telemetry/page.tsx')).TelemetryPage),
   },
   {
     name: 'users',
@@ -189,7 +189,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listUsers',
     key: 'u',
     keywords: 'accounts people roles passwords permissions admin 用户 账户 角色 密码 权限',
-    component: lazy(async () => (await import('./users/page.tsx')).UsersPage),
+    component: lazyPage(async () => (await import('./users/page.tsx')).UsersPage),
   },
   {
     name: 'settings',
@@ -198,6 +198,6 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'getConfig',
     key: ',',
     keywords: 'configuration config environment options secrets 设置 配置 环境变量',
-    component: lazy(async () => (await import('./settings/page.tsx')).SettingsPage),
+    component: lazyPage(async () => (await import('./settings/page.tsx')).SettingsPage),
   },
 ]

@@ -18,12 +18,13 @@ export function providerAddress(): string {
 
 const FRAGMENT = /^#signed-in=([\w-]+)$/
 
-/** Finishes a sign-in with the provider: its ticket is in the fragment, and is removed from the address and the history. */
-export async function redeemTicket(): Promise<void> {
+/** Finishes a sign-in with the provider: its ticket is in the fragment, and is removed from the address and the history. False if there is none, or if it is refused. */
+export async function redeemTicket(): Promise<boolean> {
   const ticket = FRAGMENT.exec(location.hash)?.[1]
-  if (ticket === undefined) return
+  if (ticket === undefined) return false
   history.replaceState(null, '', location.pathname + location.search)
   const result = await call('redeemTicket', { body: { ticket } })
   if (result.ok) session.signIn(result.value.access_token)
   else ticketFailure.value = result.failure
+  return result.ok
 }

@@ -23,7 +23,16 @@ export const shellWords = defineWords({
     notFound: 'There is no such page, or your roles do not allow it.',
     toFirstPage: 'To the first page',
     noPages: 'Your account has no role for any page. Ask an administrator for one.',
-    openOrder: (id: string) => `Open the order ${id}`,
+    openObject: {
+      order: (id: string) => `Open the order ${id}`,
+      ticket: (id: string) => `Open the ticket ${id}`,
+      alert: (id: string) => `Open the alert ${id}`,
+      execution: (id: string) => `Open the execution ${id}`,
+      certificate: (id: string) => `Open the certificate ${id}`,
+      user: (id: string) => `Open the user ${id}`,
+    },
+    nothingFound:
+      'No such page or action. Orders, tickets, alerts and other objects are found by their whole id.',
   },
   zh: {
     console: '控制台',
@@ -42,6 +51,14 @@ export const shellWords = defineWords({
     notFound: '页面不存在，或您的角色无权访问。',
     toFirstPage: '前往首页',
     noPages: '您的账户没有任何页面的权限，请联系管理员。',
-    openOrder: (id) => `打开订单 ${id}`,
+    openObject: {
+      order: (id) => `打开订单 ${id}`,
+      ticket: (id) => `打开工单 ${id}`,
+      alert: (id) => `打开告警 ${id}`,
+      execution: (id) => `打开执行 ${id}`,
+      certificate: (id) => `打开证书 ${id}`,
+      user: (id) => `打开用户 ${id}`,
+    },
+    nothingFound: '没有此页面或操作。订单、工单、告警等对象须按完整编号查找。',
   },
 })

@@ -12,6 +12,7 @@ import { CONSOLE_PATH, pathOf } from './view.ts'
 import { session } from './platform.ts'
 import { ShellBar } from './shell-bar.tsx'
 import { shellWords } from './shell-words.ts'
+import { EndWarning } from './sign-in/end-warning.tsx'
 import { suggestObjects } from './suggestions.ts'
 import { useKeptScroll } from './use-kept-scroll.ts'
 import { useShellActions, type Overlay } from './use-shell-actions.ts'
@@ -35,10 +36,11 @@ export function Shell() {
         <Navigation pages={pages} />
       </aside>
       <main class="content" id="content" tabIndex={-1}>
+        <EndWarning />
         <Views pages={pages} />
       </main>
       {overlay.value === 'palette' && (
-        <Palette suggest={(text) => suggestObjects(text, route)} onClose={close} />
+        <Palette suggest={(text) => suggestObjects(text, route)} none={words.nothingFound} onClose={close} />
       )}
       {overlay.value === 'keys' && <KeyHelp onClose={close} />}
       {overlay.value === 'menu' && (

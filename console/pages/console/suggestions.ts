@@ -1,3 +1,4 @@
+import type { OperationName } from '../../api/operations.ts'
 import type { Action } from '../../parts/actions/actions.ts'
 import { pathOf } from './view.ts'
 import { session } from './platform.ts'
@@ -5,10 +6,45 @@ import { shellWords } from './shell-words.ts'
 
 // docs/specification.md, Orders
 const ORDER_ID = /^[A-Za-z0-9._:-]{1,64}$/
+// A word without a digit is more likely meant as the name of something to do; the search of the orders takes every id.
+const DIGIT = /\d/
+// The ids of all other objects (RFC 9562).
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** What a text in the command palette may be besides the name of an action: the id of an order. */
+type ObjectWord = keyof ReturnType<typeof shellWords>['openObject']
+
+interface Findable {
+  readonly word: ObjectWord
+  readonly page: string
+  /** An object is offered to users who may call it. */
+  readonly operation: OperationName
+  readonly mayBe: (text: string) => boolean
+}
+
+const isUuid = (text: string) => UUID.test(text)
+
+/** What is found by its id, the API having no search by text. */
+const FINDABLE: readonly Findable[] = [
+  { word: 'ticket', page: 'tickets', operation: 'getTicket', mayBe: isUuid },
+  { word: 'alert', page: 'alerts', operation: 'getAlert', mayBe: isUuid },
+  { word: 'execution', page: 'executions', operation: 'getExecution', mayBe: isUuid },
+  { word: 'certificate', page: 'certificates', operation: 'getCertificate', mayBe: isUuid },
+  { word: 'user', page: 'users', operation: 'getUser', mayBe: isUuid },
+  {
+    word: 'order',
+    page: 'orders',
+    operation: 'getOrder',
+    mayBe: (text) => ORDER_ID.test(text) && DIGIT.test(text),
+  },
+]
+
+/** What a text in the command palette may be besides the name of an action: the id of an object. */
 export function suggestObjects(text: string, route: (address: string) => void): readonly Action[] {
-  if (!ORDER_ID.test(text) || !session.may('getOrder')) return []
-  const address = `${pathOf({ name: 'orders' })}/${encodeURIComponent(text)}`
-  return [{ title: shellWords().openOrder(text), run: () => route(address) }]
+  const { openObject } = shellWords()
+  return FINDABLE.filter(({ operation, mayBe }) => mayBe(text) && session.may(operation)).map(
+    ({ word, page }) => ({
+      title: openObject[word](text),
+      run: () => route(`${pathOf({ name: page })}/${encodeURIComponent(text)}`),
+    }),
+  )
 }

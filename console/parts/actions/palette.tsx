@@ -9,11 +9,13 @@ import { matchActions } from './match.ts'
 export interface PaletteProps {
   /** More actions for a text, such as to open the object of that name. */
   readonly suggest: (text: string) => readonly Action[]
+  /** Said when nothing matches. */
+  readonly none: string
   readonly onClose: () => void
 }
 
 /** A search through everything that can be done (WAI-ARIA, combobox with a list). */
-export function Palette({ suggest, onClose }: PaletteProps) {
+export function Palette({ suggest, none, onClose }: PaletteProps) {
   const text = useSignal('')
   const index = useSignal(0)
   const listed = useRef(availableActions().filter(({ isKeyOnly }) => !isKeyOnly))
@@ -55,7 +57,7 @@ export function Palette({ suggest, onClose }: PaletteProps) {
       <PaletteList actions={actions} current={current} onChoice={run} />
       {actions.length === 0 && (
         <p class="palette-none muted" role="status">
-          {words.paletteNone}
+          {none}
         </p>
       )}
     </Modal>

@@ -105,14 +105,18 @@ test('a form begins with the defaults of its schema; a field that is never answe
 test('an amount is entered as it is shown, and sent in cents; another text is left to the API', () => {
   const fields = formFields({ properties: { amount_cents: { type: 'integer' } } })
   const centsOf = (amount_cents: string) => Object.values(bodyOf(fields, { amount_cents }))[0] as unknown
-  assert.deepEqual(['49.90', '49,9', '49', '0.07', '19.99', '1.005', '-1', 'ten'].map(centsOf), [
-    4_990,
-    4_990,
-    4_900,
-    7,
-    1_999,
-    '1.005',
-    '-1',
-    'ten',
-  ])
+  const amounts = {
+    '49.90': 4_990,
+    '49,9': 4_990,
+    ' 49 ': 4_900,
+    '0.07': 7,
+    '19.99': 1_999,
+    '1,299.00': 129_900,
+    '1,250': 125_000,
+    '1,234,567.8': 123_456_780,
+    '1.299,00': 129_900,
+  }
+  for (const [text, cents] of Object.entries(amounts)) assert.equal(centsOf(text), cents, text)
+  const others = ['1.005', '49.999', '1.250', '1,2345', '12,34,567', '-1', '¥20', 'ten', '99999999999999.99']
+  for (const text of others) assert.equal(centsOf(text), text)
 })

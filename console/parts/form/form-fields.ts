@@ -1,4 +1,5 @@
 import type { FieldFault } from '../../api/operations.ts'
+import { parseAmount } from './amount.ts'
 
 /** A JSON Schema of a request body, as far as a form shows it. */
 export interface FormSchema {
@@ -98,16 +99,13 @@ function assign(
   assign(inner, rest, value)
 }
 
-// People enter `49.90`, as lists show it; the API takes cents.
-const AMOUNT = /^\d+(?:[.,]\d{1,2})?$/
-const CENTS = 100
-
 function valueOf(kind: FieldKind, value: string): unknown {
   switch (kind) {
     case 'number':
       return Number(value)
     case 'amount':
-      return AMOUNT.test(value) ? Math.round(Number(value.replace(',', '.')) * CENTS) : value
+      // The API takes cents. It refuses any other text.
+      return parseAmount(value) ?? value
     case 'flag':
       return value === 'true'
     case 'time': {

@@ -3,6 +3,7 @@ import { useId, useMemo, useRef } from 'preact/hooks'
 import type { ApiFailure, FieldFault } from '../../api/operations.ts'
 import { describeFailure, describeFault } from '../failure-words.ts'
 import { partWords } from '../part-words.ts'
+import { isSessionEnd } from '../report-failure.ts'
 import { FieldInput, type QuickValue } from './field-input.tsx'
 import {
   bodyOf,
@@ -43,6 +44,11 @@ export interface SchemaFormProps {
 // Until the page is opened anew.
 const keptValues = new Map<string, FormValues>()
 
+/** Forgets what forms have kept: it is not for the next user. */
+export function forgetKeptValues(): void {
+  keptValues.clear()
+}
+
 /** A form with the fields of a request body. The API checks the values, and its answer stands at the fields. */
 export function SchemaForm(props: SchemaFormProps) {
   const { schema, labels, hints = {}, files = {}, quickValues = {}, keepAs = '', isRepeated = false } = props
@@ -62,10 +68,11 @@ export function SchemaForm(props: SchemaFormProps) {
   const submit = async (send: SchemaFormProps['send']) => {
     if (isSending.value) return
     isSending.value = true
-    failure.value = await send(bodyOf(fields, values.value))
+    const refusal = await send(bodyOf(fields, values.value))
     isSending.value = false
-    if (!failure.value) keptValues.delete(keepAs)
-    if (!failure.value && isRepeated) values.value = initial()
+    failure.value = refusal && !isSessionEnd(refusal) ? refusal : null
+    if (!refusal) keptValues.delete(keepAs)
+    if (!refusal && isRepeated) values.value = initial()
     // After the faults are drawn.
     if (failure.value) requestAnimationFrame(() => focusFirstFault(form.current))
   }
@@ -93,7 +100,7 @@ export function SchemaForm(props: SchemaFormProps) {
           field={field}
           label={labels[field.path] ?? field.path}
           hint={hints[field.path]}
-          fault={describeFault(byPath.get(field.path))}
+          fault={faultText(field, byPath.get(field.path))}
           value={values.value[field.path] ?? ''}
           files={files[field.path]}
           quickValues={quickValues[field.path]}
@@ -106,6 +113,13 @@ export function SchemaForm(props: SchemaFormProps) {
   )
 }
 
+/** A field that is shown in other units than the API has is described in its own. */
+function faultText({ kind }: FormField, message: string | undefined): string | undefined {
+  return kind === 'amount' && message?.startsWith('must be ')
+    ? partWords().notAnAmount
+    : describeFault(message)
+}
+
 interface FormActionsProps extends Pick<SchemaFormProps, 'action' | 'other' | 'onCancel'> {
   readonly isSending: boolean
   readonly submit: (send: SchemaFormProps['send']) => Promise<void>
@@ -116,12 +130,22 @@ function FormActions({ action, other, onCancel, isSending, submit }: FormActions
   return (
     <div class="actions actions-end">
       {onCancel && (
-        <button class="button" type="button" onClick={onCancel}>
+        <button
+          class="button"
+          type="button"
+          aria-disabled={isSending}
+          onClick={() => isSending || onCancel()}
+        >
           {cancel}
         </button>
       )}
       {other && (
-        <button class="button" type="button" onClick={() => void submit(other.send)}>
+        <button
+          class="button"
+          type="button"
+          aria-disabled={isSending}
+          onClick={() => void submit(other.send)}
+        >
           {other.action}
         </button>
       )}

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
+import { useId } from 'preact/hooks'
 import { localNumber } from '../../i18n/local.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
@@ -84,15 +85,35 @@ function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
       />
     )
   }
+  return <TextInput filter={filter} value={value} onChange={onChange} />
+}
+
+interface TextInputProps extends Pick<FilterInputProps, 'value' | 'onChange'> {
+  readonly filter: Extract<ListFilter, { kind: 'text' | 'reference' }>
+}
+
+function TextInput({ filter, value, onChange }: TextInputProps) {
+  const id = useId()
+  const suggestions = (filter.kind === 'text' && filter.suggestions?.()) || []
   return (
-    <input
-      class="input"
-      type="text"
-      value={value}
-      placeholder={placeholderOf(filter)}
-      spellcheck={false}
-      onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
-    />
+    <>
+      <input
+        class="input"
+        type="text"
+        value={value}
+        placeholder={placeholderOf(filter)}
+        spellcheck={false}
+        {...(suggestions.length > 0 && { list: id })}
+        onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
+      />
+      {suggestions.length > 0 && (
+        <datalist id={id}>
+          {suggestions.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
+    </>
   )
 }
 

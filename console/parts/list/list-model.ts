@@ -66,6 +66,11 @@ export class ListModel<Item> {
     })
   }
 
+  /** Reads the same page again if it could not be read, or is still being read. */
+  async retry(): Promise<void> {
+    if (this.failure.peek() || this.isLoading.peek()) await this.refresh()
+  }
+
   /** Takes an item as an event has it. */
   take(item: Item): void {
     if (this.#waiting.size === 0) this.#deps.later(() => this.#draw(), DRAW_MS)

@@ -18,6 +18,8 @@ export type ListFilter =
       readonly kind: 'text'
       /** Whether a part of the text is enough. */
       readonly isPart?: boolean
+      /** Texts to choose from, such as those in the list; any other can be typed. */
+      readonly suggestions?: () => readonly string[]
     }
   | { readonly name: string; readonly kind: 'time' }
 
@@ -64,4 +66,11 @@ export function isFirstPage(query: ListQuery): boolean {
 
 export function isFiltered(query: ListQuery): boolean {
   return Object.keys(query).some((name) => name !== CURSOR)
+}
+
+/** Whether the query has a text that must be the whole text of the items. */
+export function hasExactText(filters: readonly ListFilter[], query: ListQuery): boolean {
+  return filters.some(
+    (filter) => filter.kind === 'text' && !filter.isPart && query[filter.name] !== undefined,
+  )
 }

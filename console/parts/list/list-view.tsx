@@ -2,11 +2,12 @@ import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect } from 'preact/hooks'
 import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
+import { partWords } from '../part-words.ts'
 import { EmptyState } from '../states.tsx'
 import { DataTable, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import type { ListModel } from './list-model.ts'
-import { isFiltered } from './list-query.ts'
+import { hasExactText, isFiltered } from './list-query.ts'
 import { ListRefresh } from './list-refresh.ts'
 import { Pager } from './pager.tsx'
 import { useList, type ListSource } from './use-list.ts'
@@ -75,7 +76,11 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             columns={columns}
             hrefOf={(each) => hrefOf(keyOf(each))}
             selected={id ?? null}
-            empty={<EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty} />}
+            empty={
+              <EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty}>
+                {hasExactText(filters, query) && <p>{partWords().exactHint}</p>}
+              </EmptyState>
+            }
           />
           <Pager path={path} query={query} model={model} />
         </ListAndDetail>

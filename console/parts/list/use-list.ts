@@ -45,6 +45,7 @@ export function useListOf<Item>(source: ListSource<Item>, query: ListQuery): Lis
         else if (item !== null) model.take(item)
       },
       onGap: () => void model.refresh(),
+      onReturn: () => void model.retry(),
     })
     return () => {
       unsubscribe()

@@ -10,6 +10,8 @@ export class ResourceModel<T> {
   readonly #read: (signal: AbortSignal) => Promise<ApiResult<T>>
   #reading = new AbortController()
   #due: ReturnType<typeof setTimeout> | undefined
+  /** Whether the last reading has an answer. */
+  #isAnswered = false
 
   constructor(read: (signal: AbortSignal) => Promise<ApiResult<T>>) {
     this.#read = read
@@ -20,11 +22,17 @@ export class ResourceModel<T> {
     this.#reading.abort()
     const reading = new AbortController()
     this.#reading = reading
+    this.#isAnswered = false
     const result = await this.#read(reading.signal).catch((error: unknown) => {
       if (reading.signal.aborted) return undefined
       throw error
     })
     if (result && !reading.signal.aborted) this.show(result)
+  }
+
+  /** Reads the object again if it could not be read, or is still being read. */
+  async retry(): Promise<void> {
+    if (!this.#isAnswered) await this.refresh()
   }
 
   /** Reads the object again after this time; further calls until then change nothing. */
@@ -40,6 +48,7 @@ export class ResourceModel<T> {
   show(result: ApiResult<T>): void {
     batch(() => {
       this.failure.value = result.ok ? null : result.failure
+      this.#isAnswered = result.ok
       if (!result.ok) return
       this.etag = result.etag
       this.value.value = result.value

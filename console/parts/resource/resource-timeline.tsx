@@ -9,6 +9,8 @@ export interface ResourceTimelineProps<Item> {
   /** The id of the object. */
   readonly id: string
   readonly entryOf: (item: Item, index: number) => TimelineEntry
+  /** Whether an item has an entry; all of them if it is left out. */
+  readonly isShown?: (item: Item) => boolean
   /** Shown without entries. */
   readonly empty?: string
   /** How many entries are shown at once; all of them if it is left out. */
@@ -17,12 +19,14 @@ export interface ResourceTimelineProps<Item> {
 
 /** What happened to an object, read by the id of the object. */
 export function ResourceTimeline<Item>(props: ResourceTimelineProps<Item>) {
-  const { title, source, id, entryOf, empty = '', most } = props
+  const { title, source, id, entryOf, isShown = () => true, empty = '', most } = props
   const model = useResource(source, id)
   return (
     <Section title={title}>
       <ResourceView model={model}>
-        {({ items }) => <Timeline label={title} entries={items.map(entryOf)} empty={empty} most={most} />}
+        {({ items }) => (
+          <Timeline label={title} entries={items.filter(isShown).map(entryOf)} empty={empty} most={most} />
+        )}
       </ResourceView>
     </Section>
   )

@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ApiFailure, ApiResult } from '../../api/operations.ts'
 import { Conflict, isSame, type ConflictField } from '../conflict.tsx'
-import { describeFailure } from '../failure-words.ts'
 import { useListRefresh } from '../list/list-refresh.ts'
 import { partWords } from '../part-words.ts'
+import { reportFailure } from '../report-failure.ts'
 import { showToast } from '../toast.tsx'
 import type { ResourceModel } from './resource-model.ts'
 
@@ -54,7 +54,7 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
   }
   const applyAndReport = async (change: Change<T>) => {
     const failure = await apply(change)
-    if (failure) showToast('warning', describeFailure(failure))
+    if (failure) reportFailure(failure)
   }
   const applyAnyway = (change: Change<T>) => {
     pending.value = null

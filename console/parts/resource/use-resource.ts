@@ -27,6 +27,7 @@ export function useResource<T>(source: ResourceSource<T>, id: string): ResourceM
         if (isAbout(event, id)) model.refreshAfter(pauseMs)
       },
       onGap: () => void model.refresh(),
+      onReturn: () => void model.retry(),
     })
     return () => {
       unsubscribe()

@@ -256,7 +256,7 @@ test('a heartbeat gets a beat and is deleted, by keyboard alone', async (t) => {
   await page.getByRole('alertdialog').getByRole('button', { name: 'Send a beat' }).press('Enter')
   await toast(page, 'The beat is recorded.').waitFor()
   await assertLooks(page, 'heartbeats-drawer')
-  await drawer(page, 'nightly').getByRole('button', { name: 'Delete' }).press('Enter')
+  await drawer(page, 'nightly').getByRole('button', { name: 'Delete', disabled: false }).press('Enter')
   await page.getByRole('alertdialog').locator(':focus').waitFor()
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')

@@ -54,7 +54,7 @@ test('an order is found, opened and moved by keyboard alone', async (t) => {
   assert.equal(await focused(page), 'keys-2')
   await tabTo(page, 'Mark as paid')
   await press(page, 'Enter')
-  await order.getByRole('button', { name: 'Mark as shipped' }).waitFor()
+  await order.getByRole('button', { name: 'Mark as shipped', disabled: false }).waitFor()
   assert.equal(await focused(page), 'keys-2', 'the focus stays in the order when its button has gone')
   await tabTo(page, 'Mark as shipped')
   await press(page, 'Enter')

@@ -15,6 +15,13 @@ const moveOrder = (id: string, status: string) =>
 const row = (page: Page, id: string) => page.getByRole('row').filter({ hasText: id })
 const drawer = (page: Page, id: string) => page.getByRole('region', { name: id })
 
+/** Whether the page is behind another tab. */
+const setHidden = (page: Page, hidden: boolean) =>
+  page.evaluate((value) => {
+    Object.defineProperty(document, 'hidden', { value, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, hidden)
+
 test('without an order the list says so', async (t) => {
   for (const [language, text] of [
     ['en', 'There are no orders yet.'],
@@ -45,6 +52,28 @@ test('an order is created, with the faults of the API at their fields', async (t
   await row(page, 'made-here-1').waitFor()
 })
 
+test('an amount is accepted as lists show it, and another text is refused at the field', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('button', { name: 'New order' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New order' })
+  await dialog.getByLabel('Order').fill('amount-1')
+  await dialog.getByLabel('Platform').fill('live')
+  for (const text of ['-5', '49.999', '¥20']) {
+    await dialog.getByLabel('Amount').fill(text)
+    await dialog.getByRole('button', { name: 'Create the order' }).click()
+    const fault = dialog.getByText('Enter an amount such as 49.90: at least 0, with at most two decimals.')
+    await fault.waitFor()
+    assert.equal(await dialog.getByLabel('Amount').getAttribute('aria-invalid'), 'true')
+    // The next answer is to be a new one.
+    await dialog.getByLabel('Amount').fill('')
+    await dialog.getByRole('button', { name: 'Create the order' }).click()
+    await dialog.getByText('This field is required.').waitFor()
+  }
+  await dialog.getByLabel('Amount').fill('1,299.00')
+  await dialog.getByRole('button', { name: 'Create the order' }).click()
+  await drawer(page, 'amount-1').getByText('1,299.00').waitFor()
+})
+
 test('an order is found, moved and looked at with its history', async (t) => {
   await createOrder('found-1')
   const page = await world.open(t, 'orders')
@@ -60,6 +89,55 @@ test('an order is found, moved and looked at with its history', async (t) => {
   await assertLooks(page, 'orders-drawer')
   await page.goto(`${world.platform.url}/console/orders/unknown`)
   await page.getByRole('alert').getByText('unknown').waitFor()
+})
+
+test('a search without a result says what is searched, and leads to orders that begin like the text', async (t) => {
+  await createOrder('Begun-1', { platform: 'Kiosk' })
+  await createOrder('begun-2')
+  const page = await world.open(t, 'orders')
+  await row(page, 'begun-2').waitFor()
+  await page.getByRole('searchbox').fill('begun')
+  await page.keyboard.press('Enter')
+  const shown = drawer(page, 'begun')
+  await shown.getByText('An order is found by its whole id, with capital and small letters.').waitFor()
+  assert.deepEqual(await shown.getByRole('link').allTextContents(), ['begun-2', 'Begun-1'])
+  await assertLooks(page, 'orders-similar')
+  await shown.getByRole('link', { name: 'Begun-1' }).click()
+  await drawer(page, 'Begun-1').getByText('Pending').waitFor()
+})
+
+test('the filter of the platform offers those of the list, and says how it compares', async (t) => {
+  await createOrder('listed-1', { platform: 'Kiosk' })
+  const page = await world.open(t, 'orders')
+  await row(page, 'listed-1').waitFor()
+  const offered = await page
+    .locator('.filters datalist option')
+    .evaluateAll((all) => all.map((each) => each.getAttribute('value')))
+  assert.ok(offered.includes('Kiosk'))
+  await page.getByLabel('Platform').fill('kiosk')
+  await page.keyboard.press('Enter')
+  await page.getByText('Texts are compared as a whole, with capital and small letters.').waitFor()
+  await page.getByLabel('Platform').fill('Kiosk')
+  await page.keyboard.press('Enter')
+  await row(page, 'listed-1').waitFor()
+})
+
+test('the palette opens what looks like the id of an object, and says what it finds', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog', { name: 'Go to or do' })
+  await palette.getByRole('combobox').fill('refund')
+  await palette.getByText('No such page or action. Orders, tickets').waitFor()
+  assert.equal(await palette.getByRole('option').count(), 0)
+  await palette.getByRole('combobox').fill('order-17')
+  await palette.getByRole('option', { name: 'Open the order order-17' }).waitFor()
+  const body = { title: 'By its id', level: 'low' }
+  const created = await world.platform.call('POST', '/tickets', { body })
+  const { id } = (await created.json()) as { id: string }
+  await palette.getByRole('combobox').fill(id)
+  await palette.getByRole('option', { name: `Open the ticket ${id}` }).click()
+  await drawer(page, 'By its id').waitFor()
 })
 
 test('filters are kept in the address, and pages follow a cursor', async (t) => {
@@ -105,19 +183,42 @@ test('a page that nobody sees has no connection, and catches up when it is seen'
   await createOrder('seen-1')
   const page = await world.open(t, 'orders')
   await page.getByText('Live', { exact: true }).waitFor()
-  const show = (hidden: boolean) =>
-    page.evaluate((value) => {
-      Object.defineProperty(document, 'hidden', { value, configurable: true })
-      document.dispatchEvent(new Event('visibilitychange'))
-    }, hidden)
   const isEvents = (request: { url(): string }) => request.url().endsWith('/events')
   const ended = page.waitForEvent('requestfailed', isEvents)
-  await show(true)
+  await setHidden(page, true)
   await ended
   await createOrder('unseen-1')
-  await show(false)
+  await setHidden(page, false)
   await row(page, 'unseen-1').waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
+})
+
+test('what could not be read while the platform was away is read when it is back', async (t) => {
+  await createOrder('back-1')
+  const page = await world.open(t, 'orders')
+  await page.getByText('Live', { exact: true }).waitFor()
+  const away = ['**/events', '**/orders/back-1', '**/assets/*.js']
+  for (const each of away) await page.route(each, (route) => route.fulfill({ status: 503 }))
+  // The stream begins again when the page is seen again.
+  for (const hidden of [true, false]) await setHidden(page, hidden)
+  await page.getByText('Not up to date').waitFor()
+  await row(page, 'back-1').getByRole('link').click()
+  await drawer(page, 'back-1').getByRole('button', { name: 'Try again' }).waitFor()
+  for (const each of away) await page.unroute(each)
+  await drawer(page, 'back-1').getByText('Pending').waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+})
+
+test('a page that is opened while the platform is away is there when it is back', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.route('**/assets/*.js', (route) => route.fulfill({ status: 503 }))
+  const refused = page.waitForResponse((response) => response.status() === 503)
+  await page.getByRole('link', { name: 'Menus', exact: true }).click()
+  await refused
+  await page.unroute('**/assets/*.js')
+  await page.getByRole('heading', { level: 1, name: 'Menus' }).waitFor()
 })
 
 test('two people who move an order to the same status have no conflict to decide about', async (t) => {
@@ -130,6 +231,50 @@ test('two people who move an order to the same status have no conflict to decide
   await drawer(page, 'same-1').getByRole('button', { name: '标记为已付款' }).click()
   await page.getByRole('status').filter({ hasText: '其他人或程序已经完成了相同的修改。' }).waitFor()
   assert.equal(await page.getByRole('alertdialog').count(), 0)
+})
+
+test('a change of status is sent once, and its buttons are disabled until it is done', async (t) => {
+  await createOrder('slow-1')
+  const page = await world.open(t, 'orders/slow-1')
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let sent = 0
+  await page.route('**/orders/slow-1', async (route) => {
+    if (route.request().method() === 'PUT') {
+      sent += 1
+      await released
+    }
+    await route.continue()
+  })
+  const shown = drawer(page, 'slow-1')
+  await shown.getByRole('button', { name: 'Mark as paid' }).dblclick()
+  await shown.getByRole('status').getByText('Saving …').waitFor()
+  assert.equal(await shown.getByRole('button', { name: /Mark as paid|Expire/, disabled: true }).count(), 2)
+  await page.keyboard.press('Enter')
+  await assertLooks(page, 'orders-saving')
+  release()
+  await shown.getByRole('button', { name: 'Mark as shipped' }).waitFor()
+  assert.equal(sent, 1)
+  assert.equal(await page.getByText('Another person or program').count(), 0)
+})
+
+test('a second click on the place of a button does not press the button that has come there', async (t) => {
+  await createOrder('twice-1')
+  await moveOrder('twice-1', 'paid')
+  const page = await world.open(t, 'orders/twice-1')
+  const shown = drawer(page, 'twice-1')
+  const box = await shown.getByRole('button', { name: 'Mark as shipped' }).boundingBox()
+  assert.ok(box)
+  const click = () => page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+  await click()
+  await shown.getByRole('button', { name: 'Mark as shipped' }).waitFor({ state: 'detached' })
+  await click()
+  assert.equal(await page.getByRole('alertdialog').count(), 0)
+  await shown.getByRole('button', { name: 'Complete', disabled: false }).waitFor()
+  await click()
+  const question = page.getByRole('alertdialog', { name: 'Complete the order twice-1?' })
+  await question.getByText('This cannot be undone').waitFor()
+  await question.getByRole('button', { name: 'Complete' }).click()
+  await shown.getByRole('list', { name: 'History' }).getByText('Completed').waitFor()
 })
 
 test('an expired order shows until when it was payable, and when it expired', async (t) => {

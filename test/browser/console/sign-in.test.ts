@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { assertLooks, consoleWorld, PASSWORD } from './console-world.ts'
 
@@ -88,6 +88,126 @@ test('the colours follow the choice of the user', async (t) => {
   const light = await ground()
   await page.getByLabel('Colours').selectOption('Dark')
   assert.notEqual(await ground(), light)
+})
+
+async function login(username: string): Promise<{ readonly access_token: string }> {
+  const answer = await world.platform.call('POST', '/auth/login', { body: { username, password: PASSWORD } })
+  return (await answer.json()) as { access_token: string }
+}
+
+/** A new user, who is signed in at this path. */
+async function signedIn(t: TestContext, name: string, path: string) {
+  const { platform } = world
+  const body = { name, password: PASSWORD, roles: ['devops'] }
+  const { id } = (await (await platform.call('POST', '/users', { body })).json()) as { id: string }
+  const { access_token } = await login(name)
+  const page = await world.open(t, 'overview', NOBODY)
+  await page.evaluate((token) => sessionStorage.setItem('platform.token', token), access_token)
+  await page.goto(`${platform.url}/console/${path}`)
+  const revoke = async () => {
+    for (const enabled of [false, true]) await platform.call('PATCH', `/users/${id}`, { body: { enabled } })
+  }
+  return { page, revoke }
+}
+
+const newTicket = (page: Page) => page.getByRole('dialog', { name: 'New ticket' })
+
+async function fillTicket(page: Page, title: string): Promise<void> {
+  await page.getByRole('button', { name: 'New ticket' }).click()
+  await newTicket(page).getByLabel('Title').fill(title)
+  await newTicket(page).getByLabel('Level').selectOption('Low')
+}
+
+test('what is typed in a form is there again when the same user signs in after the session has ended', async (t) => {
+  const { page, revoke } = await signedIn(t, 'dora', 'tickets')
+  await fillTicket(page, 'Half written')
+  await revoke()
+  await newTicket(page).getByRole('button', { name: 'Create the ticket' }).click()
+  const again = page.getByRole('dialog', { name: 'Sign in again' })
+  await again.getByRole('alert').getByText('Your session has ended').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  assert.equal(await again.getByLabel('Name', { exact: true }).inputValue(), 'dora')
+  await assertLooks(page, 'sign-in-again')
+  await signInByForm(page, 'dora', PASSWORD, page.getByText('Live', { exact: true }))
+  await again.waitFor({ state: 'detached' })
+  assert.equal(await newTicket(page).getByLabel('Title').inputValue(), 'Half written')
+  assert.equal(await page.getByText('Your session has ended').count(), 0)
+  await newTicket(page).getByRole('button', { name: 'Create the ticket' }).click()
+  await page.getByRole('region', { name: 'Half written' }).waitFor()
+})
+
+test('another user who signs in after the session has ended finds nothing that was typed', async (t) => {
+  await signedIn(t, 'emil', 'tickets')
+  const { page, revoke } = await signedIn(t, 'fritz', 'tickets')
+  await fillTicket(page, 'Only for me')
+  await revoke()
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+  await signInByForm(page, 'emil', PASSWORD, page.getByRole('heading', { level: 1, name: 'Overview' }))
+  await page.goto(`${world.platform.url}/console/tickets`)
+  await page.getByRole('button', { name: 'New ticket' }).click()
+  assert.equal(await newTicket(page).getByLabel('Title').inputValue(), '')
+  assert.doesNotMatch(await page.content(), /Only for me/)
+})
+
+test('before the session ends the console says so, also in a form, and goes on after another sign-in', async (t) => {
+  const { page } = await signedIn(t, 'greta', 'tickets')
+  await fillTicket(page, 'A long text')
+  await page.clock.setFixedTime(Date.now() + 56 * 60_000)
+  await newTicket(page).getByText('Your session ends at').waitFor()
+  await assertLooks(page, 'session-ends')
+  const former = await page.evaluate(() => sessionStorage.getItem('platform.token'))
+  await newTicket(page).getByRole('button', { name: 'Sign in again' }).click()
+  const again = page.getByRole('dialog', { name: 'Sign in again' })
+  await again.getByRole('button', { name: 'Later' }).click()
+  await newTicket(page).getByRole('button', { name: 'Sign in again' }).click()
+  await page.clock.setFixedTime(Date.now())
+  await again.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await again.waitFor({ state: 'detached' })
+  await newTicket(page).getByText('Your session ends at').waitFor({ state: 'detached' })
+  assert.equal(await newTicket(page).getByLabel('Title').inputValue(), 'A long text')
+  assert.notEqual(await page.evaluate(() => sessionStorage.getItem('platform.token')), former)
+})
+
+test('a link that is opened in a new tab is signed in there, and stays signed out after a sign-out', async (t) => {
+  const page = await world.open(t, 'overview')
+  const opened = page.context().waitForEvent('page')
+  await page.getByRole('link', { name: 'Tickets', exact: true }).click({ modifiers: ['ControlOrMeta'] })
+  const tab = await opened
+  t.after(() => tab.close())
+  await tab.getByRole('heading', { level: 1, name: 'Tickets' }).waitFor()
+  await tab.getByRole('button', { name: 'Sign out' }).click()
+  await tab.reload()
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+})
+
+test('a tab that is not opened from the console has no session', async (t) => {
+  const page = await world.open(t, 'overview')
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  const tab = await page.context().newPage()
+  t.after(() => tab.close())
+  await tab.goto(`${world.platform.url}/console/tickets`)
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+})
+
+test('a sign-in with the provider in a new tab goes on with what is typed in this one', async (t) => {
+  const { page, revoke } = await signedIn(t, 'hanna', 'tickets')
+  await fillTicket(page, 'Typed before')
+  await revoke()
+  const again = page.getByRole('dialog', { name: 'Sign in again' })
+  const link = again.getByRole('link', { name: 'Sign in with your organization, in a new tab' })
+  assert.equal(await link.getAttribute('target'), '_blank')
+  const tab = await page.context().newPage()
+  t.after(() => tab.close())
+  // The answer for a ticket of the provider.
+  const json = await login('hanna')
+  await tab.route('**/auth/oauth/redeem', (route) => route.fulfill({ json }))
+  await tab.goto(`${world.platform.url}/console/tickets#signed-in=abc`)
+  await again.waitFor({ state: 'detached' })
+  assert.equal(await newTicket(page).getByLabel('Title').inputValue(), 'Typed before')
 })
 
 test('a session that has ended asks for another sign-in, and goes on at the same view', async (t) => {

@@ -65,6 +65,45 @@ test('the board shows each status, and follows the changes of others', async (t)
   await assertLooks(page, 'tickets-board')
 })
 
+test('a column of the board begins with the most urgent ticket and has a count, also beside an open ticket', async (t) => {
+  const ids: string[] = []
+  for (const level of ['info', 'critical', 'low', 'critical'])
+    ids.push(await createTicket(`Of level ${level} ${ids.length}`, { level, source: 'levels' }))
+  for (const id of ids) await editTicket(id, { status: 'in_progress' })
+  const page = await world.open(t, `tickets/${ids[0]}?view=board`)
+  const cards = column(page, 'In progress').getByRole('link').filter({ hasText: 'Of level' })
+  await cards.nth(3).waitFor()
+  assert.deepEqual(await cards.allTextContents(), [
+    'Of level critical 3',
+    'Of level critical 1',
+    'Of level low 2',
+    'Of level info 0',
+  ])
+  const count = await column(page, 'In progress').getByRole('listitem').count()
+  await column(page, 'In progress').getByText(`Tickets ${count}`).waitFor()
+  const tops = await Promise.all(
+    ['Open', 'In progress', 'Resolved', 'Closed'].map((status) => column(page, status).boundingBox()),
+  )
+  assert.equal(new Set(tops.map((box) => box?.y)).size, 1)
+  const pane = await page.locator('.list-pane').boundingBox()
+  const last = tops.at(-1)
+  assert.ok(pane && last && last.x + last.width <= pane.x + pane.width + 1)
+  await assertLooks(page, 'tickets-board-beside')
+  for (const id of ids) await editTicket(id, { status: 'closed' })
+})
+
+test('a comment is shown once, and not again in the history', async (t) => {
+  const id = await createTicket('Commented once')
+  await editTicket(id, { comment: 'only once', status: 'in_progress' })
+  await editTicket(id, { comment: 'and this one' })
+  const page = await world.open(t, `tickets/${id}`)
+  const shown = drawer(page, 'Commented once')
+  await shown.getByRole('list', { name: 'History' }).getByText('Status: Open → In progress').waitFor()
+  assert.equal(await shown.getByText('only once').count(), 1)
+  assert.equal(await shown.getByText('and this one').count(), 1)
+  assert.equal(await shown.getByRole('list', { name: 'History' }).getByRole('listitem').count(), 2)
+})
+
 test('a ticket is dragged to another status, back with undo, and not over the change of another', async (t) => {
   const id = await createTicket('Move the printer')
   const page = await world.open(t, 'tickets?view=board')
@@ -141,11 +180,47 @@ test('a comment that is being written is kept for its ticket, and a form is not 
   await dialog.getByLabel('Title').fill('Nearly lost')
   await page.keyboard.press('Escape')
   const question = page.getByRole('alertdialog', { name: 'Close the form?' })
-  await question.getByRole('button', { name: 'Cancel' }).click()
+  await question.getByRole('button', { name: 'Keep editing' }).click()
   assert.equal(await dialog.getByLabel('Title').inputValue(), 'Nearly lost')
   await page.keyboard.press('Escape')
   await question.getByRole('button', { name: 'Discard' }).click()
   await dialog.waitFor({ state: 'detached' })
+})
+
+test('a form that is being sent asks no question, and closes when it is sent', async (t) => {
+  const page = await world.open(t, 'tickets')
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/tickets', async (route) => {
+    if (route.request().method() === 'POST') await released
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'New ticket' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New ticket' })
+  await dialog.getByLabel('Title').fill('On its way')
+  await dialog.getByLabel('Level').selectOption('Low')
+  await page.keyboard.press('Control+Enter')
+  await dialog.getByRole('button', { name: 'Saving …' }).waitFor()
+  for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Escape')
+  assert.equal(await page.getByRole('alertdialog').count(), 0)
+  assert.equal(await dialog.getByRole('button', { name: 'Cancel', disabled: true }).count(), 1)
+  release()
+  await drawer(page, 'On its way').waitFor()
+  assert.equal(await page.locator('dialog').count(), 0)
+})
+
+test('a form asks again and again before it closes', async (t) => {
+  const page = await world.open(t, 'tickets', { language: 'zh' })
+  await page.getByRole('button', { name: '新建工单' }).click()
+  const dialog = page.getByRole('dialog', { name: '新建工单' })
+  await dialog.getByLabel('标题').fill('keep me')
+  const question = page.getByRole('alertdialog', { name: '要关闭表单吗？' })
+  for (let time = 0; time < 3; time++) {
+    await page.keyboard.press('Escape')
+    await question.getByRole('button', { name: '继续编辑' }).waitFor()
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+  }
+  assert.equal(await dialog.getByLabel('标题').inputValue(), 'keep me')
 })
 
 test('a role sees only what it may do', async (t) => {
@@ -204,6 +279,26 @@ test('another role assigns a ticket to itself in the dialog', async (t) => {
   await dialog.getByLabel('负责人').selectOption('我')
   await dialog.getByRole('button', { name: '保存' }).click()
   await page.getByRole('button', { name: '取消分配' }).waitFor()
+})
+
+test('web addresses in a description and a comment are links; the text around them is text', async (t) => {
+  const description = 'See <b>https://wiki.example/a?b=c</b>, not javascript:alert(1).'
+  const id = await createTicket('With addresses', { description })
+  const { url } = world.platform
+  await editTicket(id, { comment: `As in ${url}/console/orders.` })
+  const page = await world.open(t, `tickets/${id}`)
+  const shown = drawer(page, 'With addresses')
+  await shown.getByText(description).waitFor()
+  const link = shown.getByRole('link', { name: 'https://wiki.example/a?b=c' })
+  assert.equal(await link.getAttribute('href'), 'https://wiki.example/a?b=c')
+  assert.equal(await link.getAttribute('rel'), 'noopener noreferrer')
+  assert.equal(await shown.getByRole('link').count(), 2)
+  await assertLooks(page, 'tickets-links')
+  const opened = page.context().waitForEvent('page')
+  await shown.getByRole('list', { name: 'Comments' }).getByRole('link').click()
+  const tab = await opened
+  t.after(() => tab.close())
+  await tab.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
 })
 
 test('hostile text in every field is shown as text', async (t) => {

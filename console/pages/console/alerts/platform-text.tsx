@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { OperationName } from '../../../api/operations.ts'
+import { LinkedText } from '../../../parts/linked-text.tsx'
 import { session } from '../platform.ts'
 import { pathOf } from '../view.ts'
 import type { Alert } from './model.ts'
@@ -58,7 +59,7 @@ export function PlatformText({ text }: PlatformTextProps) {
     const [match, ...groups] = pattern.exec(text ?? '') ?? []
     if (match !== undefined) return <>{say(groups)}</>
   }
-  return <>{text}</>
+  return <LinkedText text={text ?? ''} />
 }
 
 function belowLevel(severity: string, least: string): string {

@@ -1,5 +1,6 @@
 import { localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
+import { LinkedText } from '../../../parts/linked-text.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
@@ -112,7 +113,11 @@ function ExecutionDecisions({ execution: { approvals } }: ExecutionProps) {
           at,
           tone: decision === 'approved' ? 'good' : 'danger',
           title: words.decided[decision],
-          note: <bdi>{[words.by(userLabel(by)), comment].filter(Boolean).join(' · ')}</bdi>,
+          note: (
+            <bdi>
+              <LinkedText text={[words.by(userLabel(by)), comment].filter(Boolean).join(' · ')} />
+            </bdi>
+          ),
         }))}
       />
     </Section>

@@ -5,13 +5,25 @@ import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
+import { Section } from '../../../parts/section.tsx'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { call, session } from '../platform.ts'
+import { pathOf } from '../view.ts'
 import { userLabel } from '../user-names.ts'
-import { ORDER_MOVES, ORDER_TONES, type Order, type OrderChange, type OrderStatus } from './model.ts'
-import { orderHistory, orderResource } from './source.ts'
+import {
+  isFinal,
+  ORDER_MOVES,
+  ORDER_TONES,
+  type FinalStatus,
+  type Order,
+  type OrderChange,
+  type OrderStatus,
+} from './model.ts'
+import { listedIds, orderHistory, orderResource } from './source.ts'
 import { orderWords } from './words.ts'
+
+const ORDERS_PATH = pathOf({ name: 'orders' })
 
 export interface OrderDrawerProps {
   readonly id: string
@@ -22,7 +34,7 @@ export interface OrderDrawerProps {
 export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
   const model = useResource(orderResource, id)
   return (
-    <ResourceDrawer id={id} model={model} onClose={onClose}>
+    <ResourceDrawer id={id} model={model} missing={<SimilarOrders id={id} />} onClose={onClose}>
       {(order) => (
         <>
           <OrderMoves order={order} model={model} />
@@ -39,6 +51,33 @@ export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
   )
 }
 
+// The most that help to find the right one.
+const MOST_SIMILAR = 5
+
+/** Says how an order is found, and leads to those of the list whose ids begin like the one that does not exist. */
+function SimilarOrders({ id }: { readonly id: string }) {
+  const { foundById, similar } = orderWords()
+  const ids = listedIds(id).slice(0, MOST_SIMILAR)
+  return (
+    <>
+      <p class="muted">{foundById}</p>
+      {ids.length > 0 && (
+        <Section title={similar}>
+          <ul>
+            {ids.map((each) => (
+              <li key={each}>
+                <a class="mark-link" href={`${ORDERS_PATH}/${encodeURIComponent(each)}`}>
+                  <bdi class="mono">{each}</bdi>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
+  )
+}
+
 interface OrderMovesProps {
   readonly order: Order
   readonly model: ResourceModel<Order>
@@ -48,7 +87,7 @@ function OrderMoves({ order: { order_id, status }, model }: OrderMovesProps) {
   const words = orderWords()
   const { applyAndReport, conflict } = useChange(model)
   const move = async (to: OrderStatus) => {
-    if (to === 'expired' && !(await confirmExpiry(order_id))) return
+    if (isFinal(to) && !(await confirmFinal(order_id, to))) return
     await applyAndReport({
       send: (ifMatch) => call('moveOrder', { path: { order_id }, body: { status: to }, ifMatch }),
       done: words.moved(order_id, words.statuses[to]),
@@ -72,14 +111,10 @@ function OrderMoves({ order: { order_id, status }, model }: OrderMovesProps) {
   )
 }
 
-function confirmExpiry(id: string): Promise<boolean> {
-  const { expireTitle, expireText, moves } = orderWords()
-  return confirmAction({
-    title: expireTitle(id),
-    text: expireText,
-    action: moves.expired,
-    isDestructive: true,
-  })
+function confirmFinal(id: string, to: FinalStatus): Promise<boolean> {
+  const { finalMoves, moves } = orderWords()
+  const { title, text } = finalMoves[to]
+  return confirmAction({ title: title(id), text, action: moves[to], isDestructive: to === 'expired' })
 }
 
 const TIMES = ['created_at', 'expires_at', 'paid_at', 'shipped_at', 'completed_at', 'expired_at'] as const

@@ -1,13 +1,12 @@
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import type { ListFilter } from '../../../parts/list/list-query.ts'
 
 export type Order = AnswerOf<'getOrder'>
 export type OrderChange = AnswerOf<'getOrderHistory'>['items'][number]
 export type OrderStatus = Order['status']
 
-const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
+export const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
 
 /** docs/specification.md, Orders */
 export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
@@ -18,6 +17,14 @@ export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly OrderStatus[]>> 
   expired: [],
 }
 
+const FINAL_STATUSES = ['completed', 'expired'] as const
+export type FinalStatus = (typeof FINAL_STATUSES)[number]
+
+/** Whether an order can never leave the status. */
+export function isFinal(status: OrderStatus): status is FinalStatus {
+  return FINAL_STATUSES.some((each) => each === status)
+}
+
 export const ORDER_TONES: Readonly<Record<OrderStatus, Tone>> = {
   pending: 'active',
   paid: 'good',
@@ -25,13 +32,6 @@ export const ORDER_TONES: Readonly<Record<OrderStatus, Tone>> = {
   completed: 'quiet',
   expired: 'warning',
 }
-
-export const ORDER_FILTERS: readonly ListFilter[] = [
-  { name: 'status', kind: 'choice', values: ORDER_STATUSES },
-  { name: 'platform', kind: 'text' },
-  { name: 'created_from', kind: 'time' },
-  { name: 'created_to', kind: 'time' },
-]
 
 /** The order that an event is about. */
 export function orderIn({ data }: LiveEvent): Order | null {

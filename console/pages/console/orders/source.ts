@@ -1,18 +1,42 @@
+import { signal } from '@preact/signals'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
-import { ORDER_FILTERS, orderIn, type Order } from './model.ts'
+import { ORDER_STATUSES, orderIn, type Order } from './model.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 
 const PAGE_LENGTH = 50
 const PREFIX = 'order.'
 
+const listed = signal<readonly Order[]>([])
+const seenPlatforms = signal<ReadonlySet<string>>(new Set())
+
+/** The ids of the orders on the page of the list that begin with this text. */
+export function listedIds(start: string): readonly string[] {
+  const wanted = start.toLowerCase()
+  return listed.value.map(({ order_id }) => order_id).filter((id) => id.toLowerCase().startsWith(wanted))
+}
+
+function remember(items: readonly Order[]): void {
+  listed.value = items
+  seenPlatforms.value = seenPlatforms.peek().union(new Set(items.map(({ platform }) => platform)))
+}
+
 /** The list of the orders, as the filters of the address say. */
 export const orderList: ListSource<Order> = {
-  filters: ORDER_FILTERS,
+  filters: [
+    { name: 'status', kind: 'choice', values: ORDER_STATUSES },
+    { name: 'platform', kind: 'text', suggestions: () => [...seenPlatforms.value].toSorted() },
+    { name: 'created_from', kind: 'time' },
+    { name: 'created_to', kind: 'time' },
+  ],
   live,
   prefix: PREFIX,
-  read: (query, signal) => call('listOrders', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  async read(query, aborted) {
+    const result = await call('listOrders', { query: { ...query, limit: PAGE_LENGTH } }, aborted)
+    if (result.ok) remember(result.value.items)
+    return result
+  },
   keyOf: ({ order_id }) => order_id,
   fromEvent: orderIn,
 }

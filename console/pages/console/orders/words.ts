@@ -40,20 +40,30 @@ export const orderWords = defineWords({
     by: (actor: string) => `by ${actor}`,
     notPaid: 'by the platform: it was not paid in time',
     moved: (id: string, status: string) => `${id}: ${status}`,
-    expireTitle: (id: string) => `Expire the order ${id}?`,
-    expireText: 'This cannot be undone: an expired order can never be paid.',
+    /** What is asked before a move that nothing takes back. */
+    finalMoves: {
+      completed: {
+        title: (id: string) => `Complete the order ${id}?`,
+        text: 'This cannot be undone: a completed order keeps this status.',
+      },
+      expired: {
+        title: (id: string) => `Expire the order ${id}?`,
+        text: 'This cannot be undone: an expired order can never be paid.',
+      },
+    },
     find: 'Find an order by its whole id',
     newOrder: 'New order',
     create: 'Create the order',
     createdToast: (id: string) => `Order ${id} was created.`,
     hints: {
       order_id: '1 to 64 letters, digits or . _ : -',
-      amount_cents: 'Such as 49.90',
+      amount_cents: 'Such as 49.90 or 1,299.00',
       expires_at: '15 minutes from now if it is empty',
     },
     empty: 'There are no orders yet.',
     noMatch: 'No order matches the filters.',
-    missing: 'There is no such order.',
+    foundById: 'An order is found by its whole id, with capital and small letters.',
+    similar: 'Orders on this page that begin like it',
   },
   zh: {
     title: '订单',
@@ -93,19 +103,28 @@ export const orderWords = defineWords({
     by: (actor) => `操作者：${actor}`,
     notPaid: '由平台处理：未按时付款',
     moved: (id, status) => `${id}：${status}`,
-    expireTitle: (id) => `要使订单 ${id} 过期吗？`,
-    expireText: '此操作无法撤销：已过期的订单无法再付款。',
+    finalMoves: {
+      completed: {
+        title: (id) => `要完成订单 ${id} 吗？`,
+        text: '此操作无法撤销：已完成的订单将一直保持此状态。',
+      },
+      expired: {
+        title: (id) => `要使订单 ${id} 过期吗？`,
+        text: '此操作无法撤销：已过期的订单无法再付款。',
+      },
+    },
     find: '按完整订单号查找',
     newOrder: '新建订单',
     create: '创建订单',
     createdToast: (id) => `已创建订单 ${id}。`,
     hints: {
       order_id: '1 至 64 个字母、数字或 . _ : -',
-      amount_cents: '例如 49.90',
+      amount_cents: '例如 49.90 或 1,299.00',
       expires_at: '留空则为 15 分钟后',
     },
     empty: '还没有订单。',
     noMatch: '没有符合筛选条件的订单。',
-    missing: '订单不存在。',
+    foundById: '订单须按完整的订单号查找，区分大小写。',
+    similar: '本页中开头相同的订单',
   },
 })

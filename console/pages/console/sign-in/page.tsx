@@ -1,11 +1,10 @@
 import { useEffect } from 'preact/hooks'
-import { signIn } from '../../../api/sign-in.ts'
 import { SignInForm } from '../../../parts/sign-in-form.tsx'
 import { session } from '../platform.ts'
-import { hasProvider, providerAddress, ticketFailure } from '../provider.ts'
+import { ticketFailure } from '../provider.ts'
+import { signInByPassword } from './password.ts'
+import { ProviderLink } from './provider-link.tsx'
 import { signInPageWords } from './words.ts'
-
-const fetchHere = (path: string, init: RequestInit) => fetch(path, init)
 
 /** The way into the console; afterwards it shows the view that the address names. */
 export function SignInPage() {
@@ -17,21 +16,11 @@ export function SignInPage() {
     <SignInForm
       title={words.title}
       purpose={words.purpose}
-      notice={noticeText()}
-      signIn={(username, password) => signIn(fetchHere, username, password)}
+      notice={ticketFailure.value ? words.ticketRefused : null}
+      signIn={signInByPassword}
       onToken={(token) => session.signIn(token)}
     >
-      {hasProvider() && (
-        <a class="button provider-link" href={providerAddress()}>
-          {words.withProvider}
-        </a>
-      )}
+      <ProviderLink />
     </SignInForm>
   )
-}
-
-function noticeText(): string | null {
-  const words = signInPageWords()
-  if (session.end.value === 'refused') return words.refused
-  return ticketFailure.value ? words.ticketRefused : null
 }

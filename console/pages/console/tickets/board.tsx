@@ -1,5 +1,6 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
+import { localNumber } from '../../../i18n/local.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import { useListOf } from '../../../parts/list/use-list.ts'
@@ -10,8 +11,15 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { TicketDrawer } from './drawer.tsx'
-import { LEVEL_TONES, TICKET_STATUSES, TICKET_TONES, type Ticket, type TicketStatus } from './model.ts'
-import { ticketList } from './source.ts'
+import {
+  LEVEL_TONES,
+  mostUrgentFirst,
+  TICKET_STATUSES,
+  TICKET_TONES,
+  type Ticket,
+  type TicketStatus,
+} from './model.ts'
+import { boardList } from './source.ts'
 import { mayMove, useTicketMoves, type TicketMove } from './use-ticket-moves.tsx'
 import { ticketWords } from './words.ts'
 
@@ -21,7 +29,7 @@ export interface TicketBoardProps {
   readonly id?: string | undefined
 }
 
-/** The newest tickets of each status side by side. A ticket is dragged to another status; its drawer has buttons for that. */
+/** The tickets of each status side by side, the most urgent ones first. A ticket is dragged to another status; its drawer has buttons for that. */
 export function TicketBoard({ path, query, id }: TicketBoardProps) {
   const { hrefOf, close } = useSelectedItem(path, query)
   const dragged = useSignal<DraggedTicket | null>(null)
@@ -68,11 +76,11 @@ interface BoardColumnProps {
 function BoardColumn({ status, hrefOf, selected, dragged, move }: BoardColumnProps) {
   const words = ticketWords()
   const query = useMemo(() => ({ status }), [status])
-  const model = useListOf(ticketList, query)
+  const model = useListOf(boardList, query)
   const page = model.page.value
   const failure = model.failure.value
   // A ticket that was moved leaves its column at once, before the column is read again.
-  const tickets = page?.items.filter((ticket) => ticket.status === status) ?? []
+  const tickets = mostUrgentFirst(page?.items.filter((ticket) => ticket.status === status) ?? [])
   const incoming = dragged.value !== null && mayMove(dragged.value.ticket, status) ? dragged.value : null
   const drop = async ({ ticket, etag }: DraggedTicket) => {
     await move({ ticket, etag: await etag, to: status })
@@ -88,9 +96,17 @@ function BoardColumn({ status, hrefOf, selected, dragged, move }: BoardColumnPro
         if (incoming) void drop(incoming)
       }}
     >
-      <h2 class="board-title" id={`board-${status}`}>
-        <StatusBadge tone={TICKET_TONES[status]} label={words.statuses[status]} />
-      </h2>
+      <div class="board-head">
+        <h2 class="board-title" id={`board-${status}`}>
+          <StatusBadge tone={TICKET_TONES[status]} label={words.statuses[status]} />
+        </h2>
+        {page && (
+          <span class="muted">
+            <span class="visually-hidden">{words.title} </span>
+            {words.count(localNumber(tickets.length), page.next_cursor !== null)}
+          </span>
+        )}
+      </div>
       {failure && <Failed failure={failure} onRetry={() => void model.refresh()} />}
       {!page && !failure && <Loading />}
       {page && tickets.length === 0 && <p class="muted board-empty">{words.emptyColumn}</p>}
@@ -107,7 +123,7 @@ function BoardColumn({ status, hrefOf, selected, dragged, move }: BoardColumnPro
           />
         ))}
       </ul>
-      {page?.next_cursor && <p class="muted">{words.more}</p>}
+      {page?.next_cursor && <p class="muted">{words.more(localNumber(page.items.length))}</p>}
     </section>
   )
 }

@@ -1,4 +1,5 @@
 import { BODIES } from '../../../api/generated.ts'
+import { LinkedText } from '../../../parts/linked-text.tsx'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
@@ -34,7 +35,11 @@ export function TicketComments({ ticket: { id, comments }, model }: TicketCommen
           at,
           tone: 'quiet' as const,
           title: <bdi>{userLabel(author)}</bdi>,
-          note: <bdi>{text}</bdi>,
+          note: (
+            <bdi>
+              <LinkedText text={text} />
+            </bdi>
+          ),
         }))}
       />
       {session.may('editTicket') && (

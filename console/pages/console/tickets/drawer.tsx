@@ -28,7 +28,13 @@ export function TicketDrawer({ id, onClose }: TicketDrawerProps) {
           <TicketActions ticket={ticket} model={model} />
           <TicketFacts ticket={ticket} />
           <TicketComments ticket={ticket} model={model} />
-          <ResourceTimeline title={history} source={ticketHistory} id={id} entryOf={historyEntry} />
+          <ResourceTimeline
+            title={history}
+            source={ticketHistory}
+            id={id}
+            isShown={({ changes }) => changeLines(changes).length > 0}
+            entryOf={historyEntry}
+          />
         </>
       )}
     </ResourceDrawer>
@@ -66,11 +72,16 @@ function historyEntry({ at, actor, changes }: TicketChange, index: number) {
 
 type Changes = Readonly<Record<string, readonly (string | null)[]>>
 
-/** A new ticket has no earlier status: its first entry lists no changes, for the drawer shows the values. */
+/**
+ * A new ticket has no earlier status: its first entry lists no changes, for the drawer shows the values, as it does those of
+ * the comments.
+ */
 function changeLines(changes: Changes): string[] {
   const { change, firstEntry } = ticketWords()
   if (changes['status']?.[0] === null) return [firstEntry]
-  return Object.entries(changes).map(([field, [from = null, to = null]]) =>
-    change(fieldLabel(field), valueLabel(field, from), valueLabel(field, to)),
-  )
+  return Object.entries(changes)
+    .filter(([field]) => field !== 'comment')
+    .map(([field, [from = null, to = null]]) =>
+      change(fieldLabel(field), valueLabel(field, from), valueLabel(field, to)),
+    )
 }

@@ -25,12 +25,20 @@ export const TICKET_TONES: Readonly<Record<TicketStatus, Tone>> = {
   closed: 'quiet',
 }
 
+/** The most urgent level is first. */
 export const LEVEL_TONES: Readonly<Record<Ticket['level'], BadgeTone>> = {
   critical: 'critical',
   high: 'danger',
   medium: 'warning',
   low: 'active',
   info: 'quiet',
+}
+
+const LEVELS = Object.keys(LEVEL_TONES)
+
+/** Tickets of the same level stay in their order. */
+export function mostUrgentFirst<T extends Pick<Ticket, 'level'>>(tickets: readonly T[]): readonly T[] {
+  return tickets.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
 }
 
 /** The ticket that an event is about. */

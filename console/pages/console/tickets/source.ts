@@ -23,6 +23,15 @@ export const ticketList: ListSource<Ticket> = {
   fromEvent: ticketIn,
 }
 
+// More cards in a column than anybody looks through.
+const COLUMN_LENGTH = 200
+
+/** A column of the board. Its most urgent tickets are first, so that it reads more than a page of the list has. */
+export const boardList: ListSource<Ticket> = {
+  ...ticketList,
+  read: (query, signal) => call('listTickets', { query: { ...query, limit: COLUMN_LENGTH } }, signal),
+}
+
 /** One ticket with its description and its comments. */
 export const ticketResource: ResourceSource<TicketDetails> = {
   live,

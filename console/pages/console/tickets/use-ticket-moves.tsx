@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { Conflict } from '../../../parts/conflict.tsx'
-import { describeFailure } from '../../../parts/failure-words.ts'
 import { partWords } from '../../../parts/part-words.ts'
+import { reportFailure } from '../../../parts/report-failure.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
 import { comparedFields } from './labels.ts'
@@ -37,7 +37,7 @@ export function useTicketMoves(): TicketMoves {
   const refused = useSignal<RefusedMove | null>(null)
   const compare = async ({ ticket: { id }, to }: TicketMove) => {
     const result = await call('getTicket', { path: { id } })
-    if (!result.ok) return showToast('warning', describeFailure(result.failure))
+    if (!result.ok) return reportFailure(result.failure)
     const { value: current, etag } = result
     if (current.status === to) showToast('good', partWords().alreadySo)
     else refused.value = { current, etag, to }
@@ -46,7 +46,7 @@ export function useTicketMoves(): TicketMoves {
     const { ticket, etag: ifMatch, to } = wanted
     const result = await call('editTicket', { path: { id: ticket.id }, body: { status: to }, ifMatch })
     if (!result.ok && result.failure.status === 412) return compare(wanted)
-    if (!result.ok) return showToast('warning', describeFailure(result.failure))
+    if (!result.ok) return reportFailure(result.failure)
     const { moved, statuses } = ticketWords()
     const { value: changed, etag } = result
     const undo = () => void move({ ticket: changed, etag, to: ticket.status })

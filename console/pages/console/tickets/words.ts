@@ -53,7 +53,9 @@ export const ticketWords = defineWords({
     nobody: 'Nobody',
     me: 'Me',
     emptyColumn: 'No tickets',
-    more: 'Only the newest 50 are shown. See all in the list.',
+    /** In the head of a column. */
+    count: (count: string, hasMore: boolean) => (hasMore ? `${count}+` : count),
+    more: (count: string) => `Only the newest ${count} are shown. See all in the list.`,
   },
   zh: {
     title: '工单',
@@ -106,6 +108,7 @@ export const ticketWords = defineWords({
     nobody: '未分配',
     me: '我',
     emptyColumn: '没有工单',
-    more: '仅显示最新的 50 条，全部内容请见列表。',
+    count: (count, hasMore) => (hasMore ? `${count}+` : count),
+    more: (count) => `仅显示最新的 ${count} 条，全部内容请见列表。`,
   },
 })

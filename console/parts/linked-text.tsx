@@ -1,0 +1,18 @@
+import { linkParts } from './link-parts.ts'
+
+/** A text of other people, whose web addresses are links. They open in a new tab, so that the console stays as it is. */
+export function LinkedText({ text }: { readonly text: string }) {
+  return (
+    <>
+      {linkParts(text).map((part, index) =>
+        part.href === null ? (
+          part.text
+        ) : (
+          <a key={index} href={part.href} target="_blank" rel="noopener noreferrer">
+            {part.text}
+          </a>
+        ),
+      )}
+    </>
+  )
+}
