@@ -82,7 +82,7 @@ test('an order is found, moved and looked at with its history', async (t) => {
   await drawer(page, 'found-1').getByText('Expires').waitFor()
   assert.equal(await page.getByRole('searchbox').inputValue(), '')
   await drawer(page, 'found-1').getByRole('button', { name: 'Mark as paid' }).click()
-  await drawer(page, 'found-1').getByText('Expires').waitFor({ state: 'detached' })
+  await drawer(page, 'found-1').getByText('Expires', { exact: true }).waitFor({ state: 'detached' })
   const history = drawer(page, 'found-1').getByRole('list', { name: 'History' })
   await history.getByText('Paid').waitFor()
   await row(page, 'found-1').getByText('Paid').waitFor()
