@@ -10,9 +10,11 @@ const compress = promisify(zstdCompress)
 const BLOCK_BYTES = 4 * 1_024 ** 2
 // One more than there are processors, so that none of them waits for the writer.
 const MAX_PENDING = availableParallelism() + 1
+// Level 3, the default of the command, takes twice the processor time: logs become no smaller by it, databases by 6 %.
+const LEVEL = 1
 const OPTIONS = {
   chunkSize: 1_024 ** 2,
-  params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 },
+  params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
 }
 
 /**
