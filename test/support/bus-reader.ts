@@ -47,7 +47,9 @@ export async function listenTo(url: string, subjects: readonly string[]): Promis
         callback: (error, message) => void (error ?? arrived.push(toArrival(message))),
       })
     }
-    await opened.flush()
+    // A flush of a connection that closes meanwhile never ends.
+    await Promise.race([opened.flush(), opened.closed()])
+    if (opened.isClosed()) return
     connections.push(arrived)
     connection = opened
     // The listener may have ended while this connection was opened.
