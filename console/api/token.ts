@@ -38,7 +38,7 @@ const EARLIEST_WARNING_MS = 5 * 60 * SECOND_MS
 // Of a token that is short-lived.
 const WARNED_SHARE = 0.25
 
-/** When the bearer is told that the token ends: five minutes before, or in the last quarter of a shorter life. */
+/** The time of the warning before the token ends: five minutes before, or the last quarter of a shorter lifetime. */
 export function warningTime({ issuedAt, expiresAt }: TokenLifetime): number {
   return expiresAt - Math.min(EARLIEST_WARNING_MS, (expiresAt - issuedAt) * WARNED_SHARE)
 }

@@ -120,6 +120,7 @@ test('a self-check that is interrupted reports nothing, and the reboot stays to 
 /** A healthy platform that takes every report. */
 async function startPlatform(t: TestContext) {
   const reports: string[] = []
+  const ticketLevels: string[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -131,13 +132,14 @@ async function startPlatform(t: TestContext) {
       } = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, string>
       if (request.url === '/alerts/report') reports.push(`${/alarm_id=(\S+)/.exec(body)?.[1]} ${level}`)
       if (request.url === '/tickets') reports.push(`ticket ${key}`)
+      if (request.url?.startsWith('/tickets/') && level !== undefined) ticketLevels.push(level)
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"status":"ok","id":"made"}')
     })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
-  return { reports, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { reports, ticketLevels, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
 test('a self-check that passes closes the alert of one that failed, and sends what waited', async (t) => {
@@ -251,7 +253,7 @@ test('a call that cannot take its lock does nothing when the state has the succe
   assert.deepEqual(platform.reports, ['backup.failed ERROR'])
 })
 
-test('a drill that the drive stops before its archive has a report and a ticket, as any failed one', async (t) => {
+test('a drill that cannot read the drive has a report and an open ticket of level high', async (t) => {
   const directory = newDirectory(t)
   const platform = await startPlatform(t)
   using parts = partsOf(directory, [], { clock: systemClock, platformApi: platform.url })
@@ -274,6 +276,9 @@ test('a drill that the drive stops before its archive has a report and a ticket,
     /\*\*This backup could not be restored\.\*\*/,
   )
   assert.equal(parts.state.read().drill?.passed, false)
+  // Each edit finds the ticket by its key.
+  assert.deepEqual([...new Set(platform.reports)], [`ticket restore-drill:${backupId}`])
+  assert.deepEqual(platform.ticketLevels, ['high'])
   assert.equal(parts.openAlerts().waiting(), 0)
 })
 

@@ -88,8 +88,8 @@ export class Notifier implements AlertNotifications {
   }
 
   /**
-   * Decides again about pending notifications, as the alerts are now; returns those that are still to be sent. The
-   * decision on an end depends on the earlier ones of its alert, so they are made in their order.
+   * Decides pending notifications again by the present state of their alerts; returns those that stay pending. The
+   * decision on an end depends on the earlier decisions of its alert, so they are made in order.
    */
   async judgeAgain(tx: Tx, pending: readonly Waiting[]): Promise<Waiting[]> {
     const alerts = await shareAlerts(tx, [...new Set(pending.map(({ alertId }) => alertId))])

@@ -32,7 +32,7 @@ export interface SenderOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly channel: NotificationChannel
-  /** Decides again about pending notifications; returns those that are still to be sent, in the same order. */
+  /** Decides pending notifications again; returns those that stay pending, in the same order. */
   readonly judgeAgain: (tx: Tx, pending: readonly Waiting[]) => Promise<Waiting[]>
   /** Counts notifications by outcome. */
   readonly count: (outcome: Outcome, by: number) => void
