@@ -5,7 +5,7 @@ export type SortValue = string | number | null
 export interface SortKey<Name extends string = string> {
   /** Of the column in a row: `notAfter`. */
   readonly name: Name
-  /** Integers are safe integers; a text has up to 100 characters, because it is in the cursor. */
+  /** Integers are safe integers. Texts are sorted by bytes, and have up to 100 characters: they are in the cursor. */
   readonly type: 'integer' | 'text'
   readonly direction: 'asc' | 'desc'
   /** Rows without a value are last, in either direction. */

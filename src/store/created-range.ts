@@ -1,7 +1,7 @@
 import type { PageRequest } from '../kernel/page.ts'
 import { HOUR } from '../kernel/time.ts'
 import { statement } from './statement.ts'
-import { first, type Queries } from './store.ts'
+import { first, type Reads } from './store.ts'
 
 // Rows are created in the order of `seq`, except if the clock of a process was set back.
 const CLOCK_TOLERANCE_MS = HOUR
@@ -37,8 +37,8 @@ export class CreatedRanges {
     )
   }
 
-  async find(queries: Queries, { createdFrom, createdTo }: Times): Promise<CreatedRange> {
-    const firstSince = (time: number) => this.#firstSeqSince(queries, time)
+  async find(reads: Reads, { createdFrom, createdTo }: Times): Promise<CreatedRange> {
+    const firstSince = (time: number) => this.#firstSeqSince(reads, time)
     return {
       ...(createdFrom !== undefined && {
         createdFrom,
@@ -49,12 +49,12 @@ export class CreatedRanges {
   }
 
   /** The smallest `seq` from which on rows were created at `time` or later. */
-  async #firstSeqSince(queries: Queries, time: number): Promise<number> {
+  async #firstSeqSince(reads: Reads, time: number): Promise<number> {
     let low = 0
-    let high = ((await first(queries, this.#lastRow, {}))?.seq ?? 0) + 1
+    let high = ((await first(reads, this.#lastRow, {}))?.seq ?? 0) + 1
     while (low < high) {
       const middle = Math.floor((low + high) / 2)
-      const row = await first(queries, this.#firstRowFrom, { seq: middle })
+      const row = await first(reads, this.#firstRowFrom, { seq: middle })
       if (row && row.at < time) low = row.seq + 1
       else high = middle
     }

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import type { PageOrder, SortKey, SortValue } from '../kernel/page.ts'
 import { toSnake } from './columns.ts'
+import type { Capabilities } from './dialects/capabilities.ts'
 
 /**
  * Orders the rows of a query, and keeps those after the position `after`. Its values may be placeholders, except null. If
@@ -9,35 +10,41 @@ import { toSnake } from './columns.ts'
 export function inOrder<DB, TB extends keyof DB, R>(
   query: SelectQueryBuilder<DB, TB, R>,
   { keys }: PageOrder,
+  capabilities: Capabilities,
   after?: readonly SortValue[],
 ): SelectQueryBuilder<DB, TB, R> {
-  let ordered = after ? query.where(isBehind(keys, after)) : query
-  for (const { name, direction, nullable } of keys)
-    ordered = ordered.orderBy(columnOf(name), (item) => {
+  const columnOf = ({ name, type }: SortKey) =>
+    type === 'text' ? capabilities.byBytes(toSnake(name)) : sql.ref<SortValue>(toSnake(name))
+  let ordered = after ? query.where(isBehind(keys, after, columnOf)) : query
+  for (const key of keys)
+    ordered = ordered.orderBy(columnOf(key), (item) => {
+      const { direction, nullable } = key
       const directed = direction === 'asc' ? item.asc() : item.desc()
       return nullable ? directed.nullsLast() : directed
     })
   return ordered
 }
 
+type ColumnOf = (key: SortKey) => RawBuilder<unknown>
+
 /** The condition of the rows after a position: by the first key, or if its value is the same, by the other keys. */
 function isBehind(
   [key, ...otherKeys]: readonly SortKey[],
   [value = null, ...otherValues]: readonly SortValue[],
+  columnOf: ColumnOf,
 ): RawBuilder<boolean> {
   if (!key) return NOTHING
-  const { behind, atOrBehind } = comparisonsOf(key, value)
+  const { behind, atOrBehind } = comparisonsOf(key, value, columnOf(key))
   if (otherKeys.length === 0) return behind
   // The second part implies the first one. The first one is there because the database can search an index for its range.
-  return sql`(${atOrBehind} and (${behind} or ${isBehind(otherKeys, otherValues)}))`
+  return sql`(${atOrBehind} and (${behind} or ${isBehind(otherKeys, otherValues, columnOf)}))`
 }
 
 const NOTHING = sql<boolean>`1 = 0`
 const BEHIND = { asc: sql.raw('>'), desc: sql.raw('<') }
 const AT_OR_BEHIND = { asc: sql.raw('>='), desc: sql.raw('<=') }
 
-function comparisonsOf({ name, direction, nullable }: SortKey, value: SortValue) {
-  const column = columnOf(name)
+function comparisonsOf({ direction, nullable }: SortKey, value: SortValue, column: RawBuilder<unknown>) {
   // Null is last, so no value comes after it.
   if (value === null) return { behind: NOTHING, atOrBehind: sql<boolean>`${column} is null` }
   const compare = (operator: RawBuilder<unknown>) =>
@@ -45,8 +52,4 @@ function comparisonsOf({ name, direction, nullable }: SortKey, value: SortValue)
       ? sql<boolean>`(${column} ${operator} ${value} or ${column} is null)`
       : sql<boolean>`${column} ${operator} ${value}`
   return { behind: compare(BEHIND[direction]), atOrBehind: compare(AT_OR_BEHIND[direction]) }
-}
-
-function columnOf(name: string) {
-  return sql.ref(toSnake(name))
 }

@@ -9,9 +9,10 @@ import {
   type SortValue,
 } from '../kernel/page.ts'
 import { CreatedRanges } from './created-range.ts'
+import type { Capabilities } from './dialects/capabilities.ts'
 import { inOrder } from './page-order.ts'
 import { statement, type Database, type Statement } from './statement.ts'
-import type { Queries } from './store.ts'
+import type { Reads } from './store.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a query on any table
 export type AnyQuery = SelectQueryBuilder<any, any, any>
@@ -21,19 +22,19 @@ export type ListQuery = SelectQueryBuilder<any, any, { seq: number }>
 export type SelectedRow<Q> = Q extends SelectQueryBuilder<infer _DB, infer _TB, infer R> ? R : never
 
 /** Adds the condition of one filter member to a query. `value` is a placeholder, or for a literal the value itself. */
-type Condition<Q> = (query: Q, value: never) => AnyQuery
+type Condition<Q> = (query: Q, value: never, capabilities: Capabilities) => AnyQuery
 export type Conditions<Q> = Readonly<Record<string, Condition<Q>>>
 
 /** The values that a list is filtered by. A member that is missing or undefined does not restrict the list. */
 export type FilterOf<C> = {
-  readonly [Name in keyof C]?: C[Name] extends (query: never, value: infer V) => unknown
+  readonly [Name in keyof C]?: C[Name] extends (query: never, value: infer V, capabilities: never) => unknown
     ? V | undefined
     : never
 }
 
 /** Reads one page of the rows that match a filter. */
 export type ReadPage<F, R> = (
-  queries: Queries,
+  reads: Reads,
   filter: F,
   page: PageRequest<keyof R & string>,
 ) => Promise<Page<R>>
@@ -80,7 +81,7 @@ export function pagesOf<DB, Q extends ListQuery, C extends Conditions<Q>>(
   conditions: C,
 ): ReadPage<FilterOf<C>, SelectedRow<Q>> {
   const statements = new PageStatements(options, select as Select, conditions as never)
-  return (queries, filter, page) => statements.read(queries, filter, page) as Promise<Page<SelectedRow<Q>>>
+  return (reads, filter, page) => statements.read(reads, filter, page) as Promise<Page<SelectedRow<Q>>>
 }
 
 type Select = (db: Database) => AnyQuery
@@ -102,11 +103,11 @@ class PageStatements {
     this.#conditions = { ...conditions, ...(createdAt !== undefined && rangeConditions(createdAt)) }
   }
 
-  async read(queries: Queries, filter: object, page: PageRequest<string>): Promise<Page<Row>> {
+  async read(reads: Reads, filter: object, page: PageRequest<string>): Promise<Page<Row>> {
     const { order = NEWEST_FIRST, after, limit } = page
-    const range = await this.#ranges?.find(queries, page)
+    const range = await this.#ranges?.find(reads, page)
     const values = { ...filter, ...range, ...positionValues(after), limit: limit + 1 }
-    return pageOf(await queries.run(this.#statementFor(values, order, after), values), limit, order)
+    return pageOf(await reads.run(this.#statementFor(values, order, after), values), limit, order)
   }
 
   #statementFor(
@@ -122,14 +123,14 @@ class PageStatements {
   }
 
   #build(given: readonly string[], values: Values, order: PageOrder, isNull: readonly boolean[] | undefined) {
-    return statement<Values, Row>((db, value) => {
+    return statement<Values, Row>((db, value, capabilities) => {
       let query = this.#select(db)
       for (const name of given) {
         const operand = this.#isLiteral(name) ? values[name] : value(name)
-        query = this.#conditions[name]?.(query, operand as never) ?? query
+        query = this.#conditions[name]?.(query, operand as never, capabilities) ?? query
       }
       const position = isNull?.map((each, index) => (each ? null : (value(keyName(index)) as SortValue)))
-      return inOrder(query, order, position).limit(value('limit') as number)
+      return inOrder(query, order, capabilities, position).limit(value('limit') as number)
     })
   }
 

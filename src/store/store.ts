@@ -1,4 +1,4 @@
-import type { Compilable } from 'kysely'
+import { CompiledQuery, type Compilable } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
 import type { SnapshotSteps } from '../ports/snapshots.ts'
 import type { Database, Statement } from './statement.ts'
@@ -13,6 +13,9 @@ export interface Queries {
   /** Runs a prepared statement that returns no rows and answers how many rows it has changed. */
   change<P>(statement: Statement<P, never>, parameters: P): Promise<number>
 }
+
+/** What a read of prepared statements needs. */
+export type Reads = Pick<Queries, 'run'>
 
 /** An open transaction. Valid until its callback has settled. */
 export interface Tx extends Queries {
@@ -61,9 +64,19 @@ export interface Store {
 
 /** The row of a statement that returns at most one. */
 export async function first<P, R>(
-  queries: Queries,
+  queries: Reads,
   statement: Statement<P, R>,
   parameters: P,
 ): Promise<R | undefined> {
   return (await queries.run(statement, parameters))[0]
+}
+
+/** Long reads of prepared statements; see {@link Store.readAside}. */
+export function readsAside({ capabilities, read, readAside }: Store): Reads {
+  return {
+    run(statement, parameters) {
+      const { text, values } = statement.bind(capabilities.dialect, read.db, parameters)
+      return readAside({ compile: () => CompiledQuery.raw(text, [...values]) as never })
+    },
+  }
 }

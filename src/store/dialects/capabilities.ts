@@ -20,6 +20,12 @@ export interface Capabilities {
   readonly continueAfter: ((table: string, number: number) => RawBuilder<unknown>) | null
   /** Whether several write transactions run at a time, so that a row must be locked between its read and its change. */
   readonly concurrentWriters: boolean
+  /** Whether every text is compared and sorted byte by byte. */
+  readonly hasByteOrder: boolean
+  /** A text column that is compared and sorted byte by byte, whatever the sort order of the database. */
+  readonly byBytes: (column: string) => RawBuilder<string>
+  /** The function that returns the position of its second text in its first one, or 0. */
+  readonly positionIn: RawBuilder<unknown>
   /** The size of the database. */
   readonly databaseBytes: RawBuilder<number>
   /** The file name extension of its snapshots. */
@@ -35,6 +41,9 @@ const SQLITE: Capabilities = {
   numberedAbove: (column) => column.primaryKey(),
   continueAfter: null,
   concurrentWriters: false,
+  hasByteOrder: true,
+  byBytes: (column) => sql.ref(column),
+  positionIn: sql`instr`,
   databaseBytes: sql<number>`(select page_count * page_size from pragma_page_count(), pragma_page_size())`,
   snapshotExtension: 'db',
 }
@@ -49,6 +58,9 @@ const POSTGRES: Capabilities = {
   numberedAbove: identityKey,
   continueAfter: (table, number) => sql`select setval(pg_get_serial_sequence(${table}, 'seq'), ${number})`,
   concurrentWriters: true,
+  hasByteOrder: false,
+  byBytes: (column) => sql`${sql.ref(column)} collate "C"`,
+  positionIn: sql`strpos`,
   databaseBytes: sql<number>`pg_database_size(current_database())`,
   snapshotExtension: 'dump',
 }
