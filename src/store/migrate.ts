@@ -19,6 +19,7 @@ import { eventOrder } from './migrations/0015-event-order.ts'
 import { addOverview } from './migrations/0016-overview.ts'
 import { addUserChanges } from './migrations/0017-user-changes.ts'
 import { orderArchive } from './migrations/0018-order-archive.ts'
+import { orderSearch } from './migrations/0019-order-search.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addOverview,
   addUserChanges,
   orderArchive,
+  orderSearch,
 ]
 
 // Any number that no other program uses for a lock in the same database.

@@ -10,6 +10,7 @@ import { listHeartbeats } from '../../src/domains/heartbeats/store.ts'
 import { listMessages } from '../../src/domains/messages/store.ts'
 import { listArchivable, listArchivedOrders } from '../../src/domains/orders/archive.ts'
 import { listOrders } from '../../src/domains/orders/store.ts'
+import { sortOf } from '../../src/domains/orders/tables.ts'
 import { listAudit } from '../../src/domains/sessions/audit.ts'
 import { listSessions } from '../../src/domains/sessions/store.ts'
 import { listAgents } from '../../src/domains/telemetry/store.ts'
@@ -29,6 +30,12 @@ const SOONEST_END = {
   order: SOONEST_END_FIRST,
   after: { order: 'not_after', values: [9, 9] },
 }
+const BY_ID = {
+  limit: 100,
+  order: sortOf({ idPrefix: 'o-' }),
+  after: { order: 'id', values: ['o-9'] },
+}
+const LATEST_END = { limit: 100, order: sortOf({ endedFrom: 1 }), after: { order: 'ended', values: [9, 9] } }
 const OLDEST = { limit: 100, order: OLDEST_FIRST, after: { order: 'oldest', values: [9] } }
 
 type Read = (queries: Queries) => Promise<unknown>
@@ -54,6 +61,26 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'expired archived orders',
     (on) => listArchivedOrders(on, { status: 'expired' }, NEWEST),
     /^SEARCH archived_orders USING INDEX archived_orders_by_status \(status=\? AND seq<\?\)$/,
+  ],
+  [
+    'orders whose id begins with a text',
+    (on) => listOrders(on, { idPrefix: 'o-' }, BY_ID),
+    /^SEARCH orders USING INDEX sqlite_autoindex_orders_1 \(order_id>\? AND order_id<\?\)$/,
+  ],
+  [
+    'pending orders of a platform whose id begins with a text',
+    (on) => listOrders(on, { idPrefix: 'o-', status: 'pending', platform: 'live' }, BY_ID),
+    /^SEARCH orders USING INDEX sqlite_autoindex_orders_1 \(order_id>\? AND order_id<\?\)$/,
+  ],
+  [
+    'expired orders of a platform by their end',
+    (on) => listOrders(on, { status: 'expired', platform: 'live', endedFrom: 1, endedTo: 9 }, LATEST_END),
+    /^SEARCH orders USING INDEX orders_ended \(updated_at>\? AND updated_at<\?\)$/,
+  ],
+  [
+    'archived orders by their end',
+    (on) => listArchivedOrders(on, { endedFrom: 1 }, LATEST_END),
+    /^SEARCH archived_orders USING INDEX archived_orders_by_end \(updated_at>\? AND updated_at<\?\)$/,
   ],
   [
     'orders for the archive',

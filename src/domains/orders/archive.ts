@@ -2,12 +2,22 @@ import { sql } from 'kysely'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order } from './model.ts'
-import { archivedOrders, db, ORDER_CONDITIONS, orderHistory, orders, pages, statement } from './tables.ts'
+import {
+  archivedOrders,
+  conditionsOf,
+  db,
+  HAS_ENDED,
+  ORDER_CONDITIONS,
+  ORDER_LITERALS,
+  orderHistory,
+  orders,
+  pages,
+  statement,
+  type OrderFilter,
+  type OrderPageRequest,
+} from './tables.ts'
 
-// As in the partial index `orders_ended`. With a condition on the status SQLite would use the index of the status.
-const HAS_ENDED = sql<boolean>`(completed_at is not null or expired_at is not null)`
-
-// The newest order stays: on SQLite its number would be given to another order. The sign keeps SQLite from a search by the
+// With a condition on the status SQLite would use the index of the status. The newest order stays: on SQLite its number would be given to another order. The sign keeps SQLite from a search by the
 // number, which would read every order.
 const archivable = statement<{ until: number; limit: number }, { orderId: string }>((on, value) =>
   on
@@ -74,9 +84,13 @@ async function copyToArchive(tx: Tx, ids: readonly string[]): Promise<void> {
     .execute()
 }
 
-/** Newest first. */
-export const listArchivedOrders = pages(
-  { table: 'archived_orders', createdAt: 'created_at', literals: ['status'] },
+const pageOfArchivedOrders = pages(
+  { table: 'archived_orders', createdAt: 'created_at', literals: ORDER_LITERALS },
   (on) => on.selectFrom('archived_orders').select(archivedOrders.except('createdBy', 'version')),
   ORDER_CONDITIONS,
 )
+
+/** The orders of the archive, sorted as {@link sortOf} says. */
+export function listArchivedOrders(queries: Queries, filter: OrderFilter, page: OrderPageRequest) {
+  return pageOfArchivedOrders(queries, conditionsOf(filter), page)
+}

@@ -4,6 +4,7 @@ import { EXPIRY_MS, orderWorld, WANTED } from '../../../test/support/orders.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import type { Page, PagePosition } from '../../kernel/page.ts'
 import { MINUTE } from '../../kernel/time.ts'
+import { sortOf } from './tables.ts'
 import { ORDER_MOVES, ORDER_STATUSES, type ListedOrder } from './model.ts'
 
 const FIRST_PAGE = { limit: 100 }
@@ -229,6 +230,59 @@ onEveryDialect('orders', (dialect) => {
     const second = await w.orders.list({ status: 'pending' }, { ...range, limit: 2, after: first.next })
     const ids = [...first.items, ...second.items].map(({ orderId }) => orderId)
     assert.deepEqual([ids, second.next], [['hour-5', 'hour-4', 'hour-3'], null])
+  })
+
+  test('lists find orders by the beginning of their id, sorted by bytes, page by page', async () => {
+    await using w = await orderWorld(dialect)
+    const wanted = ['o-', 'o-1', 'o-1.z', 'o-10', 'o-2', 'o-B', 'o-_', 'o-a', 'o-z']
+    for (const orderId of ['O-1', 'o', 'o.1', 'o1', 'p-1', ...wanted.toReversed()])
+      await w.orders.create({ ...WANTED, orderId }, 'client')
+    await w.orders.move('o-2', 'paid', 'client')
+    const pageOf = (filter: object, limit: number, after: PagePosition | null = null) =>
+      w.orders.list({ idPrefix: 'o-', ...filter }, { limit, after, order: sortOf({ idPrefix: 'o-' }) })
+    const first = await pageOf({}, 4)
+    const second = await pageOf({}, 100, first.next)
+    const ids = [...first.items, ...second.items].map(({ orderId }) => orderId)
+    assert.deepEqual([ids, second.next], [wanted, null])
+    const paid = await pageOf({ status: 'paid' }, 100)
+    assert.deepEqual(
+      paid.items.map(({ orderId }) => orderId),
+      ['o-2'],
+    )
+    assert.deepEqual((await pageOf({ idPrefix: 'é' }, 100)).items, [])
+  })
+
+  test('lists find orders by the time at which they ended, the latest first, page by page', async () => {
+    await using w = await orderWorld(dialect)
+    const start = w.clock.now()
+    // The order that was created last ends first.
+    for (const orderId of ['e-3', 'c-2', 'e-1', 'open'])
+      await w.orders.create({ ...WANTED, orderId }, 'client')
+    await w.orders.move('c-2', 'paid', 'client')
+    for (const [orderId, status] of [
+      ['e-1', 'expired'],
+      ['c-2', 'completed'],
+      ['e-3', 'expired'],
+    ] as const) {
+      w.clock.advance(MINUTE)
+      await w.orders.move(orderId, status, 'client')
+    }
+    const idsOf = async (filter: Parameters<typeof w.orders.list>[0]) =>
+      (await w.orders.list(filter, { limit: 100, order: sortOf(filter) })).items.map(({ orderId }) => orderId)
+    assert.deepEqual(await idsOf({ endedFrom: start }), ['e-3', 'c-2', 'e-1'])
+    assert.deepEqual(await idsOf({ endedFrom: start + 2 * MINUTE }), ['e-3', 'c-2'])
+    assert.deepEqual(await idsOf({ endedTo: start + 2 * MINUTE }), ['e-1'])
+    assert.deepEqual(await idsOf({ endedFrom: start, status: 'expired' }), ['e-3', 'e-1'])
+    assert.deepEqual(await idsOf({ endedFrom: start, status: 'completed' }), ['c-2'])
+    assert.deepEqual(await idsOf({ endedFrom: start, status: 'paid' }), [])
+    assert.deepEqual(await idsOf({ endedFrom: start, idPrefix: 'e-' }), ['e-3', 'e-1'])
+
+    const order = sortOf({ endedFrom: start })
+    const first = await w.orders.list({ endedFrom: start }, { limit: 2, order })
+    const second = await w.orders.list({ endedFrom: start }, { limit: 2, order, after: first.next })
+    assert.deepEqual([second.items.map(({ orderId }) => orderId), second.next], [['e-1'], null])
+    await w.service.archiveEnded(0, 10)
+    assert.deepEqual(await idsOf({ endedFrom: start, archived: true }), ['e-3', 'c-2', 'e-1'])
   })
 
   test('orders are counted by status', async () => {

@@ -8,6 +8,7 @@ import {
   decodeNewOrder,
   encodeHistory,
   encodeOrder,
+  fromOrderQuery,
   MoveBody,
   NewOrderBody,
   OrderHistory,
@@ -17,6 +18,7 @@ import {
   OrderSchema,
 } from './schemas.ts'
 import type { Orders } from './service.ts'
+import { sortOf } from './tables.ts'
 
 /** Of the list, and of the events. */
 export const ORDER_READERS = ['admin', 'service', 'devops'] as const
@@ -58,10 +60,14 @@ export function orderRoutes(orders: Orders): Route[] {
       operation: 'listOrders',
       tag: 'Orders',
       summary: 'List orders, newest first',
+      description: 'A list by the beginning of the id, or by the time of the end, is sorted by it instead.',
       access: ORDER_READERS,
       query: OrderQuery,
       answers: { 200: { description: 'A page of orders.', schema: OrderPage } },
-      read: async ({ query }) => ok(encodePage(await orders.list(query, parsePage(query)), encodeOrder)),
+      read: async ({ query }) => {
+        const filter = fromOrderQuery(query)
+        return ok(encodePage(await orders.list(filter, parsePage(query, sortOf(filter))), encodeOrder))
+      },
     }),
     route({
       method: 'GET',

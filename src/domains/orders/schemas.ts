@@ -1,8 +1,9 @@
-import { Type } from 'typebox'
-import { decoderOf, encoderOf } from '../../wire/codec.ts'
+import { Type, type Static } from 'typebox'
+import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, GivenTime, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import { ORDER_STATUSES, type NewOrder, type OrderStatus } from './model.ts'
+import type { ListFilter } from './service.ts'
 
 const Status = OneOf(ORDER_STATUSES, 'The status of the order.')
 const OrderId = Type.String({
@@ -49,6 +50,8 @@ export const MoveBody = Fields({ status: Status })
 // Any text is accepted: an id that no order can have gets order_not_found, not a validation error.
 export const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_024 }) })
 
+const SORTED_BY_END = 'The list is sorted by that time then, the latest first. Write `+` as `%2B`.'
+
 export const OrderQuery = Fields({
   status: Type.Optional(Status),
   platform: Type.Optional(Platform),
@@ -57,8 +60,35 @@ export const OrderQuery = Fields({
       description: 'The orders of the archive, instead of the others (`orders.archive_after`).',
     }),
   ),
+  id_prefix: Type.Optional(
+    Text({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Only orders whose id begins with this text, sorted by the id.',
+      examples: ['order-10'],
+    }),
+  ),
+  ended_from: Type.Optional(
+    GivenTime(`Only orders that were completed or that expired at this time or later. ${SORTED_BY_END}`),
+  ),
+  ended_to: Type.Optional(
+    GivenTime(`Only orders that were completed or that expired before this time. ${SORTED_BY_END}`),
+  ),
   ...TimedPageQuery,
 })
+
+/** Throws `validation_failed` for a time that does not exist. */
+export function fromOrderQuery(query: Static<typeof OrderQuery>): ListFilter {
+  const { status, platform, archived, id_prefix, ended_from, ended_to } = query
+  return {
+    ...(status && { status }),
+    ...(platform && { platform }),
+    ...(archived && { archived }),
+    ...(id_prefix && { idPrefix: id_prefix }),
+    ...(ended_from !== undefined && { endedFrom: parseTime('ended_from', ended_from) }),
+    ...(ended_to !== undefined && { endedTo: parseTime('ended_to', ended_to) }),
+  }
+}
 
 export const OrderHistory = Fields({
   items: Type.Array(

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { Page } from '../../kernel/page.ts'
 import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
@@ -31,8 +31,8 @@ import {
   listOrders,
   lockDue,
   moveOrder,
-  type OrderFilter,
 } from './store.ts'
+import type { OrderFilter, OrderPageRequest } from './tables.ts'
 
 /** What the order domain needs of the rest of the platform. */
 export interface OrderDeps {
@@ -44,6 +44,10 @@ export interface OrderDeps {
   readonly expiryMs: number
   readonly events: EventSink<Order>
   readonly alerts: PlatformAlerts
+}
+
+export interface ListFilter extends OrderFilter {
+  readonly archived?: boolean
 }
 
 const WORKER = 'worker'
@@ -89,8 +93,8 @@ export class Orders {
     return requireOrder(await findOrder(this.#deps.store.read, orderId), orderId)
   }
 
-  /** Newest first. */
-  list({ archived = false, ...filter }: OrderFilter, page: PageRequest): Promise<Page<ListedOrder>> {
+  /** The orders that are not in the archive, or those that are, sorted as {@link sortOf} says. */
+  list({ archived = false, ...filter }: ListFilter, page: OrderPageRequest): Promise<Page<ListedOrder>> {
     const read = archived ? listArchivedOrders : listOrders
     return read(this.#deps.store.read, filter, page)
   }

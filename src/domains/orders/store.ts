@@ -4,7 +4,18 @@ import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order, OrderChange, OrderStatus } from './model.ts'
 import { findArchivedOrder } from './archive.ts'
-import { db, ORDER_CONDITIONS, orderHistory, orders, pages, statement } from './tables.ts'
+import {
+  conditionsOf,
+  db,
+  ORDER_CONDITIONS,
+  ORDER_LITERALS,
+  orderHistory,
+  orders,
+  pages,
+  statement,
+  type OrderFilter,
+  type OrderPageRequest,
+} from './tables.ts'
 
 // An archived order keeps its id from a new one.
 const insert = statement<Order>((on, value) => {
@@ -70,19 +81,16 @@ export async function moveOrder(tx: Tx, from: OrderStatus, order: Order, actor: 
   return true
 }
 
-export interface OrderFilter {
-  /** From the archive; by default, the orders that are not in it. */
-  readonly archived?: boolean
-  readonly status?: OrderStatus
-  readonly platform?: string
-}
-
-/** Newest first. */
-export const listOrders = pages(
-  { table: 'orders', createdAt: 'created_at', literals: ['status'] },
+const pageOfOrders = pages(
+  { table: 'orders', createdAt: 'created_at', literals: ORDER_LITERALS },
   (on) => on.selectFrom('orders').select(orders.except('createdBy', 'version')),
   ORDER_CONDITIONS,
 )
+
+/** The orders that are not in the archive, sorted as {@link sortOf} says. */
+export function listOrders(queries: Queries, filter: OrderFilter, page: OrderPageRequest) {
+  return pageOfOrders(queries, conditionsOf(filter), page)
+}
 
 /** Overdue pending orders, the longest overdue first. */
 export function listDue(queries: Queries, now: number, limit: number): Promise<Order[]> {
