@@ -45,6 +45,15 @@ export function Text(options: {
   return Type.String({ pattern: TEXT, ...options })
 }
 
+/** A filter of a list; `fields` names what contains the text. */
+export function ContainedText(fields: string) {
+  return Text({
+    minLength: 1,
+    maxLength: 200,
+    description: `Only items with this text in ${fields}; capital and small letters are the same.`,
+  })
+}
+
 /** An id made by the platform. Any text of that length is looked up, so that an unknown one is 404. */
 export const Id = Text({ minLength: 1, maxLength: 64, description: 'UUIDv7 (RFC 9562).' })
 

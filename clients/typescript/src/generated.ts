@@ -46,7 +46,7 @@ export interface Operations {
   /** Create an order. */
   createOrder: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "order_id": string; readonly "platform": string; readonly "amount_cents": number; readonly "expires_at"?: string }; answer: Schemas['Order'] }
   /** List orders, newest first. */
-  listOrders: { path: undefined; query: { readonly "status"?: "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "platform"?: string; readonly "archived"?: boolean; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Order'])[]; readonly "next_cursor": string | null } }
+  listOrders: { path: undefined; query: { readonly "status"?: "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "platform"?: string; readonly "archived"?: boolean; readonly "id_prefix"?: string; readonly "ended_from"?: string; readonly "ended_to"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Order'])[]; readonly "next_cursor": string | null } }
   /** Read one order. */
   getOrder: { path: { readonly "order_id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Order'] }
   /** Move an order to another status. */
@@ -92,7 +92,7 @@ export interface Operations {
   /** Report an alert. */
   reportAlert: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "source": string; readonly "title": string; readonly "body"?: string; readonly "level"?: string | number; readonly "server_addr"?: string; readonly "weight"?: number; readonly "alarm_id"?: string }; answer: Schemas['Alert'] }
   /** List alerts, newest first. */
-  listAlerts: { path: undefined; query: { readonly "status"?: "firing" | "acknowledged" | "recovered" | "frozen"; readonly "level"?: string; readonly "source"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Alert'])[]; readonly "next_cursor": string | null } }
+  listAlerts: { path: undefined; query: { readonly "status"?: "firing" | "acknowledged" | "recovered" | "frozen"; readonly "level"?: string; readonly "source"?: string; readonly "text"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Alert'])[]; readonly "next_cursor": string | null } }
   /** Read one alert. */
   getAlert: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Alert'] }
   /** The changes of one alert, oldest first. */
@@ -126,9 +126,9 @@ export interface Operations {
   /** Send a beat. */
   beatHeartbeat: { path: { readonly "name": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: undefined }
   /** Create a ticket. */
-  createTicket: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "title": string; readonly "level": "critical" | "high" | "medium" | "low" | "info"; readonly "description"?: string; readonly "source"?: string; readonly "dedup_key"?: string }; answer: Schemas['TicketDetails'] }
+  createTicket: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "title": string; readonly "level": "critical" | "high" | "medium" | "low" | "info"; readonly "description"?: string; readonly "source"?: string; readonly "assignee"?: string; readonly "dedup_key"?: string }; answer: Schemas['TicketDetails'] }
   /** List tickets, newest first. */
-  listTickets: { path: undefined; query: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "source"?: string; readonly "assignee"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Ticket'])[]; readonly "next_cursor": string | null } }
+  listTickets: { path: undefined; query: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "source"?: string; readonly "assignee"?: string; readonly "text"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Ticket'])[]; readonly "next_cursor": string | null } }
   /** Read one ticket with its description and comments. */
   getTicket: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['TicketDetails'] }
   /** Change a ticket, or comment on it. */

@@ -290,6 +290,7 @@ describe('GET /alerts', () => {
     assert.equal(await titles('level=CLOSE'), '3')
     assert.equal(await titles('status=recovered'), '3')
     assert.equal(await titles('source=a&level=critical'), '2')
+    assert.equal(await titles('text=B'), '3')
   })
 
   it('returns all alerts page by page', async () => {

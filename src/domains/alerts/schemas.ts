@@ -2,7 +2,16 @@ import { Type, type Static } from 'typebox'
 import { invalidField } from '../../kernel/errors.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import {
+  ContainedText,
+  Fields,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../wire/schemas.ts'
 import { requireAllowedText } from '../../kernel/allowed-text.ts'
 import {
   ALERT_STATUSES,
@@ -111,6 +120,7 @@ export const AlertQuery = Fields({
     }),
   ),
   source: Type.Optional(Source),
+  text: Type.Optional(ContainedText('title, source, `alarm_id` or `server_addr`')),
   ...TimedPageQuery,
 })
 
@@ -162,10 +172,11 @@ export function fromReportBody(report: Static<typeof ReportBody>): Report {
   }
 }
 
-export function fromAlertQuery({ status, level, source }: Static<typeof AlertQuery>): AlertFilter {
+export function fromAlertQuery({ status, level, source, text }: Static<typeof AlertQuery>): AlertFilter {
   return {
     ...(status && { status }),
     ...(source && { source }),
+    ...(text && { text }),
     ...(level !== undefined && parseLevelFilter(level)),
   }
 }

@@ -463,6 +463,18 @@ onEveryDialect('the list of alerts', (dialect) => {
     assert.equal(await list.namesOf({ source: 'shop', level: 4, status: 'firing' }), '2')
   })
 
+  it('finds a part of the title, the source, the alarm id or the address, in capital or small letters', async () => {
+    await using list = await withAlerts()
+    await list.world.report({ ...FAILED, alarmId: null, title: 'Disk Full', serverAddr: '10.0.0.7' })
+    const titlesOf = async (text: string) =>
+      (await list.world.alerts.list({ text }, FIRST_PAGE)).items.map(({ title }) => title)
+    assert.equal(await list.namesOf({ text: 'SHO' }), '32')
+    assert.equal(await list.namesOf({ text: '5' }), '5')
+    assert.deepEqual(await titlesOf('disk f'), ['Disk Full'])
+    assert.deepEqual(await titlesOf('0.0.7'), ['Disk Full'])
+    assert.deepEqual(await titlesOf('disk_full'), [])
+  })
+
   it('neither skips nor repeats alerts between pages', async () => {
     await using list = await withAlerts()
     const pages: string[] = []

@@ -4,7 +4,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import { readsAside, type Store, type Tx } from '../../store/store.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import { ALERT_EVENTS } from './events.ts'
@@ -140,7 +140,8 @@ export class Alerts implements PlatformAlerts {
 
   /** Newest first, by the time of the first report. */
   list(filter: AlertFilter, page: PageRequest): Promise<Page<AlertView>> {
-    return listAlerts(this.#deps.store.read, filter, page)
+    const { store } = this.#deps
+    return listAlerts(filter.text === undefined ? store.read : readsAside(store), filter, page)
   }
 
   /**

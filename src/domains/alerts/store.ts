@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { OLDEST_FIRST, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
+import { contains } from '../../store/contains.ts'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import {
@@ -318,6 +319,8 @@ export interface AlertFilter {
   readonly level?: AlertLevel
   readonly severity?: Severity
   readonly source?: string
+  /** Contained in the title, the source, the alarm id or the address of the server. */
+  readonly text?: string
 }
 
 /** Newest first, by the time of the first report. */
@@ -329,6 +332,7 @@ export const listAlerts = pages(
     level: (query, level: AlertLevel) => query.where('level', '=', level),
     severity: (query, severity: Severity) => query.where('weight', 'in', weightsOf(severity)),
     source: (query, source: string) => query.where('source', '=', source),
+    text: contains('title', 'source', 'alarm_id', 'server_addr'),
   },
 )
 

@@ -54,6 +54,7 @@ export interface NewTicket {
   readonly level: TicketLevel
   readonly description?: string
   readonly source?: string
+  readonly assignee?: string
   readonly dedupKey?: string
 }
 
@@ -78,7 +79,7 @@ export interface TicketChange {
 
 /** An open ticket, created at `at`. */
 export function newTicket(wanted: NewTicket, id: string, createdBy: string, at: number): TicketDetails {
-  const { title, level, description = null, source = null, dedupKey = null } = wanted
+  const { title, level, description = null, source = null, assignee = null, dedupKey = null } = wanted
   return {
     id,
     title,
@@ -86,7 +87,7 @@ export function newTicket(wanted: NewTicket, id: string, createdBy: string, at: 
     status: 'open',
     source,
     dedupKey,
-    assignee: null,
+    assignee,
     commentCount: 0,
     createdBy,
     createdAt: at,
@@ -100,12 +101,13 @@ export function newTicket(wanted: NewTicket, id: string, createdBy: string, at: 
 }
 
 /** The changes that the history records for the creation of a ticket. */
-export function creationChanges({ status, level, title, source }: Ticket): FieldChanges {
+export function creationChanges({ status, level, title, source, assignee }: Ticket): FieldChanges {
   return {
     status: [null, status],
     level: [null, level],
     title: [null, title],
     ...(source !== null && { source: [null, source] }),
+    ...(assignee !== null && { assignee: [null, assignee] }),
   }
 }
 

@@ -114,6 +114,7 @@ const REFUSED: readonly (readonly [what: string, body: unknown, path: string])[]
   ['with a long description', { ...NEW, description: 'x'.repeat(16_385) }, 'description'],
   ['with an empty source', { ...NEW, source: '' }, 'source'],
   ['with a long dedup key', { ...NEW, dedup_key: 'x'.repeat(129) }, 'dedup_key'],
+  ['with an unknown assignee', { ...NEW, assignee: 'nobody' }, 'assignee'],
   ['with a status', { ...NEW, status: 'open' }, 'status'],
 ]
 

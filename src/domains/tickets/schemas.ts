@@ -1,7 +1,16 @@
 import { Type } from 'typebox'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import {
+  ContainedText,
+  Fields,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../wire/schemas.ts'
 import {
   TICKET_LEVELS,
   TICKET_STATUSES,
@@ -64,6 +73,7 @@ export const NewTicketBody = Fields({
   level: Level,
   description: Type.Optional(Description),
   source: Type.Optional(Source),
+  assignee: Type.Optional(Type.Unsafe<string>(Assignee)),
   dedup_key: Type.Optional(
     Text({
       minLength: 1,
@@ -90,6 +100,7 @@ export const TicketQuery = Fields({
   level: Type.Optional(Level),
   source: Type.Optional(Source),
   assignee: Type.Optional(Type.Unsafe<string>(Assignee)),
+  text: Type.Optional(ContainedText('the title or the source')),
   ...TimedPageQuery,
 })
 

@@ -5,7 +5,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
+import { readsAside, type Queries, type Store, type Tx } from '../../store/store.ts'
 import { eventData, TICKET_EVENTS } from './events.ts'
 import {
   applyEdit,
@@ -72,17 +72,21 @@ export class Tickets {
     for (const level of TICKET_LEVELS) this.#created.increment({ level }, 0)
   }
 
-  /** Creates a ticket, or returns the unclosed one that holds the same dedup key, unchanged. */
+  /**
+   * Creates a ticket, or returns the unclosed one that holds the same dedup key, unchanged. Rejects with
+   * `validation_failed` for an unknown assignee.
+   */
   async create(
     tx: Tx,
     wanted: NewTicket,
     actor: string,
   ): Promise<{ ticket: TicketDetails; outcome: 'created' | 'unchanged' }> {
     const ticket = newTicket(wanted, newId(), actor, this.#deps.clock.now())
+    const changes = creationChanges(ticket)
+    await this.#requireUser(tx, changes)
     const holder = await this.#takeKey(tx, ticket)
     if (holder) return { ticket: holder, outcome: 'unchanged' }
     await insertTicket(tx, ticket)
-    const changes = creationChanges(ticket)
     return { ticket: await this.#record(tx, 'created', ticket, { actor, changes }), outcome: 'created' }
   }
 
@@ -94,7 +98,8 @@ export class Tickets {
 
   /** Newest first. */
   list(filter: TicketFilter, page: PageRequest): Promise<Page<Ticket>> {
-    return listTickets(this.#deps.store.read, filter, page)
+    const { store } = this.#deps
+    return listTickets(filter.text === undefined ? store.read : readsAside(store), filter, page)
   }
 
   /** Every change, oldest first, starting with the creation. Rejects with `ticket_not_found`. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
+import { contains } from '../../store/contains.ts'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Comment, Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
@@ -162,6 +163,8 @@ export interface TicketFilter {
   readonly level?: TicketLevel
   readonly source?: string
   readonly assignee?: string
+  /** Contained in the title or in the source. */
+  readonly text?: string
 }
 
 /** Newest first, without descriptions and comments. */
@@ -173,6 +176,7 @@ export const listTickets = pages(
     level: (query, level: TicketLevel) => query.where('level', '=', level),
     source: (query, source: string) => query.where('source', '=', source),
     assignee: (query, assignee: string) => query.where('assignee', '=', assignee),
+    text: contains('title', 'source'),
   },
 )
 

@@ -152,6 +152,13 @@ onEveryDialect('tickets', (dialect) => {
 
   test('only a user can be assigned; the assignee can be removed', async () => {
     await using w = await world(dialect)
+    await assert.rejects(w.tickets.create({ ...KEYED, assignee: 'nobody' }, 'client'), {
+      code: 'validation_failed',
+    })
+    const { ticket } = await w.tickets.create({ ...KEYED, assignee: USER_ID }, 'client')
+    assert.equal(ticket.assignee, USER_ID)
+    const [creation] = (await w.tickets.history(ticket.id, WHOLE_HISTORY)).items
+    assert.deepEqual(creation?.changes['assignee'], [null, USER_ID])
     const { id } = await w.ticketIn('open')
     await assert.rejects(w.tickets.edit(id, { assignee: 'nobody', comment: 'yours' }, 'client'), {
       code: 'validation_failed',
@@ -193,6 +200,23 @@ onEveryDialect('tickets', (dialect) => {
     const since = { ...FIRST_PAGE, createdFrom: w.clock.now() + 1 }
     assert.deepEqual(await titles({}, since), [])
     assert.ok(!('description' in last))
+  })
+
+  test('lists find a part of the title or of the source, in capital or small letters', async () => {
+    await using w = await world(dialect)
+    for (const [title, source] of [
+      ['The Shop is away', 'probe'],
+      ['100% of the disk', 'shop.disk'],
+      ['店铺没有响应', null],
+    ] as const)
+      await w.tickets.create({ title, level: 'low', ...(source && { source }) }, 'client')
+    const titles = async (filter: Parameters<typeof w.tickets.list>[0]) =>
+      (await w.tickets.list(filter, FIRST_PAGE)).items.map(({ title }) => title)
+    assert.deepEqual(await titles({ text: 'SHOP' }), ['100% of the disk', 'The Shop is away'])
+    assert.deepEqual(await titles({ text: 'shop', source: 'probe' }), ['The Shop is away'])
+    assert.deepEqual(await titles({ text: '没有' }), ['店铺没有响应'])
+    assert.deepEqual(await titles({ text: '0%' }), ['100% of the disk'])
+    for (const text of ['%', '_', "'"]) assert.equal((await titles({ text })).length, text === '%' ? 1 : 0)
   })
 
   test('unclosed tickets are counted by level', async () => {

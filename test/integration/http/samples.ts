@@ -24,6 +24,9 @@ const timedPage = {
 /** From the position of the first row, oldest first. */
 const OLDEST_CURSOR = 'WyJvbGRlc3QiLDFd'
 
+/** From the position of the first row, the latest end first. */
+const LATEST_END_CURSOR = 'WyJlbmRlZCIsMSwxXQ'
+
 /** A valid request of every operation, with names that do not exist yet. */
 const SAMPLES: Readonly<Record<string, () => Sample>> = {
   createOrder: () => ({
@@ -34,7 +37,18 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       expires_at: '2026-01-31T03:00:00+01:00',
     },
   }),
-  listOrders: () => ({ query: { ...timedPage, status: 'pending', platform: 'live', archived: 'true' } }),
+  listOrders: () => ({
+    query: {
+      ...timedPage,
+      cursor: LATEST_END_CURSOR,
+      status: 'pending',
+      platform: 'live',
+      archived: 'true',
+      id_prefix: 'order-1',
+      ended_from: '2026-01-31T02:00:00Z',
+      ended_to: '2099-01-31T03:00:00+01:00',
+    },
+  }),
   getOrder: () => ({ params: { order_id: fresh('order') } }),
   getOrderHistory: () => ({ params: { order_id: fresh('order') } }),
   moveOrder: () => ({ params: { order_id: fresh('order') }, body: { status: 'paid' } }),
@@ -59,7 +73,9 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       alarm_id: fresh('backup'),
     },
   }),
-  listAlerts: () => ({ query: { ...timedPage, status: 'firing', level: 'HIGH', source: 'platform.backup' } }),
+  listAlerts: () => ({
+    query: { ...timedPage, status: 'firing', level: 'HIGH', source: 'platform.backup', text: 'backup' },
+  }),
   getAlert: () => ({ params: unknownId() }),
   recoverAlert: () => ({ params: unknownId() }),
   postPrometheusAlerts: () => ({ body: [{ labels: { alertname: fresh('disk') } }] }),
@@ -81,7 +97,14 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
     },
   }),
   listTickets: () => ({
-    query: { ...timedPage, status: 'open', level: 'high', source: 'platform.backup', assignee: randomUUID() },
+    query: {
+      ...timedPage,
+      status: 'open',
+      level: 'high',
+      source: 'platform.backup',
+      assignee: randomUUID(),
+      text: 'shop',
+    },
   }),
   getTicket: () => ({ params: unknownId() }),
   getTicketHistory: () => ({
