@@ -118,9 +118,9 @@ function TextInput({ filter, value, onChange }: TextInputProps) {
 }
 
 function placeholderOf(filter: ListFilter): string {
-  const { partOfText, exactText, exactId } = partWords()
+  const { textOf, exactId } = partWords()
   if (filter.kind === 'reference') return exactId
-  return filter.kind === 'text' && filter.isPart ? partOfText : exactText
+  return textOf[(filter.kind === 'text' && filter.match) || 'whole']
 }
 
 type ChoiceFilter = Extract<ListFilter, { kind: 'choice' | 'reference' }>

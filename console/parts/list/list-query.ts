@@ -1,3 +1,5 @@
+export type TextMatch = 'whole' | 'part' | 'beginning'
+
 /** A filter of a list, which the address of the page keeps. */
 export type ListFilter =
   | {
@@ -16,8 +18,8 @@ export type ListFilter =
   | {
       readonly name: string
       readonly kind: 'text'
-      /** Whether a part of the text is enough. */
-      readonly isPart?: boolean
+      /** What an item must have: the same text (default), the text as a part of one, or at the beginning of one. */
+      readonly match?: TextMatch
       /** Texts to choose from, such as those in the list; any other can be typed. */
       readonly suggestions?: () => readonly string[]
     }
@@ -68,9 +70,10 @@ export function isFiltered(query: ListQuery): boolean {
   return Object.keys(query).some((name) => name !== CURSOR)
 }
 
-/** Whether the query has a text that must be the whole text of the items. */
-export function hasExactText(filters: readonly ListFilter[], query: ListQuery): boolean {
-  return filters.some(
-    (filter) => filter.kind === 'text' && !filter.isPart && query[filter.name] !== undefined,
+/** How the texts of the query are compared; `part` if it has none, as nothing is to be said of that. */
+export function textMatchOf(filters: readonly ListFilter[], query: ListQuery): TextMatch {
+  const used = filters.find(
+    (filter) => filter.kind === 'text' && filter.match !== 'part' && query[filter.name] !== undefined,
   )
+  return used?.kind === 'text' ? (used.match ?? 'whole') : 'part'
 }

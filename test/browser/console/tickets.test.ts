@@ -49,6 +49,25 @@ test('a ticket is created, taken, commented on and edited', async (t) => {
   await assertLooks(page, 'tickets-drawer')
 })
 
+test('a ticket is found by a part of its title, and assigned when it is created', async (t) => {
+  await createTicket('The scales are broken')
+  await createTicket('A light is broken')
+  const page = await world.open(t, 'tickets')
+  await page.getByText('A light is broken').waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('SCALES')
+  await page.keyboard.press('Enter')
+  await page.getByText('A light is broken').waitFor({ state: 'detached' })
+  await page.getByText('The scales are broken').waitFor()
+  await page.getByRole('button', { name: 'New ticket' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New ticket' })
+  await dialog.getByLabel('Title').fill('Buy new scales')
+  await dialog.getByLabel('Level').selectOption('Low')
+  await dialog.getByLabel('Assignee').selectOption('Me')
+  await dialog.getByRole('button', { name: 'Create the ticket' }).click()
+  await drawer(page, 'Buy new scales').getByRole('button', { name: 'Unassign' }).waitFor()
+})
+
 test('the board shows each status, and follows the changes of others', async (t) => {
   const id = await createTicket('The shop does not answer', { source: 'shop.web' })
   await createTicket('Renew the certificate', { level: 'medium' })

@@ -44,6 +44,7 @@ export const OUTCOME_TONES: Readonly<Record<AlertDecision['outcome'], Tone>> = {
 export const LISTED_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
 
 export const ALERT_FILTERS: readonly ListFilter[] = [
+  { name: 'text', kind: 'text', match: 'part' },
   { name: 'status', kind: 'choice', values: Object.keys(ALERT_TONES) },
   { name: 'level', kind: 'choice', values: LISTED_SEVERITIES },
   { name: 'source', kind: 'text' },

@@ -1,4 +1,6 @@
 import { useSignal } from '@preact/signals'
+import { useActions } from '../../../parts/actions/actions.ts'
+import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { activeSilences } from '../silences/active-silences.ts'
@@ -17,6 +19,7 @@ const PATH = pathOf({ name: 'alerts' })
 /** The alerts: the list, and beside it the alert that the address names. */
 export function AlertsPage({ id }: ViewProps) {
   const words = alertWords()
+  useActions(() => [{ title: words.find, keys: '/', run: focusTextFilter }])
   const silences = useResource(activeSilences, '').value.value?.items ?? []
   const selection = useSignal<ReadonlySet<string>>(new Set())
   const silenceFor = (alert: Alert) => coveringSilence(alert, silences)

@@ -4,6 +4,7 @@ export const alertWords = defineWords({
   en: {
     title: 'Alerts',
     list: 'List of alerts',
+    find: 'Find alerts by their text',
     empty: 'No alert was ever reported.',
     noMatch: 'No alert matches the filters.',
     fields: {
@@ -21,6 +22,7 @@ export const alertWords = defineWords({
       created_from: 'Created from',
       created_to: 'Created before',
       comment: 'Comment',
+      text: 'Search',
     },
     statuses: { firing: 'Firing', acknowledged: 'Acknowledged', recovered: 'Recovered', frozen: 'Frozen' },
     severities: {
@@ -120,6 +122,7 @@ export const alertWords = defineWords({
   zh: {
     title: '告警',
     list: '告警列表',
+    find: '按文本查找告警',
     empty: '还没有收到过告警。',
     noMatch: '没有符合筛选条件的告警。',
     fields: {
@@ -137,6 +140,7 @@ export const alertWords = defineWords({
       created_from: '创建时间从',
       created_to: '创建时间至',
       comment: '备注',
+      text: '搜索',
     },
     statuses: { firing: '触发中', acknowledged: '已确认', recovered: '已恢复', frozen: '已冻结' },
     severities: {

@@ -1,11 +1,11 @@
 import { localAmount, localTime } from '../../../i18n/local.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { FactList } from '../../../parts/facts.tsx'
+import { addressOf } from '../../../parts/list/list-query.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
-import { Section } from '../../../parts/section.tsx'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { call, session } from '../platform.ts'
@@ -20,7 +20,7 @@ import {
   type OrderChange,
   type OrderStatus,
 } from './model.ts'
-import { listedIds, orderHistory, orderResource } from './source.ts'
+import { orderHistory, orderResource } from './source.ts'
 import { orderWords } from './words.ts'
 
 const ORDERS_PATH = pathOf({ name: 'orders' })
@@ -51,30 +51,14 @@ export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
   )
 }
 
-// The most that help to find the right one.
-const MOST_SIMILAR = 5
-
-/** Says how an order is found, and leads to those of the list whose ids begin like the one that does not exist. */
+/** Leads from an id that no order has to the orders whose ids begin with it. */
 function SimilarOrders({ id }: { readonly id: string }) {
-  const { foundById, similar } = orderWords()
-  const ids = listedIds(id).slice(0, MOST_SIMILAR)
   return (
-    <>
-      <p class="muted">{foundById}</p>
-      {ids.length > 0 && (
-        <Section title={similar}>
-          <ul>
-            {ids.map((each) => (
-              <li key={each}>
-                <a class="mark-link" href={`${ORDERS_PATH}/${encodeURIComponent(each)}`}>
-                  <bdi class="mono">{each}</bdi>
-                </a>
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
-    </>
+    <p>
+      <a class="mark-link" href={addressOf(ORDERS_PATH, { id_prefix: id })}>
+        {orderWords().similar}
+      </a>
+    </p>
   )
 }
 

@@ -1,8 +1,10 @@
+import { useLocation } from 'preact-iso/router'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { FindBox, focusFindBox } from '../../../parts/list/find-box.tsx'
+import { addressOf } from '../../../parts/list/list-query.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
-import { session } from '../platform.ts'
+import { call, session } from '../platform.ts'
 import { orderColumns } from './columns.tsx'
 import { OrderDrawer } from './drawer.tsx'
 import type { OrderStatus } from './model.ts'
@@ -15,6 +17,13 @@ const PATH = pathOf({ name: 'orders' })
 /** The orders: the list, and beside it the order that the address names. */
 export function OrdersPage({ id }: ViewProps) {
   const words = orderWords()
+  const { route } = useLocation()
+  // The order with this id, or else those whose ids begin with the text.
+  const find = async (text: string, open: (id: string) => void) => {
+    const { ok } = await call('getOrder', { path: { order_id: text } })
+    if (ok) open(text)
+    else route(addressOf(PATH, { id_prefix: text }))
+  }
   useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   return (
     <ObjectsPage
@@ -25,7 +34,7 @@ export function OrdersPage({ id }: ViewProps) {
       columns={orderColumns(words)}
       icon="orders"
       id={id}
-      head={(open) => <FindBox label={words.find} onFind={open} />}
+      head={(open) => <FindBox label={words.find} onFind={(text) => void find(text, open)} />}
       newItem={
         session.may('createOrder') && {
           title: words.newOrder,

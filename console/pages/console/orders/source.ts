@@ -8,17 +8,9 @@ import type { AnswerOf } from '../../../api/operations.ts'
 const PAGE_LENGTH = 50
 const PREFIX = 'order.'
 
-const listed = signal<readonly Order[]>([])
 const seenPlatforms = signal<ReadonlySet<string>>(new Set())
 
-/** The ids of the orders on the page of the list that begin with this text. */
-export function listedIds(start: string): readonly string[] {
-  const wanted = start.toLowerCase()
-  return listed.value.map(({ order_id }) => order_id).filter((id) => id.toLowerCase().startsWith(wanted))
-}
-
-function remember(items: readonly Order[]): void {
-  listed.value = items
+function rememberPlatforms(items: readonly Order[]): void {
   seenPlatforms.value = seenPlatforms.peek().union(new Set(items.map(({ platform }) => platform)))
 }
 
@@ -26,15 +18,18 @@ function remember(items: readonly Order[]): void {
 export const orderList: ListSource<Order> = {
   filters: [
     { name: 'status', kind: 'choice', values: ORDER_STATUSES },
+    { name: 'id_prefix', kind: 'text', match: 'beginning' },
     { name: 'platform', kind: 'text', suggestions: () => [...seenPlatforms.value].toSorted() },
     { name: 'created_from', kind: 'time' },
     { name: 'created_to', kind: 'time' },
+    { name: 'ended_from', kind: 'time' },
+    { name: 'ended_to', kind: 'time' },
   ],
   live,
   prefix: PREFIX,
   async read(query, aborted) {
     const result = await call('listOrders', { query: { ...query, limit: PAGE_LENGTH } }, aborted)
-    if (result.ok) remember(result.value.items)
+    if (result.ok) rememberPlatforms(result.value.items)
     return result
   },
   keyOf: ({ order_id }) => order_id,

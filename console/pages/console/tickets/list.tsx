@@ -1,3 +1,5 @@
+import { useActions } from '../../../parts/actions/actions.ts'
+import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
 import { ListView } from '../../../parts/list/list-view.tsx'
 import { ticketColumns } from './columns.tsx'
 import { TicketDrawer } from './drawer.tsx'
@@ -13,6 +15,7 @@ export interface TicketListProps {
 /** The tickets, newest first. */
 export function TicketList({ path, id }: TicketListProps) {
   const words = ticketWords()
+  useActions(() => [{ title: words.find, keys: '/', run: focusTextFilter }])
   return (
     <ListView
       path={path}

@@ -3,7 +3,8 @@ import type { BodyOf } from '../../../api/operations.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { call } from '../platform.ts'
-import { levelLabel } from './labels.ts'
+import { withAssignees } from './assignees.ts'
+import { assigneeLabel, levelLabel } from './labels.ts'
 import { ticketWords } from './words.ts'
 
 /** Asks for the fields of a new ticket. */
@@ -12,10 +13,10 @@ export function NewTicket({ onClose, onCreated }: NewItemDialog) {
   return (
     <CreateDialog
       title={words.newTicket}
-      schema={BODIES.createTicket}
+      schema={withAssignees(BODIES.createTicket)}
       labels={words.fields}
       hints={words.hints}
-      labelOf={(_, value) => levelLabel(value)}
+      labelOf={(field, value) => (field === 'assignee' ? assigneeLabel(value) : levelLabel(value))}
       action={words.create}
       create={(body) => call('createTicket', { body: body as BodyOf<'createTicket'> })}
       doneOf={() => words.created}

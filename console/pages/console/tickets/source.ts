@@ -11,6 +11,7 @@ const PREFIX = 'ticket.'
 /** The list of the tickets, as the filters of the address say. */
 export const ticketList: ListSource<Ticket> = {
   filters: [
+    { name: 'text', kind: 'text', match: 'part' },
     { name: 'status', kind: 'choice', values: TICKET_STATUSES },
     { name: 'level', kind: 'choice', values: Object.keys(LEVEL_TONES) },
     { name: 'source', kind: 'text' },

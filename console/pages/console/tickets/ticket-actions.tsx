@@ -2,12 +2,11 @@ import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
 import type { ApiFailure } from '../../../api/operations.ts'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
-import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange, type Change } from '../../../parts/resource/use-change.tsx'
 import { call, session } from '../platform.ts'
-import { userChoices } from '../user-names.ts'
+import { withAssignees } from './assignees.ts'
 import { assigneeLabel, comparedFields, levelLabel } from './labels.ts'
 import { TICKET_MOVES, TICKET_TONES, type TicketDetails, type TicketEdit } from './model.ts'
 import { ticketWords } from './words.ts'
@@ -70,7 +69,7 @@ function EditDialog({ ticket, send, onClose }: EditDialogProps) {
   return (
     <FormDialog
       title={edit}
-      schema={editSchema(assignee)}
+      schema={withAssignees(BODIES.editTicket, assignee)}
       labels={{ title: fields.title, level: fields.level, assignee: fields.assignee }}
       labelOf={(field, value) => (field === 'assignee' ? assigneeLabel(value) : levelLabel(value))}
       initial={{ title, level, assignee: assignee ?? '' }}
@@ -79,13 +78,6 @@ function EditDialog({ ticket, send, onClose }: EditDialogProps) {
       onClose={onClose}
     />
   )
-}
-
-/** The schema of the API with the users to choose from; the present assignee stays possible. */
-function editSchema(assignee: string | null): FormSchema {
-  const { properties } = BODIES.editTicket
-  const users = new Set([...userChoices(), ...(assignee === null ? [] : [assignee])])
-  return { properties: { ...properties, assignee: { enum: [...users] } } }
 }
 
 function changeOf(id: string, body: TicketEdit, done: string): Change<TicketDetails> {

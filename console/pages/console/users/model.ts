@@ -28,7 +28,7 @@ const PREFIX = 'user.'
 /** The list of the users. */
 export const userList: ListSource<User> = {
   filters: [
-    { name: 'name', kind: 'text', isPart: true },
+    { name: 'name', kind: 'text', match: 'part' },
     { name: 'created_from', kind: 'time' },
     { name: 'created_to', kind: 'time' },
   ],
