@@ -179,6 +179,23 @@ test('beside an alert the list still shows the status of each, up to the width o
   await assertLooks(page, 'alerts-list')
 })
 
+test('an alert is found by a part of its title or of its alarm id', async (t) => {
+  await reportAlert('The freezer is warm', { alarm_id: 'shop.freezer.7' })
+  await reportAlert('The oven is cold', { alarm_id: 'shop.oven.7' })
+  const page = await world.open(t, 'alerts')
+  await page.getByText('The oven is cold').waitFor()
+  for (const text of ['FREEZER is', 'freezer.7']) {
+    await page.keyboard.press('/')
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type(text)
+    await page.keyboard.press('Enter')
+    await page.getByText('The oven is cold').waitFor({ state: 'detached' })
+    await page.getByText('The freezer is warm').waitFor()
+    await page.getByLabel('Search', { exact: true }).blur()
+  }
+  assert.equal(new URL(page.url()).searchParams.get('text'), 'freezer.7')
+})
+
 test('an alert about an order leads to it', async (t) => {
   const order = { order_id: 'not-paid-1', platform: 'live', amount_cents: 4_990 }
   await world.platform.call('POST', '/orders', { body: order })
