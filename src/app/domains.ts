@@ -150,7 +150,11 @@ export function createDomains(options: DomainsOptions) {
     deadLetters: messages.messages,
     ...config.telemetry,
   })
-  const heartbeats = heartbeatsDomain.create({ ...platform, alerts: alerts.alerts })
+  const heartbeats = heartbeatsDomain.create({
+    ...platform,
+    events: eventsOf(heartbeatsDomain),
+    alerts: alerts.alerts,
+  })
   const tickets = ticketsDomain.create({
     ...platform,
     events: eventsOf(ticketsDomain),

@@ -1,7 +1,7 @@
 import { Catalogue } from '../../src/domains/commands/catalogue.ts'
 
-import { ExecutionJournal } from '../../src/domains/commands/journal.ts'
-import type { ExecutionView } from '../../src/domains/commands/model.ts'
+import { CommandJournal } from '../../src/domains/commands/journal.ts'
+import type { CommandEventData } from '../../src/domains/commands/events.ts'
 import type { CommandAccount } from '../../src/domains/commands/policy.ts'
 import { SecretBox } from '../../src/domains/commands/secret-box.ts'
 import { Commands } from '../../src/domains/commands/service.ts'
@@ -98,7 +98,7 @@ export const DEVOPS = caller('dev', 'devops')
 
 export interface CommandEvent {
   readonly type: string
-  readonly data: ExecutionView
+  readonly data: CommandEventData
 }
 
 /** The command framework on an empty database, with programs that the test plays. */
@@ -163,7 +163,7 @@ function sharedParts(
       if (call.params['to'] === 0) throw new Error('There is nothing to count.')
     },
   })
-  const journal = new ExecutionJournal({
+  const journal = new CommandJournal({
     logger: silentLogger,
     metrics: noMetrics,
     events: { append: async (tx, { type, data }) => tx.afterCommit(() => events.push({ type, data })) },

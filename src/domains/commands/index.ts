@@ -9,13 +9,12 @@ import type { Programs } from '../../ports/programs.ts'
 import type { Store } from '../../store/store.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { Catalogue } from './catalogue.ts'
-import { COMMAND_EVENTS } from './events.ts'
+import { COMMAND_EVENTS, type CommandEventData } from './events.ts'
 import { commandCountJob, commandEndJob, commandLeftoverJob, commandPruneJob } from './jobs.ts'
-import { ExecutionJournal } from './journal.ts'
-import type { ExecutionView } from './model.ts'
+import { CommandJournal } from './journal.ts'
 import { OutputStreams } from './output-stream.ts'
 import { COMMAND_ERRORS, commandRoutes } from './routes.ts'
-import { encodeExecution } from './schemas.ts'
+import { encodeCommandEvent } from './schemas.ts'
 import { SecretBox } from './secret-box.ts'
 import { Commands, type CommandDeps } from './service.ts'
 import { names } from './tables.ts'
@@ -31,7 +30,7 @@ export interface CommandsDomainDeps extends Pick<CommandDeps, 'approvalTtlMs' | 
   readonly clock: WaitingClock
   readonly logger: Logger
   readonly metrics: Metrics
-  readonly events: EventSink<ExecutionView>
+  readonly events: EventSink<CommandEventData>
   readonly alerts: PlatformAlerts
   /** Used by the worker only. */
   readonly runPrograms: Programs
@@ -53,12 +52,12 @@ export const commandsDomain = defineDomain({
   // Others may read executions only as far as the policy lets them.
   eventReaders: ['admin', 'auditor'],
   errors: COMMAND_ERRORS,
-  encodeEvent: encodeExecution,
+  encodeEvent: encodeCommandEvent,
   create: ({ builtIns, programs, runPrograms, signingKeys, ...deps }: CommandsDomainDeps) => {
     const shared = {
       ...deps,
       catalogue: new Catalogue([...builtIns, ...programs]),
-      journal: new ExecutionJournal(deps),
+      journal: new CommandJournal(deps),
       secrets: new SecretBox(signingKeys),
       programs: runPrograms,
     }

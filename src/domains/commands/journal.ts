@@ -3,22 +3,24 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Tx } from '../../store/store.ts'
-import { COMMAND_EVENTS } from './events.ts'
+import { COMMAND_EVENTS, POLICY_ID, type CommandEventData } from './events.ts'
+import type { PolicyChange } from './policy.ts'
 import { DECISIONS, EXECUTION_STATUSES, isFinal, type ApprovalDecision, type ExecutionView } from './model.ts'
 
 export interface JournalDeps {
   readonly logger: Logger
   readonly metrics: Metrics
-  readonly events: EventSink<ExecutionView>
+  readonly events: EventSink<CommandEventData>
   readonly alerts: PlatformAlerts
 }
 
-/** Records what happens to executions: events and alerts in the transaction; counters and the log after its commit. */
-export class ExecutionJournal {
+/** Records what happens to executions and to the policy: events and alerts in the transaction; counters and the log after its commit. */
+export class CommandJournal {
   readonly #deps: JournalDeps
   readonly #requested: Counter
   readonly #decided: Counter
   readonly #finished: Counter
+  readonly #policyChanges: Counter
 
   constructor(deps: JournalDeps) {
     const { metrics } = deps
@@ -37,7 +39,12 @@ export class ExecutionJournal {
       help: 'Executions of commands that have finished, by status.',
       labels: ['status'],
     })
+    this.#policyChanges = metrics.counter({
+      name: 'command_policy_changes_total',
+      help: 'Changes of the policy of commands.',
+    })
     this.#requested.increment({}, 0)
+    this.#policyChanges.increment({}, 0)
     for (const decision of DECISIONS) this.#decided.increment({ decision }, 0)
     for (const status of EXECUTION_STATUSES.filter(isFinal)) this.#finished.increment({ status }, 0)
   }
@@ -69,7 +76,16 @@ export class ExecutionJournal {
     tx.afterCommit(() => this.#finished.increment({ status: execution.status }))
   }
 
-  async #append(tx: Tx, event: keyof typeof COMMAND_EVENTS, execution: ExecutionView): Promise<void> {
+  async recordPolicyChange(tx: Tx, change: PolicyChange): Promise<void> {
+    const { events, logger } = this.#deps
+    await events.append(tx, { type: COMMAND_EVENTS.policyChanged, subject: POLICY_ID, data: change })
+    tx.afterCommit(() => {
+      this.#policyChanges.increment()
+      logger.info({ revision: change.revision, actor: change.actor }, 'policy of commands changed')
+    })
+  }
+
+  async #append(tx: Tx, event: 'requested' | 'decided' | 'finished', execution: ExecutionView): Promise<void> {
     const type = COMMAND_EVENTS[event]
     await this.#deps.events.append(tx, { type, subject: execution.id, data: execution })
   }

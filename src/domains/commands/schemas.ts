@@ -10,6 +10,7 @@ import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from 
 import type { AnyCommand } from './catalogue.ts'
 import { DECISIONS, EXECUTION_STATUSES, type ExecutionRequest, type ExecutionView } from './model.ts'
 import { parametersSchema } from './parameters.ts'
+import type { CommandEventData } from './events.ts'
 import type { Policy } from './policy.ts'
 
 const CommandId = Text({
@@ -183,7 +184,7 @@ export const encodeCommand = encoderOf(CommandSchema, {
 
 export const encodeDryRun = encoderOf(DryRunSchema, { timeout_seconds })
 
-/** One execution in responses and events. */
+/** One execution. */
 export const encodeExecution = encoderOf(ExecutionSchema, {
   output_truncated: ({ output, outputTotal }: ExecutionView) => outputTotal > output.length,
 })
@@ -191,6 +192,11 @@ export const encodeExecution = encoderOf(ExecutionSchema, {
 export const encodePolicy = encoderOf(PolicySchema)
 
 export const encodePolicyChange = encoderOf(PolicyChangeSchema)
+
+/** The data of an event. */
+export function encodeCommandEvent(data: CommandEventData): string {
+  return 'rules' in data ? encodePolicyChange(data) : encodeExecution(data)
+}
 
 export const encodeAccess = encoderOf(AccessSchema)
 

@@ -189,6 +189,11 @@ onEveryDialect('the requests for commands', (dialect) => {
         [2, 'ann'],
       ],
     )
+    const changes = w.events.filter(({ type }) => type === 'command.policy_changed')
+    assert.deepEqual(
+      changes.map(({ data }) => data),
+      items.toReversed(),
+    )
   })
 
   test('simultaneous changes of the policy get different revisions', async () => {

@@ -4,11 +4,10 @@ import { AppError, invalidField, invalidTransition, notFound, requireVersion } f
 import type { Identity } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import type { AnyCommand, Catalogue } from './catalogue.ts'
-import type { ExecutionJournal } from './journal.ts'
+import type { CommandJournal } from './journal.ts'
 import {
   canMoveExecution,
   EXECUTION_MOVES,
@@ -55,9 +54,8 @@ export interface CommandDeps {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
-  readonly metrics: Metrics
   readonly catalogue: Catalogue
-  readonly journal: ExecutionJournal
+  readonly journal: CommandJournal
   readonly secrets: SecretBox
   /** How long a request waits for its approval, in milliseconds. */
   readonly approvalTtlMs: number
@@ -82,15 +80,9 @@ const AWAITING_LIMIT = 1_000
 /** The requests for commands, the decisions on them, and the policy. Nothing is run here. */
 export class Commands {
   readonly #deps: CommandDeps
-  readonly #policyChanges: Counter
 
   constructor(deps: CommandDeps) {
     this.#deps = deps
-    this.#policyChanges = deps.metrics.counter({
-      name: 'command_policy_changes_total',
-      help: 'Changes of the policy of commands.',
-    })
-    this.#policyChanges.increment({}, 0)
   }
 
   /** The commands that the caller may run, by id, each with the approval that the policy requires. */
@@ -250,11 +242,9 @@ export class Commands {
     const { revision: current } = await readPolicy(tx)
     requireVersion(current, expectedRevisions, 'The policy has changed; its')
     const policy = { revision: current + 1, rules }
-    await addPolicy(tx, { ...policy, actor, at: this.#deps.clock.now() })
-    tx.afterCommit(() => {
-      this.#policyChanges.increment()
-      this.#deps.logger.info({ revision: policy.revision, actor }, 'policy of commands changed')
-    })
+    const change = { ...policy, actor, at: this.#deps.clock.now() }
+    await addPolicy(tx, change)
+    await this.#deps.journal.recordPolicyChange(tx, change)
     return policy
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Programs } from '../../ports/programs.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import type { Catalogue } from './catalogue.ts'
-import type { ExecutionJournal } from './journal.ts'
+import type { CommandJournal } from './journal.ts'
 import { LeaseWatch } from './lease-watch.ts'
 import { isFinal, type ExecutionStatus, type ExecutionView } from './model.ts'
 import {
@@ -19,7 +19,7 @@ import {
 export interface UpkeepDeps {
   readonly store: Store
   readonly clock: Clock
-  readonly journal: ExecutionJournal
+  readonly journal: CommandJournal
   readonly programs: Programs
   readonly catalogue: Catalogue
 }

@@ -7,7 +7,7 @@ import { WorkQueue } from '../../store/work-queue.ts'
 import type { ModuleRunner } from '../../wire/domain.ts'
 import { claimQueued, type ClaimedExecution } from './claims.ts'
 import { runExecution, type ExecutionRunDeps, type RunResult } from './execution-run.ts'
-import type { ExecutionJournal } from './journal.ts'
+import type { CommandJournal } from './journal.ts'
 import { LEASE_MS } from './lease-watch.ts'
 import { finishRun, saveOutput } from './store.ts'
 import { executions } from './tables.ts'
@@ -15,7 +15,7 @@ import { requireFinished } from './upkeep.ts'
 
 export interface CommandWorkerDeps extends ExecutionRunDeps {
   readonly metrics: Metrics
-  readonly journal: ExecutionJournal
+  readonly journal: CommandJournal
   readonly host: string
 }
 

@@ -5,9 +5,10 @@ import { inTransactions, onEveryDialect, testStore } from '../../../test/support
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
+import type { DomainEvent } from '../../ports/events.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { heartbeatCheckJob } from './jobs.ts'
-import { settingsOf, statusOf } from './model.ts'
+import { settingsOf, statusOf, type AlertHeartbeat } from './model.ts'
 import { fromHeartbeatBody } from './schemas.ts'
 import { Heartbeats } from './service.ts'
 
@@ -18,12 +19,14 @@ async function world(dialect: DialectName) {
   const clock = fakeClock()
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
   const alerts: string[] = []
+  const events: DomainEvent<AlertHeartbeat>[] = []
   const ages = new Map<string, number>()
   const service = new Heartbeats({
     store,
     clock,
     logger: silentLogger,
     metrics: noMetrics,
+    events: { append: async (tx, event) => tx.afterCommit(() => events.push(event)) },
     alerts: {
       raise: async (tx, { alarmId, severity, source }) =>
         tx.afterCommit(() => alerts.push(`${alarmId} ${severity} ${source}`)),
@@ -39,6 +42,7 @@ async function world(dialect: DialectName) {
   return {
     clock,
     alerts,
+    events,
     ages,
     heartbeats,
     check,
@@ -58,6 +62,28 @@ const RAISED = 'heartbeat.missed:backup HIGH platform.heartbeats'
 const RECOVERED = 'heartbeat.missed:backup CLOSE platform.heartbeats'
 
 onEveryDialect('heartbeats', (dialect) => {
+  test('every change has an event with the heartbeat; a beat in time has none', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.check()
+    await w.heartbeats.beat('backup', 'srv')
+    await w.pass(90 * SECOND)
+    await w.heartbeats.beat('backup', 'srv')
+    await w.heartbeats.put('backup', settingsOf({ everySeconds: 30 }), 'eve')
+    await w.heartbeats.remove('backup', 'ann')
+    assert.deepEqual(
+      w.events.map(({ type, subject, data }) => [type, subject, statusOf(data), data.updatedBy]),
+      [
+        ['heartbeat.created', 'backup', 'waiting', 'ada'],
+        ['heartbeat.missed', 'backup', 'missed', 'ada'],
+        ['heartbeat.recovered', 'backup', 'ok', 'ada'],
+        ['heartbeat.changed', 'backup', 'ok', 'eve'],
+        ['heartbeat.deleted', 'backup', 'ok', 'ann'],
+      ],
+    )
+  })
+
   test('without a first beat, the time since the creation counts, and the alert is raised once', async () => {
     await using w = await world(dialect)
     await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
@@ -76,13 +102,13 @@ onEveryDialect('heartbeats', (dialect) => {
     await w.check()
     for (let beats = 0; beats < 3; beats++) {
       await w.pass(60 * SECOND)
-      await w.heartbeats.beat('backup')
+      await w.heartbeats.beat('backup', 'srv')
     }
     assert.deepEqual([w.alerts, await w.statuses()], [[], ['ok']])
     await w.pass(80 * SECOND)
     assert.deepEqual(w.alerts, [RAISED])
-    await w.heartbeats.beat('backup')
-    await w.heartbeats.beat('backup')
+    await w.heartbeats.beat('backup', 'srv')
+    await w.heartbeats.beat('backup', 'srv')
     assert.deepEqual([w.alerts, await w.statuses()], [[RAISED, RECOVERED], ['ok']])
     await w.pass(80 * SECOND)
     assert.deepEqual(w.alerts, [RAISED, RECOVERED, RAISED])
@@ -107,7 +133,7 @@ onEveryDialect('heartbeats', (dialect) => {
     await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
     await w.check()
     w.clock.advance(HOUR)
-    await w.heartbeats.beat('backup')
+    await w.heartbeats.beat('backup', 'srv')
     w.clock.advance(HOUR)
     await w.check()
     await w.pass(65 * SECOND)
@@ -153,7 +179,7 @@ onEveryDialect('heartbeats', (dialect) => {
 
   test('an unknown name is refused', async () => {
     await using w = await world(dialect)
-    await assert.rejects(w.heartbeats.beat('nobody'), { code: 'heartbeat_not_found' })
+    await assert.rejects(w.heartbeats.beat('nobody', 'srv'), { code: 'heartbeat_not_found' })
     await assert.rejects(w.heartbeats.remove('nobody', 'ada'), { code: 'heartbeat_not_found' })
   })
 
@@ -162,7 +188,7 @@ onEveryDialect('heartbeats', (dialect) => {
     await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
     await w.heartbeats.put('other', EVERY_MINUTE, 'ada')
     await w.pass(10 * SECOND)
-    await w.heartbeats.beat('other')
+    await w.heartbeats.beat('other', 'srv')
     await w.pass(5 * SECOND)
     assert.deepEqual(
       w.ages,

@@ -1,6 +1,8 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { HEARTBEAT_EVENTS } from './events.ts'
 import { heartbeatCheckJob } from './jobs.ts'
-import { HEARTBEAT_ERRORS, heartbeatRoutes } from './routes.ts'
+import { HEARTBEAT_ERRORS, HEARTBEAT_READERS, heartbeatRoutes } from './routes.ts'
+import { encodeHeartbeat } from './schemas.ts'
 import { Heartbeats, type HeartbeatDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -11,8 +13,10 @@ export type { HeartbeatDeps } from './service.ts'
 export const heartbeatsDomain = defineDomain({
   name: 'heartbeats',
   tables: names,
-  events: {},
+  events: HEARTBEAT_EVENTS,
+  eventReaders: HEARTBEAT_READERS,
   errors: HEARTBEAT_ERRORS,
+  encodeEvent: encodeHeartbeat,
   create: (deps: HeartbeatDeps) => {
     const heartbeats = new Heartbeats(deps)
     return {

@@ -14,7 +14,8 @@ import {
 } from './schemas.ts'
 import type { Heartbeats } from './service.ts'
 
-const READERS = ['admin', 'devops', 'auditor', 'service'] as const
+/** Of the list, and of the events. */
+export const HEARTBEAT_READERS = ['admin', 'devops', 'auditor', 'service'] as const
 const OPERATORS = ['admin', 'devops'] as const
 const SENDERS = ['admin', 'service', 'devops'] as const
 
@@ -57,7 +58,7 @@ export function heartbeatRoutes(heartbeats: Heartbeats): Route[] {
       operation: 'listHeartbeats',
       tag: 'Alerts',
       summary: 'List heartbeats, newest first',
-      access: READERS,
+      access: HEARTBEAT_READERS,
       query: HeartbeatQuery,
       answers: { 200: { description: 'A page of heartbeats.', schema: HeartbeatPage } },
       read: async ({ query }) => ok(encodePage(await heartbeats.list(parsePage(query)), encodeHeartbeat)),
@@ -88,8 +89,8 @@ export function heartbeatRoutes(heartbeats: Heartbeats): Route[] {
       params: AnyNameParams,
       answers: { 204: { description: 'The beat is recorded.' } },
       errors: { heartbeat_not_found },
-      change: async (tx, { params }) => {
-        await heartbeats.beat(tx, params.name)
+      change: async (tx, { params, identity }) => {
+        await heartbeats.beat(tx, params.name, identity.id)
         return { status: 204 }
       },
     }),

@@ -5,7 +5,9 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
+import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
+import { HEARTBEAT_EVENTS, type HeartbeatEvent } from './events.ts'
 import {
   applyBeat,
   hasSettings,
@@ -36,6 +38,7 @@ export interface HeartbeatDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
+  readonly events: EventSink<AlertHeartbeat>
   readonly alerts: PlatformAlerts
 }
 
@@ -48,14 +51,21 @@ const ABSENCE_MS = 4 * CHECK_EVERY_MS
 export class Heartbeats {
   readonly #deps: HeartbeatDeps
   readonly #beats: Counter
+  readonly #changes: Counter
   readonly #missed: Counter
 
   constructor(deps: HeartbeatDeps) {
     this.#deps = deps
     this.#beats = deps.metrics.counter({ name: 'heartbeat_beats_total', help: 'Beats of heartbeats.' })
+    this.#changes = deps.metrics.counter({
+      name: 'heartbeat_changes_total',
+      help: 'Heartbeats that were created, changed, deleted, missed, or beat again after that.',
+      labels: ['change'],
+    })
     this.#missed = deps.metrics.counter({ name: 'heartbeats_missed_total', help: 'Missed heartbeats.' })
     this.#beats.increment({}, 0)
     this.#missed.increment({}, 0)
+    for (const change of Object.keys(HEARTBEAT_EVENTS)) this.#changes.increment({ change }, 0)
   }
 
   /** Creates a heartbeat, or changes its settings; the time until the next beat then begins again. */
@@ -69,7 +79,7 @@ export class Heartbeats {
     const fresh = newHeartbeat(name, settings, actor, at)
     for (;;) {
       if (await insertHeartbeat(tx, fresh)) {
-        this.#log(tx, name, 'heartbeat created', actor)
+        await this.#record(tx, 'created', fresh, actor)
         return { heartbeat: fresh, outcome: 'created' }
       }
       const known = await lockHeartbeat(tx, name)
@@ -78,7 +88,7 @@ export class Heartbeats {
       if (hasSettings(known, settings)) return { heartbeat: known, outcome: 'unchanged' }
       const heartbeat = withSettings(known, settings, actor, at)
       await updateHeartbeat(tx, heartbeat)
-      this.#log(tx, name, 'heartbeat changed', actor)
+      await this.#record(tx, 'changed', heartbeat, actor)
       return { heartbeat, outcome: 'changed' }
     }
   }
@@ -99,11 +109,14 @@ export class Heartbeats {
   }
 
   /** Records a beat, which recovers the alert of a missed one. Rejects with `heartbeat_not_found`. */
-  async beat(tx: Tx, name: string): Promise<void> {
+  async beat(tx: Tx, name: string, actor: string): Promise<void> {
     const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
     const heartbeat = applyBeat(known, this.#deps.clock.now())
     await updateHeartbeat(tx, heartbeat)
-    if (known.missedAt !== null) await this.#recover(tx, known, 'A beat has come.')
+    if (known.missedAt !== null) {
+      await this.#recover(tx, known, 'A beat has come.')
+      await this.#record(tx, 'recovered', heartbeat, actor)
+    }
     tx.afterCommit(() => this.#beats.increment())
   }
 
@@ -112,7 +125,8 @@ export class Heartbeats {
     const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
     await deleteHeartbeat(tx, name)
     if (known.missedAt !== null) await this.#recover(tx, known, 'The heartbeat was deleted.')
-    this.#log(tx, name, 'heartbeat deleted', actor)
+    const deleted = { ...known, updatedBy: actor, updatedAt: this.#deps.clock.now() }
+    await this.#record(tx, 'deleted', deleted, actor)
   }
 
   /** Raises an alert for each heartbeat that is missed. Time in which no worker called this does not count. */
@@ -142,15 +156,21 @@ export class Heartbeats {
     const heartbeat = requireHeartbeat(await lockHeartbeat(tx, name), name)
     await this.#deps.alerts.raise(tx, missedAlert(heartbeat))
     tx.afterCommit(() => this.#missed.increment())
-    this.#log(tx, name, 'heartbeat missed', 'worker')
+    await this.#record(tx, 'missed', heartbeat, 'worker')
   }
 
   async #recover(tx: Tx, heartbeat: AlertHeartbeat, body: string): Promise<void> {
     await this.#deps.alerts.raise(tx, { ...missedAlert(heartbeat), body, severity: 'CLOSE' })
   }
 
-  #log(tx: Tx, heartbeat: string, message: string, actor: string): void {
-    tx.afterCommit(() => this.#deps.logger.info({ heartbeat, actor }, message))
+  /** Writes the event of a change, and logs and counts it after the commit. */
+  async #record(tx: Tx, change: HeartbeatEvent, data: AlertHeartbeat, actor: string): Promise<void> {
+    const { events, logger } = this.#deps
+    await events.append(tx, { type: HEARTBEAT_EVENTS[change], subject: data.name, data })
+    tx.afterCommit(() => {
+      this.#changes.increment({ change })
+      logger.info({ heartbeat: data.name, actor }, `heartbeat ${change}`)
+    })
   }
 }
 

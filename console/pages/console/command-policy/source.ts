@@ -4,8 +4,7 @@ import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live, session } from '../platform.ts'
 import { commandRules, type CommandRule, type PolicyPage, type PolicyView } from './model.ts'
 
-// The policy has no events.
-const PREFIX = 'command-policy.'
+const PREFIX = 'command.policy_changed'
 const MOST_COMMANDS = 1_000
 const MOST_CHANGES = 101
 
@@ -20,7 +19,7 @@ export const commandRuleList: ListSource<CommandRule> = {
     return { ok: true, value: { items: commandRules(policy.value), next_cursor: null }, etag: null }
   },
   keyOf: ({ id }) => id,
-  fromEvent: () => null,
+  fromEvent: () => 'changed',
 }
 
 /** The whole policy, with its version. */
@@ -28,7 +27,7 @@ export const policyResource: ResourceSource<PolicyView> = {
   live,
   prefix: PREFIX,
   read: (_, signal) => readPolicy(signal),
-  isAbout: () => false,
+  isAbout: () => true,
 }
 
 async function readPolicy(signal: AbortSignal): Promise<ApiResult<PolicyView>> {
@@ -60,6 +59,6 @@ async function findMissing(ids: readonly string[], signal: AbortSignal): Promise
 export const policyHistory: ResourceSource<PolicyPage> = {
   live,
   prefix: PREFIX,
-  isAbout: () => false,
+  isAbout: () => true,
   read: (_, signal) => call('getCommandPolicyHistory', { query: { limit: MOST_CHANGES } }, signal),
 }

@@ -15,11 +15,11 @@ export const SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as co
 
 const PAGE_LENGTH = 50
 
-/** The list of the heartbeats. They have no events of their own; a missed one raises an alert. */
+/** The list of the heartbeats. */
 export const heartbeatList: ListSource<Heartbeat> = {
   filters: [],
   live,
-  prefix: 'alert.',
+  prefix: 'heartbeat.',
   read: (query, signal) => call('listHeartbeats', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ name }) => name,
   fromEvent: () => 'changed',
