@@ -15,6 +15,8 @@ export interface Change<T> {
   readonly done: string
   /** The fields in which the change differs from the current version; for an operation that takes `If-Match`. */
   readonly compare?: (current: T) => readonly ConflictField[]
+  /** Whether the current version has what the user saw where the change changes it: then the change is sent again. */
+  readonly fits?: (current: T) => boolean
 }
 
 interface PendingConflict<T> {
@@ -23,8 +25,11 @@ interface PendingConflict<T> {
 }
 
 export interface Changing<T> {
-  /** Returns why the change was refused; null if it is done, or if the user decides about a conflict. */
-  readonly apply: (change: Change<T>) => Promise<ApiFailure | null>
+  /**
+   * Changes the version with this `ETag`, or without one that which is shown: a form passes that with which it was opened.
+   * Returns why the change was refused; null if it is done, or if the user decides about a conflict.
+   */
+  readonly apply: (change: Change<T>, etag?: string | null) => Promise<ApiFailure | null>
   /** Does the same, and shows a refusal as a toast. */
   readonly applyAndReport: (change: Change<T>) => Promise<void>
   /** To be drawn with the object. */
@@ -35,8 +40,8 @@ export interface Changing<T> {
 export function useChange<T>(model: ResourceModel<T>): Changing<T> {
   const pending = useSignal<PendingConflict<T> | null>(null)
   const refreshList = useListRefresh()
-  const apply = async (change: Change<T>): Promise<ApiFailure | null> => {
-    const result = await change.send(model.etag)
+  const apply = async (change: Change<T>, etag = model.etag): Promise<ApiFailure | null> => {
+    const result = await change.send(etag)
     if (result.ok) {
       model.show(result)
       refreshList()
@@ -47,6 +52,7 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
     await model.refresh()
     const current = model.value.peek()
     if (current === null) return null
+    if (change.fits?.(current)) return apply(change)
     const fields = change.compare(current)
     if (isSame(fields)) showToast('good', partWords().alreadySo)
     else pending.value = { change, fields }

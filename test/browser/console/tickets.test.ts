@@ -166,6 +166,32 @@ test('a conflict shows both versions, and the change can be applied anyway', asy
   await drawer(page, 'Two people at once').getByText('Critical').first().waitFor()
 })
 
+test('an edit keeps what others change meanwhile, and a change of the same field is compared', async (t) => {
+  const id = await createTicket('Edited by two')
+  const page = await world.open(t, `tickets/${id}`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  const dialog = page.getByRole('dialog', { name: 'Edit' })
+  const openAndChange = async (title: string, level: string, meanwhile: object, seen: string) => {
+    await drawer(page, title).getByRole('button', { name: 'Edit' }).click()
+    await dialog.getByLabel('Level').selectOption(level)
+    await editTicket(id, meanwhile)
+    await page.getByRole('list', { name: 'History' }).getByText(seen).waitFor()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+  }
+  await openAndChange(
+    'Edited by two',
+    'Low',
+    { title: 'Another title' },
+    'Title: Edited by two → Another title',
+  )
+  await page.getByRole('list', { name: 'History' }).getByText('Level: High → Low').waitFor()
+  await drawer(page, 'Another title').waitFor()
+  await openAndChange('Another title', 'Info', { level: 'critical' }, 'Level: Low → Critical')
+  const conflict = page.getByRole('alertdialog', { name: 'Changed in the meantime' })
+  await conflict.getByRole('row', { name: 'Level Info Critical' }).waitFor()
+  assert.equal(await conflict.getByRole('row').count(), 2)
+})
+
 test('Escape and the comments of others keep a comment that is being written', async (t) => {
   const id = await createTicket('Do not lose me')
   const page = await world.open(t, `tickets/${id}`)

@@ -23,9 +23,9 @@ export function RuleActions({ id, policy, model }: RuleActionsProps) {
   const { rules, missing } = policy
   const rule = ruleOf(rules, id)
   const isMissing = missing.includes(id)
-  const isEditing = useSignal(false)
+  const edited = useSignal<EditedRule | null>(null)
   const { apply, applyAndReport, conflict } = useChange(model)
-  const close = () => (isEditing.value = false)
+  const close = () => (edited.value = null)
   const changeTo = (wanted: PolicyRule | null): Change<PolicyView> => ({
     async send(ifMatch) {
       const shown = model.value.peek() ?? policy
@@ -44,7 +44,9 @@ export function RuleActions({ id, policy, model }: RuleActionsProps) {
     await applyAndReport(changeTo(null))
   }
   const save = async (body: object) => {
-    const failure = await apply(changeTo(ruleFrom(body)))
+    const { rule: before, etag } = edited.peek() ?? { rule, etag: model.etag }
+    const fits = ({ rules: current }: PolicyView) => ruleText(ruleOf(current, id)) === ruleText(before)
+    const failure = await apply({ ...changeTo(ruleFrom(body)), fits }, etag)
     if (!failure) close()
     return failure
   }
@@ -54,16 +56,22 @@ export function RuleActions({ id, policy, model }: RuleActionsProps) {
       actions={[
         !isMissing && {
           title: rule ? words.editRule : words.createRule,
-          run: () => (isEditing.value = true),
+          run: () => (edited.value = { rule, etag: model.etag }),
         },
         rule !== null && { title: words.remove, isDestructive: true, run: remove },
       ]}
     >
-      {isEditing.value && <RuleDialog rule={rule} send={save} onClose={close} />}
+      {edited.value && <RuleDialog rule={edited.value.rule} send={save} onClose={close} />}
       {missing.length > 0 && <p class="hint">{words.missing(missing.join(', '))}</p>}
       {conflict}
     </ObjectActions>
   )
+}
+
+/** The rule as it was when its form was opened. */
+interface EditedRule {
+  readonly rule: PolicyRule | null
+  readonly etag: string | null
 }
 
 // A rule without roles is possible: then nobody may run the command.
