@@ -63,14 +63,15 @@ async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
   const last = await untilDelivered(cluster)
   const replay = await replayLost(cluster, last)
   await untilDelivered(cluster)
-  const repeated = await requireDeliveries(cluster, load, last, replay)
+  const { twice, late } = await requireDeliveries(cluster, load, last, replay)
   const { lost, replayed } = replay
   report({
     counts: {
       ...load.counts,
       'messages that NATS lost': lost.size,
       'sent again': replayed.size,
-      'stored twice': repeated,
+      'stored twice': twice,
+      'stored behind a later one of their batch': late,
     },
   })
   cluster.network.close()
