@@ -85,7 +85,11 @@ export class CommandJournal {
     })
   }
 
-  async #append(tx: Tx, event: 'requested' | 'decided' | 'finished', execution: ExecutionView): Promise<void> {
+  async #append(
+    tx: Tx,
+    event: 'requested' | 'decided' | 'finished',
+    execution: ExecutionView,
+  ): Promise<void> {
     const type = COMMAND_EVENTS[event]
     await this.#deps.events.append(tx, { type, subject: execution.id, data: execution })
   }

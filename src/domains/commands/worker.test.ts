@@ -62,7 +62,8 @@ onEveryDialect('the worker of commands', (dialect) => {
     assert.ok(startedAt !== null && finishedAt !== null)
     await eventually(
       'its events',
-      () => w.events.map(({ type, data }) => `${type} ${'status' in data ? data.status : ''}`).join() === EVENTS,
+      () =>
+        w.events.map(({ type, data }) => `${type} ${'status' in data ? data.status : ''}`).join() === EVENTS,
       SLOW,
     )
   })

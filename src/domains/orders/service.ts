@@ -223,7 +223,7 @@ function invalidTransition(order: Order, to: OrderStatus): AppError {
   return new AppError(
     'conflict',
     'invalid_transition',
-    `A ${order.status} order cannot become ${to}; ${allowed}.`,
+    `An order that is ${order.status} cannot become ${to}; ${allowed}.`,
   )
 }
 
