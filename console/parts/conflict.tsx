@@ -16,16 +16,19 @@ export function isSame(fields: readonly ConflictField[]): boolean {
 export interface ConflictProps {
   readonly fields: readonly ConflictField[]
   readonly onKeep: () => void
-  readonly onApply: () => void
+  /** Left out if the current version does not allow the change. */
+  readonly onApply?: (() => void) | undefined
+  /** Called when the user decides nothing. */
+  readonly onClose: () => void
 }
 
 /** Shows both versions after a change was refused because the object had changed (412). */
-export function Conflict({ fields, onKeep, onApply }: ConflictProps) {
+export function Conflict({ fields, onKeep, onApply, onClose }: ConflictProps) {
   const words = partWords()
   return (
-    <Modal label={words.conflictTitle} role="alertdialog" onClose={onKeep}>
+    <Modal label={words.conflictTitle} role="alertdialog" onClose={onClose}>
       <h2 class="modal-title">{words.conflictTitle}</h2>
-      <p>{words.conflictText}</p>
+      <p>{onApply ? words.conflictText : words.tooLate}</p>
       <table class="conflict">
         <thead>
           <tr>
@@ -52,9 +55,11 @@ export function Conflict({ fields, onKeep, onApply }: ConflictProps) {
         <button class="button" type="button" onClick={onKeep}>
           {words.keepTheirs}
         </button>
-        <button class="button button-main" type="button" onClick={onApply}>
-          {words.applyMine}
-        </button>
+        {onApply && (
+          <button class="button button-main" type="button" onClick={onApply}>
+            {words.applyMine}
+          </button>
+        )}
       </div>
     </Modal>
   )

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks'
 import { Section } from '../section.tsx'
 import { Timeline, type TimelineEntry } from '../timeline.tsx'
 import { ResourceView } from './resource-view.tsx'
@@ -8,6 +9,8 @@ export interface ResourceTimelineProps<Item> {
   readonly source: ResourceSource<{ readonly items: readonly Item[] }>
   /** The id of the object. */
   readonly id: string
+  /** Of the object that is shown: another one is read with its timeline, also without an event. */
+  readonly version?: string
   readonly entryOf: (item: Item, index: number) => TimelineEntry
   /** Whether an item has an entry; all of them if it is left out. */
   readonly isShown?: (item: Item) => boolean
@@ -19,8 +22,14 @@ export interface ResourceTimelineProps<Item> {
 
 /** What happened to an object, read by the id of the object. */
 export function ResourceTimeline<Item>(props: ResourceTimelineProps<Item>) {
-  const { title, source, id, entryOf, isShown = () => true, empty = '', most } = props
+  const { title, source, id, version, entryOf, isShown = () => true, empty = '', most } = props
   const model = useResource(source, id)
+  const read = useRef(version)
+  useEffect(() => {
+    if (read.current === version) return
+    read.current = version
+    void model.refresh()
+  }, [version])
   return (
     <Section title={title}>
       <ResourceView model={model}>

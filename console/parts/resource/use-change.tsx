@@ -17,17 +17,23 @@ export interface Change<T> {
   readonly compare?: (current: T) => readonly ConflictField[]
   /** Whether the current version has what the user saw where the change changes it: then the change is sent again. */
   readonly fits?: (current: T) => boolean
+  /** Whether the current version still allows the change; always, if it is left out. */
+  readonly isPossible?: (current: T) => boolean
 }
 
-interface PendingConflict<T> {
-  readonly change: Change<T>
+type Decision = 'apply' | 'keep' | 'none'
+
+interface PendingConflict {
   readonly fields: readonly ConflictField[]
+  readonly isPossible: boolean
+  readonly decide: (decision: Decision) => void
 }
 
 export interface Changing<T> {
   /**
    * Changes the version with this `ETag`, or without one that which is shown: a form passes that with which it was opened.
-   * Returns why the change was refused; null if it is done, or if the user decides about a conflict.
+   * Returns why the change was refused, also if the user sees a conflict and decides nothing; null if it is done, or if the
+   * other version is kept.
    */
   readonly apply: (change: Change<T>, etag?: string | null) => Promise<ApiFailure | null>
   /** Does the same, and shows a refusal as a toast. */
@@ -38,8 +44,15 @@ export interface Changing<T> {
 
 /** Changes an object in the version that the user sees. If it is another one by now, the user compares and decides. */
 export function useChange<T>(model: ResourceModel<T>): Changing<T> {
-  const pending = useSignal<PendingConflict<T> | null>(null)
+  const pending = useSignal<PendingConflict | null>(null)
   const refreshList = useListRefresh()
+  const ask = async (fields: readonly ConflictField[], isPossible: boolean): Promise<Decision> => {
+    const { promise, resolve: decide } = Promise.withResolvers<Decision>()
+    pending.value = { fields, isPossible, decide }
+    const decision = await promise
+    pending.value = null
+    return decision
+  }
   const apply = async (change: Change<T>, etag = model.etag): Promise<ApiFailure | null> => {
     const result = await change.send(etag)
     if (result.ok) {
@@ -48,23 +61,25 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
       showToast('good', change.done)
       return null
     }
-    if (result.failure.status !== 412 || !change.compare) return result.failure
+    const { compare, fits = () => false, isPossible = () => true } = change
+    if (result.failure.status !== 412 || !compare) return result.failure
     await model.refresh()
     const current = model.value.peek()
     if (current === null) return null
-    if (change.fits?.(current)) return apply(change)
-    const fields = change.compare(current)
-    if (isSame(fields)) showToast('good', partWords().alreadySo)
-    else pending.value = { change, fields }
-    return null
+    if (fits(current)) return apply(change)
+    const fields = compare(current)
+    if (isSame(fields)) {
+      showToast('good', partWords().alreadySo)
+      return null
+    }
+    const decision = await ask(fields, isPossible(current))
+    if (decision === 'apply') return apply(change)
+    return decision === 'keep' ? null : result.failure
   }
   const applyAndReport = async (change: Change<T>) => {
     const failure = await apply(change)
-    if (failure) reportFailure(failure)
-  }
-  const applyAnyway = (change: Change<T>) => {
-    pending.value = null
-    return applyAndReport(change)
+    // A conflict has been seen.
+    if (failure && !(failure.status === 412 && change.compare)) reportFailure(failure)
   }
   const shown = pending.value
   return {
@@ -73,8 +88,9 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
     conflict: shown && (
       <Conflict
         fields={shown.fields}
-        onKeep={() => (pending.value = null)}
-        onApply={() => void applyAnyway(shown.change)}
+        onKeep={() => shown.decide('keep')}
+        onApply={shown.isPossible ? () => shown.decide('apply') : undefined}
+        onClose={() => shown.decide('none')}
       />
     ),
   }

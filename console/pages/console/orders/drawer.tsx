@@ -43,6 +43,7 @@ export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
             title={orderWords().history}
             source={orderHistory}
             id={id}
+            version={order.updated_at}
             entryOf={historyEntry}
           />
         </>
@@ -78,6 +79,7 @@ function OrderMoves({ order: { order_id, status }, model }: OrderMovesProps) {
       compare: (current) => [
         { name: words.fields.status, yours: words.statuses[to], theirs: words.statuses[current.status] },
       ],
+      isPossible: ({ status: current }) => ORDER_MOVES[current].includes(to),
     })
   }
   const moves = session.may('moveOrder') ? ORDER_MOVES[status] : []

@@ -64,6 +64,7 @@ export function useTicketMoves(): TicketMoves {
       <Conflict
         fields={comparedFields({ status: shown.to }, shown.current)}
         onKeep={keep}
+        onClose={keep}
         onApply={() => apply(shown)}
       />
     ),
