@@ -1,5 +1,5 @@
 import { createContext, type ComponentChildren } from 'preact'
-import { useContext, useEffect, useRef } from 'preact/hooks'
+import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 export interface ModalProps {
   readonly label: string
@@ -12,6 +12,25 @@ export interface ModalProps {
   readonly onLeave?: () => void
   readonly onInput?: () => void
   readonly children: ComponentChildren
+}
+
+// What a double click takes at most.
+const DOUBLE_CLICK_MS = 500
+const DOUBLE_CLICK_PIXELS = 5
+
+/**
+ * The second click of a double click on a button that closes a dialog is not meant for what was behind it. A browser does
+ * not call it a double click, because it is on another element.
+ */
+function ignoreClickAt({ clientX, clientY }: MouseEvent): void {
+  const isNear = (one: number, other: number) => Math.abs(one - other) <= DOUBLE_CLICK_PIXELS
+  const ignore = (event: MouseEvent) => {
+    if (!isNear(event.clientX, clientX) || !isNear(event.clientY, clientY)) return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  addEventListener('click', ignore, { capture: true })
+  setTimeout(() => removeEventListener('click', ignore, { capture: true }), DOUBLE_CLICK_MS)
 }
 
 /** What every card in front of the page says first, such as that the session ends soon: the page itself cannot be used then. */
@@ -29,6 +48,7 @@ export function Modal({
 }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const notice = useContext(ModalNotice)
+  const lastClick = useRef<MouseEvent | null>(null)
   const latest = useRef(onLeave)
   latest.current = onLeave
   useEffect(() => {
@@ -42,6 +62,8 @@ export function Modal({
       opened?.close()
     }
   }, [])
+  // When it is taken away: an effect ends later than the second click comes.
+  useLayoutEffect(() => () => lastClick.current && ignoreClickAt(lastClick.current), [])
   return (
     <dialog
       ref={dialog}
@@ -49,6 +71,8 @@ export function Modal({
       aria-label={label}
       {...(role && { role })}
       onInput={onInput}
+      // A key that presses a button makes a click without a pointer.
+      onClickCapture={(event) => (lastClick.current = event.detail > 0 ? event : null)}
       // A browser closes a dialog by itself when Escape is pressed a second time, whatever `cancel` says.
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.isComposing) return

@@ -106,6 +106,7 @@ test('a menu is added, refused at its field, edited, hidden and removed', async 
   await node.getByLabel('Shown').selectOption('No')
   await node.getByRole('button', { name: 'Apply to the draft' }).click()
   await toast(page, 'It is in the draft and can be saved.').waitFor()
+  assert.deepEqual(await node.getByLabel('Shown').getByRole('option').allTextContents(), ['Yes', 'No'])
   await row(page, 'What is new').getByText('Hidden').waitFor()
   await page.getByRole('navigation').getByRole('link', { name: 'Menus an unsaved draft' }).waitFor()
   await node.getByLabel('Parent').selectOption('At the top')
@@ -120,6 +121,25 @@ test('a menu is added, refused at its field, edited, hidden and removed', async 
   await assertLooks(page, 'menus-draft')
   await save(page)
   assert.deepEqual(await savedTree(), ['home', 'products', 'new < products'])
+})
+
+test('the review says which fields change, and a double click saves once', async (t) => {
+  await startTree()
+  const page = await world.open(t, 'menus/home')
+  await drawer(page, 'Home').getByLabel('Shown').selectOption('No')
+  await drawer(page, 'Home').getByLabel('Path').fill('/start')
+  let saved = 0
+  page.on('request', (request) => {
+    if (request.method() === 'PUT' && !request.postData()?.includes('"dry_run":true')) saved += 1
+  })
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  const review = page.getByRole('dialog', { name: 'These changes will be saved' })
+  await review.getByText('Shown: \u2068Yes\u2069 → \u2068No\u2069').waitFor()
+  await review.getByText('→ \u2068/start\u2069').waitFor()
+  await review.getByRole('button', { name: 'Save' }).dblclick()
+  await toast(page, 'The menus are saved.').waitFor()
+  await page.getByText('Nothing is changed.').waitFor()
+  assert.equal(saved, 1)
 })
 
 test('a draft is kept while other pages are open, and the browser asks before it is lost', async (t) => {

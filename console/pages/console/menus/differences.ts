@@ -2,10 +2,11 @@ import { byId, changedFields, changedIds } from './draft.ts'
 import type { Draft } from './kept-draft.ts'
 import type { MenuNode, MenuNodes } from './tree.ts'
 
-const FIELDS = ['title', 'path', 'icon', 'enabled'] as const
+/** The fields of a node besides its place. */
+export const NODE_FIELDS = ['title', 'path', 'icon', 'enabled'] as const
 
 /** What of a node a draft changes: one field, its place, or the whole node, where a version does not have it. */
-export type Aspect = (typeof FIELDS)[number] | 'place' | 'node'
+export type Aspect = (typeof NODE_FIELDS)[number] | 'place' | 'node'
 
 /** A change of the draft that the current tree does not have. */
 export interface Difference {
@@ -36,7 +37,7 @@ function nodeDifferences(versions: Versions, isMoved: boolean): readonly Differe
   const { id, before, mine, theirs } = versions
   if (!before || !mine) return wholeDifference(versions)
   // A node that only makes room for another one has another position, too.
-  const aspects = isMoved ? [...FIELDS, 'place' as const] : FIELDS
+  const aspects = isMoved ? [...NODE_FIELDS, 'place' as const] : NODE_FIELDS
   const touched = aspects.filter((aspect) => !isSame(aspect, before, mine))
   if (!theirs) return touched.length > 0 ? [{ id, aspect: 'node', isChangedByBoth: true }] : []
   return touched

@@ -3,7 +3,7 @@ import { Modal } from '../../../parts/modal.tsx'
 import { partWords } from '../../../parts/part-words.ts'
 import { differencesOf, type Aspect, type Difference } from './differences.ts'
 import { byId, isChanged, rebased, type TreeVersion } from './draft.ts'
-import { placeText } from './place-text.ts'
+import { aspectText, valueText } from './place-text.ts'
 import type { MenuNodes } from './tree.ts'
 import type { DraftProps } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
@@ -96,27 +96,10 @@ function titleOf(id: string, ...versions: readonly MenuNodes[]): string {
   return versions.map((nodes) => byId(nodes).get(id)?.title).find((title) => title !== undefined) ?? id
 }
 
-function aspectText(aspect: Aspect): string {
-  const { fields, aspects } = menuWords()
-  return { ...fields, ...aspects }[aspect]
-}
-
 /** What a version has there; a new title beside the former one, because the menu is known by that. */
 function renamed(base: MenuNodes, nodes: MenuNodes, id: string, aspect: Aspect): string {
   const text = valueText(nodes, id, aspect)
   const former = byId(base).get(id)?.title
   if (aspect !== 'title' || former === undefined || former === text) return text
   return menuWords().fromTo(isolated(former), isolated(text))
-}
-
-/** What a version has there. */
-function valueText(nodes: MenuNodes, id: string, aspect: Aspect): string {
-  const { gone, none } = menuWords()
-  const { yes, no } = partWords()
-  const node = byId(nodes).get(id)
-  if (!node) return gone
-  if (aspect === 'node') return [placeText(nodes, id), node.path].filter(Boolean).join(' · ')
-  if (aspect === 'place') return placeText(nodes, id)
-  if (aspect === 'enabled') return node.enabled ? yes : no
-  return node[aspect] ?? none
 }

@@ -1,5 +1,8 @@
 import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber } from '../../../i18n/local.ts'
+import { partWords } from '../../../parts/part-words.ts'
+import { NODE_FIELDS, type Aspect } from './differences.ts'
+import { byId } from './draft.ts'
 import { childrenOf, titlesTo, type MenuNodes } from './tree.ts'
 import { menuWords } from './words.ts'
 
@@ -16,5 +19,34 @@ export function changeText(before: MenuNodes, after: MenuNodes, id: string): str
   const [from, to] = [placeText(before, id), placeText(after, id)]
   if (from === '' && to !== '') return to
   if (from !== '' && to !== '' && from !== to) return menuWords().fromTo(from, to)
-  return titlesTo(to === '' ? before : after, id).join(' › ') || id
+  const titles = titlesTo(to === '' ? before : after, id).join(' › ') || id
+  return [titles, ...fieldChanges(before, after, id)].join('\n')
+}
+
+/** Each changed field of a node with its value before and after. */
+function fieldChanges(before: MenuNodes, after: MenuNodes, id: string): readonly string[] {
+  const [old, changed] = [byId(before).get(id), byId(after).get(id)]
+  if (!old || !changed) return []
+  return NODE_FIELDS.filter((field) => old[field] !== changed[field]).map((field) => {
+    const [from, to] = [before, after].map((nodes) => isolated(valueText(nodes, id, field)))
+    return `${aspectText(field)}: ${menuWords().fromTo(from ?? '', to ?? '')}`
+  })
+}
+
+/** The words for what of a node is changed. */
+export function aspectText(aspect: Aspect): string {
+  const { fields, aspects } = menuWords()
+  return { ...fields, ...aspects }[aspect]
+}
+
+/** What a version has there. */
+export function valueText(nodes: MenuNodes, id: string, aspect: Aspect): string {
+  const { gone, none } = menuWords()
+  const { yes, no } = partWords()
+  const node = byId(nodes).get(id)
+  if (!node) return gone
+  if (aspect === 'node') return [placeText(nodes, id), node.path].filter(Boolean).join(' · ')
+  if (aspect === 'place') return placeText(nodes, id)
+  if (aspect === 'enabled') return node.enabled ? yes : no
+  return node[aspect] ?? none
 }

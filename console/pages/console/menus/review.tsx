@@ -18,8 +18,12 @@ export interface ReviewProps extends DraftProps {
 export function Review({ outcome, draft, onClose }: ReviewProps) {
   const words = menuWords()
   const refused = useSignal(outcome.ok ? null : outcome.failure)
+  const isSaving = useSignal(false)
   const save = async () => {
+    if (isSaving.peek()) return
+    isSaving.value = true
     refused.value = await draft.save()
+    isSaving.value = false
     if (!refused.value) onClose()
   }
   const textOf = (id: string) => changeText(draft.base, draft.nodes, id)
@@ -33,8 +37,14 @@ export function Review({ outcome, draft, onClose }: ReviewProps) {
           {partWords().cancel}
         </button>
         {outcome.ok && (
-          <button class="button button-main" type="button" autofocus onClick={() => void save()}>
-            {words.save}
+          <button
+            class="button button-main"
+            type="button"
+            autofocus
+            aria-disabled={isSaving.value}
+            onClick={() => void save()}
+          >
+            {isSaving.value ? partWords().saving : words.save}
           </button>
         )}
       </div>
