@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { CERTIFICATE, freshCertificate } from '../../support/certificate-sample.ts'
+import { eventually } from '../../support/eventually.ts'
 import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
 
 const world = consoleWorld()
@@ -59,8 +61,15 @@ test('a certificate is refused at its field, read from a file, revoked and delet
   assert.deepEqual([await pem.inputValue(), isSent], ['', false])
   assert.equal(await pem.getAttribute('aria-invalid'), 'true')
   await assertLooks(page, 'certificates-refused')
-  const file = { name: 'shop.pem', mimeType: 'application/x-pem-file', buffer: Buffer.from(CERTIFICATE) }
-  await dialog.getByLabel('From a file').setInputFiles(file)
+  const choose = (name: string, buffer: Buffer) =>
+    dialog.getByLabel('From a file').setInputFiles({ name, mimeType: 'application/octet-stream', buffer })
+  await choose('shop.key', Buffer.from('-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'))
+  await page.getByRole('status').filter({ hasText: 'This is a private key.' }).waitFor()
+  assert.equal(await pem.inputValue(), '')
+  await choose('shop.der', new X509Certificate(CERTIFICATE).raw)
+  await eventually('the certificate in PEM', async () => (await pem.inputValue()) === CERTIFICATE)
+  assert.equal(await dialog.locator('.fault').count(), 0)
+  await choose('shop.pem', Buffer.from(CERTIFICATE))
   await dialog.getByRole('button', { name: 'Register' }).click()
   const shown = drawer(page, 'shop.example.com')
   await shown.getByText('It is signed with its own key.').waitFor()

@@ -3,7 +3,9 @@ import { BODIES } from '../../../api/generated.ts'
 import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
+import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
+import { readCertificateFile } from './certificate-file.ts'
 import type { Certificate } from './model.ts'
 import { certificateWords } from './words.ts'
 
@@ -17,7 +19,7 @@ export function NewCertificate({ onClose, onCreated }: NewItemDialog) {
       schema={BODIES.registerCertificate}
       labels={{ name, pem }}
       hints={words.hints}
-      files={{ pem: '.pem,.crt,.cer' }}
+      files={{ pem: { accept: '.pem,.crt,.cer,.der', read: readFile } }}
       action={words.register}
       create={register}
       doneOf={(certificate) => words.registered(isolated(certificate.name))}
@@ -29,6 +31,13 @@ export function NewCertificate({ onClose, onCreated }: NewItemDialog) {
 
 /** A private key does not leave the browser. */
 const PRIVATE_KEY = /PRIVATE\s+KEY/i
+
+async function readFile(file: Blob): Promise<string> {
+  const text = await readCertificateFile(file)
+  if (!PRIVATE_KEY.test(text)) return text
+  showToast('warning', certificateWords().keyRefused)
+  return ''
+}
 
 async function register(body: object): Promise<ApiResult<Certificate>> {
   const { pem = '' } = body as Partial<BodyOf<'registerCertificate'>>
