@@ -16,11 +16,12 @@ export const partWords = defineWords({
     all: 'All',
     textOf: { whole: 'Exact, then Enter', part: 'A part, then Enter', beginning: 'Beginning, then Enter' },
     exactId: 'Id, then Enter',
+    emptyPeriod: 'The period ends before it begins.',
     /** Below a list in which no item matches. */
     matchHints: {
-      whole: 'Texts are compared as a whole, with capital and small letters.',
+      whole: 'Texts are compared as a whole; capital and small letters differ.',
       part: '',
-      beginning: 'The beginning is compared with capital and small letters.',
+      beginning: 'Capital and small letters differ: “ABC” does not find “abc”.',
     },
     any: 'Not set',
     filters: 'Filters',
@@ -37,6 +38,7 @@ export const partWords = defineWords({
     theirs: 'Current version',
     conflictTitle: 'Changed in the meantime',
     conflictText: 'Another person or program was quicker. Compare both versions, then decide.',
+    tooLate: 'Another person or program was quicker. Your change is not possible any more.',
     alreadySo: 'Another person or program has already made this change.',
     keepTheirs: 'Keep the current version',
     applyMine: 'Apply my change anyway',
@@ -74,6 +76,7 @@ export const partWords = defineWords({
     all: '全部',
     textOf: { whole: '完整内容，按回车', part: '部分内容，按回车', beginning: '开头部分，按回车' },
     exactId: '标识，按回车',
+    emptyPeriod: '时间段的结束早于开始。',
     matchHints: {
       whole: '文本按完整内容比较，区分大小写。',
       part: '',
@@ -94,6 +97,7 @@ export const partWords = defineWords({
     theirs: '当前版本',
     conflictTitle: '内容已被更改',
     conflictText: '其他人或程序先完成了修改。请比较两个版本后再决定。',
+    tooLate: '其他人或程序先完成了修改，您的修改已无法进行。',
     alreadySo: '其他人或程序已经完成了相同的修改。',
     keepTheirs: '保留当前版本',
     applyMine: '仍然应用我的修改',

@@ -11,7 +11,7 @@ test('a refused change does not stop the others, and the first refusal is report
     if (item === 'a') return { ok: true, value: null, etag: null }
     return { ok: false, failure: { ...UNREACHABLE, message: item } }
   }
-  const { done, failure } = await sendEach(['b', 'a', 'c'], send, (count) => progress.push(count))
+  const { done, refused, failure } = await sendEach(['b', 'a', 'c'], send, (count) => progress.push(count))
   assert.deepEqual(
     [sent, progress],
     [
@@ -19,5 +19,5 @@ test('a refused change does not stop the others, and the first refusal is report
       [1, 2, 3],
     ],
   )
-  assert.deepEqual([done, failure?.message], [1, 'b'])
+  assert.deepEqual([done, refused, failure?.message], [1, ['b', 'c'], 'b'])
 })

@@ -1,7 +1,8 @@
 import type { ApiFailure, ApiResult } from '../api/operations.ts'
 
-export interface SentEach {
+export interface SentEach<Item> {
   readonly done: number
+  readonly refused: readonly Item[]
   /** Why the first one was refused that was refused. */
   readonly failure: ApiFailure | null
 }
@@ -11,14 +12,16 @@ export async function sendEach<Item>(
   items: readonly Item[],
   send: (item: Item) => Promise<ApiResult<unknown>>,
   onProgress: (sent: number) => void,
-): Promise<SentEach> {
-  let done = 0
+): Promise<SentEach<Item>> {
+  const refused: Item[] = []
   let failure: ApiFailure | null = null
   for (const [index, item] of items.entries()) {
     const result = await send(item)
-    if (result.ok) done++
-    else failure ??= result.failure
+    if (!result.ok) {
+      refused.push(item)
+      failure ??= result.failure
+    }
     onProgress(index + 1)
   }
-  return { done, failure }
+  return { done: items.length - refused.length, refused, failure }
 }

@@ -1,25 +1,32 @@
 import type { ReadonlySignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { browserTiming } from '../api/browser.ts'
+import { browserClock, browserTiming } from '../api/browser.ts'
 import type { ApiFailure } from '../api/operations.ts'
 import { startPolling } from '../api/poll.ts'
 
 export interface QuietReading {
   /** Whether something that is shown may change without an event. */
   readonly isUnsettled: () => boolean
+  /** How often it is read also when nothing is unsettled; without it, never. */
+  readonly everyMs?: number | undefined
   readonly read: () => Promise<void>
   /** Why the last reading failed: then the next one comes later. */
   readonly failure: ReadonlySignal<ApiFailure | null>
 }
 
 /** Reads again every 2 seconds as long as that is needed; not while the page is hidden. */
-export function useQuietReading(model: object, { isUnsettled, read, failure }: QuietReading): void {
+export function useQuietReading(model: object, quiet: QuietReading): void {
+  const { isUnsettled, everyMs = Infinity, read, failure } = quiet
   useEffect(() => {
+    let dueAt = browserClock.now() + everyMs
     const polling = startPolling({
       ...browserTiming,
       onNews: () => undefined,
       async read() {
-        if (isUnsettled()) await read()
+        if (isUnsettled() || browserClock.now() >= dueAt) {
+          await read()
+          dueAt = browserClock.now() + everyMs
+        }
         const { message: reason } = failure.peek() ?? {}
         return reason === undefined ? { kind: 'answer', value: null } : { kind: 'failed', reason }
       },

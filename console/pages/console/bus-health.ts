@@ -7,7 +7,9 @@ import { call, live } from './platform.ts'
 type Health = AnswerOf<'getHealth'>
 export type BusState = Health['checks']['bus']
 
-// The bus has no events. Whatever happens may be what it has not accepted.
+// The bus has no events. Whatever happens may be what it has not accepted, and it may go away while nothing happens.
+const EVERY_MS = 15_000
+
 const healthResource: ResourceSource<Health> = {
   live,
   prefix: '',
@@ -22,6 +24,7 @@ export function useBusState(): BusState {
   const stateOf = (value: Health | null) => value?.checks.bus ?? 'ok'
   useQuietReading(health, {
     isUnsettled: () => stateOf(health.value.peek()) !== 'ok',
+    everyMs: EVERY_MS,
     read: () => health.refresh(),
     failure: health.failure,
   })

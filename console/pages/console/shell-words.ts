@@ -31,6 +31,11 @@ export const shellWords = defineWords({
       certificate: (id: string) => `Open the certificate ${id}`,
       user: (id: string) => `Open the user ${id}`,
     },
+    searchIn: {
+      orders: (text: string) => `Orders whose ids begin with ${text}`,
+      alerts: (text: string) => `Alerts with the text ${text}`,
+      tickets: (text: string) => `Tickets with the text ${text}`,
+    },
     nothingFound:
       'No such page or action. Orders, tickets, alerts and other objects are found by their whole id.',
   },
@@ -58,6 +63,11 @@ export const shellWords = defineWords({
       execution: (id) => `打开执行 ${id}`,
       certificate: (id) => `打开证书 ${id}`,
       user: (id) => `打开用户 ${id}`,
+    },
+    searchIn: {
+      orders: (text) => `订单号以 ${text} 开头的订单`,
+      alerts: (text) => `包含 ${text} 的告警`,
+      tickets: (text) => `包含 ${text} 的工单`,
     },
     nothingFound: '没有此页面或操作。订单、工单、告警等对象须按完整编号查找。',
   },

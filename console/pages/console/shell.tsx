@@ -13,7 +13,7 @@ import { session } from './platform.ts'
 import { ShellBar } from './shell-bar.tsx'
 import { shellWords } from './shell-words.ts'
 import { EndWarning } from './sign-in/end-warning.tsx'
-import { suggestObjects } from './suggestions.ts'
+import { suggestObjects, suggestSearches } from './suggestions.ts'
 import { useKeptScroll } from './use-kept-scroll.ts'
 import { useShellActions, type Overlay } from './use-shell-actions.ts'
 
@@ -40,7 +40,11 @@ export function Shell() {
         <Views pages={pages} />
       </main>
       {overlay.value === 'palette' && (
-        <Palette suggest={(text) => suggestObjects(text, route)} none={words.nothingFound} onClose={close} />
+        <Palette
+          suggest={(text) => [...suggestObjects(text, route), ...suggestSearches(text, route)]}
+          none={words.nothingFound}
+          onClose={close}
+        />
       )}
       {overlay.value === 'keys' && <KeyHelp onClose={close} />}
       {overlay.value === 'menu' && (

@@ -1,5 +1,7 @@
 import type { OperationName } from '../../api/operations.ts'
+import { isolated } from '../../i18n/isolated.ts'
 import type { Action } from '../../parts/actions/actions.ts'
+import { addressOf } from '../../parts/list/list-query.ts'
 import { pathOf } from './view.ts'
 import { session } from './platform.ts'
 import { shellWords } from './shell-words.ts'
@@ -23,7 +25,7 @@ interface Findable {
 
 const isUuid = (text: string) => UUID.test(text)
 
-/** What is found by its id, the API having no search by text. */
+/** What is found by its id. */
 const FINDABLE: readonly Findable[] = [
   { word: 'ticket', page: 'tickets', operation: 'getTicket', mayBe: isUuid },
   { word: 'alert', page: 'alerts', operation: 'getAlert', mayBe: isUuid },
@@ -45,6 +47,47 @@ export function suggestObjects(text: string, route: (address: string) => void): 
     ({ word, page }) => ({
       title: openObject[word](text),
       run: () => route(`${pathOf({ name: page })}/${encodeURIComponent(text)}`),
+    }),
+  )
+}
+
+interface Searchable {
+  readonly word: keyof ReturnType<typeof shellWords>['searchIn']
+  readonly operation: OperationName
+  readonly addressOf: (text: string) => string
+  readonly mayBe?: (text: string) => boolean
+}
+
+const SEARCHABLE: readonly Searchable[] = [
+  {
+    word: 'orders',
+    operation: 'listOrders',
+    addressOf: (text) => addressOf(pathOf({ name: 'orders' }), { id_prefix: text }),
+    mayBe: (text) => ORDER_ID.test(text),
+  },
+  {
+    word: 'alerts',
+    operation: 'listAlerts',
+    addressOf: (text) => addressOf(pathOf({ name: 'alerts' }), { text }),
+  },
+  {
+    word: 'tickets',
+    operation: 'listTickets',
+    addressOf: (text) => addressOf(pathOf({ name: 'tickets' }), { text }),
+  },
+]
+
+// One letter is the beginning of a word.
+const SHORTEST_SEARCH = 2
+
+/** The lists in which a text of the command palette can be searched. */
+export function suggestSearches(text: string, route: (address: string) => void): readonly Action[] {
+  const { searchIn } = shellWords()
+  if (text.length < SHORTEST_SEARCH || UUID.test(text)) return []
+  return SEARCHABLE.filter(({ operation, mayBe }) => session.may(operation) && (mayBe?.(text) ?? true)).map(
+    ({ word, addressOf: address }) => ({
+      title: searchIn[word](isolated(text)),
+      run: () => route(address(text)),
     }),
   )
 }

@@ -8,6 +8,14 @@ export interface QuickValue {
   readonly valueOf: () => string
 }
 
+/** Files that the value of a field may be read from. */
+export interface FileSource {
+  /** The ends of their names: `.pem,.crt`. */
+  readonly accept: string
+  /** Their text, if it is left out. */
+  readonly read?: (file: Blob) => Promise<string>
+}
+
 export interface FieldInputProps {
   readonly id: string
   readonly field: FormField
@@ -16,9 +24,12 @@ export interface FieldInputProps {
   /** What the API says is wrong with the value. */
   readonly fault?: string | undefined
   readonly value: string
-  /** The ends of the names of files that the value may be read from: `.pem,.crt`. */
-  readonly files?: string | undefined
+  readonly files?: FileSource | undefined
   readonly labelOf?: ((path: string, value: string) => string) | undefined
+  /** What a choice says that has no value. */
+  readonly unsetLabel?: string | undefined
+  /** Whether a choice has a value and keeps one. */
+  readonly isAlwaysSet?: boolean
   readonly quickValues?: readonly QuickValue[] | undefined
   readonly onInput: (value: string) => void
 }
@@ -43,7 +54,7 @@ export function FieldInput(props: FieldInputProps) {
         <FieldName {...props} />
       </label>
       <Control {...props} />
-      {files && <FileInput label={label} accept={files} onRead={onInput} />}
+      {files && <FileInput label={label} source={files} onRead={onInput} />}
       {quickValues && <QuickValues label={label} values={quickValues} onInput={onInput} />}
       <FieldNotes {...props} />
     </div>
@@ -107,7 +118,7 @@ function Checkboxes({ id, field, fault, value, labelOf, onInput }: FieldInputPro
 }
 
 function Control(props: FieldInputProps) {
-  const { id, field, fault, value, labelOf, onInput } = props
+  const { id, field, fault, value, labelOf, unsetLabel, isAlwaysSet, onInput } = props
   const common = {
     id,
     class: 'input',
@@ -125,7 +136,7 @@ function Control(props: FieldInputProps) {
     case 'flag':
       return (
         <select {...common}>
-          <option value="">{partWords().any}</option>
+          {!isAlwaysSet && <option value="">{unsetLabel ?? partWords().any}</option>}
           {choicesOf(field).map((each) => (
             <option key={each} value={each}>
               {labelOf?.(path, each) ?? each}
@@ -168,13 +179,14 @@ function QuickValues({ label, values, onInput }: QuickValuesProps) {
 
 interface FileInputProps {
   readonly label: string
-  readonly accept: string
+  readonly source: FileSource
   readonly onRead: (text: string) => void
 }
 
 /** Reads the value of a field from a file. */
-function FileInput({ label, accept, onRead }: FileInputProps) {
+function FileInput({ label, source, onRead }: FileInputProps) {
   const { fromFile } = partWords()
+  const { accept, read = (file: Blob) => file.text() } = source
   return (
     <label class="file-input">
       <span>{fromFile}</span>
@@ -184,7 +196,7 @@ function FileInput({ label, accept, onRead }: FileInputProps) {
         aria-label={`${label}: ${fromFile}`}
         onChange={({ currentTarget: { files } }) => {
           const [file] = files ?? []
-          void file?.text().then(onRead)
+          if (file) void read(file).then(onRead)
         }}
       />
     </label>

@@ -4,7 +4,7 @@ import type { ApiFailure, FieldFault } from '../../api/operations.ts'
 import { describeFailure, describeFault } from '../failure-words.ts'
 import { partWords } from '../part-words.ts'
 import { isSessionEnd } from '../report-failure.ts'
-import { FieldInput, type QuickValue } from './field-input.tsx'
+import { FieldInput, type FileSource, type QuickValue } from './field-input.tsx'
 import {
   bodyOf,
   defaultsOf,
@@ -22,8 +22,10 @@ export interface SchemaFormProps {
   readonly labels: Readonly<Record<string, string>>
   readonly hints?: Readonly<Record<string, string>>
   readonly labelOf?: (path: string, value: string) => string
-  /** By the paths of the fields that may be read from a file: the ends of the names of the files. */
-  readonly files?: Readonly<Record<string, string>>
+  /** By the paths of the choices: what no value means. */
+  readonly unsetLabels?: Readonly<Record<string, string>>
+  /** By the paths of the fields that may be read from a file. */
+  readonly files?: Readonly<Record<string, FileSource>>
   /** By the paths of the fields: values to choose with one click. */
   readonly quickValues?: Readonly<Record<string, readonly QuickValue[]>>
   readonly initial?: FormValues
@@ -51,19 +53,17 @@ export function forgetKeptValues(): void {
 
 /** A form with the fields of a request body. The API checks the values, and its answer stands at the fields. */
 export function SchemaForm(props: SchemaFormProps) {
-  const { schema, labels, hints = {}, files = {}, quickValues = {}, keepAs = '', isRepeated = false } = props
+  const { schema, labels, hints = {}, files = {}, quickValues = {}, isRepeated = false } = props
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
   const failure = useSignal<ApiFailure | null>(null)
   const isSending = useSignal(false)
   const fields = useMemo(() => formFields(schema).filter(({ path }) => path in labels), [schema])
-  const initial = () => props.initial ?? defaultsOf(fields)
-  const values = useSignal<FormValues>(keptValues.get(keepAs) ?? initial())
+  const { values, enter: take, forget, reset } = useValues(fields, props)
   const { byPath, others } = placeFaults(fields, failure.value?.details ?? [])
   const enter = (path: string, value: string) => {
-    values.value = { ...values.value, [path]: value }
-    if (keepAs !== '') keptValues.set(keepAs, values.value)
-    props.onChange?.(bodyOf(fields, values.value))
+    take(path, value)
+    failure.value = withoutFault(failure.peek(), path)
   }
   const submit = async (send: SchemaFormProps['send']) => {
     if (isSending.value) return
@@ -71,8 +71,10 @@ export function SchemaForm(props: SchemaFormProps) {
     const refusal = await send(bodyOf(fields, values.value))
     isSending.value = false
     failure.value = refusal && !isSessionEnd(refusal) ? refusal : null
-    if (!refusal) keptValues.delete(keepAs)
-    if (!refusal && isRepeated) values.value = initial()
+    if (!refusal && send === props.send) {
+      forget()
+      if (isRepeated) reset()
+    }
     // After the faults are drawn.
     if (failure.value) requestAnimationFrame(() => focusFirstFault(form.current))
   }
@@ -104,6 +106,9 @@ export function SchemaForm(props: SchemaFormProps) {
           value={values.value[field.path] ?? ''}
           files={files[field.path]}
           quickValues={quickValues[field.path]}
+          unsetLabel={props.unsetLabels?.[field.path]}
+          // A flag of an object cannot be taken away from it.
+          isAlwaysSet={field.kind === 'flag' && (props.initial?.[field.path] ?? '') !== ''}
           labelOf={props.labelOf}
           onInput={(value) => enter(field.path, value)}
         />
@@ -111,6 +116,35 @@ export function SchemaForm(props: SchemaFormProps) {
       <FormActions {...props} isSending={isSending.value} submit={submit} />
     </form>
   )
+}
+
+/** What the user has entered; under the name `keepAs` also after the form was closed. */
+function useValues(fields: readonly FormField[], props: SchemaFormProps) {
+  const { keepAs = '', onChange } = props
+  const initial = () => props.initial ?? defaultsOf(fields)
+  const values = useSignal<FormValues>(keptValues.get(keepAs) ?? initial())
+  return {
+    values,
+    enter(path: string, value: string) {
+      values.value = { ...values.value, [path]: value }
+      if (keepAs !== '') keptValues.set(keepAs, withoutSecrets(fields, values.value))
+      onChange?.(bodyOf(fields, values.value))
+    },
+    forget: () => void keptValues.delete(keepAs),
+    reset: () => (values.value = initial()),
+  }
+}
+
+/** What is wrong with a value says nothing of the next one. */
+function withoutFault(failure: ApiFailure | null, path: string): ApiFailure | null {
+  if (!failure || failure.details.length === 0) return failure
+  const details = failure.details.filter((fault) => fault.path !== path)
+  return details.length > 0 ? { ...failure, details } : null
+}
+
+function withoutSecrets(fields: readonly FormField[], values: FormValues): FormValues {
+  const secrets = new Set(fields.filter(({ kind }) => kind === 'secret').map(({ path }) => path))
+  return Object.fromEntries(Object.entries(values).filter(([path]) => !secrets.has(path)))
 }
 
 /** A field that is shown in other units than the API has is described in its own. */

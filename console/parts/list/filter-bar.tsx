@@ -35,7 +35,7 @@ export function FilterBar({ path, filters, query, labels, labelOf }: FilterBarPr
         <Icon name="filter" />
         {used === 0 ? words.filters : words.filtersUsed(localNumber(used))}
       </button>
-      {filters.map((filter) => (
+      {filters.filter(isHere).map((filter) => (
         <label class="filter" key={filter.name}>
           <span class="filter-name">{labels[filter.name] ?? filter.name}</span>
           <FilterInput
@@ -53,6 +53,10 @@ export function FilterBar({ path, filters, query, labels, labelOf }: FilterBarPr
       )}
     </search>
   )
+}
+
+function isHere(filter: ListFilter): boolean {
+  return filter.kind !== 'text' || !filter.isElsewhere
 }
 
 interface FilterInputProps {

@@ -2,11 +2,13 @@ import { Icon } from '../icon.tsx'
 
 export interface FindBoxProps {
   readonly label: string
+  /** What was searched. */
+  readonly text?: string | undefined
   readonly onFind: (text: string) => void
 }
 
-/** Opens an object by its id. */
-export function FindBox({ label, onFind }: FindBoxProps) {
+/** Finds objects by a text; an empty one shows all of them. */
+export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
   return (
     <form
       class="find-box"
@@ -15,9 +17,7 @@ export function FindBox({ label, onFind }: FindBoxProps) {
       onSubmit={(event) => {
         event.preventDefault()
         const text = new FormData(event.currentTarget).get('text')
-        if (typeof text !== 'string' || text.trim() === '') return
-        event.currentTarget.reset()
-        onFind(text.trim())
+        if (typeof text === 'string') onFind(text.trim())
       }}
     >
       <Icon name="search" />
@@ -28,6 +28,9 @@ export function FindBox({ label, onFind }: FindBoxProps) {
         aria-label={label}
         placeholder={label}
         autocomplete="off"
+        value={searched}
+        // The cross that empties it.
+        onSearch={({ currentTarget }) => currentTarget.value === '' && onFind('')}
       />
     </form>
   )

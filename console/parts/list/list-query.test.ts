@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  hasEmptyPeriod,
   isFiltered,
   isFirstPage,
   readListQuery,
+  textMatchOf,
   withCursor,
   withFilter,
   type ListFilter,
@@ -39,4 +41,23 @@ test('another filter begins with the first page; another page keeps the filters'
 test('a cursor is no filter', () => {
   assert.deepEqual([isFiltered({ cursor: 'a' }), isFirstPage({ cursor: 'a' })], [false, false])
   assert.deepEqual([isFiltered({ status: 'open' }), isFirstPage({ status: 'open' })], [true, true])
+})
+
+test('a period that ends before it begins is empty', () => {
+  const [noon, night] = ['2026-01-31T12:00:00Z', '2026-01-31T23:00:00+01:00']
+  assert.equal(hasEmptyPeriod({ created_from: noon, created_to: night }), false)
+  assert.equal(hasEmptyPeriod({ created_from: night, created_to: noon }), true)
+  assert.equal(hasEmptyPeriod({ created_from: noon, created_to: noon }), true)
+  assert.equal(hasEmptyPeriod({ created_from: night, ended_to: noon }), false)
+})
+
+test('texts are compared as their filters say; those that need only a part say nothing', () => {
+  const filters: readonly ListFilter[] = [
+    ...FILTERS,
+    { name: 'text', kind: 'text', match: 'part' },
+    { name: 'id_prefix', kind: 'text', match: 'beginning' },
+  ]
+  assert.equal(textMatchOf(filters, { status: 'open', text: 'a' }), 'part')
+  assert.equal(textMatchOf(filters, { text: 'a', source: 'shop' }), 'whole')
+  assert.equal(textMatchOf(filters, { text: 'a', id_prefix: 'o-' }), 'beginning')
 })

@@ -20,6 +20,8 @@ export type ListFilter =
       readonly kind: 'text'
       /** What an item must have: the same text (default), the text as a part of one, or at the beginning of one. */
       readonly match?: TextMatch
+      /** Whether another part of the page shows it. */
+      readonly isElsewhere?: boolean
       /** Texts to choose from, such as those in the list; any other can be typed. */
       readonly suggestions?: () => readonly string[]
     }
@@ -68,6 +70,14 @@ export function isFirstPage(query: ListQuery): boolean {
 
 export function isFiltered(query: ListQuery): boolean {
   return Object.keys(query).some((name) => name !== CURSOR)
+}
+
+/** Whether a period of the query ends before it begins: then no item is in it. */
+export function hasEmptyPeriod(query: ListQuery): boolean {
+  return Object.entries(query).some(([name, from]) => {
+    const to = name.endsWith('_from') ? query[name.replace(/_from$/, '_to')] : undefined
+    return to !== undefined && Date.parse(from) >= Date.parse(to)
+  })
 }
 
 /** How the texts of the query are compared; `part` if it has none, as nothing is to be said of that. */

@@ -7,7 +7,7 @@ import { EmptyState } from '../states.tsx'
 import { DataTable, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import type { ListModel } from './list-model.ts'
-import { isFiltered, textMatchOf } from './list-query.ts'
+import { hasEmptyPeriod, isFiltered, textMatchOf } from './list-query.ts'
 import { ListRefresh } from './list-refresh.ts'
 import { Pager } from './pager.tsx'
 import { useList, type ListSource } from './use-list.ts'
@@ -54,7 +54,8 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   const { keyOf, filters } = source
   const { model, query } = useList(source)
   const { hrefOf, close } = useSelectedItem(path, query)
-  const matchHint = partWords().matchHints[textMatchOf(filters, query)]
+  const { matchHints, emptyPeriod } = partWords()
+  const hint = hasEmptyPeriod(query) ? emptyPeriod : matchHints[textMatchOf(filters, query)]
   // The page is not read without need: each of its changes would draw filters and rows again.
   const item = id === undefined ? undefined : model.page.value?.items.find((each) => keyOf(each) === id)
   const refresh = useCallback(() => void model.refreshQuietly(), [model])
@@ -79,7 +80,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             selected={id ?? null}
             empty={
               <EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty}>
-                {matchHint && <p>{matchHint}</p>}
+                {hint && <p>{hint}</p>}
               </EmptyState>
             }
           />

@@ -15,6 +15,8 @@ export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'> {
   readonly fromEvent: (event: LiveEvent) => Item | 'changed' | null
   /** Whether an item may change without an event: while one is on the page, the page is read again every 2 seconds. */
   readonly isUnsettled?: (item: Item) => boolean
+  /** How often the page is read again because items change without an event that the user gets. */
+  readonly everyMs?: number
 }
 
 export interface UsedList<Item> {
@@ -54,6 +56,7 @@ export function useListOf<Item>(source: ListSource<Item>, query: ListQuery): Lis
   }, [model])
   useQuietReading(model, {
     isUnsettled: () => model.page.peek()?.items.some((item) => source.isUnsettled?.(item)) ?? false,
+    everyMs: source.everyMs,
     read: () => model.refreshQuietly(),
     failure: model.failure,
   })

@@ -60,7 +60,7 @@ test('an alert is silenced for an hour, and the silence is ended', async (t) => 
   await dialog.getByRole('button', { name: 'Silence' }).click()
   await dialog.getByText('This field is required.').waitFor()
   assert.equal(await dialog.getByLabel('Server').inputValue(), '192.0.2.7')
-  await dialog.getByText(/^It matches 1 of the \d+ alerts that fire now\.$/).waitFor()
+  await dialog.getByText(/^It matches 1 of the \d+ alerts that fire or are acknowledged now\.$/).waitFor()
   await dialog.getByLabel('Server').fill('192.0.2.8')
   await dialog.getByText(/^It matches 0 of the /).waitFor()
   await dialog.getByLabel('Server').fill('192.0.2.*')
@@ -235,6 +235,27 @@ test('several alerts are acknowledged and recovered together, and a severity is 
   const auditor = await world.open(t, 'alerts', { role: 'auditor' })
   await auditor.getByRole('row', { name: /The first of several/ }).waitFor()
   assert.equal(await auditor.getByRole('checkbox').count(), 0)
+})
+
+test('of several alerts those that are refused stay chosen and are named; a double click does nothing else', async (t) => {
+  for (const name of ['one', 'two', 'three'])
+    await reportAlert(`Partly ${name}`, { source: 'shop.partly', alarm_id: `partly.${name}` })
+  const page = await world.open(t, 'alerts?source=shop.partly')
+  await page.getByText('Partly three').waitFor()
+  let calls = 0
+  await page.route('**/alerts/*/recover', async (route) => {
+    calls += 1
+    const body = JSON.stringify({ code: 'store_unavailable', message: 'The database is busy.' })
+    return calls === 2 ? route.fulfill({ status: 503, body }) : route.continue()
+  })
+  await page.getByRole('checkbox', { name: 'Partly one' }).check()
+  await page.getByRole('button', { name: 'Select the whole page' }).click()
+  await page.getByRole('button', { name: 'Declare recovered' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Declare all recovered' }).dblclick()
+  await toast(page, 'Alerts recovered: 2. Not: \u2068Partly two\u2069.').waitFor()
+  assert.ok(await page.getByRole('checkbox', { name: 'Partly two' }).isChecked())
+  assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 1)
+  assert.equal(new URL(page.url()).pathname, '/console/alerts')
 })
 
 test('without live events, the list beside an alert shows its change', async (t) => {

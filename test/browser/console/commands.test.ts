@@ -69,6 +69,23 @@ test('a command is checked, refused at its field, and run, with its output', asy
   await assertLooks(page, 'executions-drawer')
 })
 
+test('what is typed for a command is kept until it is run', async (t) => {
+  const page = await world.open(t, 'commands/greet')
+  const form = drawer(page, 'Greet the shop')
+  await form.getByLabel('name').fill('ada')
+  await form.getByLabel('key').fill('a secret key')
+  await form.getByRole('button', { name: 'Check' }).click()
+  await form.getByText('It would run: sh -c').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await form.waitFor({ state: 'detached' })
+  await page.getByRole('navigation').getByRole('link', { name: 'Orders' }).click()
+  await page.getByRole('navigation').getByRole('link', { name: 'Commands' }).click()
+  await page.getByRole('link', { name: 'Greet the shop' }).click()
+  assert.equal(await form.getByLabel('name').inputValue(), 'ada')
+  assert.equal(await form.getByLabel('key').inputValue(), '')
+})
+
 test('a command is found and run by keyboard alone', async (t) => {
   const page = await world.open(t, 'orders')
   await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()

@@ -114,6 +114,25 @@ test('an old backup is to be checked, and the overview says what to do first', a
   await page.waitForURL('**/data-backups')
 })
 
+test('the overview says that the bus went away, also when nothing else happens', async (t) => {
+  const page = await world.open(t, 'orders')
+  let bus = 'ok'
+  await page.route('**/health', async (route) => {
+    const answer = await route.fetch()
+    const health = (await answer.json()) as { checks: object }
+    await route.fulfill({ json: { ...health, checks: { ...health.checks, bus } } })
+  })
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'Waiting messages' }).waitFor()
+  assert.equal(await page.getByText('The message bus is offline.').count(), 0)
+  bus = 'offline'
+  // It looks every 15 seconds.
+  await page.clock.install()
+  await page.clock.fastForward(16_000)
+  await page.getByText('The message bus is offline.').waitFor()
+})
+
 test('alerts that are acknowledged are still counted, and the most severe one comes first', async (t) => {
   await post('/alerts/report', { source: 'shop.db', title: 'The database is slow', level: 'CRITICAL' })
   await post('/alerts/report', { source: 'shop.api', title: HOSTILE, level: 'CRITICAL' })

@@ -190,6 +190,12 @@ test('an edit keeps what others change meanwhile, and a change of the same field
   const conflict = page.getByRole('alertdialog', { name: 'Changed in the meantime' })
   await conflict.getByRole('row', { name: 'Level Info Critical' }).waitFor()
   assert.equal(await conflict.getByRole('row').count(), 2)
+  await page.keyboard.press('Escape')
+  await conflict.waitFor({ state: 'detached' })
+  assert.equal(await dialog.getByLabel('Level').inputValue(), 'info')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await conflict.getByRole('button', { name: 'Keep the current version' }).click()
+  await dialog.waitFor({ state: 'detached' })
 })
 
 test('Escape and the comments of others keep a comment that is being written', async (t) => {

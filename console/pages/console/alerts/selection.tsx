@@ -1,4 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals'
+import type { ApiFailure } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber } from '../../../i18n/local.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
@@ -52,6 +53,18 @@ const SENDS = {
   recover: ({ id }: Alert) => call('recoverAlert', { path: { id } }),
 }
 
+// More titles make no short message.
+const MOST_NAMED = 3
+
+/** Which alerts stayed as they were, and why. */
+function refusedText(refused: readonly Alert[], failure: ApiFailure): string {
+  const { notDone, andMore } = alertWords()
+  const named = refused.slice(0, MOST_NAMED).map(({ title }) => isolated(title))
+  const others = refused.length - named.length
+  const names = [...named, ...(others > 0 ? [andMore(localNumber(others))] : [])].join(', ')
+  return notDone(names, describeFailure(failure))
+}
+
 export interface SelectionBarProps {
   readonly selection: AlertSelection
   /** The alerts on the page: only these can be changed. */
@@ -76,10 +89,12 @@ export function SelectionBar({ selection, alerts }: SelectionBarProps) {
     progress(0)
     const outcome = await sendEach(targets, SENDS[bulk], progress)
     sent.value = null
-    selection.value = new Set()
+    selection.value = new Set(outcome.refused.map(({ id }) => id))
     refreshList()
-    if (outcome.failure) showToast('warning', describeFailure(outcome.failure))
-    showToast('good', done(localNumber(outcome.done)))
+    const doneText = done(localNumber(outcome.done))
+    const { refused, failure } = outcome
+    if (failure) showToast('warning', `${doneText} ${refusedText(refused, failure)}`)
+    else showToast('good', doneText)
   }
   return (
     <div class="selection-bar" role="group" aria-label={words.selected(localNumber(chosen.length))}>

@@ -71,6 +71,8 @@ export const alertWords = defineWords({
         none: 'All selected alerts have recovered.',
       },
     },
+    notDone: (titles: string, reason: string) => `Not: ${titles}. ${reason}`,
+    andMore: (count: string) => `${count} more`,
     named: {
       orders: (id: string) => `Order ${id}`,
       heartbeats: (id: string) => `Heartbeat ${id}`,
@@ -187,6 +189,8 @@ export const alertWords = defineWords({
         none: '所选告警都已恢复。',
       },
     },
+    notDone: (titles, reason) => `未完成：${titles}。${reason}`,
+    andMore: (count) => `另外 ${count} 条`,
     named: {
       orders: (id) => `订单 ${id}`,
       heartbeats: (id) => `心跳 ${id}`,

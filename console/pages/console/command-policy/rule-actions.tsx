@@ -61,7 +61,7 @@ export function RuleActions({ id, policy, model }: RuleActionsProps) {
         rule !== null && { title: words.remove, isDestructive: true, run: remove },
       ]}
     >
-      {edited.value && <RuleDialog rule={edited.value.rule} send={save} onClose={close} />}
+      {edited.value && <RuleDialog id={id} rule={edited.value.rule} send={save} onClose={close} />}
       {missing.length > 0 && <p class="hint">{words.missing(missing.join(', '))}</p>}
       {conflict}
     </ObjectActions>
@@ -78,21 +78,23 @@ interface EditedRule {
 const RULE_SCHEMA = { ...BODIES.setCommandPolicy.properties.rules.additionalProperties, required: [] }
 
 interface RuleDialogProps {
+  readonly id: string
   readonly rule: PolicyRule | null
   readonly send: (body: object) => ReturnType<ReturnType<typeof useChange<PolicyView>>['apply']>
   readonly onClose: () => void
 }
 
-function RuleDialog({ rule, send, onClose }: RuleDialogProps) {
+function RuleDialog({ id, rule, send, onClose }: RuleDialogProps) {
   const { fields, hints, createRule, editRule, save } = commandPolicyWords()
   const { roles, approvers, approval } = fields
   return (
     <FormDialog
-      title={rule ? editRule : createRule}
+      title={`${rule ? editRule : createRule}: ${id}`}
       schema={RULE_SCHEMA}
       labels={{ roles, approvers, approval }}
       hints={hints}
       labelOf={ruleValueLabel}
+      unsetLabels={{ approval: commandPolicyWords().asCommand }}
       initial={{
         roles: (rule?.roles ?? ['admin']).join(','),
         approvers: approversOf(rule).join(','),

@@ -19,7 +19,7 @@ export const commandPolicyWords = defineWords({
     hints: {
       roles: 'Without a role nobody may run it.',
       approvers: 'Without a role nobody may approve a request.',
-      approval: 'Not set: as the command itself says.',
+      approval: 'The configuration for a program, none for a built-in command, unless the rule sets it.',
       user_id: 'The id of a user',
     },
     nobody: 'Nobody',

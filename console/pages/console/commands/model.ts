@@ -7,15 +7,17 @@ import { call, live } from '../platform.ts'
 export type Command = AnswerOf<'listCommands'>['items'][number]
 
 const PAGE_LENGTH = 100
+const EVERY_MS = 15_000
 
-/** The commands that the user may run. They change with the configuration and with the policy, without an event. */
+/** The commands that the user may run. Most users may not read the events of the policy, which decides that. */
 export const commandList: ListSource<Command> = {
   filters: [],
   live,
   prefix: 'command.',
   read: (query, signal) => call('listCommands', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
-  fromEvent: () => null,
+  fromEvent: () => 'changed',
+  everyMs: EVERY_MS,
 }
 
 /** The body of a request for this command: its parameters, and the reason. */

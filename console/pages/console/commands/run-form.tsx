@@ -35,6 +35,7 @@ export function RunForm({ command }: { readonly command: Command }) {
         action={needsApproval ? words.request : words.run}
         send={run}
         other={{ action: words.check, send: check }}
+        keepAs={`run ${command.id}`}
       />
       <p role="status">{checked.value !== null && words.wouldRun(checked.value)}</p>
     </>

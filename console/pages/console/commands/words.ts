@@ -4,7 +4,7 @@ export const commandWords = defineWords({
   en: {
     title: 'Commands',
     list: 'List of commands',
-    empty: 'There is no command that you may run. The policy of the commands decides.',
+    empty: 'There is no command that you may run. Administrators decide that on the page "Command policy".',
     noMatch: '',
     fields: {
       title: 'Command',
@@ -30,7 +30,7 @@ export const commandWords = defineWords({
   zh: {
     title: '命令',
     list: '命令列表',
-    empty: '没有您可以运行的命令，由命令策略决定。',
+    empty: '没有您可以运行的命令；由管理员在“命令策略”页面决定。',
     noMatch: '',
     fields: {
       title: '命令',

@@ -14,6 +14,8 @@ export const HEARTBEAT_TONES: Readonly<Record<Heartbeat['status'], Tone>> = {
 export const SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
 
 const PAGE_LENGTH = 50
+// A beat has no event.
+const EVERY_MS = 15_000
 
 /** The list of the heartbeats. */
 export const heartbeatList: ListSource<Heartbeat> = {
@@ -23,6 +25,7 @@ export const heartbeatList: ListSource<Heartbeat> = {
   read: (query, signal) => call('listHeartbeats', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ name }) => name,
   fromEvent: () => 'changed',
+  everyMs: EVERY_MS,
 }
 
 /** What a job runs to send a beat. The token stays a placeholder: the one of the reader is for this page only. */

@@ -17,12 +17,11 @@ const PATH = pathOf({ name: 'orders' })
 /** The orders: the list, and beside it the order that the address names. */
 export function OrdersPage({ id }: ViewProps) {
   const words = orderWords()
-  const { route } = useLocation()
+  const { route, query } = useLocation()
   // The order with this id, or else those whose ids begin with the text.
   const find = async (text: string, open: (id: string) => void) => {
-    const { ok } = await call('getOrder', { path: { order_id: text } })
-    if (ok) open(text)
-    else route(addressOf(PATH, { id_prefix: text }))
+    if (text !== '' && (await call('getOrder', { path: { order_id: text } })).ok) open(text)
+    else route(addressOf(PATH, text === '' ? {} : { id_prefix: text }))
   }
   useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   return (
@@ -34,7 +33,9 @@ export function OrdersPage({ id }: ViewProps) {
       columns={orderColumns(words)}
       icon="orders"
       id={id}
-      head={(open) => <FindBox label={words.find} onFind={(text) => void find(text, open)} />}
+      head={(open) => (
+        <FindBox label={words.find} text={query['id_prefix']} onFind={(text) => void find(text, open)} />
+      )}
       newItem={
         session.may('createOrder') && {
           title: words.newOrder,

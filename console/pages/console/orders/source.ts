@@ -18,7 +18,7 @@ function rememberPlatforms(items: readonly Order[]): void {
 export const orderList: ListSource<Order> = {
   filters: [
     { name: 'status', kind: 'choice', values: ORDER_STATUSES },
-    { name: 'id_prefix', kind: 'text', match: 'beginning' },
+    { name: 'id_prefix', kind: 'text', match: 'beginning', isElsewhere: true },
     { name: 'platform', kind: 'text', suggestions: () => [...seenPlatforms.value].toSorted() },
     { name: 'created_from', kind: 'time' },
     { name: 'created_to', kind: 'time' },

@@ -19,8 +19,8 @@ export const orderWords = defineWords({
       created_from: 'Created from',
       created_to: 'Created before',
       id_prefix: 'Id begins with',
-      ended_from: 'Ended from',
-      ended_to: 'Ended before',
+      ended_from: 'Completed or expired from',
+      ended_to: 'Completed or expired before',
     },
     wasPayableUntil: 'Payable until',
     statuses: {
@@ -85,8 +85,8 @@ export const orderWords = defineWords({
       created_from: '创建时间从',
       created_to: '创建时间至',
       id_prefix: '订单号开头',
-      ended_from: '结束时间从',
-      ended_to: '结束时间至',
+      ended_from: '完成或过期时间从',
+      ended_to: '完成或过期时间至',
     },
     wasPayableUntil: '付款截止',
     statuses: {

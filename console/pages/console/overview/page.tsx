@@ -46,8 +46,8 @@ function Parts({ overview, period }: PartsProps) {
     <>
       <FirstStep overview={overview} />
       {session.may('listMessages') && <BusNotice />}
-      <Stats label={overviewWords().health} stats={partStats(overview)} />
       {session.may('getConfig') && <RobotNotice />}
+      <Stats label={overviewWords().health} stats={partStats(overview)} />
       {overview.orders && <OrderSection orders={overview.orders} period={period} />}
     </>
   )

@@ -1,3 +1,4 @@
+import { Icon } from '../../../parts/icon.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { settingsResource } from '../settings/model.ts'
 import { pathOf } from '../view.ts'
@@ -12,8 +13,11 @@ export function RobotNotice() {
   const robot = settings?.items.find(({ key }) => key === 'alerts.robot.url')
   if (robot?.value !== UNSET) return null
   return (
-    <p class="muted">
-      {noRobot} <a href={pathOf({ name: 'settings' })}>{toSettings}</a>
+    <p class="page-notice">
+      <Icon name="alerts" />
+      <span>
+        {noRobot} <a href={pathOf({ name: 'settings' })}>{toSettings}</a>
+      </span>
     </p>
   )
 }

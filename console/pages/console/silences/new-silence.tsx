@@ -9,7 +9,7 @@ import type { FormValues } from '../../../parts/form/form-fields.ts'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { call } from '../platform.ts'
 import { isCovered } from './covering.ts'
-import { firingAlerts } from './firing-alerts.ts'
+import { openAlerts } from './open-alerts.ts'
 import type { Silence } from './model.ts'
 import { silenceWords } from './words.ts'
 
@@ -61,12 +61,12 @@ function matchersIn(values: FormValues): Silence['matchers'] {
   return Object.fromEntries(entries.map(([path, value]) => [path.slice(PREFIX.length), value]))
 }
 
-/** How many of the firing alerts these matchers cover; undefined until that is known, and without matchers. */
+/** How many of the alerts that have not recovered these matchers cover; undefined until that is known, and without matchers. */
 function useMatching(matchers: Silence['matchers']): string | undefined {
   const { matching } = silenceWords()
-  const alerts = useResource(firingAlerts, '').value.value
+  const alerts = useResource(openAlerts, '').value.value
   if (!alerts || Object.keys(matchers).length === 0) return undefined
   const covered = alerts.items.filter((alert) => isCovered(alert, matchers))
-  const isMore = alerts.next_cursor !== null
-  return matching(localNumber(covered.length), `${localNumber(alerts.items.length)}${isMore ? '+' : ''}`)
+  const { items, hasMore } = alerts
+  return matching(localNumber(covered.length), `${localNumber(items.length)}${hasMore ? '+' : ''}`)
 }

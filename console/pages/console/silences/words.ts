@@ -36,8 +36,8 @@ export const silenceWords = defineWords({
     ended_at: 'Ended',
     endedAt: (time: string, who: string) => `${time} by ${who}`,
     plannedUntil: 'Planned until',
-    matching: (matching: string, firing: string) =>
-      `It matches ${matching} of the ${firing} alerts that fire now.`,
+    matching: (matching: string, open: string) =>
+      `It matches ${matching} of the ${open} alerts that fire or are acknowledged now.`,
   },
   zh: {
     title: '静默',
@@ -73,6 +73,6 @@ export const silenceWords = defineWords({
     ended_at: '已结束',
     endedAt: (time, who) => `${time}，操作者：${who}`,
     plannedUntil: '原定结束',
-    matching: (matching, firing) => `匹配当前触发中的 ${firing} 条告警中的 ${matching} 条。`,
+    matching: (matching, open) => `匹配当前触发中或已确认的 ${open} 条告警中的 ${matching} 条。`,
   },
 })

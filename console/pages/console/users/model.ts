@@ -24,6 +24,7 @@ export function isOwnAccount({ id }: User): boolean {
 const PAGE_LENGTH = 50
 // Users have no events.
 const PREFIX = 'user.'
+const EVERY_MS = 30_000
 
 /** The list of the users. */
 export const userList: ListSource<User> = {
@@ -38,6 +39,7 @@ export const userList: ListSource<User> = {
     name === undefined
       ? call('listUsers', { query: { ...query, limit: PAGE_LENGTH } }, signal)
       : findUsers(name, query, signal),
+  everyMs: EVERY_MS,
   keyOf: ({ id }) => id,
   fromEvent: () => null,
 }

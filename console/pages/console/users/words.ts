@@ -24,7 +24,7 @@ export const userWords = defineWords({
       name: '1 to 64 letters, digits or . _ -',
       password: '12 to 256 characters, at least 5 different ones; not a common password, and not the name',
       roles:
-        'Administrator: everything. Operations (devops): orders, alerts, tickets, certificates, backups, VPN sessions, and the commands that the policy allows. Service: programs of the shop. Auditor: reads.',
+        'Administrator: everything. Operations (devops): reads orders; works on alerts, tickets, certificates, backups and VPN sessions; runs the commands that the policy allows. Service: programs of the shop. Auditor: reads.',
     },
     states: { enabled: 'Enabled', disabled: 'Disabled' },
     roles: { admin: 'Administrator', devops: 'Operations', service: 'Service', auditor: 'Auditor' },
@@ -77,7 +77,7 @@ export const userWords = defineWords({
       name: '1 至 64 个字母、数字或 . _ -',
       password: '12 至 256 个字符，至少 5 个不同的字符；不能是常见密码或用户名称',
       roles:
-        '管理员：全部权限。运维 (devops)：订单、告警、工单、证书、备份、VPN 会话，以及策略允许的命令。服务：商城程序。审计员：只读。',
+        '管理员：全部权限。运维 (devops)：查看订单；处理告警、工单、证书、备份和 VPN 会话；运行策略允许的命令。服务：商城程序。审计员：只读。',
     },
     states: { enabled: '已启用', disabled: '已停用' },
     roles: { admin: '管理员', devops: '运维', service: '服务', auditor: '审计员' },
