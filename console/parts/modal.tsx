@@ -16,16 +16,12 @@ export interface ModalProps {
 
 // What a double click takes at most.
 const DOUBLE_CLICK_MS = 500
-const DOUBLE_CLICK_PIXELS = 5
 
-/**
- * The second click of a double click on a button that closes a dialog is not meant for what was behind it. A browser does
- * not call it a double click, because it is on another element.
- */
-function ignoreClickAt({ clientX, clientY }: MouseEvent): void {
-  const isNear = (one: number, other: number) => Math.abs(one - other) <= DOUBLE_CLICK_PIXELS
+/** The second click of a double click on a button that closes a dialog is not meant for what was behind it. */
+function ignoreSecondClick(): void {
   const ignore = (event: MouseEvent) => {
-    if (!isNear(event.clientX, clientX) || !isNear(event.clientY, clientY)) return
+    // How many clicks came in a row, also if they were on several elements.
+    if (event.detail < 2) return
     event.preventDefault()
     event.stopPropagation()
   }
@@ -48,7 +44,6 @@ export function Modal({
 }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const notice = useContext(ModalNotice)
-  const lastClick = useRef<MouseEvent | null>(null)
   const latest = useRef(onLeave)
   latest.current = onLeave
   useEffect(() => {
@@ -63,7 +58,7 @@ export function Modal({
     }
   }, [])
   // When it is taken away: an effect ends later than the second click comes.
-  useLayoutEffect(() => () => lastClick.current && ignoreClickAt(lastClick.current), [])
+  useLayoutEffect(() => ignoreSecondClick, [])
   return (
     <dialog
       ref={dialog}
@@ -71,8 +66,6 @@ export function Modal({
       aria-label={label}
       {...(role && { role })}
       onInput={onInput}
-      // A key that presses a button makes a click without a pointer.
-      onClickCapture={(event) => (lastClick.current = event.detail > 0 ? event : null)}
       // A browser closes a dialog by itself when Escape is pressed a second time, whatever `cancel` says.
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.isComposing) return
