@@ -3,8 +3,8 @@ import type { Capabilities } from './dialects/capabilities.ts'
 import type { AnyQuery } from './pages.ts'
 
 /**
- * The condition of a list that one of the columns contains a text. Capital and small letters are the same; on SQLite only
- * those of ASCII. No index helps: the list reads rows until its page is full, and is read
+ * The condition of a list that one of the columns contains a text. Capital and small letters of ASCII are the same; others as
+ * the database compares them. No index helps: the list reads rows until its page is full, and is read
  * with `readsAside`.
  */
 export function contains(...columns: readonly string[]) {

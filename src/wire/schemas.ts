@@ -50,7 +50,7 @@ export function ContainedText(fields: string) {
   return Text({
     minLength: 1,
     maxLength: 200,
-    description: `Only items with this text in ${fields}; capital and small letters are the same.`,
+    description: `Only items with this text in ${fields}. Capital and small letters from A to Z are the same.`,
   })
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN, caller, commandWorld, DEVOPS } from '../../../test/support/commands.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
-import { ROLES } from '../../kernel/identity.ts'
+import { ROLES, type Role } from '../../kernel/identity.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { EXECUTION_STATUSES, type ExecutionStatus } from './model.ts'
 
@@ -189,6 +189,8 @@ onEveryDialect('the requests for commands', (dialect) => {
         [2, 'ann'],
       ],
     )
+    const same = { decided: { roles: [...ROLES], approval: 'none' } } as const
+    assert.equal((await w.commands.setPolicy(same, 'ann', [3])).revision, 3)
     const changes = w.events.filter(({ type }) => type === 'command.policy_changed')
     assert.deepEqual(
       changes.map(({ data }) => data),
@@ -198,8 +200,9 @@ onEveryDialect('the requests for commands', (dialect) => {
 
   test('simultaneous changes of the policy get different revisions', async () => {
     await using w = await commandWorld(dialect)
-    const change = () => w.store.write((tx) => w.service.setPolicy(tx, {}, 'ann'))
-    const policies = await Promise.all([change(), change(), change()])
+    const change = (...roles: Role[]) =>
+      w.store.write((tx) => w.service.setPolicy(tx, { restart: { roles } }, 'ann'))
+    const policies = await Promise.all([change(), change('devops'), change('auditor')])
     assert.deepEqual(
       policies.map(({ revision }) => revision).sort((a, b) => a - b),
       [2, 3, 4],

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Command } from '../../kernel/command.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, invalidField, invalidTransition, notFound, requireVersion } from '../../kernel/errors.ts'
@@ -228,7 +229,7 @@ export class Commands {
   }
 
   /**
-   * Replaces the whole policy, with effect on every later call. Rejects with `validation_failed` for an unknown command, and
+   * Replaces the whole policy, with effect on every later call. The same rules change nothing. Rejects with `validation_failed` for an unknown command, and
    * with `precondition_failed` if the policy has none of the `expectedRevisions`.
    */
   async setPolicy(
@@ -239,9 +240,10 @@ export class Commands {
   ): Promise<Policy> {
     this.#requireCommands(rules)
     await lockFor(tx, 'policy')
-    const { revision: current } = await readPolicy(tx)
-    requireVersion(current, expectedRevisions, 'The policy has changed; its')
-    const policy = { revision: current + 1, rules }
+    const current = await readPolicy(tx)
+    requireVersion(current.revision, expectedRevisions, 'The policy has changed; its')
+    if (isDeepStrictEqual(current.rules, rules)) return current
+    const policy = { revision: current.revision + 1, rules }
     const change = { ...policy, actor, at: this.#deps.clock.now() }
     await addPolicy(tx, change)
     await this.#deps.journal.recordPolicyChange(tx, change)

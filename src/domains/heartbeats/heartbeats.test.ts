@@ -62,6 +62,16 @@ const RAISED = 'heartbeat.missed:backup HIGH platform.heartbeats'
 const RECOVERED = 'heartbeat.missed:backup CLOSE platform.heartbeats'
 
 onEveryDialect('heartbeats', (dialect) => {
+  test('the first heartbeat is not postponed by the time before it', async () => {
+    await using w = await world(dialect)
+    await w.pass(60 * SECOND)
+    const { heartbeat } = await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    w.clock.advance(3 * SECOND)
+    await w.check()
+    const [listed] = (await w.heartbeats.list({ limit: 1 })).items
+    assert.equal(listed?.dueAt, heartbeat.dueAt)
+  })
+
   test('every change has an event with the heartbeat; a beat in time has none', async () => {
     await using w = await world(dialect)
     await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')

@@ -77,6 +77,8 @@ export class Heartbeats {
   ): Promise<{ heartbeat: AlertHeartbeat; outcome: 'created' | 'changed' | 'unchanged' }> {
     const at = this.#deps.clock.now()
     const fresh = newHeartbeat(name, settings, actor, at)
+    // While there is none, no check is recorded; the time before the first one is no absence of the workers.
+    if (!(await hasHeartbeats(tx))) await recordCheck(tx, at)
     for (;;) {
       if (await insertHeartbeat(tx, fresh)) {
         await this.#record(tx, 'created', fresh, actor)

@@ -82,10 +82,10 @@ export class Tickets {
     actor: string,
   ): Promise<{ ticket: TicketDetails; outcome: 'created' | 'unchanged' }> {
     const ticket = newTicket(wanted, newId(), actor, this.#deps.clock.now())
-    const changes = creationChanges(ticket)
-    await this.#requireUser(tx, changes)
     const holder = await this.#takeKey(tx, ticket)
     if (holder) return { ticket: holder, outcome: 'unchanged' }
+    const changes = creationChanges(ticket)
+    await this.#requireUser(tx, changes)
     await insertTicket(tx, ticket)
     return { ticket: await this.#record(tx, 'created', ticket, { actor, changes }), outcome: 'created' }
   }
