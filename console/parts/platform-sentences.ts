@@ -36,7 +36,10 @@ export const FAILURES: Readonly<Record<string, Rewording>> = {
   too_many_streams: { zh: '实时连接数已达上限，请稍后重试。' },
   idempotency_key_reused: { zh: '此请求编号已用于另一个请求，请刷新页面后重试。' },
   invalid_transition: { zh: '当前状态不允许此操作。' },
-  precondition_failed: { zh: '此对象已被他人更改，请重新查看后再试。' },
+  precondition_failed: {
+    en: 'Somebody else has changed this meanwhile. Look at the current version, then try again.',
+    zh: '此对象已被他人更改，请重新查看后再试。',
+  },
   agent_not_found: { zh: '此代理程序从未发送过遥测数据。' },
   alert_not_found: { zh: '没有这条告警。' },
   backup_not_found: { zh: '没有这个备份。' },

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import { partWords } from '../part-words.ts'
 import type { FormField } from './form-fields.ts'
 import { toLocalInput } from './local-time.ts'
@@ -12,9 +13,11 @@ export interface QuickValue {
 export interface FileSource {
   /** The ends of their names: `.pem,.crt`. */
   readonly accept: string
-  /** Their text, if it is left out. */
-  readonly read?: (file: Blob) => Promise<string>
+  readonly read: (file: Blob) => Promise<FileContent>
 }
+
+/** The value that a file has, or why it has none. */
+export type FileContent = { readonly text: string } | { readonly fault: string }
 
 export interface FieldInputProps {
   readonly id: string
@@ -186,7 +189,13 @@ interface FileInputProps {
 /** Reads the value of a field from a file. */
 function FileInput({ label, source, onRead }: FileInputProps) {
   const { fromFile } = partWords()
-  const { accept, read = (file: Blob) => file.text() } = source
+  const { accept, read } = source
+  const fault = useSignal<string | null>(null)
+  const take = async (file: Blob) => {
+    const content = await read(file)
+    fault.value = 'fault' in content ? content.fault : null
+    onRead('text' in content ? content.text : '')
+  }
   return (
     <label class="file-input">
       <span>{fromFile}</span>
@@ -196,9 +205,14 @@ function FileInput({ label, source, onRead }: FileInputProps) {
         aria-label={`${label}: ${fromFile}`}
         onChange={({ currentTarget: { files } }) => {
           const [file] = files ?? []
-          if (file) void read(file).then(onRead)
+          if (file) void take(file)
         }}
       />
+      {fault.value !== null && (
+        <span class="fault" role="alert">
+          {fault.value}
+        </span>
+      )}
     </label>
   )
 }

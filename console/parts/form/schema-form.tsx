@@ -53,18 +53,16 @@ export function forgetKeptValues(): void {
 
 /** A form with the fields of a request body. The API checks the values, and its answer stands at the fields. */
 export function SchemaForm(props: SchemaFormProps) {
-  const { schema, labels, hints = {}, files = {}, quickValues = {}, isRepeated = false } = props
+  const { schema, labels, hints = {}, files = {}, quickValues = {}, unsetLabels = {} } = props
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
   const failure = useSignal<ApiFailure | null>(null)
   const isSending = useSignal(false)
   const fields = useMemo(() => formFields(schema).filter(({ path }) => path in labels), [schema])
-  const { values, enter: take, forget, reset } = useValues(fields, props)
-  const { byPath, others } = placeFaults(fields, failure.value?.details ?? [])
-  const enter = (path: string, value: string) => {
-    take(path, value)
+  const { values, enter, forget, reset } = useValues(fields, props, (path) => {
     failure.value = withoutFault(failure.peek(), path)
-  }
+  })
+  const { byPath, others } = placeFaults(fields, failure.value?.details ?? [])
   const submit = async (send: SchemaFormProps['send']) => {
     if (isSending.value) return
     isSending.value = true
@@ -73,7 +71,7 @@ export function SchemaForm(props: SchemaFormProps) {
     failure.value = refusal && !isSessionEnd(refusal) ? refusal : null
     if (!refusal && send === props.send) {
       forget()
-      if (isRepeated) reset()
+      if (props.isRepeated) reset()
     }
     // After the faults are drawn.
     if (failure.value) requestAnimationFrame(() => focusFirstFault(form.current))
@@ -106,9 +104,8 @@ export function SchemaForm(props: SchemaFormProps) {
           value={values.value[field.path] ?? ''}
           files={files[field.path]}
           quickValues={quickValues[field.path]}
-          unsetLabel={props.unsetLabels?.[field.path]}
-          // A flag of an object cannot be taken away from it.
-          isAlwaysSet={field.kind === 'flag' && (props.initial?.[field.path] ?? '') !== ''}
+          unsetLabel={unsetLabels[field.path]}
+          isAlwaysSet={isAlwaysSet(field, props.initial)}
           labelOf={props.labelOf}
           onInput={(value) => enter(field.path, value)}
         />
@@ -118,8 +115,13 @@ export function SchemaForm(props: SchemaFormProps) {
   )
 }
 
+/** A flag of an object cannot be taken away from it. */
+function isAlwaysSet({ kind, path }: FormField, initial: FormValues = {}): boolean {
+  return kind === 'flag' && (initial[path] ?? '') !== ''
+}
+
 /** What the user has entered; under the name `keepAs` also after the form was closed. */
-function useValues(fields: readonly FormField[], props: SchemaFormProps) {
+function useValues(fields: readonly FormField[], props: SchemaFormProps, onEntered: (path: string) => void) {
   const { keepAs = '', onChange } = props
   const initial = () => props.initial ?? defaultsOf(fields)
   const values = useSignal<FormValues>(keptValues.get(keepAs) ?? initial())
@@ -128,6 +130,7 @@ function useValues(fields: readonly FormField[], props: SchemaFormProps) {
     enter(path: string, value: string) {
       values.value = { ...values.value, [path]: value }
       if (keepAs !== '') keptValues.set(keepAs, withoutSecrets(fields, values.value))
+      onEntered(path)
       onChange?.(bodyOf(fields, values.value))
     },
     forget: () => void keptValues.delete(keepAs),

@@ -64,7 +64,7 @@ test('a certificate is refused at its field, read from a file, revoked and delet
   const choose = (name: string, buffer: Buffer) =>
     dialog.getByLabel('From a file').setInputFiles({ name, mimeType: 'application/octet-stream', buffer })
   await choose('shop.key', Buffer.from('-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'))
-  await page.getByRole('status').filter({ hasText: 'This is a private key.' }).waitFor()
+  await dialog.getByText('This file has a private key. It was not read.').waitFor()
   assert.equal(await pem.inputValue(), '')
   await choose('shop.der', new X509Certificate(CERTIFICATE).raw)
   await eventually('the certificate in PEM', async () => (await pem.inputValue()) === CERTIFICATE)

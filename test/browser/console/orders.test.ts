@@ -227,6 +227,8 @@ test('a page that nobody sees has no connection, and catches up when it is seen'
 test('what could not be read while the platform was away is read when it is back', async (t) => {
   await createOrder('back-1')
   const page = await world.open(t, 'orders')
+  // The script of the page is loaded then.
+  await row(page, 'back-1').waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
   const away = ['**/events', '**/orders/back-1', '**/assets/*.js']
   for (const each of away) await page.route(each, (route) => route.fulfill({ status: 503 }))

@@ -57,21 +57,23 @@ export const alertWords = defineWords({
     sentOf: (sent: string, all: string) => `${sent} of ${all} …`,
     bulk: {
       acknowledge: {
-        question: (count: string) => `Acknowledge ${count} firing alerts?`,
+        question: (count: string) =>
+          count === '1' ? 'Acknowledge one firing alert?' : `Acknowledge ${count} firing alerts?`,
         text: 'Messages about them are held back until the acknowledgement lapses or an alert becomes more severe.',
-        action: 'Acknowledge all',
+        action: 'Acknowledge',
         done: (count: string) => `Alerts acknowledged: ${count}.`,
         none: 'None of the selected alerts fires.',
       },
       recover: {
-        question: (count: string) => `Declare ${count} alerts recovered?`,
+        question: (count: string) =>
+          count === '1' ? 'Declare one alert recovered?' : `Declare ${count} alerts recovered?`,
         text: 'Each fires again with its next report.',
-        action: 'Declare all recovered',
+        action: 'Declare recovered',
         done: (count: string) => `Alerts recovered: ${count}.`,
         none: 'All selected alerts have recovered.',
       },
     },
-    notDone: (titles: string, reason: string) => `Not: ${titles}. ${reason}`,
+    notDone: (titles: string, reason: string) => `Refused: ${titles} (${reason})`,
     andMore: (count: string) => `${count} more`,
     named: {
       orders: (id: string) => `Order ${id}`,
@@ -189,7 +191,7 @@ export const alertWords = defineWords({
         none: '所选告警都已恢复。',
       },
     },
-    notDone: (titles, reason) => `未完成：${titles}。${reason}`,
+    notDone: (titles, reason) => `未完成：${titles}（${reason}）`,
     andMore: (count) => `另外 ${count} 条`,
     named: {
       orders: (id) => `订单 ${id}`,

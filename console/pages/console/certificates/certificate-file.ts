@@ -1,14 +1,30 @@
+import type { FileContent } from '../../../parts/form/field-input.tsx'
+import { certificateWords } from './words.ts'
+
 // The tags of DER (ITU-T X.690).
 const SEQUENCE = 0x30
 const INTEGER = 0x02
 const VERSION = 0xa0
 const LONG_LENGTH = 0x80
 const PEM_LINE = /.{1,64}/g
+const PEM_CERTIFICATE = '-----BEGIN CERTIFICATE-----'
 
-/** The text of a file with a certificate. One in DER, which is binary, becomes PEM (RFC 7468). */
-export async function readCertificateFile(file: Blob): Promise<string> {
+/** A private key does not leave the browser. */
+const PRIVATE_KEY = /PRIVATE\s+KEY/i
+
+export function hasPrivateKey(text: string): boolean {
+  return PRIVATE_KEY.test(text)
+}
+
+/** The certificate in a file, as PEM (RFC 7468). No other file gets into the form: it may be a private key. */
+export async function readCertificateFile(file: Blob): Promise<FileContent> {
+  const { fileEmpty, keyInFile, notACertificate } = certificateWords()
   const bytes = new Uint8Array(await file.arrayBuffer())
-  return isCertificate(bytes) ? pemOf(bytes) : new TextDecoder().decode(bytes)
+  if (isCertificate(bytes)) return { text: pemOf(bytes) }
+  const text = new TextDecoder().decode(bytes)
+  if (text.trim() === '') return { fault: fileEmpty }
+  if (hasPrivateKey(text)) return { fault: keyInFile }
+  return text.includes(PEM_CERTIFICATE) ? { text } : { fault: notACertificate }
 }
 
 /**
@@ -31,5 +47,5 @@ function contentOf(bytes: Uint8Array, at: number): number | undefined {
 
 function pemOf(bytes: Uint8Array): string {
   const lines = bytes.toBase64().match(PEM_LINE) ?? []
-  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
+  return [PEM_CERTIFICATE, ...lines, '-----END CERTIFICATE-----', ''].join('\n')
 }

@@ -3,9 +3,8 @@ import { BODIES } from '../../../api/generated.ts'
 import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
-import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
-import { readCertificateFile } from './certificate-file.ts'
+import { hasPrivateKey, readCertificateFile } from './certificate-file.ts'
 import type { Certificate } from './model.ts'
 import { certificateWords } from './words.ts'
 
@@ -19,7 +18,7 @@ export function NewCertificate({ onClose, onCreated }: NewItemDialog) {
       schema={BODIES.registerCertificate}
       labels={{ name, pem }}
       hints={words.hints}
-      files={{ pem: { accept: '.pem,.crt,.cer,.der', read: readFile } }}
+      files={{ pem: { accept: '.pem,.crt,.cer,.der', read: readCertificateFile } }}
       action={words.register}
       create={register}
       doneOf={(certificate) => words.registered(isolated(certificate.name))}
@@ -29,19 +28,9 @@ export function NewCertificate({ onClose, onCreated }: NewItemDialog) {
   )
 }
 
-/** A private key does not leave the browser. */
-const PRIVATE_KEY = /PRIVATE\s+KEY/i
-
-async function readFile(file: Blob): Promise<string> {
-  const text = await readCertificateFile(file)
-  if (!PRIVATE_KEY.test(text)) return text
-  showToast('warning', certificateWords().keyRefused)
-  return ''
-}
-
 async function register(body: object): Promise<ApiResult<Certificate>> {
   const { pem = '' } = body as Partial<BodyOf<'registerCertificate'>>
-  if (PRIVATE_KEY.test(pem)) {
+  if (hasPrivateKey(pem)) {
     emptyPem()
     return { ok: false, failure: keyRefused(certificateWords().keyRefused) }
   }

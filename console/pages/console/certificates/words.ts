@@ -28,6 +28,9 @@ export const certificateWords = defineWords({
     hints: {
       pem: 'The certificate first, then its chain. Never a private key: it is refused. A certificate that has at least the names of another one and ends later replaces it.',
     },
+    keyInFile: 'This file has a private key. It was not read. Choose the file of the certificate.',
+    notACertificate: 'This file is not a certificate, in PEM or in DER. It was not read.',
+    fileEmpty: 'The file is empty.',
     keyRefused:
       'This is a private key. It was not sent, and the field was emptied. Enter only the certificate and its chain.',
     statuses: {
@@ -98,6 +101,9 @@ export const certificateWords = defineWords({
     hints: {
       pem: '先放证书，再放证书链。切勿包含私钥，否则会被拒绝。新证书若至少包含另一证书的全部名称且更晚到期，则会替换它。',
     },
+    keyInFile: '此文件含有私钥，未读取。请选择证书文件。',
+    notACertificate: '此文件不是 PEM 或 DER 格式的证书，未读取。',
+    fileEmpty: '文件为空。',
     keyRefused: '这是私钥。它没有被发送，输入框已清空。请只输入证书及证书链。',
     statuses: {
       valid: '有效',

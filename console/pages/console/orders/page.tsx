@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso/router'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { FindBox, focusFindBox } from '../../../parts/list/find-box.tsx'
-import { addressOf } from '../../../parts/list/list-query.ts'
+import { readListQuery, withFilter } from '../../../parts/list/list-query.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
 import { call, session } from '../platform.ts'
@@ -21,7 +21,7 @@ export function OrdersPage({ id }: ViewProps) {
   // The order with this id, or else those whose ids begin with the text.
   const find = async (text: string, open: (id: string) => void) => {
     if (text !== '' && (await call('getOrder', { path: { order_id: text } })).ok) open(text)
-    else route(addressOf(PATH, text === '' ? {} : { id_prefix: text }))
+    else route(withFilter(PATH, readListQuery(query, orderList.filters), 'id_prefix', text))
   }
   useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   return (
