@@ -4,8 +4,7 @@ import type { AnyQuery } from './pages.ts'
 
 /**
  * The condition of a list that one of the columns contains a text. Capital and small letters of ASCII are the same; others as
- * the database compares them. No index helps: the list reads rows until its page is full, and is read
- * with `readsAside`.
+ * the database compares them. No index helps: the list reads rows until its page is full, so it is read with `readsAside`.
  */
 export function contains(...columns: readonly string[]) {
   return (query: AnyQuery, text: string, { positionIn }: Capabilities) => {

@@ -14,7 +14,10 @@ export interface JournalDeps {
   readonly alerts: PlatformAlerts
 }
 
-/** Records what happens to executions and to the policy: events and alerts in the transaction; counters and the log after its commit. */
+/**
+ * Records what happens to executions and to the policy: events and alerts in the transaction, counters and the log after its
+ * commit.
+ */
 export class CommandJournal {
   readonly #deps: JournalDeps
   readonly #requested: Counter

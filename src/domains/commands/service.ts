@@ -229,8 +229,9 @@ export class Commands {
   }
 
   /**
-   * Replaces the whole policy, with effect on every later call. The same rules change nothing. Rejects with `validation_failed` for an unknown command, and
-   * with `precondition_failed` if the policy has none of the `expectedRevisions`.
+   * Replaces the whole policy, with effect on every later call. The same rules change nothing. Rejects with
+   * `validation_failed` for an unknown command, and with `precondition_failed` if the policy has none of the
+   * `expectedRevisions`.
    */
   async setPolicy(
     tx: Tx,

@@ -17,8 +17,8 @@ import {
   type OrderPageRequest,
 } from './tables.ts'
 
-// With a condition on the status SQLite would use the index of the status. The newest order stays: on SQLite its number would be given to another order. The sign keeps SQLite from a search by the
-// number, which would read every order.
+// With a condition on the status SQLite would use the index of the status. The newest order stays: on SQLite its number would
+// be given to another order. The sign keeps SQLite from a search by the number, which would read every order.
 const archivable = statement<{ until: number; limit: number }, { orderId: string }>((on, value) =>
   on
     .selectFrom('orders')

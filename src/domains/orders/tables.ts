@@ -83,7 +83,6 @@ export interface OrderFilter {
   readonly endedTo?: number
 }
 
-/** By id. */
 const BY_ID: PageOrder<'orderId'> = {
   name: 'id',
   keys: [{ name: 'orderId', type: 'text', direction: 'asc' }],

@@ -38,7 +38,10 @@ export async function requireInvariants({ postgres }: Cluster, load: Load): Prom
 export interface Irregular {
   /** Delivery is at least once, and the stream drops only what is repeated within its duplicate window. */
   readonly twice: number
-  /** Behind a later one that was sent with it (docs/decisions/0003-transactional-outbox.md, What is promised, and what is not). */
+  /**
+   * Behind a later one that was sent with it (docs/decisions/0003-transactional-outbox.md, What is promised, and what is
+   * not).
+   */
   readonly late: number
 }
 
