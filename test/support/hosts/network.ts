@@ -124,7 +124,11 @@ export class Network {
 
   /** Kills the programs of all hosts. The network itself ends with the sandbox. */
   close(): void {
-    for (const { holder } of this.#hosts.values()) process.kill(holder, 'SIGKILL')
+    for (const host of this.#hosts.values()) {
+      // A program that was frozen may leave its `nsenter` stopped, which would never end by itself.
+      signalAll(host, 'SIGKILL')
+      process.kill(host.holder, 'SIGKILL')
+    }
   }
 
   #plug(name: string): void {
