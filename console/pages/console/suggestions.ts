@@ -2,6 +2,7 @@ import type { OperationName } from '../../api/operations.ts'
 import { isolated } from '../../i18n/isolated.ts'
 import type { Action } from '../../parts/actions/actions.ts'
 import { addressOf } from '../../parts/list/list-query.ts'
+import { foundAddress } from './orders/find-order.ts'
 import { pathOf } from './view.ts'
 import { session } from './platform.ts'
 import { shellWords } from './shell-words.ts'
@@ -17,6 +18,8 @@ type ObjectWord = keyof ReturnType<typeof shellWords>['openObject']
 
 interface Findable {
   readonly word: ObjectWord
+  /** By default that of the object with this id. */
+  readonly addressOf?: (text: string) => Promise<string>
   readonly page: string
   /** An object is offered to users who may call it. */
   readonly operation: OperationName
@@ -37,6 +40,7 @@ const FINDABLE: readonly Findable[] = [
     page: 'orders',
     operation: 'getOrder',
     mayBe: (text) => ORDER_ID.test(text) && DIGIT.test(text),
+    addressOf: foundAddress,
   },
 ]
 
@@ -44,9 +48,11 @@ const FINDABLE: readonly Findable[] = [
 export function suggestObjects(text: string, route: (address: string) => void): readonly Action[] {
   const { openObject } = shellWords()
   return FINDABLE.filter(({ operation, mayBe }) => mayBe(text) && session.may(operation)).map(
-    ({ word, page }) => ({
+    ({ word, page, addressOf: find }) => ({
       title: openObject[word](text),
-      run: () => route(`${pathOf({ name: page })}/${encodeURIComponent(text)}`),
+      async run() {
+        route(find ? await find(text) : `${pathOf({ name: page })}/${encodeURIComponent(text)}`)
+      },
     }),
   )
 }

@@ -161,6 +161,10 @@ test('the palette opens what looks like the id of an object, and says what it fi
   ])
   await palette.getByRole('combobox').fill('order-17')
   await palette.getByRole('option', { name: 'Open the order order-17' }).waitFor()
+  await palette.getByRole('combobox').fill('begun-9')
+  await palette.getByRole('option', { name: 'Open the order begun-9' }).click()
+  await page.waitForURL('**/orders?id_prefix=begun-9')
+  await page.keyboard.press('Control+k')
   const body = { title: 'By its id', level: 'low' }
   const created = await world.platform.call('POST', '/tickets', { body })
   const { id } = (await created.json()) as { id: string }

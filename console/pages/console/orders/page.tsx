@@ -4,9 +4,10 @@ import { FindBox, focusFindBox } from '../../../parts/list/find-box.tsx'
 import { readListQuery, withFilter } from '../../../parts/list/list-query.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
-import { call, session } from '../platform.ts'
+import { session } from '../platform.ts'
 import { orderColumns } from './columns.tsx'
 import { OrderDrawer } from './drawer.tsx'
+import { foundAddress } from './find-order.ts'
 import type { OrderStatus } from './model.ts'
 import { NewOrder } from './new-order.tsx'
 import { orderList } from './source.ts'
@@ -17,12 +18,10 @@ const PATH = pathOf({ name: 'orders' })
 /** The orders: the list, and beside it the order that the address names. */
 export function OrdersPage({ id }: ViewProps) {
   const words = orderWords()
-  const { route, query } = useLocation()
-  // The order with this id, or else those whose ids begin with the text.
-  const find = async (text: string, open: (id: string) => void) => {
-    if (text !== '' && (await call('getOrder', { path: { order_id: text } })).ok) open(text)
-    else route(withFilter(PATH, readListQuery(query, orderList.filters), 'id_prefix', text))
-  }
+  const { route, query: given } = useLocation()
+  const query = readListQuery(given, orderList.filters)
+  const find = async (text: string) =>
+    route(text === '' ? withFilter(PATH, query, 'id_prefix', '') : await foundAddress(text, query))
   useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   return (
     <ObjectsPage
@@ -33,9 +32,7 @@ export function OrdersPage({ id }: ViewProps) {
       columns={orderColumns(words)}
       icon="orders"
       id={id}
-      head={(open) => (
-        <FindBox label={words.find} text={query['id_prefix']} onFind={(text) => void find(text, open)} />
-      )}
+      head={() => <FindBox label={words.find} text={query['id_prefix']} onFind={(text) => void find(text)} />}
       newItem={
         session.may('createOrder') && {
           title: words.newOrder,
