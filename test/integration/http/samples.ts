@@ -24,9 +24,6 @@ const timedPage = {
 /** From the position of the first row, oldest first. */
 const OLDEST_CURSOR = 'WyJvbGRlc3QiLDFd'
 
-/** From the position of the first row, the latest end first. */
-const LATEST_END_CURSOR = 'WyJlbmRlZCIsMSwxXQ'
-
 /** A valid request of every operation, with names that do not exist yet. */
 const SAMPLES: Readonly<Record<string, () => Sample>> = {
   createOrder: () => ({
@@ -40,13 +37,9 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listOrders: () => ({
     query: {
       ...timedPage,
-      cursor: LATEST_END_CURSOR,
       status: 'pending',
       platform: 'live',
       archived: 'true',
-      id_prefix: 'order-1',
-      ended_from: '2026-01-31T02:00:00Z',
-      ended_to: '2099-01-31T03:00:00+01:00',
     },
   }),
   getOrder: () => ({ params: { order_id: fresh('order') } }),
