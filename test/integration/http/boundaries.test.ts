@@ -226,7 +226,8 @@ function isAlternative({ operation }: Place, field: string): boolean {
 /** A value of a parameter that no sample has, because it goes with others of another list. */
 function goodOf({ operation }: Place, field: string): string {
   const meaning = MEANINGS.find((each) => each.field.test(`${operation.operationId}.${field}`))
-  return String(meaning?.good[0] ?? 'x')
+  const [good] = meaning?.good ?? []
+  return typeof good === 'string' ? good : 'x'
 }
 
 /** The cases of a field; for a field in {@link MEANINGS}, valid are the values there. */
