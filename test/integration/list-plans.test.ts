@@ -8,9 +8,8 @@ import { listBackups } from '../../src/domains/data-backups/store.ts'
 import { listExecutions, listPolicies } from '../../src/domains/commands/store.ts'
 import { listHeartbeats } from '../../src/domains/heartbeats/store.ts'
 import { listMessages } from '../../src/domains/messages/store.ts'
-import { listArchivable, listArchivedOrders } from '../../src/domains/orders/archive.ts'
-import { listOrders } from '../../src/domains/orders/store.ts'
-import { sortOf } from '../../src/domains/orders/tables.ts'
+import { listArchivable } from '../../src/domains/orders/archive.ts'
+import { listOrders, sortOf } from '../../src/domains/orders/list.ts'
 import { listAudit } from '../../src/domains/sessions/audit.ts'
 import { listSessions } from '../../src/domains/sessions/store.ts'
 import { listAgents } from '../../src/domains/telemetry/store.ts'
@@ -54,12 +53,12 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   ],
   [
     'archived orders',
-    (on) => listArchivedOrders(on, {}, NEWEST),
+    (on) => listOrders(on, { archived: true }, NEWEST),
     /^SEARCH archived_orders USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [
     'expired archived orders',
-    (on) => listArchivedOrders(on, { status: 'expired' }, NEWEST),
+    (on) => listOrders(on, { archived: true, status: 'expired' }, NEWEST),
     /^SEARCH archived_orders USING INDEX archived_orders_by_status \(status=\? AND seq<\?\)$/,
   ],
   [
@@ -79,7 +78,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   ],
   [
     'archived orders by their end',
-    (on) => listArchivedOrders(on, { endedFrom: 1 }, LATEST_END),
+    (on) => listOrders(on, { archived: true, endedFrom: 1 }, LATEST_END),
     /^SEARCH archived_orders USING INDEX archived_orders_by_end \(updated_at>\? AND updated_at<\?\)$/,
   ],
   [

@@ -2,20 +2,7 @@ import { sql } from 'kysely'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order } from './model.ts'
-import {
-  archivedOrders,
-  conditionsOf,
-  db,
-  HAS_ENDED,
-  ORDER_CONDITIONS,
-  ORDER_LITERALS,
-  orderHistory,
-  orders,
-  pages,
-  statement,
-  type OrderFilter,
-  type OrderPageRequest,
-} from './tables.ts'
+import { archivedOrders, db, HAS_ENDED, orderHistory, orders, statement } from './tables.ts'
 
 // With a condition on the status SQLite would use the index of the status. The newest order stays: on SQLite its number would
 // be given to another order. The sign keeps SQLite from a search by the number, which would read every order.
@@ -82,15 +69,4 @@ async function copyToArchive(tx: Tx, ids: readonly string[]): Promise<void> {
       query.selectFrom('order_history').select(orderHistory.names).where('order_id', 'in', ids),
     )
     .execute()
-}
-
-const pageOfArchivedOrders = pages(
-  { table: 'archived_orders', createdAt: 'created_at', literals: ORDER_LITERALS },
-  (on) => on.selectFrom('archived_orders').select(archivedOrders.except('createdBy', 'version')),
-  ORDER_CONDITIONS,
-)
-
-/** The orders of the archive, sorted as {@link sortOf} says. */
-export function listArchivedOrders(queries: Queries, filter: OrderFilter, page: OrderPageRequest) {
-  return pageOfArchivedOrders(queries, conditionsOf(filter), page)
 }

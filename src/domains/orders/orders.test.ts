@@ -4,7 +4,7 @@ import { EXPIRY_MS, orderWorld, WANTED } from '../../../test/support/orders.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import type { Page, PagePosition } from '../../kernel/page.ts'
 import { MINUTE } from '../../kernel/time.ts'
-import { sortOf } from './tables.ts'
+import { sortOf } from './list.ts'
 import { ORDER_MOVES, ORDER_STATUSES, type ListedOrder } from './model.ts'
 
 const FIRST_PAGE = { limit: 100 }

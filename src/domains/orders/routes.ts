@@ -3,6 +3,7 @@ import { parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { sortOf } from './list.ts'
 import type { Order } from './model.ts'
 import {
   decodeNewOrder,
@@ -18,7 +19,6 @@ import {
   OrderSchema,
 } from './schemas.ts'
 import type { Orders } from './service.ts'
-import { sortOf } from './tables.ts'
 
 /** Of the list, and of the events. */
 export const ORDER_READERS = ['admin', 'service', 'devops'] as const

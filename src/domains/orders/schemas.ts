@@ -3,7 +3,7 @@ import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, GivenTime, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import { ORDER_STATUSES, type NewOrder, type OrderStatus } from './model.ts'
-import type { ListFilter } from './service.ts'
+import type { OrderFilter } from './list.ts'
 
 const Status = OneOf(ORDER_STATUSES, 'The status of the order.')
 const OrderId = Type.String({
@@ -78,7 +78,7 @@ export const OrderQuery = Fields({
 })
 
 /** Throws `validation_failed` for a time that does not exist. */
-export function fromOrderQuery(query: Static<typeof OrderQuery>): ListFilter {
+export function fromOrderQuery(query: Static<typeof OrderQuery>): OrderFilter {
   const { status, platform, archived, id_prefix, ended_from, ended_to } = query
   return {
     ...(status && { status }),

@@ -6,8 +6,9 @@ import type { Page } from '../../kernel/page.ts'
 import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { archiveOrders, listArchivable, listArchivedOrders } from './archive.ts'
+import { archiveOrders, listArchivable } from './archive.ts'
 import { ORDER_EVENTS } from './events.ts'
+import { listOrders, type OrderFilter, type OrderPageRequest } from './list.ts'
 import {
   applyMove,
   canMove,
@@ -22,17 +23,7 @@ import {
   type OrderChange,
   type OrderStatus,
 } from './model.ts'
-import {
-  countByStatus,
-  findOrder,
-  insertOrder,
-  listChanges,
-  listDue,
-  listOrders,
-  lockDue,
-  moveOrder,
-} from './store.ts'
-import type { OrderFilter, OrderPageRequest } from './tables.ts'
+import { countByStatus, findOrder, insertOrder, listChanges, listDue, lockDue, moveOrder } from './store.ts'
 
 /** What the order domain needs of the rest of the platform. */
 export interface OrderDeps {
@@ -44,10 +35,6 @@ export interface OrderDeps {
   readonly expiryMs: number
   readonly events: EventSink<Order>
   readonly alerts: PlatformAlerts
-}
-
-export interface ListFilter extends OrderFilter {
-  readonly archived?: boolean
 }
 
 const WORKER = 'worker'
@@ -93,10 +80,9 @@ export class Orders {
     return requireOrder(await findOrder(this.#deps.store.read, orderId), orderId)
   }
 
-  /** The orders that are not in the archive, or those that are, sorted as {@link sortOf} says. */
-  list({ archived = false, ...filter }: ListFilter, page: OrderPageRequest): Promise<Page<ListedOrder>> {
-    const read = archived ? listArchivedOrders : listOrders
-    return read(this.#deps.store.read, filter, page)
+  /** One page of the orders that match the filter; `sortOf` gives the order of the page. */
+  list(filter: OrderFilter, page: OrderPageRequest): Promise<Page<ListedOrder>> {
+    return listOrders(this.#deps.store.read, filter, page)
   }
 
   /** Every change of an order, oldest first, starting with the creation. Rejects with `order_not_found`. */

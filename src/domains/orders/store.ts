@@ -4,18 +4,7 @@ import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order, OrderChange, OrderStatus } from './model.ts'
 import { findArchivedOrder } from './archive.ts'
-import {
-  conditionsOf,
-  db,
-  ORDER_CONDITIONS,
-  ORDER_LITERALS,
-  orderHistory,
-  orders,
-  pages,
-  statement,
-  type OrderFilter,
-  type OrderPageRequest,
-} from './tables.ts'
+import { db, orderHistory, orders, statement } from './tables.ts'
 
 // An archived order keeps its id from a new one.
 const insert = statement<Order>((on, value) => {
@@ -79,17 +68,6 @@ export async function moveOrder(tx: Tx, from: OrderStatus, order: Order, actor: 
   const { orderId, version, updatedAt: at, status: toStatus } = order
   await tx.change(insertChange, { orderId, version, at, fromStatus: from, toStatus, actor })
   return true
-}
-
-const pageOfOrders = pages(
-  { table: 'orders', createdAt: 'created_at', literals: ORDER_LITERALS },
-  (on) => on.selectFrom('orders').select(orders.except('createdBy', 'version')),
-  ORDER_CONDITIONS,
-)
-
-/** The orders that are not in the archive, sorted as {@link sortOf} says. */
-export function listOrders(queries: Queries, filter: OrderFilter, page: OrderPageRequest) {
-  return pageOfOrders(queries, conditionsOf(filter), page)
 }
 
 /** Overdue pending orders, the longest overdue first. */

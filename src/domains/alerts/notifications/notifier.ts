@@ -88,8 +88,8 @@ export class Notifier implements AlertNotifications {
   }
 
   /**
-   * Decides pending notifications again by the present state of their alerts; returns those that stay pending. The
-   * decision on an end depends on the earlier decisions of its alert, so they are made in order.
+   * Repeats the decision on each pending notification with the present state of its alert, and returns the notifications
+   * that are still pending. The decision on an end depends on the earlier decisions of its alert, so they are made in order.
    */
   async judgeAgain(tx: Tx, pending: readonly Waiting[]): Promise<Waiting[]> {
     const alerts = await shareAlerts(tx, [...new Set(pending.map(({ alertId }) => alertId))])

@@ -32,7 +32,7 @@ export interface SenderOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly channel: NotificationChannel
-  /** Decides pending notifications again; returns those that stay pending, in the same order. */
+  /** Repeats the decision on each pending notification, and returns the ones that are still pending, in the same order. */
   readonly judgeAgain: (tx: Tx, pending: readonly Waiting[]) => Promise<Waiting[]>
   /** Counts notifications by outcome. */
   readonly count: (outcome: Outcome, by: number) => void

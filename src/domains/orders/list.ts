@@ -1,0 +1,93 @@
+import { sql } from 'kysely'
+import { NEWEST_FIRST, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
+import type { Capabilities } from '../../store/dialects/capabilities.ts'
+import type { AnyQuery, FilterOf } from '../../store/pages.ts'
+import type { Reads } from '../../store/store.ts'
+import type { ListedOrder, OrderStatus } from './model.ts'
+import { archivedOrders, HAS_ENDED, orders, pages } from './tables.ts'
+
+// No index has this form of the column.
+const unindexed = (column: string) => sql<string>`coalesce(${sql.ref(column)}, '')`
+
+const LITERALS = ['status', 'unindexedStatus'] as const
+
+const CONDITIONS = {
+  status: (query: AnyQuery, status: OrderStatus) => query.where('status', '=', sql.lit(status)),
+  platform: (query: AnyQuery, platform: string) => query.where('platform', '=', platform),
+  // For lists that another index sorts. SQLite would use the index of the status or the platform, and sort all its rows.
+  unindexedStatus: (query: AnyQuery, status: OrderStatus) =>
+    query.where(unindexed('status'), '=', sql.lit(status)),
+  unindexedPlatform: (query: AnyQuery, platform: string) => query.where(unindexed('platform'), '=', platform),
+  // No id has a character that is sorted behind the tilde.
+  idPrefix: (query: AnyQuery, prefix: string, { byBytes }: Capabilities) =>
+    query
+      .where(byBytes('order_id'), '>=', prefix)
+      .where(byBytes('order_id'), '<', sql<string>`cast(${prefix} as text) || '~'`),
+  // An order does not change after its end.
+  endedFrom: (query: AnyQuery, time: number) => query.where(HAS_ENDED).where('updated_at', '>=', time),
+  endedTo: (query: AnyQuery, time: number) => query.where(HAS_ENDED).where('updated_at', '<', time),
+}
+
+export interface OrderFilter {
+  /** From the archive; by default, the orders that are not in it. */
+  readonly archived?: boolean
+  readonly status?: OrderStatus
+  readonly platform?: string
+  /** The first characters of the id. */
+  readonly idPrefix?: string
+  /** Only orders that ended at this time or later, in epoch milliseconds. */
+  readonly endedFrom?: number
+  /** Only orders that ended before this time, in epoch milliseconds. */
+  readonly endedTo?: number
+}
+
+const BY_ID: PageOrder<'orderId'> = {
+  name: 'id',
+  keys: [{ name: 'orderId', type: 'text', direction: 'asc' }],
+}
+
+const LATEST_END_FIRST: PageOrder<'updatedAt' | 'seq'> = {
+  name: 'ended',
+  keys: [
+    { name: 'updatedAt', type: 'integer', direction: 'desc' },
+    { name: 'seq', type: 'integer', direction: 'desc' },
+  ],
+}
+
+type SortName = 'seq' | 'orderId' | 'updatedAt'
+export type OrderPageRequest = PageRequest<SortName>
+
+/** The order in which the orders that match a filter are listed: the one in which an index finds them. */
+export function sortOf({ idPrefix, endedFrom, endedTo }: OrderFilter): PageOrder<SortName> {
+  if (endedFrom !== undefined || endedTo !== undefined) return LATEST_END_FIRST
+  return idPrefix === undefined ? NEWEST_FIRST : BY_ID
+}
+
+/** The values of {@link CONDITIONS} for a filter. */
+function conditionsOf({ archived: _, ...filter }: OrderFilter): FilterOf<typeof CONDITIONS> {
+  if (sortOf(filter) === NEWEST_FIRST) return filter
+  const { status: unindexedStatus, platform: unindexedPlatform, ...range } = filter
+  return { ...range, unindexedStatus, unindexedPlatform }
+}
+
+const pageOfOrders = pages(
+  { table: 'orders', createdAt: 'created_at', literals: LITERALS },
+  (on) => on.selectFrom('orders').select(orders.except('createdBy', 'version')),
+  CONDITIONS,
+)
+
+const pageOfArchivedOrders = pages(
+  { table: 'archived_orders', createdAt: 'created_at', literals: LITERALS },
+  (on) => on.selectFrom('archived_orders').select(archivedOrders.except('createdBy', 'version')),
+  CONDITIONS,
+)
+
+/** One page of the orders that match the filter. The page has the order of {@link sortOf}. */
+export function listOrders(
+  reads: Reads,
+  filter: OrderFilter,
+  page: OrderPageRequest,
+): Promise<Page<ListedOrder>> {
+  const readPage = filter.archived ? pageOfArchivedOrders : pageOfOrders
+  return readPage(reads, conditionsOf(filter), page)
+}
