@@ -141,7 +141,7 @@ function useValues(fields: readonly FormField[], props: SchemaFormProps, onEnter
 /** What is wrong with a value says nothing of the next one. */
 function withoutFault(failure: ApiFailure | null, path: string): ApiFailure | null {
   if (!failure || failure.details.length === 0) return failure
-  const details = failure.details.filter((fault) => fault.path !== path)
+  const details = failure.details.filter((fault) => fault.path !== path && !fault.path.startsWith(`${path}.`))
   return details.length > 0 ? { ...failure, details } : null
 }
 

@@ -1,3 +1,5 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { Icon } from '../icon.tsx'
 
 export interface FindBoxProps {
@@ -9,6 +11,8 @@ export interface FindBoxProps {
 
 /** Finds objects by a text; an empty one shows all of them. */
 export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
+  const text = useSignal(searched)
+  useEffect(() => void (text.value = searched), [searched])
   return (
     <form
       class="find-box"
@@ -16,8 +20,10 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault()
-        const text = new FormData(event.currentTarget).get('text')
-        if (typeof text === 'string') onFind(text.trim())
+        const wanted = text.peek().trim()
+        // Where an object is opened, the list stays as it is.
+        text.value = searched
+        onFind(wanted)
       }}
     >
       <Icon name="search" />
@@ -28,7 +34,8 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
         aria-label={label}
         placeholder={label}
         autocomplete="off"
-        value={searched}
+        value={text.value}
+        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
         // The cross that empties it.
         onSearch={({ currentTarget }) => currentTarget.value === '' && onFind('')}
       />

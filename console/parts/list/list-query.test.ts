@@ -51,7 +51,7 @@ test('a period that ends before it begins is empty', () => {
   assert.equal(hasEmptyPeriod({ created_from: night, ended_to: noon }), false)
 })
 
-test('texts are compared as their filters say; those that need only a part say nothing', () => {
+test('the hint of an empty list is that of its text filter; a filter by a part has none', () => {
   const filters: readonly ListFilter[] = [
     ...FILTERS,
     { name: 'text', kind: 'text', match: 'part' },

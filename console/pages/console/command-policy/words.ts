@@ -19,7 +19,8 @@ export const commandPolicyWords = defineWords({
     hints: {
       roles: 'Without a role nobody may run it.',
       approvers: 'Without a role nobody may approve a request.',
-      approval: 'The configuration for a program, none for a built-in command, unless the rule sets it.',
+      approval:
+        'A program has the approval of the configuration, a built-in command has none. The rule can set another one.',
       user_id: 'The id of a user',
     },
     nobody: 'Nobody',
@@ -68,7 +69,7 @@ export const commandPolicyWords = defineWords({
     hints: {
       roles: '不选角色则无人可以运行。',
       approvers: '不选角色则无人可以审批。',
-      approval: '未设置：按命令自身的设定。',
+      approval: '程序的审批取自配置，内置命令无需审批；规则可另行设定。',
       user_id: '用户的标识',
     },
     nobody: '无人',
