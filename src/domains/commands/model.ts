@@ -87,6 +87,17 @@ export interface ExecutionView extends Execution {
   readonly outputTotal: number
 }
 
+/** An execution as a caller reads it. */
+export interface DescribedExecution extends ExecutionView {
+  /** That of the command; null if there is no such command any more. */
+  readonly title: string | null
+  /**
+   * While it waits for an approval: the program with its arguments, or the id of a built-in command. Null afterwards, and if
+   * the command is gone or has other parameters by now.
+   */
+  readonly wouldRun: readonly string[] | null
+}
+
 /** What a caller sends to request an execution. */
 export interface ExecutionRequest {
   readonly params: Readonly<Record<string, unknown>>

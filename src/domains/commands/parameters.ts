@@ -118,6 +118,11 @@ export function secretEnvironment(secrets: ParameterValues): Record<string, stri
 }
 
 /** What would run, for a person: the program with its arguments, or the id of a built-in command. */
-export function describeRun(command: AnyCommand, { shown }: CheckedParameters): string[] {
+export function describeRun(command: AnyCommand, shown: ParameterValues): string[] {
   return isProgramCommand(command) ? argumentsOf(command, shown) : [command.id]
+}
+
+/** Whether these are values of all parameters; the configuration may have got others since a request. */
+export function hasValues(parameters: CommandParameters, values: ParameterValues): boolean {
+  return Object.keys(parameters).every((name) => Object.hasOwn(values, name))
 }

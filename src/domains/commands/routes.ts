@@ -68,12 +68,12 @@ function catalogueRoutes(commands: Commands): Route[] {
       path: '/commands',
       operation: 'listCommands',
       tag: TAG,
-      summary: 'List the commands that the caller may run, by id',
+      summary: 'List the commands that the caller may run, or all of them, by id',
       access: ROLES,
       query: CommandQuery,
       answers: { 200: { description: 'A page of commands.', schema: CommandPage } },
       read: async ({ query, identity }) =>
-        ok(encodePage(await commands.list(identity, parsePage(query, BY_ID)), encodeCommand)),
+        ok(encodePage(await commands.list(identity, parsePage(query, BY_ID), query.all), encodeCommand)),
     }),
     route({
       method: 'GET',
@@ -111,7 +111,8 @@ function catalogueRoutes(commands: Commands): Route[] {
         const request = decodeRequest(body)
         if (body.dry_run)
           return ok(new JsonText(encodeDryRun(await commands.dryRun(tx, params.id, request, identity))))
-        return { ...executionAnswer(await commands.request(tx, params.id, request, identity)), status: 202 }
+        const execution = await commands.request(tx, params.id, request, identity)
+        return { ...executionAnswer(commands, execution), status: 202 }
       },
     }),
   ]
@@ -133,7 +134,8 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       read: async ({ query, identity }) => {
         const { status, command_id: commandId, requested_by: requestedBy } = query
         const filter = { status, commandId, requestedBy }
-        return ok(encodePage(await commands.executions(filter, parsePage(query), identity), encodeExecution))
+        const page = await commands.executions(filter, parsePage(query), identity)
+        return ok(encodePage(page, (execution) => encodeExecution(commands.describe(execution))))
       },
     }),
     route({
@@ -146,7 +148,8 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       params: IdParams,
       answers: { 200: { description: 'The execution.', schema: ExecutionSchema } },
       errors: { execution_not_found },
-      read: async ({ params, identity }) => executionAnswer(await commands.execution(params.id, identity)),
+      read: async ({ params, identity }) =>
+        executionAnswer(commands, await commands.execution(params.id, identity)),
     }),
     route({
       method: 'GET',
@@ -177,7 +180,7 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },
       errors: { execution_not_found, invalid_transition },
       change: async (tx, { params, identity }) =>
-        executionAnswer(await commands.cancel(tx, params.id, identity)),
+        executionAnswer(commands, await commands.cancel(tx, params.id, identity)),
     }),
   ]
 }
@@ -196,7 +199,10 @@ function decisionRoute(commands: Commands, action: 'approve' | 'reject', decisio
     answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },
     errors: { execution_not_found, own_request, invalid_transition },
     change: async (tx, { params, body, identity }) =>
-      executionAnswer(await commands.decide(tx, params.id, decision, body.comment ?? null, identity)),
+      executionAnswer(
+        commands,
+        await commands.decide(tx, params.id, decision, body.comment ?? null, identity),
+      ),
   })
 }
 
@@ -243,8 +249,8 @@ function policyRoutes(commands: Commands): Route[] {
   ]
 }
 
-function executionAnswer(execution: ExecutionView): Answer {
-  return ok(new JsonText(encodeExecution(execution)))
+function executionAnswer(commands: Commands, execution: ExecutionView): Answer {
+  return ok(new JsonText(encodeExecution(commands.describe(execution))))
 }
 
 function policyAnswer(policy: Policy): Answer {

@@ -40,7 +40,14 @@ export const CommandPage = PageOf(CommandSchema)
 
 const { created_from: _from, created_to: _to, ...UntimedPageQuery } = TimedPageQuery
 
-export const CommandQuery = Fields(UntimedPageQuery)
+export const CommandQuery = Fields({
+  ...UntimedPageQuery,
+  all: Type.Optional(
+    Type.Boolean({
+      description: 'With `true` also those that the caller may not run: for admin and auditor.',
+    }),
+  ),
+})
 
 export const CommandParams = Fields({ id: CommandId })
 
@@ -82,6 +89,21 @@ export const ExecutionSchema = Fields(
   {
     id: Id,
     command_id: CommandId,
+    title: Type.Optional(
+      Nullable<string>({
+        type: 'string',
+        description: 'Of the command; null if it does not exist any more. Events have none.',
+      }),
+    ),
+    would_run: Type.Optional(
+      Nullable<string[]>({
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'While it awaits its approval: the program with its arguments, or the id of a built-in command. Otherwise null, ' +
+          'also if the command or one of its parameters does not exist any more. Events have none.',
+      }),
+    ),
     params: Params('A secret one is `**redacted**`.'),
     reason: Nullable<string>({ type: 'string' }),
     requested_by: Caller,

@@ -248,6 +248,42 @@ onEveryDialect('the requests for commands', (dialect) => {
     assert.deepEqual((await w.commands.list(caller('x', 'service'), { limit: 9 })).items, [])
   })
 
+  test('admin and auditor list every command, others only theirs', async () => {
+    await using w = await commandWorld(dialect)
+    await w.commands.setPolicy({ restart: { roles: ['devops'], approval: 'two_person' } }, 'ann')
+    const theirs = await w.commands.list(ADMIN, { limit: 9 })
+    assert.ok(!theirs.items.some(({ id }) => id === 'restart'))
+    for (const role of ['admin', 'auditor'] as const) {
+      const { items } = await w.commands.list(caller('ann', role), { limit: 9 }, true)
+      assert.equal(items.length, theirs.items.length + 1, role)
+      assert.equal(items.find(({ id }) => id === 'restart')?.approval, 'two_person')
+    }
+    await assert.rejects(w.commands.list(DEVOPS, { limit: 9 }, true), { code: 'forbidden' })
+  })
+
+  test('an approver who may not run a command reads what would run', async () => {
+    await using w = await commandWorld(dialect)
+    const rule = { roles: ['admin'], approvers: ['devops'], approval: 'two_person' } as const
+    await w.commands.setPolicy({ restart: rule }, 'ann')
+    const request = { params: { unit: 'a b' }, reason: 'It hangs.' }
+    const { id } = await w.commands.request('restart', request, ADMIN)
+    const described = async () => {
+      const { title, wouldRun } = w.service.describe(await w.commands.execution(id, DEVOPS))
+      return [title, wouldRun]
+    }
+    assert.deepEqual(await described(), ['A command', ['systemctl', 'restart', 'a b']])
+    const change = (values: { status?: ExecutionStatus; command_id?: string; params?: string }) =>
+      w.store.write(async ({ db }) => {
+        await db.updateTable('command_executions').set(values).where('id', '=', id).execute()
+      })
+    await change({ params: '{}' })
+    assert.deepEqual(await described(), ['A command', null], 'the configuration has another parameter')
+    await change({ params: '{"unit":"db"}', status: 'queued' })
+    assert.deepEqual(await described(), ['A command', null], 'it is decided')
+    await change({ command_id: 'removed', status: 'awaiting_approval' })
+    assert.deepEqual(w.service.describe(await w.commands.execution(id, ADMIN)).title, null)
+  })
+
   test('access is explained for a user', async () => {
     await using w = await commandWorld(dialect)
     w.accounts.set('joe', { roles: ['admin'], enabled: true })

@@ -14,12 +14,13 @@ import {
   EXECUTION_MOVES,
   newExecution,
   type ApprovalDecision,
+  type DescribedExecution,
   type Execution,
   type ExecutionRequest,
   type ExecutionStatus,
   type ExecutionView,
 } from './model.ts'
-import { checkParameters, describeRun } from './parameters.ts'
+import { checkParameters, describeRun, hasValues } from './parameters.ts'
 import {
   approvalOf,
   explainAccess,
@@ -86,10 +87,15 @@ export class Commands {
     this.#deps = deps
   }
 
-  /** The commands that the caller may run, by id, each with the approval that the policy requires. */
-  async list(identity: Identity, page: PageRequest<'id'>): Promise<Page<OfferedCommand>> {
+  /**
+   * The commands that the caller may run, or all of them, by id, each with the approval that the policy requires. Rejects with
+   * `forbidden` if the caller may not read all.
+   */
+  async list(identity: Identity, page: PageRequest<'id'>, isWhole = false): Promise<Page<OfferedCommand>> {
+    if (isWhole && !mayReadAll(identity)) throw forbidden('list the commands that you may not run')
     const policy = await readPolicy(this.#deps.store.read)
-    const { items, next } = this.#deps.catalogue.page(({ id }) => mayRun(policy, id, identity), page)
+    const isListed = ({ id }: AnyCommand) => isWhole || mayRun(policy, id, identity)
+    const { items, next } = this.#deps.catalogue.page(isListed, page)
     return { items: items.map((command) => withPolicy(command, policy)), next }
   }
 
@@ -111,7 +117,8 @@ export class Commands {
   ): Promise<DryRun> {
     const command = await this.#requireRunnable(queries, commandId, identity)
     const { approval, timeoutMs } = command
-    return { wouldRun: describeRun(command, checkParameters(command.params, params)), approval, timeoutMs }
+    const { shown } = checkParameters(command.params, params)
+    return { wouldRun: describeRun(command, shown), approval, timeoutMs }
   }
 
   /**
@@ -171,6 +178,18 @@ export class Commands {
     const execution = await requireExecution(read, id)
     if (!mayRead(await readPolicy(read), execution, identity)) throw forbidden('read this execution')
     return execution
+  }
+
+  /** Adds what the execution runs. */
+  describe(execution: ExecutionView): DescribedExecution {
+    const { commandId, status, params } = execution
+    const command = this.#deps.catalogue.find(commandId)
+    const isKnown = command && status === 'awaiting_approval' && hasValues(command.params, params)
+    return {
+      ...execution,
+      title: command?.title ?? null,
+      wouldRun: isKnown ? describeRun(command, params) : null,
+    }
   }
 
   /**
