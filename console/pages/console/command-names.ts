@@ -9,22 +9,28 @@ const commands = signal<AnswerOf<'listCommands'>['items']>([])
 const titles = computed(() => new Map(commands.value.map(({ id, title }) => [id, title])))
 let isReading = false
 
-/** The title of a command; the id of one that the user may not run, or that was removed. */
+/** The title of a command; the id of one that the user may not read, or that was removed. */
 export function commandLabel(id: string): string {
   if (!isReading && session.may('listCommands')) void readCommands()
   return titles.value.get(id) ?? id
 }
 
-/** The ids of the commands that the user may run, ordered by title. */
+/** The ids of the commands that the user may read, ordered by title. */
 export function commandChoices(): readonly string[] {
   if (!isReading && session.may('listCommands')) void readCommands()
   return commands.value.toSorted((a, b) => a.title.localeCompare(b.title)).map(({ id }) => id)
 }
 
+/** Every command for users who may read the policy, for others those that they may run. */
+export function listKnownCommands(signal?: AbortSignal) {
+  const all = session.may('getCommandPolicy') && { all: true }
+  return call('listCommands', { query: { limit: MOST_COMMANDS, ...all } }, signal)
+}
+
 /** Once in a visit: commands have no events. After a failure it is tried again. */
 async function readCommands(): Promise<void> {
   isReading = true
-  const result = await call('listCommands', { query: { limit: MOST_COMMANDS } })
+  const result = await listKnownCommands()
   isReading = result.ok
   if (result.ok) commands.value = result.value.items
 }

@@ -1,8 +1,10 @@
+import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { confirmAction } from '../confirm.tsx'
 import { Modal } from '../modal.tsx'
 import { partWords } from '../part-words.ts'
 import { SchemaForm, type SchemaFormProps } from './schema-form.tsx'
+import { useUnsavedInput } from './unsaved-input.ts'
 
 export interface FormDialogProps extends Omit<SchemaFormProps, 'onCancel'> {
   readonly title: string
@@ -12,11 +14,11 @@ export interface FormDialogProps extends Omit<SchemaFormProps, 'onCancel'> {
 }
 
 /**
- * A form in front of the page. Escape, and a click beside it, lose nothing that was typed without a question, and do nothing
- * while it is sent.
+ * A form in front of the page. Escape, a click beside it and the browser lose nothing that was typed without a question;
+ * Escape and a click do nothing while it is sent.
  */
 export function FormDialog({ title, text, onClose, ...form }: FormDialogProps) {
-  const isTouched = useRef(false)
+  const isTouched = useSignal(false)
   const isSending = useRef(false)
   const send = async (body: object, how: SchemaFormProps['send']) => {
     isSending.current = true
@@ -24,18 +26,21 @@ export function FormDialog({ title, text, onClose, ...form }: FormDialogProps) {
     isSending.current = false
     return failure
   }
+  const discard = () => {
+    isTouched.value = false
+    onClose()
+  }
   const close = async () => {
     // What is on its way cannot be discarded; the form closes when it has arrived.
     if (isSending.current) return
-    const { discardTitle, discardText, discard: action, keepEditing: cancel } = partWords()
-    const question = { title: discardTitle, text: discardText, action, cancel, isDestructive: true }
-    if (!isTouched.current || (await confirmAction(question))) onClose()
+    if (!isTouched.value || (await mayDiscard())) discard()
   }
+  useUnsavedInput({ isUnsaved: isTouched, mayDiscard, discard })
   const { other } = form
   return (
     <Modal
       label={title}
-      onInput={() => (isTouched.current = true)}
+      onInput={() => (isTouched.value = true)}
       onClose={() => void close()}
       onLeave={onClose}
     >
@@ -49,4 +54,9 @@ export function FormDialog({ title, text, onClose, ...form }: FormDialogProps) {
       />
     </Modal>
   )
+}
+
+function mayDiscard(): Promise<boolean> {
+  const { discardTitle, discardText, discard: action, keepEditing: cancel } = partWords()
+  return confirmAction({ title: discardTitle, text: discardText, action, cancel, isDestructive: true })
 }

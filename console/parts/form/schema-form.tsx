@@ -14,6 +14,7 @@ import {
   type FormSchema,
   type FormValues,
 } from './form-fields.ts'
+import { keepValues, keptValues } from './kept-values.ts'
 
 export interface SchemaFormProps {
   /** Of the body, from the document of the API. */
@@ -41,14 +42,6 @@ export interface SchemaFormProps {
   readonly keepAs?: string
   /** Whether the form is empty again after its body is sent, for another one. */
   readonly isRepeated?: boolean
-}
-
-// Until the page is opened anew.
-const keptValues = new Map<string, FormValues>()
-
-/** Forgets what forms have kept: it is not for the next user. */
-export function forgetKeptValues(): void {
-  keptValues.clear()
 }
 
 /** A form with the fields of a request body. The API checks the values, and its answer stands at the fields. */
@@ -124,16 +117,16 @@ function isAlwaysSet({ kind, path }: FormField, initial: FormValues = {}): boole
 function useValues(fields: readonly FormField[], props: SchemaFormProps, onEntered: (path: string) => void) {
   const { keepAs = '', onChange } = props
   const initial = () => props.initial ?? defaultsOf(fields)
-  const values = useSignal<FormValues>(keptValues.get(keepAs) ?? initial())
+  const values = useSignal<FormValues>(keptValues(keepAs) ?? initial())
   return {
     values,
     enter(path: string, value: string) {
       values.value = { ...values.value, [path]: value }
-      if (keepAs !== '') keptValues.set(keepAs, withoutSecrets(fields, values.value))
+      if (keepAs !== '') keepValues(keepAs, withoutSecrets(fields, values.value))
       onEntered(path)
       onChange?.(bodyOf(fields, values.value))
     },
-    forget: () => void keptValues.delete(keepAs),
+    forget: () => keepValues(keepAs, null),
     reset: () => (values.value = initial()),
   }
 }

@@ -15,6 +15,7 @@ const UNREACHABLE = { status: 0, code: 'unreachable', message: '', details: [], 
 /** A list of a server that a test changes; `tick` does what waits. */
 function listOf(items: Item[]) {
   const server = { items, isAway: false, reads: [] as ListQuery[] }
+  const waits: number[] = []
   let waiting: (() => void)[] = []
   const model = new ListModel<Item>({
     read: async (query): Promise<ApiResult<ListPage<Item>>> => {
@@ -23,7 +24,10 @@ function listOf(items: Item[]) {
       return { ok: true, value: { items: [...server.items], next_cursor: null }, etag: null }
     },
     keyOf: ({ id }) => id,
-    later: (run) => void waiting.push(run),
+    later(run, ms) {
+      waits.push(ms)
+      waiting.push(run)
+    },
   })
   const tick = async () => {
     const due = waiting
@@ -33,7 +37,7 @@ function listOf(items: Item[]) {
     await Promise.resolve()
   }
   const ids = () => model.page.value?.items.map(({ id, status }) => `${id} ${status}`)
-  return { server, model, tick, ids }
+  return { server, model, tick, ids, waits }
 }
 
 test('a changed item is drawn in its row, without another read', async () => {
@@ -54,6 +58,23 @@ test('a thousand new items are one more read of the first page', async () => {
   await tick()
   await tick()
   assert.equal(server.reads.length, 2)
+})
+
+test('the first of many changes is shown soon, the others no more often than every two seconds', async () => {
+  const { model, tick, waits } = listOf([open('a')])
+  await model.load({})
+  const waitOf = () => {
+    waits.length = 0
+    model.refreshSoon()
+    return waits[0]
+  }
+  assert.equal(waitOf(), 200)
+  assert.equal(waitOf(), undefined, 'it is due already')
+  await tick()
+  assert.equal(waitOf(), 2_000)
+  await tick()
+  await tick()
+  assert.equal(waitOf(), 200, 'the list was calm for two seconds')
 })
 
 test('a later page has no new items', async () => {

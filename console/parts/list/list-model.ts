@@ -32,6 +32,8 @@ export class ListModel<Item> {
   #query: ListQuery = {}
   #reading = new AbortController()
   #isRefreshDue = false
+  /** Whether it was not read because of a change lately: then the next one is shown at once. */
+  #isCalm = true
 
   constructor(deps: ListDeps<Item>) {
     this.#deps = deps
@@ -81,10 +83,13 @@ export class ListModel<Item> {
   refreshSoon(): void {
     if (this.#isRefreshDue) return
     this.#isRefreshDue = true
+    const wait = this.#isCalm ? DRAW_MS : REFRESH_MS
+    this.#isCalm = false
     this.#deps.later(() => {
       this.#isRefreshDue = false
+      this.#deps.later(() => (this.#isCalm = !this.#isRefreshDue), REFRESH_MS)
       if (!this.#reading.signal.aborted) void this.refresh()
-    }, REFRESH_MS)
+    }, wait)
   }
 
   stop(): void {

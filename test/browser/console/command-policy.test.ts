@@ -114,9 +114,9 @@ test('the page says whether a user may run a command, and why', async (t) => {
 })
 
 test('an auditor reads the policy and explains it by id, but cannot change it', async (t) => {
-  await setRules({ greet: { roles: ['devops'] } })
-  const page = await world.open(t, 'command-policy/greet', { role: 'auditor' })
-  const rule = drawer(page, 'greet')
+  await setRules({ restart: { roles: ['devops'] } })
+  const page = await world.open(t, 'command-policy/restart', { role: 'auditor' })
+  const rule = drawer(page, 'Restart the shop')
   await rule.getByLabel('User').fill('nobody')
   await rule.getByRole('button', { name: 'Check' }).click()
   await rule.getByRole('alert').waitFor()
@@ -130,6 +130,7 @@ test('an auditor reads the policy and explains it by id, but cannot change it', 
 })
 
 test('a rule is found by keyboard alone, and a policy that cannot be read is described', async (t) => {
+  await setRules({})
   const page = await world.open(t, 'commands/restart')
   await drawer(page, 'Restart the shop')
     .getByRole('link', { name: 'Who may run this command' })

@@ -37,7 +37,7 @@ test('the page names the rules without a command, and the next change removes th
   await old.getByText('以下命令不存在但有规则：old-one, old-two。').waitFor()
   await page.getByLabel('语言').selectOption('en')
   await page.getByRole('link', { name: 'data.prune' }).click()
-  const kept = page.getByRole('region', { name: 'data.prune' })
+  const kept = page.getByRole('region', { name: 'Delete old data backups' })
   await kept.getByText('commands that do not exist').waitFor()
   await kept.getByRole('button', { name: 'Edit the rule' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Save the rule' }).click()

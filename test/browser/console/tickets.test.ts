@@ -238,6 +238,45 @@ test('a comment that is being written is kept for its ticket, and a form is not 
   await dialog.waitFor({ state: 'detached' })
 })
 
+/** Reloads the page, and answers the question of the browser with no. */
+async function refuseReload(page: Page) {
+  const { promise: asked, resolve } = Promise.withResolvers<string>()
+  page.once('dialog', (question) => void question.dismiss().then(() => resolve(question.type())))
+  // A script that reloads the page does not end before the answer.
+  await page.evaluate(() => void setTimeout(() => location.reload(), 50))
+  assert.equal(await asked, 'beforeunload')
+}
+
+test('the browser leaves a form with what was typed only after a question', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('navigation').getByRole('link', { name: 'Tickets' }).click()
+  await page.getByRole('button', { name: 'New ticket' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New ticket' })
+  await dialog.getByLabel('Title').fill('Nearly lost')
+  const back = () => page.evaluate(() => history.back())
+  await back()
+  const question = page.getByRole('alertdialog', { name: 'Close the form?' })
+  await question.getByRole('button', { name: 'Keep editing' }).click()
+  assert.equal(await dialog.getByLabel('Title').inputValue(), 'Nearly lost')
+  await refuseReload(page)
+  assert.equal(await dialog.getByLabel('Title').inputValue(), 'Nearly lost')
+  await back()
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await page.waitForURL('**/console/orders')
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  assert.equal(await page.getByRole('dialog').count(), 0)
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+})
+
+test('the browser asks before a reload loses a comment that is being written', async (t) => {
+  const page = await world.open(t, `tickets/${await createTicket('A long thought')}`)
+  const comment = drawer(page, 'A long thought').getByLabel('Comment')
+  await comment.fill('half of it')
+  await refuseReload(page)
+  assert.equal(await comment.inputValue(), 'half of it')
+})
+
 test('a form that is being sent asks no question, and closes when it is sent', async (t) => {
   const page = await world.open(t, 'tickets')
   const { promise: released, resolve: release } = Promise.withResolvers<void>()

@@ -6,7 +6,7 @@ const change = (revision: number, rules: PolicyRules) => {
   return { revision, at: `2026-01-0${revision}T00:00:00Z`, actor: 'ada', rules }
 }
 
-test('the list has the commands that the user may run and the commands with a rule', () => {
+test('the list has the commands and the rules without a command', () => {
   const rules = { b: { roles: ['devops'] }, hidden: { roles: [] } } as const
   assert.deepEqual(
     commandRules({

@@ -6,9 +6,9 @@ export type PolicyRule = PolicyRules[string]
 export type ApprovalMode = NonNullable<PolicyRule['approval']>
 export type PolicyPage = AnswerOf<'getCommandPolicyHistory'>
 
-/** The policy, and what the user may know of its commands. */
+/** The policy, and the commands. */
 export interface PolicyView extends Policy {
-  /** Those that the user may run, with the approval that the policy requires. */
+  /** All of them, with the approval that the policy requires. */
   readonly commands: readonly {
     readonly id: string
     readonly title: string
@@ -21,9 +21,9 @@ export interface PolicyView extends Policy {
 /** A command with its rule. */
 export interface CommandRule {
   readonly id: string
-  /** Null for a command that the user may not run: the API does not describe it. */
+  /** Null if there is no such command. */
   readonly title: string | null
-  /** The approval that it needs; null if that is not known. */
+  /** The approval that it needs; null if there is no such command. */
   readonly approval: ApprovalMode | null
   readonly rule: PolicyRule | null
   readonly isMissing: boolean
@@ -43,7 +43,7 @@ export function withRule(
   return { ...Object.fromEntries(others), ...(rule && { [id]: rule }) }
 }
 
-/** The commands that the user may run, and the commands with a rule; sorted by id. */
+/** The commands, and the rules without a command; sorted by id. */
 export function commandRules({
   rules,
   commands,

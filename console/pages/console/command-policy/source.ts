@@ -1,11 +1,11 @@
 import type { ApiResult } from '../../../api/operations.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import { call, live, session } from '../platform.ts'
+import { listKnownCommands } from '../command-names.ts'
+import { call, live } from '../platform.ts'
 import { commandRules, type CommandRule, type PolicyPage, type PolicyView } from './model.ts'
 
 const PREFIX = 'command.policy_changed'
-const MOST_COMMANDS = 1_000
 const MOST_CHANGES = 101
 
 /** The commands with their rules. */
@@ -33,26 +33,14 @@ export const policyResource: ResourceSource<PolicyView> = {
 async function readPolicy(signal: AbortSignal): Promise<ApiResult<PolicyView>> {
   const [policy, listed] = await Promise.all([
     call('getCommandPolicy', {}, signal),
-    call('listCommands', { query: { limit: MOST_COMMANDS } }, signal),
+    listKnownCommands(signal),
   ])
   if (!policy.ok) return policy
   if (!listed.ok) return listed
   const commands = listed.value.items
   const known = new Set(commands.map(({ id }) => id))
-  const others = Object.keys(policy.value.rules).filter((id) => !known.has(id))
-  return { ...policy, value: { ...policy.value, commands, missing: await findMissing(others, signal) } }
-}
-
-/** The list has only the commands that the user may run; for any other, the API says whether it exists. */
-async function findMissing(ids: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
-  const user_id = session.bearer.peek()?.id ?? ''
-  const answers = await Promise.all(
-    ids.map((id) => call('explainCommandAccess', { path: { id }, query: { user_id } }, signal)),
-  )
-  return ids.filter((_, index) => {
-    const answer = answers[index]
-    return answer?.ok === false && answer.failure.code === 'command_not_found'
-  })
+  const missing = Object.keys(policy.value.rules).filter((id) => !known.has(id))
+  return { ...policy, value: { ...policy.value, commands, missing } }
 }
 
 /** The latest changes of the policy. */

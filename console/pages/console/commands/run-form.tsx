@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
-import type { ApiFailure, BodyOf } from '../../../api/operations.ts'
+import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
 import { pathOf } from '../view.ts'
@@ -12,15 +13,24 @@ import { commandWords } from './words.ts'
 export function RunForm({ command }: { readonly command: Command }) {
   const { route } = useLocation()
   const words = commandWords()
+  const refreshList = useListRefresh()
   const checked = useSignal<string | null>(null)
   const needsApproval = command.approval === 'two_person'
+  const request = async (body: BodyOf<'executeCommand'>) => {
+    const outcome = await call('executeCommand', { path: { id: command.id }, body })
+    if (!outcome.ok && outcome.failure.code === 'forbidden') {
+      showToast('warning', words.policyChanged)
+      refreshList()
+    }
+    return outcome
+  }
   const check = async (body: object) => {
-    const outcome = await request(command.id, { ...body, dry_run: true })
-    checked.value = outcome.ok && 'would_run' in outcome.value ? commandLineOf(outcome.value.would_run) : null
+    const outcome = await request({ ...body, dry_run: true })
+    checked.value = outcome.ok && !('id' in outcome.value) ? commandLineOf(outcome.value.would_run) : null
     return failureOf(outcome)
   }
   const run = async (body: object) => {
-    const outcome = await request(command.id, body)
+    const outcome = await request(body)
     if (!outcome.ok || !('id' in outcome.value)) return failureOf(outcome)
     showToast('good', needsApproval ? words.awaiting : words.queued)
     route(`${pathOf({ name: 'executions' })}/${outcome.value.id}`)
@@ -42,8 +52,6 @@ export function RunForm({ command }: { readonly command: Command }) {
   )
 }
 
-const request = (id: string, body: BodyOf<'executeCommand'>) => call('executeCommand', { path: { id }, body })
-
-function failureOf(outcome: Awaited<ReturnType<typeof request>>): ApiFailure | null {
+function failureOf(outcome: ApiResult<unknown>): ApiFailure | null {
   return outcome.ok ? null : outcome.failure
 }

@@ -25,6 +25,7 @@ export const commandWords = defineWords({
     awaiting: 'Another person has to approve it now.',
     executions: 'Executions of this command',
     policy: 'Who may run this command',
+    policyChanged: 'The policy of commands has changed: you may not run this command.',
     notListed: 'There is no such command, or you may not run it.',
   },
   zh: {
@@ -51,6 +52,7 @@ export const commandWords = defineWords({
     awaiting: '现在需要另一人审批。',
     executions: '此命令的执行记录',
     policy: '谁可以运行此命令',
+    policyChanged: '命令策略已更改：您无权运行此命令。',
     notListed: '命令不存在，或您无权运行。',
   },
 })

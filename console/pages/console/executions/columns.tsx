@@ -1,9 +1,8 @@
 import { localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { commandLabel } from '../command-names.ts'
 import { userLabel } from '../user-names.ts'
-import { EXECUTION_TONES, paramsText, type Execution } from './model.ts'
+import { commandTitle, EXECUTION_TONES, paramsText, type Execution } from './model.ts'
 import type { executionWords } from './words.ts'
 
 export function executionColumns({
@@ -14,7 +13,7 @@ export function executionColumns({
     {
       key: 'command_id',
       title: fields.command_id,
-      cell: ({ command_id }) => <bdi>{commandLabel(command_id)}</bdi>,
+      cell: (execution) => <bdi>{commandTitle(execution)}</bdi>,
     },
     {
       key: 'status',

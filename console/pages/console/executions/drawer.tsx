@@ -6,12 +6,11 @@ import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
-import { commandLabel } from '../command-names.ts'
 import { userLabel } from '../user-names.ts'
 import { session } from '../platform.ts'
 import { pathOf } from '../view.ts'
 import { ExecutionActions } from './execution-actions.tsx'
-import { isOpen, type Execution } from './model.ts'
+import { commandTitle, isOpen, type Execution } from './model.ts'
 import { Output } from './output.tsx'
 import { executionResource } from './source.ts'
 import { WouldRun } from './would-run.tsx'
@@ -34,12 +33,7 @@ export function ExecutionDrawer({ id, onClose }: ExecutionDrawerProps) {
     failure: execution.failure,
   })
   return (
-    <ResourceDrawer
-      id={id}
-      model={execution}
-      titleOf={({ command_id }) => commandLabel(command_id)}
-      onClose={onClose}
-    >
+    <ResourceDrawer id={id} model={execution} titleOf={commandTitle} onClose={onClose}>
       {(shown) => (
         <>
           <ExecutionActions execution={shown} model={execution} />

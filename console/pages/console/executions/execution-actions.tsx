@@ -6,11 +6,10 @@ import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
-import { commandLabel } from '../command-names.ts'
 import { rolesText } from '../command-policy/labels.ts'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import { EXECUTION_TONES, paramsText, type Execution } from './model.ts'
+import { commandTitle, EXECUTION_TONES, paramsText, type Execution } from './model.ts'
 import { useDeciders } from './use-deciders.ts'
 import { executionWords } from './words.ts'
 
@@ -77,8 +76,8 @@ interface DecideProps {
 
 function Decide({ execution, decision, apply, onClose }: DecideProps) {
   const words = executionWords()
-  const { id, command_id, params, requested_by, reason } = execution
-  const command = [commandLabel(command_id), paramsText(params)].filter(Boolean).join(' ')
+  const { id, params, requested_by, reason } = execution
+  const command = [commandTitle(execution), paramsText(params)].filter(Boolean).join(' ')
   const operation = decision === 'approve' ? 'approveExecution' : 'rejectExecution'
   return (
     <ChangeDialog

@@ -2,7 +2,7 @@ import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import { commandChoices } from '../command-names.ts'
+import { commandChoices, commandLabel } from '../command-names.ts'
 
 export type Execution = AnswerOf<'getExecution'>
 export type ExecutionStatus = Execution['status']
@@ -33,6 +33,12 @@ export const EXECUTION_FILTERS: readonly ListFilter[] = [
   { name: 'created_from', kind: 'time' },
   { name: 'created_to', kind: 'time' },
 ]
+
+/** The title of the command; its id if it does not exist any more. */
+export function commandTitle({ title, command_id }: Pick<Execution, 'title' | 'command_id'>): string {
+  // Events have no title.
+  return title === undefined ? commandLabel(command_id) : (title ?? command_id)
+}
 
 /** `unit=shop-web lines=20` */
 export function paramsText(params: Execution['params']): string {

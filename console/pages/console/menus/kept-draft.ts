@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals'
+import { askBeforeUnload } from '../../../parts/before-unload.ts'
 import { session } from '../platform.ts'
 import type { MenuNodes } from './tree.ts'
 
@@ -28,10 +29,4 @@ export function keepDraft(draft: Draft | null): void {
   kept.value = draft && { userId: session.bearer.peek()?.id, draft }
 }
 
-const askBeforeLeaving = (event: Event) => event.preventDefault()
-
-effect(() => {
-  if (keptDraft() === null) return undefined
-  addEventListener('beforeunload', askBeforeLeaving)
-  return () => removeEventListener('beforeunload', askBeforeLeaving)
-})
+effect(() => (keptDraft() === null ? undefined : askBeforeUnload()))
