@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
 import { useId } from 'preact/hooks'
-import { localNumber } from '../../i18n/local.ts'
+import { localDistance, localNumber } from '../../i18n/local.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
 import { toLocalInput } from '../form/local-time.ts'
@@ -79,17 +79,43 @@ function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
       </select>
     )
   }
-  if (filter.kind === 'time') {
-    return (
+  if (filter.kind === 'time') return <TimeInput filter={filter} value={value} onChange={onChange} />
+  return <TextInput filter={filter} value={value} onChange={onChange} />
+}
+
+const MINUTE_MS = 60_000
+// The usual periods that reach to the present.
+const PERIODS_MS = [10, 60, 24 * 60, 7 * 24 * 60].map((minutes) => minutes * MINUTE_MS)
+
+interface TimeInputProps extends Pick<FilterInputProps, 'value' | 'onChange'> {
+  readonly filter: Extract<ListFilter, { kind: 'time' }>
+}
+
+/** The begin of a period has the usual ones to choose from. */
+function TimeInput({ filter, value, onChange }: TimeInputProps) {
+  const id = useId()
+  const now = useSignal(Date.now())
+  const isBegin = filter.name.endsWith('_from')
+  return (
+    <>
       <input
         class="input"
         type="datetime-local"
         value={toLocalInput(value)}
+        {...(isBegin && { list: id })}
+        onFocus={() => (now.value = Date.now())}
         onChange={({ currentTarget: { value: given } }) => onChange(given && new Date(given).toISOString())}
       />
-    )
-  }
-  return <TextInput filter={filter} value={value} onChange={onChange} />
+      {isBegin && (
+        <datalist id={id}>
+          {PERIODS_MS.map((period) => {
+            const begin = new Date(now.value - period).toISOString()
+            return <option key={period} value={toLocalInput(begin)} label={localDistance(begin, now.value)} />
+          })}
+        </datalist>
+      )}
+    </>
+  )
 }
 
 interface TextInputProps extends Pick<FilterInputProps, 'value' | 'onChange'> {

@@ -117,6 +117,21 @@ test('the beginning of an id finds the orders that have it; without any the list
   await row(page, 'Begun-3').waitFor()
 })
 
+test('a filter of a time offers the usual periods', async (t) => {
+  await createOrder('recent-1')
+  const page = await world.open(t, 'orders')
+  const from = page.getByRole('search').getByLabel('Created from')
+  const offered = page.locator(`datalist[id="${await from.getAttribute('list')}"] option`)
+  assert.deepEqual(
+    await offered.evaluateAll((options) => options.map((each) => each.getAttribute('label'))),
+    ['10 minutes ago', '1 hour ago', 'yesterday', '7 days ago'],
+  )
+  // The browser draws the list outside of the page.
+  await from.fill((await offered.nth(1).getAttribute('value')) ?? '')
+  await page.waitForURL('**/orders?created_from=*')
+  await row(page, 'recent-1').waitFor()
+})
+
 test('the orders that ended in a time range are found, the latest first', async (t) => {
   for (const id of ['ended-1', 'ended-2', 'ended-3']) await createOrder(id)
   await moveOrder('ended-2', 'expired')
