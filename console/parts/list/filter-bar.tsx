@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
 import { useId } from 'preact/hooks'
+import { browserClock } from '../../api/browser.ts'
 import { localDistance, localNumber } from '../../i18n/local.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
@@ -94,7 +95,7 @@ interface TimeInputProps extends Pick<FilterInputProps, 'value' | 'onChange'> {
 /** The begin of a period has the usual ones to choose from. */
 function TimeInput({ filter, value, onChange }: TimeInputProps) {
   const id = useId()
-  const now = useSignal(Date.now())
+  const now = useSignal(browserClock.now())
   const isBegin = filter.name.endsWith('_from')
   return (
     <>
@@ -103,7 +104,7 @@ function TimeInput({ filter, value, onChange }: TimeInputProps) {
         type="datetime-local"
         value={toLocalInput(value)}
         {...(isBegin && { list: id })}
-        onFocus={() => (now.value = Date.now())}
+        onFocus={() => (now.value = browserClock.now())}
         onChange={({ currentTarget: { value: given } }) => onChange(given && new Date(given).toISOString())}
       />
       {isBegin && (

@@ -182,10 +182,23 @@ export async function assertLook(
   assert.deepEqual(await axeViolations(page, skippedRules), [], look)
 }
 
-/** Only for people who want to see the pages: `SCREENSHOTS=directory`. */
-export async function takePicture(page: Page, name: string): Promise<void> {
-  const directory = process.env['SCREENSHOTS']
-  if (directory !== undefined) await page.screenshot({ path: `${directory}/${name}.png` })
+// The looks that docs/guide/console.md shows, and the names of their pictures.
+const GUIDE_PICTURES: Readonly<Record<string, string>> = {
+  overview: 'console-overview',
+  'overview-orders-360-dark': 'console-overview-phone',
+  'alerts-drawer-1440-light': 'console-alert',
+  'tickets-board-1440-light': 'console-board',
+  'tickets-drawer-360-dark': 'console-phone',
+  'commands-drawer-1440-light': 'console-command',
+  'menus-conflict-1440-light': 'console-menus',
+}
+
+/** For people: `SCREENSHOTS=directory` gets every look, `GUIDE_PICTURES=docs/images` the pictures of the guide. */
+export async function takePicture(page: Page, look: string): Promise<void> {
+  const { SCREENSHOTS: all, GUIDE_PICTURES: guide } = process.env
+  const picture = GUIDE_PICTURES[look]
+  if (all !== undefined) await page.screenshot({ path: `${all}/${look}.png` })
+  if (guide !== undefined && picture !== undefined) await page.screenshot({ path: `${guide}/${picture}.png` })
 }
 
 /** A VPN session of a new user, open until the end of the test. */

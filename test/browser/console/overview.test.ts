@@ -26,7 +26,6 @@ const REPORTS = [
   { path: '/data/backups', body: {} },
 ] as const
 
-// The pictures are those of docs/guide/console.md: `SCREENSHOTS=docs/images`.
 test('the overview shows a day of orders that was recorded before', async (t) => {
   for (const { path, body } of REPORTS) {
     const answer = await world.platform.call('POST', path, { body })
@@ -47,11 +46,11 @@ test('the overview shows a day of orders that was recorded before', async (t) =>
   const part = (name: string) => page.getByRole('listitem').filter({ hasText: name })
   await part('Data backup').getByText('Completed').waitFor()
   await part('Waiting messages').getByText('0', { exact: true }).waitFor()
-  await takePicture(page, 'console-overview')
+  await takePicture(page, 'overview')
   await page.setViewportSize({ width: 360, height: 740 })
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.locator('.course-table').scrollIntoViewIfNeeded()
-  await takePicture(page, 'console-overview-phone')
+  await takePicture(page, 'overview-orders-360-dark')
   await page.getByRole('link', { name: 'Unclosed tickets' }).click()
   await page.getByRole('region', { name: 'Open', exact: true }).getByText('The price list is old').waitFor()
 })
