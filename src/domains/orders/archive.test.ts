@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { DAY } from '../../kernel/time.ts'
 import { orderArchiveJob } from './jobs.ts'
+import { db, orders } from './tables.ts'
 import { orderWorld, WANTED } from '../../../test/support/orders.ts'
 
 const FIRST_PAGE = { limit: 1_000 }
@@ -40,6 +41,24 @@ onEveryDialect('the archive of orders', (dialect) => {
     await assert.rejects(w.orders.create({ ...WANTED, amountCents: 1 }, 'client'), { code: 'order_exists' })
     assert.deepEqual(await w.orders.move(order.orderId, 'expired', 'client'), order)
     await assert.rejects(w.orders.move(order.orderId, 'paid', 'client'), { code: 'invalid_transition' })
+  })
+
+  test('leaves an order whose id is in the archive, and takes those behind it', async () => {
+    await using w = await orderWorld(dialect)
+    await w.orderIn('expired', 'twin')
+    await w.orderIn('pending', 'newest')
+    assert.equal(await w.service.archiveEnded(0, 10), 1)
+    // PostgreSQL allows this at the moment at which the first one is moved.
+    await w.store.write(async (tx) => {
+      const columns = orders.names.filter((name) => name !== 'seq')
+      const twin = db(tx).selectFrom('archived_orders').select(columns)
+      await db(tx).insertInto('orders').columns(columns).expression(twin).execute()
+    })
+    w.clock.advance(DAY)
+    await w.orderIn('expired', 'behind')
+    await w.orderIn('pending', 'newer')
+    assert.equal(await w.service.archiveEnded(0, 1), 1)
+    assert.equal(await w.service.archiveEnded(0, 1), 0)
   })
 
   test('never takes the newest order, whose number would be given again', async () => {

@@ -5,7 +5,8 @@ import type { Order } from './model.ts'
 import { archivedOrders, db, HAS_ENDED, orderHistory, orders, statement } from './tables.ts'
 
 // With a condition on the status SQLite would use the index of the status. The newest order stays: on SQLite its number would
-// be given to another order. The sign keeps SQLite from a search by the number, which would read every order.
+// be given to another order. The sign keeps SQLite from a search by the number, which would read every order. An order whose id
+// is in the archive stays, too (docs/decisions/0041-order-archive.md): it would stop every later batch.
 const archivable = statement<{ until: number; limit: number }, { orderId: string }>((on, value) =>
   on
     .selectFrom('orders')
@@ -13,6 +14,15 @@ const archivable = statement<{ until: number; limit: number }, { orderId: string
     .where(HAS_ENDED)
     .where('updated_at', '<=', value('until'))
     .where(sql<boolean>`+seq < (select max(seq) from orders)`)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('archived_orders')
+            .select('archived_orders.seq')
+            .whereRef('archived_orders.order_id', '=', 'orders.order_id'),
+        ),
+      ),
+    )
     .orderBy('updated_at')
     .limit(value('limit')),
 )
