@@ -60,6 +60,19 @@ test('a thousand new items are one more read of the first page', async () => {
   assert.equal(server.reads.length, 2)
 })
 
+test('a page whose reading an event has outrun is read again', async () => {
+  const { server, model, tick, ids } = listOf([open('a')])
+  const loaded = model.load({})
+  model.take({ id: 'a', status: 'closed' })
+  await loaded
+  assert.deepEqual(ids(), ['a open'])
+  server.items = [{ id: 'a', status: 'closed' }]
+  await tick()
+  await tick()
+  assert.equal(server.reads.length, 2)
+  assert.deepEqual(ids(), ['a closed'])
+})
+
 test('the first of many changes is shown soon, the others no more often than every two seconds', async () => {
   const { model, tick, waits } = listOf([open('a')])
   await model.load({})

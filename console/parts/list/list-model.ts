@@ -31,6 +31,8 @@ export class ListModel<Item> {
   readonly #waiting = new Map<string, Item>()
   #query: ListQuery = {}
   #reading = new AbortController()
+  /** Whether an item has changed since the reading began, whose answer may have it as it was. */
+  #isOutrun = false
   #isRefreshDue = false
   /** Whether it was not read because of a change lately: then the next one is shown at once. */
   #isCalm = true
@@ -56,6 +58,7 @@ export class ListModel<Item> {
     this.#reading.abort()
     const reading = new AbortController()
     this.#reading = reading
+    this.#isOutrun = false
     const result = await this.#deps.read(this.#query, reading.signal).catch((error: unknown) => {
       if (reading.signal.aborted) return undefined
       throw error
@@ -66,6 +69,7 @@ export class ListModel<Item> {
       this.failure.value = result.ok ? null : result.failure
       if (result.ok) this.page.value = result.value
     })
+    if (this.#isOutrun) this.refreshSoon()
   }
 
   /** Reads the same page again if it could not be read, or is still being read. */
@@ -75,6 +79,7 @@ export class ListModel<Item> {
 
   /** Takes an item as an event has it. */
   take(item: Item): void {
+    this.#isOutrun = true
     if (this.#waiting.size === 0) this.#deps.later(() => this.#draw(), DRAW_MS)
     this.#waiting.set(this.#deps.keyOf(item), item)
   }

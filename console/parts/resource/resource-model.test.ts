@@ -15,3 +15,13 @@ test('an object that changes all the time is read again once in a pause', async 
   t.mock.timers.tick(1_000)
   assert.equal(read.mock.callCount(), 1)
 })
+
+test('the answer of a change is not replaced by that of a reading which began before it', async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<string>()
+  const model = new ResourceModel(async () => ({ ok: true as const, value: await answered, etag: '"1"' }))
+  const reading = model.refresh()
+  model.show({ ok: true, value: 'changed', etag: '"2"' })
+  answer('as it was')
+  await reading
+  assert.deepEqual([model.value.value, model.etag], ['changed', '"2"'])
+})

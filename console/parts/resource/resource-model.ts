@@ -27,7 +27,7 @@ export class ResourceModel<T> {
       if (reading.signal.aborted) return undefined
       throw error
     })
-    if (result && !reading.signal.aborted) this.show(result)
+    if (result && !reading.signal.aborted) this.#take(result)
   }
 
   /** Reads the object again if it could not be read, or is still being read. */
@@ -44,8 +44,13 @@ export class ResourceModel<T> {
     }, ms)
   }
 
-  /** Shows an answer, also that of a change. */
+  /** Shows the answer of a change. A reading that is under way may be of the version before. */
   show(result: ApiResult<T>): void {
+    this.#reading.abort()
+    this.#take(result)
+  }
+
+  #take(result: ApiResult<T>): void {
     batch(() => {
       this.failure.value = result.ok ? null : result.failure
       this.#isAnswered = result.ok
