@@ -38,7 +38,7 @@ export const partWords = defineWords({
     theirs: 'Current version',
     conflictTitle: 'Changed in the meantime',
     conflictText: 'Another person or program was quicker. Compare both versions, then decide.',
-    tooLate: 'Another person or program was quicker. Your change is not possible any more.',
+    tooLate: 'Another change came first. Yours is not possible after it.',
     alreadySo: 'Another person or program has already made this change.',
     keepTheirs: 'Keep the current version',
     applyMine: 'Apply my change anyway',

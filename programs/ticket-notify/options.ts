@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import util from 'node:util'
 import { type Environment, variable } from './env.ts'
 
+// docs/specification.md, Ticket notifier: not the address of `api.listen`
 const DEFAULT_API = 'http://127.0.0.1:9990'
 const DEFAULT_STATE_DIRECTORY = '/var/lib/platform-ticket-notify'
 const STATE_NAME = 'ticket-notify-state.json'

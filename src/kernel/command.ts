@@ -28,6 +28,14 @@ export type CommandParameters = Readonly<Record<string, CommandParameter>>
 export const APPROVALS = ['none', 'two_person'] as const
 export type ApprovalMode = (typeof APPROVALS)[number]
 
+/**
+ * How the processes of a program are kept together. `pid_namespace`: no process can leave, and the kernel ends all of them
+ * when the worker dies. `process_scan`: they are searched by their environment, their parents and their sessions; a process
+ * that changes all three escapes, and the processes of a dead worker live until a worker of this host finds them.
+ */
+export const CONTAINMENTS = ['pid_namespace', 'process_scan'] as const
+export type Containment = (typeof CONTAINMENTS)[number]
+
 /** What every command has. */
 export interface Command {
   readonly id: string

@@ -1,3 +1,5 @@
+import type { Containment } from '../kernel/command.ts'
+
 /** A program to run, for one execution of a command. */
 export interface Program {
   /** It is in the environment as `PLATFORM_EXECUTION_ID`. */
@@ -21,14 +23,6 @@ export interface ProgramEnd {
   /** The signal that has ended it: `SIGTERM`. */
   readonly signal: string | null
 }
-
-/**
- * How the processes of a program are kept together. `pid_namespace`: no process can leave, and the kernel ends all of them
- * when the worker dies. `process_scan`: they are searched by their environment, their parents and their sessions; a process
- * that changes all three escapes, and the processes of a dead worker live until a worker of this host finds them.
- */
-export const CONTAINMENTS = ['pid_namespace', 'process_scan'] as const
-export type Containment = (typeof CONTAINMENTS)[number]
 
 /** Runs programs on this host, each with everything that it starts. */
 export interface Programs {

@@ -7,14 +7,19 @@ import { SecretBox } from '../../src/domains/commands/secret-box.ts'
 import { Commands } from '../../src/domains/commands/service.ts'
 import { CommandUpkeep } from '../../src/domains/commands/upkeep.ts'
 import { CommandWorker } from '../../src/domains/commands/worker.ts'
-import { builtInCommand, type BuiltInCall, type ProgramCommand } from '../../src/kernel/command.ts'
+import {
+  builtInCommand,
+  type BuiltInCall,
+  type Containment,
+  type ProgramCommand,
+} from '../../src/kernel/command.ts'
 import type { WaitingClock } from '../../src/kernel/clock.ts'
 import type { Identity, Role } from '../../src/kernel/identity.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { HOUR, MINUTE } from '../../src/kernel/time.ts'
-import type { Containment, Program, ProgramEnd, Programs } from '../../src/ports/programs.ts'
+import type { Program, ProgramEnd, Programs } from '../../src/ports/programs.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { inTransactions, testStore } from './store.ts'

@@ -1,4 +1,4 @@
-import type { Containment } from '../../ports/programs.ts'
+import type { Containment } from '../../kernel/command.ts'
 import type { WorkClaim, WorkItem } from '../../store/runner.ts'
 import { first, type Tx } from '../../store/store.ts'
 import { lockFor } from './store.ts'

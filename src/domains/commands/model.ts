@@ -1,5 +1,4 @@
-import type { ParameterValue } from '../../kernel/command.ts'
-import type { Containment } from '../../ports/programs.ts'
+import type { Containment, ParameterValue } from '../../kernel/command.ts'
 
 /** docs/specification.md, Commands */
 export const EXECUTION_STATUSES = [
@@ -89,7 +88,7 @@ export interface ExecutionView extends Execution {
 
 /** An execution as a caller reads it. */
 export interface DescribedExecution extends ExecutionView {
-  /** That of the command; null if there is no such command any more. */
+  /** That of the command; null if the command does not exist. */
   readonly title: string | null
   /**
    * While it waits for an approval: the program with its arguments, or the id of a built-in command. Null afterwards, and if

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
-import { APPROVALS, type ParameterValue } from '../../kernel/command.ts'
+import { APPROVALS, CONTAINMENTS, type ParameterValue } from '../../kernel/command.ts'
 import { ROLES } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { CONTAINMENTS } from '../../ports/programs.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
@@ -92,7 +91,7 @@ export const ExecutionSchema = Fields(
     title: Type.Optional(
       Nullable<string>({
         type: 'string',
-        description: 'Of the command; null if it does not exist any more. Events have none.',
+        description: 'Of the command; null if the command does not exist. Events have none.',
       }),
     ),
     would_run: Type.Optional(
@@ -101,7 +100,7 @@ export const ExecutionSchema = Fields(
         items: { type: 'string' },
         description:
           'While it awaits its approval: the program with its arguments, or the id of a built-in command. Otherwise null, ' +
-          'also if the command or one of its parameters does not exist any more. Events have none.',
+          'also if the configuration lacks the command or has other parameters. Events have none.',
       }),
     ),
     params: Params('A secret one is `**redacted**`.'),

@@ -1,5 +1,4 @@
-import type { ParameterValue } from '../../kernel/command.ts'
-import type { Containment } from '../../ports/programs.ts'
+import type { Containment, ParameterValue } from '../../kernel/command.ts'
 import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
 import { WORK_COLUMNS } from '../../store/work-queue.ts'

@@ -1,6 +1,6 @@
 import type { Metrics } from '../../kernel/metrics.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { Containment } from '../../ports/programs.ts'
+import type { Containment } from '../../kernel/command.ts'
 import { Runner, type WorkOutcome } from '../../store/runner.ts'
 import type { Tx } from '../../store/store.ts'
 import { WorkQueue } from '../../store/work-queue.ts'

@@ -118,7 +118,7 @@ export class StreamCoverage {
   async #listStreams(): Promise<readonly StreamConfig[] | undefined> {
     const streams = await this.#jetStream.listStreams()
     // A server that had JetStream gets no flush instead: the messages wait until it has it again.
-    if (!streams && this.#hasJetStream) throw new Error('JetStream is not available any more')
+    if (!streams && this.#hasJetStream) throw new Error('The server has no JetStream')
     this.#hasJetStream = streams !== undefined
     const all = streams && (await this.#withSilent(streams))
     this.#remember(all ?? [])

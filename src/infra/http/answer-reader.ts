@@ -98,7 +98,7 @@ const EMPTY = Buffer.alloc(0)
 
 /** For the connection, which closes. */
 function aborted(): Error {
-  return new Error('The answer is not needed any more.')
+  return new Error('The request was cancelled before its answer was complete.')
 }
 
 export function isEventStream({ 'content-type': type }: Headers): boolean {

@@ -225,7 +225,7 @@ test('two browsers see the changes of each other, and a conflict shows both vers
   await one.getByRole('alertdialog').getByRole('button', { name: 'Expire' }).click()
   const conflict = one.getByRole('alertdialog', { name: 'Changed in the meantime' })
   await conflict.getByRole('cell', { name: 'Paid' }).waitFor()
-  await conflict.getByText('Your change is not possible any more.').waitFor()
+  await conflict.getByText('Yours is not possible after it.').waitFor()
   assert.equal(await conflict.getByRole('button', { name: 'Apply my change anyway' }).count(), 0)
   await assertLooks(one, 'orders-conflict')
   await conflict.getByRole('button', { name: 'Keep the current version' }).click()
