@@ -4,7 +4,7 @@ import { readStream } from '../support/bus-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFaultProxy, type Fault, type FaultProxy } from '../support/fault-proxy.ts'
 import { startNats } from '../support/nats.ts'
-import { startOrderClients, type OrderStep } from '../support/order-clients.ts'
+import { OVERDUE, startOrderClients, type OrderStep } from '../support/order-clients.ts'
 import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
 import { openEngine, type Engine } from './support/engine.ts'
 import { requireOrders } from './support/order-invariants.ts'
@@ -93,6 +93,8 @@ async function silentBus(trial: Trial): Promise<Figures> {
 async function brokenBusConnection(trial: Trial): Promise<Figures> {
   const { nats, proxy, platform, engine } = await behindBus(trial)
   const acknowledged = await underFaults(trial, platform, proxy)
+  // The worker still expires orders after the last answer.
+  await eventually('the worker to be done', async () => (await overdueIn(engine)) === 0, PATIENCE)
   await eventually('everything to be delivered', async () => (await pendingIn(engine)) === 0, PATIENCE)
   await requireOrders(engine, acknowledged)
   await requireStored(engine, nats.url)
@@ -198,6 +200,12 @@ async function underFaults(
 
 function pendingIn(engine: Engine): Promise<number> {
   return engine.count(`select count(*) from messages where status = 'pending'`)
+}
+
+function overdueIn(engine: Engine): Promise<number> {
+  return engine.count(
+    `select count(*) from orders where status = 'pending' and expires_at <= ${Date.parse(OVERDUE)}`,
+  )
 }
 
 /** Requires that the stream contains every message once. */

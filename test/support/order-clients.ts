@@ -6,6 +6,9 @@ import type { Chance } from './random.ts'
 const ORDER_STEPS = ['pending', 'paid', 'shipped', 'completed'] as const
 export type OrderStep = (typeof ORDER_STEPS)[number]
 
+/** When some of the orders expire. */
+export const OVERDUE = '2026-01-01T00:00:00Z'
+
 // After an expiry, and while the platform stops.
 const REFUSALS = [409, 503]
 
@@ -40,5 +43,5 @@ export function canHaveBecome(now: string | undefined, status: OrderStep): boole
 
 /** Some orders are overdue from their creation, so that the worker has orders to expire. */
 function maybeDue(chance: Chance): { expires_at?: string } {
-  return chance.number() < 0.2 ? { expires_at: '2026-01-01T00:00:00Z' } : {}
+  return chance.number() < 0.2 ? { expires_at: OVERDUE } : {}
 }
