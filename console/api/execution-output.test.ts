@@ -10,6 +10,7 @@ async function follow(answers: readonly Response[]) {
   const places: string[] = []
   const rest = [...answers]
   let news = 0
+  let refusals = 0
   const output = new ExecutionOutput({
     open: (place) => {
       places.push(place)
@@ -17,9 +18,10 @@ async function follow(answers: readonly Response[]) {
     },
     wait: () => Promise.resolve(),
     onNews: () => news++,
+    onRefused: () => refusals++,
   })
   await output.follow(new AbortController().signal)
-  return { output, places, news }
+  return { output, places, news, refusals }
 }
 
 test('a stream that breaks is resumed behind the last part, until the end', async () => {
@@ -30,7 +32,7 @@ test('a stream that breaks is resumed behind the last part, until the end', asyn
   ])
   assert.equal(output.text.value, 'begin end')
   assert.deepEqual(places, ['', '5', '5'])
-  assert.equal(news, 3)
+  assert.equal(news, 2)
   assert.equal(output.isCut.value, false)
 })
 
@@ -47,7 +49,13 @@ test('at most 64 Ki characters are kept', async () => {
   assert.equal(output.isCut.value, true)
 })
 
-test('a refusal ends the following', async () => {
-  const { output, places } = await follow([new Response('', { status: 404 })])
-  assert.deepEqual([output.text.value, places.length], ['', 1])
+test('a refusal ends the following; too many requests only delay it', async () => {
+  const limited = new Response('', { status: 429 })
+  const { output, places, refusals } = await follow([limited, new Response('', { status: 404 })])
+  assert.deepEqual([output.text.value, places.length, refusals], ['', 2, 0])
+})
+
+test('a refused token ends the session', async () => {
+  const { places, refusals } = await follow([new Response('', { status: 401 })])
+  assert.deepEqual([places.length, refusals], [1, 1])
 })

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { StreamParser, type StreamEvent } from '../../clients/typescript/src/event-stream.ts'
+import { Watchdog } from '../../clients/typescript/src/timing.ts'
 import { pauseAfter } from './poll.ts'
 
 export interface ExecutionOutputDeps {
@@ -7,9 +8,16 @@ export interface ExecutionOutputDeps {
   readonly open: (lastEventId: string, signal: AbortSignal) => Promise<Response>
   /** Ends early, without an error, when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
-  /** There is more output, or the execution has ended. */
+  /** The output has begun, or the execution has ended. */
   readonly onNews: () => void
+  /** The token is refused: the session has ended. */
+  readonly onRefused: () => void
 }
+
+// The platform sends a comment every 15 seconds.
+const SILENCE_LIMIT_MS = 45_000
+// Another connection would be refused, too.
+const FINAL = new Set([401, 403, 404])
 
 // As much as the platform keeps.
 const LONGEST = 65_536
@@ -28,46 +36,60 @@ export class ExecutionOutput {
 
   async follow(stopped: AbortSignal): Promise<void> {
     for (let failures = 0; !stopped.aborted; failures++) {
-      if (await this.#connect(stopped)) return
+      if (await this.#connect(stopped, () => (failures = 0))) return
       await this.#deps.wait(pauseAfter(failures), stopped)
     }
   }
 
   /** Reads one connection; true if there is nothing more to read. */
-  async #connect(stopped: AbortSignal): Promise<boolean> {
+  async #connect(stopped: AbortSignal, onOpen: () => void): Promise<boolean> {
     this.#parser.restart()
+    const silence = new Watchdog(SILENCE_LIMIT_MS)
     try {
-      const response = await this.#deps.open(this.#parser.lastEventId, stopped)
-      if (!response.ok || !response.body) return response.status < 500
-      const decoder = new TextDecoder()
-      for await (const bytes of response.body) {
-        for (const event of this.#parser.push(decoder.decode(bytes, { stream: true }))) {
-          if (this.#take(event)) return true
-        }
-      }
-      return false
+      const response = await this.#deps.open(
+        this.#parser.lastEventId,
+        AbortSignal.any([stopped, silence.signal]),
+      )
+      if (response.status === 401) this.#deps.onRefused()
+      if (!response.ok || !response.body) return FINAL.has(response.status)
+      onOpen()
+      return await this.#read(response.body, silence)
     } catch {
-      // Broken or stopped: the loop continues or ends.
+      // Broken, silent or stopped: the loop continues or ends.
       return false
+    } finally {
+      silence.stop()
     }
+  }
+
+  /** True at the end of the execution. */
+  async #read(body: ReadableStream<Uint8Array>, silence: Watchdog): Promise<boolean> {
+    const decoder = new TextDecoder()
+    for await (const bytes of body) {
+      silence.reset()
+      for (const event of this.#parser.push(decoder.decode(bytes, { stream: true })))
+        if (this.#take(event)) return true
+    }
+    return false
   }
 
   /** True at the end of the execution. */
   #take({ event, data: json }: StreamEvent): boolean {
     const data = parseData(json)
+    const isEnd = event === 'end'
+    if (isEnd || this.text.peek() === '') this.#deps.onNews()
     if (isPart(data)) {
       const text = this.text.peek() + data.text
       if (data.skipped !== undefined || text.length > LONGEST) this.isCut.value = true
       this.text.value = text.slice(-LONGEST)
     }
-    this.#deps.onNews()
-    return event === 'end'
+    return isEnd
   }
 }
 
 interface OutputPart {
   readonly text: string
-  /** How many characters before it are not kept any more. */
+  /** How many characters before it are not kept. */
   readonly skipped?: number
 }
 

@@ -118,6 +118,15 @@ test('a list that cannot be read again keeps its rows, with the failure', async 
   assert.equal(model.failure.value?.code, 'unreachable')
 })
 
+test('rows of other filters do not stay when theirs cannot be read', async () => {
+  const { server, model, ids } = listOf([open('a')])
+  await model.load({})
+  server.isAway = true
+  await model.load({ status: 'closed' })
+  assert.equal(ids(), undefined)
+  assert.equal(model.failure.value?.code, 'unreachable')
+})
+
 test('a quiet reading shows what has changed, and nothing else', async () => {
   const { server, model, ids } = listOf([open('a')])
   await model.load({})

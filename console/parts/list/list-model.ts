@@ -30,8 +30,11 @@ export class ListModel<Item> {
   readonly #deps: ListDeps<Item>
   readonly #waiting = new Map<string, Item>()
   #query: ListQuery = {}
+  /** That of the page that is shown. */
+  #shownQuery: ListQuery = {}
   #reading = new AbortController()
-  /** Whether an item has changed since the reading began, whose answer may have it as it was. */
+  #isReading = false
+  /** Whether an item may have changed since the reading began. */
   #isOutrun = false
   #isRefreshDue = false
   /** Whether it was not read because of a change lately: then the next one is shown at once. */
@@ -58,18 +61,26 @@ export class ListModel<Item> {
     this.#reading.abort()
     const reading = new AbortController()
     this.#reading = reading
+    this.#isReading = true
     this.#isOutrun = false
     const result = await this.#deps.read(this.#query, reading.signal).catch((error: unknown) => {
       if (reading.signal.aborted) return undefined
       throw error
     })
     if (!result || reading.signal.aborted) return
-    batch(() => {
-      this.isLoading.value = false
-      this.failure.value = result.ok ? null : result.failure
-      if (result.ok) this.page.value = result.value
-    })
+    this.#isReading = false
+    batch(() => this.#show(result))
     if (this.#isOutrun) this.refreshSoon()
+  }
+
+  #show(result: ApiResult<ListPage<Item>>): void {
+    this.isLoading.value = false
+    this.failure.value = result.ok ? null : result.failure
+    // The rows of other filters are not those that the user wants to see, and to act on.
+    const isOther = this.#query !== this.#shownQuery
+    this.#shownQuery = this.#query
+    if (result.ok) this.page.value = result.value
+    else if (isOther) this.page.value = null
   }
 
   /** Reads the same page again if it could not be read, or is still being read. */
@@ -93,7 +104,9 @@ export class ListModel<Item> {
     this.#deps.later(() => {
       this.#isRefreshDue = false
       this.#deps.later(() => (this.#isCalm = !this.#isRefreshDue), REFRESH_MS)
-      if (!this.#reading.signal.aborted) void this.refresh()
+      // A slow reading is not given up: while events come, no answer would ever be shown.
+      if (this.#isReading) this.#isOutrun = true
+      else if (!this.#reading.signal.aborted) void this.refresh()
     }, wait)
   }
 

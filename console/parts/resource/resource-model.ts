@@ -12,6 +12,9 @@ export class ResourceModel<T> {
   #due: ReturnType<typeof setTimeout> | undefined
   /** Whether the last reading has an answer. */
   #isAnswered = false
+  #isReading = false
+  /** Whether the object may have changed since the reading began. */
+  #isOutrun = false
 
   constructor(read: (signal: AbortSignal) => Promise<ApiResult<T>>) {
     this.#read = read
@@ -23,11 +26,22 @@ export class ResourceModel<T> {
     const reading = new AbortController()
     this.#reading = reading
     this.#isAnswered = false
+    this.#isReading = true
+    this.#isOutrun = false
     const result = await this.#read(reading.signal).catch((error: unknown) => {
       if (reading.signal.aborted) return undefined
       throw error
     })
-    if (result && !reading.signal.aborted) this.#take(result)
+    if (!result || reading.signal.aborted) return
+    this.#isReading = false
+    this.#take(result)
+    if (this.#isOutrun) await this.refresh()
+  }
+
+  /** A reading that takes longer than the object stays as it is must not be given up: no answer would ever come. */
+  #refreshOnceRead(): void {
+    if (this.#isReading) this.#isOutrun = true
+    else void this.refresh()
   }
 
   /** Reads the object again if it could not be read, or is still being read. */
@@ -37,17 +51,17 @@ export class ResourceModel<T> {
 
   /** Reads the object again after this time; further calls until then change nothing. */
   refreshAfter(ms: number): void {
-    if (ms === 0) return void this.refresh()
+    if (ms === 0) return this.#refreshOnceRead()
     this.#due ??= setTimeout(() => {
       this.#due = undefined
-      void this.refresh()
+      this.#refreshOnceRead()
     }, ms)
   }
 
-  /** Shows the answer of a change. A reading that is under way may be of the version before. */
+  /** Shows the answer of a change. A reading that is under way may be of the version before, so it begins again. */
   show(result: ApiResult<T>): void {
-    this.#reading.abort()
     this.#take(result)
+    if (this.#isReading) void this.refresh()
   }
 
   #take(result: ApiResult<T>): void {

@@ -64,6 +64,9 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
     const { compare, fits = () => false, isPossible = () => true } = change
     if (result.failure.status !== 412 || !compare) return result.failure
     await model.refresh()
+    // Without the current version nothing can be compared.
+    const unread = model.failure.peek()
+    if (unread) return unread
     const current = model.value.peek()
     if (current === null) return null
     if (fits(current)) return apply(change)

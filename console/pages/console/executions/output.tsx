@@ -18,13 +18,16 @@ export function Output({ execution: { id, status }, onNews }: OutputProps) {
   const words = executionWords()
   const output = useMemo(() => {
     const open = (place: string, signal: AbortSignal) => openStream(id, place, signal)
-    return new ExecutionOutput({ open, wait: browserTiming.wait, onNews })
+    const onRefused = () => session.refuse(session.token.peek() ?? '')
+    return new ExecutionOutput({ open, wait: browserTiming.wait, onNews, onRefused })
   }, [id])
+  const token = session.token.value
   useEffect(() => {
+    if (token === null) return undefined
     const stopped = new AbortController()
     void output.follow(stopped.signal)
     return () => stopped.abort()
-  }, [output])
+  }, [output, token])
   const text = output.text.value
   return (
     <Section title={words.output}>

@@ -26,14 +26,16 @@ export function Review({ outcome, draft, onClose }: ReviewProps) {
     isSaving.value = false
     if (!refused.value) onClose()
   }
+  // What is on its way cannot be withdrawn, and must not meet another draft.
+  const close = () => isSaving.peek() || onClose()
   const textOf = (id: string) => changeText(draft.base, draft.nodes, id)
   return (
-    <Modal label={words.reviewTitle} onClose={onClose}>
+    <Modal label={words.reviewTitle} onClose={close} onLeave={onClose}>
       <h2 class="modal-title">{words.reviewTitle}</h2>
       {refused.value && <Refusal failure={refused.value} />}
       {outcome.ok && <Outcome change={namedChanges(outcome.value, draft)} textOf={textOf} />}
       <div class="actions actions-end">
-        <button class="button" type="button" onClick={onClose}>
+        <button class="button" type="button" aria-disabled={isSaving.value} onClick={close}>
           {partWords().cancel}
         </button>
         {outcome.ok && (
