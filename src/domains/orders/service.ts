@@ -23,7 +23,16 @@ import {
   type OrderChange,
   type OrderStatus,
 } from './model.ts'
-import { countByStatus, findOrder, insertOrder, listChanges, listDue, lockDue, moveOrder } from './store.ts'
+import {
+  countByStatus,
+  countWithArchive,
+  findOrder,
+  insertOrder,
+  listChanges,
+  listDue,
+  lockDue,
+  moveOrder,
+} from './store.ts'
 
 /** What the order domain needs of the rest of the platform. */
 export interface OrderDeps {
@@ -150,10 +159,19 @@ export class Orders {
     return oldest ? now - oldest.expiresAt : 0
   }
 
-  /** How many orders there are of each status. Takes long where there are many. */
+  /** How many orders of each status there are that are not archived. Takes long where there are many. */
   countByStatus(): Promise<{ status: OrderStatus; orders: number }[]> {
     const { store } = this.#deps
     return store.readAside(countByStatus(store.read))
+  }
+
+  /** How many orders of each status there are, archived ones too. Takes long where there are many. */
+  async countAll(): Promise<Record<OrderStatus, number>> {
+    const { store } = this.#deps
+    const counts = { pending: 0, paid: 0, shipped: 0, completed: 0, expired: 0 }
+    const rows = await store.readAside(countWithArchive(store.read))
+    for (const { status, orders } of rows) counts[status] += orders
+    return counts
   }
 
   /** Writes the change, its history and its event. Returns undefined if the order has left its status meanwhile. */

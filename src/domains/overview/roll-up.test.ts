@@ -92,14 +92,25 @@ onEveryDialect('the roll-up', (dialect) => {
     )
   })
 
+  test('archived orders count in both ways: by their events, and when all orders are counted', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.order('o-1', 'paid', 'completed')
+    await w.order('o-2', 'expired')
+    await w.order('o-3')
+    assert.equal(await w.domains.orders.orders.archiveEnded(0, 10), 2)
+    const counted = { ...NOTHING, pending: 1, completed: 1, expired: 1 }
+    assert.deepEqual(await w.rollUp.orders(), counted)
+    await w.loseEvents()
+    assert.deepEqual(await w.rollUp.orders(), counted)
+    await w.work()
+    assert.deepEqual(await w.rollUp.orders(), counted)
+  })
+
   test('orders are counted anew when events were removed before they were counted', async () => {
     await using w = await overviewWorld(dialect)
     await w.order('o-1', 'paid')
     await w.order('o-2')
-    const sent = await w.domains.messages.messages.pending(10, [])
-    await w.domains.messages.messages.settle({ delivered: sent, failed: [], refused: [] })
-    w.clock.advance(DAY)
-    await w.domains.messages.messages.prune(w.clock.now(), 10)
+    await w.loseEvents()
     const counted = { ...NOTHING, pending: 1, paid: 1 }
     assert.deepEqual(await w.rollUp.orders(), counted)
     await w.work()

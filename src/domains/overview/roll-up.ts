@@ -36,7 +36,7 @@ export interface RollUpDeps {
   /** The log that has the events of orders. */
   readonly log: EventLog
   readonly subjects: OrderSubjects
-  /** Counts all orders. Takes long where there are many. */
+  /** Counts all orders, archived ones too. Takes long where there are many. */
   readonly countAllOrders: () => Promise<OrderCounts>
   readonly sample: () => Promise<Sample>
 }
