@@ -52,6 +52,7 @@ export function createOverview(domains: OverviewedDomains, platform: Pick<Overvi
     log: messages.log,
     subjects: STATUS_OF_SUBJECT,
     countAllOrders: () => orders.orders.countAll(),
+    countAllOrdersWith: (after) => orders.orders.countAllWith(messages.log.placesAfter(after)),
     sample: async () => {
       const firing = Object.values(await alerts.alerts.countFiring())
       return {

@@ -2,10 +2,33 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { overviewOn, overviewWorld } from '../../../test/support/overview.ts'
 import { onEveryDialect, repeatingStore } from '../../../test/support/store.ts'
+import type { Store } from '../../store/store.ts'
 import { DAY, HOUR, MINUTE } from '../../kernel/time.ts'
 import { STEP_MS, stepOf } from './model.ts'
 
 const NOTHING = { pending: 0, paid: 0, shipped: 0, completed: 0, expired: 0 }
+
+/** A store with another way to run its long reads. */
+function withReadAside(store: Store, run: <R>(read: () => Promise<R>) => Promise<R>): Store {
+  return { ...store, readAside: (query) => run(() => store.readAside(query)) }
+}
+
+/** Creates an order in a transaction that stays open until `commit`. */
+async function openOrder({ store, domains }: Awaited<ReturnType<typeof overviewWorld>>, orderId: string) {
+  const [created, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const write = store.write(async (tx) => {
+    await domains.orders.orders.create(tx, { orderId, platform: 'live', amountCents: 100 }, 'client')
+    created.resolve()
+    await end.promise
+  })
+  await created.promise
+  return {
+    commit() {
+      end.resolve()
+      return write
+    },
+  }
+}
 
 onEveryDialect('the roll-up', (dialect) => {
   test('orders count at once, before and after the worker has counted their events', async () => {
@@ -117,6 +140,49 @@ onEveryDialect('the roll-up', (dialect) => {
     await w.order('o-3')
     await w.work()
     assert.deepEqual(await w.rollUp.orders(), { ...counted, pending: 2 })
+  })
+
+  test('a new count is stored although orders change while it runs', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.order('o-1', 'paid')
+    await w.loseEvents()
+    let counts = 0
+    const counting = overviewOn(
+      withReadAside(w.store, async (read) => {
+        counts++
+        await w.order('seen', 'paid')
+        const rows = await read()
+        await w.move('seen', 'shipped')
+        await w.order('unseen')
+        return rows
+      }),
+      w.clock,
+    )
+    await counting.work()
+    assert.equal(counts, 1)
+    assert.deepEqual(await counting.rollUp.orders(), { ...NOTHING, pending: 1, paid: 1, shipped: 1 })
+    assert.equal(counts, 1, 'a reader counts all orders again')
+    const steps = (await w.known()).map(({ created, paid, shipped }) => [created, paid, shipped])
+    assert.deepEqual(steps, [[2, 1, 1]])
+  })
+
+  test('a new count has no order whose transaction is open, although a later event is visible', async () => {
+    await using w = await overviewWorld(dialect)
+    if (!w.store.capabilities.concurrentWriters) return
+    await w.order('o-1', 'paid')
+    await w.loseEvents()
+    const counting = overviewOn(
+      withReadAside(w.store, async (read) => {
+        const open = await openOrder(w, 'open')
+        await w.order('later')
+        const rows = await read()
+        await open.commit()
+        return rows
+      }),
+      w.clock,
+    )
+    await counting.work()
+    assert.deepEqual(await counting.rollUp.orders(), { ...NOTHING, pending: 2, paid: 1 })
   })
 
   test('steps are removed in batches after 31 days', async () => {
