@@ -13,6 +13,23 @@ function withReadAside(store: Store, run: <R>(read: () => Promise<R>) => Promise
   return { ...store, readAside: (query) => run(() => store.readAside(query)) }
 }
 
+/** A store with another way to run its prepared statements outside of transactions. */
+function withRun(store: Store, run: <R>(text: string, read: () => Promise<R>) => Promise<R>): Store {
+  const { capabilities, read } = store
+  return {
+    ...store,
+    read: {
+      db: read.db,
+      capabilities,
+      change: (statement, parameters) => read.change(statement, parameters),
+      run(statement, parameters) {
+        const { text } = statement.bind(capabilities.dialect, read.db, parameters)
+        return run(text, () => read.run(statement, parameters))
+      },
+    },
+  }
+}
+
 /** Creates an order in a transaction that stays open until `commit`. */
 async function openOrder({ store, domains }: Awaited<ReturnType<typeof overviewWorld>>, orderId: string) {
   const [created, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -76,6 +93,25 @@ onEveryDialect('the roll-up', (dialect) => {
     await w.order('o-1')
     const [step] = await w.known()
     assert.deepEqual([step?.created, step?.firingAlerts], [1, 0])
+  })
+
+  test('the series reads its steps once, while a worker counts further events', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.order('o-1')
+    let readings = 0
+    const reader = overviewOn(
+      withRun(w.store, async (text, run) => {
+        const rows = await run()
+        if (/overview_(orders|steps)/.test(text) && readings++ < 20) {
+          await w.order(`while-${readings}`)
+          await w.another.rollUp.fold()
+        }
+        return rows
+      }),
+      w.clock,
+    )
+    const created = (await reader.rollUp.series(1)).map((step) => step.created)
+    assert.deepEqual([readings, created.at(-1)], [1, 2])
   })
 
   test('a step is sampled once', async () => {

@@ -18,8 +18,8 @@ import {
 } from './model.ts'
 import {
   addToStep,
-  listSteps,
   lockOrderCounts,
+  readSteps,
   readOrderCounts,
   recordSample,
   removeStepsAfter,
@@ -87,14 +87,9 @@ export class RollUp {
     const { store, clock } = this.#deps
     const now = clock.now()
     const range = { from: firstStep(now, hours), to: stepOf(now) }
-    for (;;) {
-      const before = await readOrderCounts(store.read)
-      const { changes } = await this.#pending(before.place)
-      const stored = await listSteps(store.read, range.from, range.to)
-      const { place } = await readOrderCounts(store.read)
-      // Otherwise the worker has meanwhile added the changes to the steps.
-      if (place === before.place) return seriesOf(range, stored, changes)
-    }
+    const { place, stored } = await readSteps(store.read, range.from, range.to)
+    const { changes } = await this.#pending(place)
+    return seriesOf(range, stored, changes)
   }
 
   /** Counts one batch of events; returns whether there may be more. Of two processes, one counts an event. */
@@ -115,7 +110,7 @@ export class RollUp {
     const { store, clock, sample } = this.#deps
     const step = stepOf(clock.now())
     if (this.#sampledStep === step) return
-    const [known] = await listSteps(store.read, step, step)
+    const [known] = (await readSteps(store.read, step, step)).stored
     if (!known || known.firingAlerts === null) await this.#record(step, await sample())
     this.#sampledStep = step
   }
