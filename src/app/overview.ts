@@ -51,12 +51,8 @@ export function createOverview(domains: OverviewedDomains, platform: Pick<Overvi
     ...platform,
     log: messages.log,
     subjects: STATUS_OF_SUBJECT,
-    countAllOrders: async () => {
-      const rows = await orders.orders.countByStatus()
-      const counts = { pending: 0, paid: 0, shipped: 0, completed: 0, expired: 0 }
-      for (const { status, orders: count } of rows) counts[status] = count
-      return counts
-    },
+    countAllOrders: () => orders.orders.countAll(),
+    countAllOrdersWith: (after) => orders.orders.countAllWith(messages.log.placesAfter(after)),
     sample: async () => {
       const firing = Object.values(await alerts.alerts.countFiring())
       return {

@@ -6,6 +6,7 @@ import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'
+import { DAY } from '../../src/kernel/time.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fakeWaitingClock } from './waiting-clock.ts'
@@ -56,11 +57,19 @@ export async function overviewWorld(dialect: DialectName) {
   const clock = fakeWaitingClock()
   const stores = await testStores(dialect, clock)
   const { store, otherStore } = stores
+  const world = overviewOn(store, clock)
   return {
     clock,
     store,
-    ...overviewOn(store, clock),
+    ...world,
     another: overviewOn(otherStore, clock),
+    /** Removes the events that there are, as `messages.keep` does a day after they were sent. */
+    async loseEvents() {
+      const { messages } = world.domains.messages
+      await messages.settle({ delivered: await messages.pending(100, []), failed: [], refused: [] })
+      clock.advance(DAY)
+      await messages.prune(clock.now(), 100)
+    },
     [Symbol.asyncDispose]: () => stores[Symbol.asyncDispose](),
   }
 }

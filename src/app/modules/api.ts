@@ -6,7 +6,7 @@ import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer, type HttpServerOptions } from '../../infra/http/server.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
-import type { Job } from '../../kernel/job.ts'
+import { runBatches, type Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { jobsOf, jwtSecrets, routesOf } from '../domains.ts'
@@ -60,8 +60,6 @@ function idempotencyPruneJob(keys: DatabaseIdempotencyKeys): Job {
   return {
     name: 'idempotency-prune',
     everyMs: HOUR,
-    async run(signal) {
-      while (!signal.aborted && (await keys.prune(PRUNE_BATCH)) === PRUNE_BATCH);
-    },
+    run: (signal) => runBatches(signal, async () => (await keys.prune(PRUNE_BATCH)) === PRUNE_BATCH),
   }
 }

@@ -2,7 +2,7 @@ import { eventSource } from '../../kernel/cloud-event.ts'
 import type { EventLog, EventPage, LoggedEvent } from '../../ports/event-log.ts'
 import { SettledNumbers } from '../../store/settled-numbers.ts'
 import { first, type Queries } from '../../store/store.ts'
-import { EVENT_HEADERS_TEXT, eventLogs, messages, statement } from './tables.ts'
+import { db, EVENT_HEADERS_TEXT, eventLogs, messages, statement } from './tables.ts'
 
 type Row = LoggedEvent & { readonly id: string }
 
@@ -52,6 +52,18 @@ export class MessageLog implements EventLog {
 
   async removedUpTo(): Promise<number> {
     return (await first(this.#queries, readRemoved, {}))?.removedUpTo ?? 0
+  }
+
+  /**
+   * The query of the places after `after`, for a reader that needs them in the snapshot of another query. Some may be of
+   * messages of users.
+   */
+  placesAfter(after: number) {
+    return db(this.#queries)
+      .selectFrom('messages')
+      .select('seq as number')
+      .where('seq', '>', after)
+      .where('headers', '=', EVENT_HEADERS_TEXT)
   }
 
   async readAfter(after: number, limit: number): Promise<EventPage> {

@@ -293,6 +293,19 @@ onEveryDialect('orders', (dialect) => {
     const counts = new Map((await w.orders.countByStatus()).map(({ status, orders }) => [status, orders]))
     assert.deepEqual([counts.get('paid'), counts.get('pending'), counts.get('expired')], [1, 2, undefined])
   })
+
+  test('archived orders are counted with all orders, and not by the gauge', async () => {
+    await using w = await orderWorld(dialect)
+    await w.orderIn('expired')
+    await w.orderIn('completed')
+    await w.orderIn('pending')
+    assert.equal(await w.service.archiveEnded(0, 10), 2)
+    await w.orderIn('expired', 'another')
+    assert.deepEqual(await w.orders.countAll(), { pending: 1, paid: 0, shipped: 0, completed: 1, expired: 2 })
+    const counts = new Map((await w.orders.countByStatus()).map(({ status, orders }) => [status, orders]))
+    assert.deepEqual([counts.get('completed'), counts.get('expired')], [undefined, 1])
+  })
+
   test('the longest overdue pending order is known, with the time since it was due', async () => {
     await using w = await orderWorld(dialect)
     await w.orderIn('paid')

@@ -23,7 +23,18 @@ import {
   type OrderChange,
   type OrderStatus,
 } from './model.ts'
-import { countByStatus, findOrder, insertOrder, listChanges, listDue, lockDue, moveOrder } from './store.ts'
+import {
+  countByStatus,
+  countWithArchive,
+  countWithNumbers,
+  findOrder,
+  insertOrder,
+  listChanges,
+  listDue,
+  lockDue,
+  moveOrder,
+  type NumberQuery,
+} from './store.ts'
 
 /** What the order domain needs of the rest of the platform. */
 export interface OrderDeps {
@@ -150,10 +161,26 @@ export class Orders {
     return oldest ? now - oldest.expiresAt : 0
   }
 
-  /** How many orders there are of each status. Takes long where there are many. */
+  /** How many orders of each status there are that are not archived. Takes long where there are many. */
   countByStatus(): Promise<{ status: OrderStatus; orders: number }[]> {
     const { store } = this.#deps
     return store.readAside(countByStatus(store.read))
+  }
+
+  /** How many orders of each status there are, archived ones too. Takes long where there are many. */
+  async countAll(): Promise<Record<OrderStatus, number>> {
+    const { store } = this.#deps
+    return sumByStatus(await store.readAside(countWithArchive(store.read)))
+  }
+
+  /** As {@link countAll}, with the answer of another query in the same snapshot. */
+  async countAllWith(
+    query: NumberQuery,
+  ): Promise<{ counts: Record<OrderStatus, number>; numbers: ReadonlySet<number> }> {
+    const { store } = this.#deps
+    const rows = await store.readAside(countWithNumbers(store.read, query))
+    const numbers = rows.flatMap(({ status, orders: number }) => (status === null ? number : []))
+    return { counts: sumByStatus(rows), numbers: new Set(numbers) }
   }
 
   /** Writes the change, its history and its event. Returns undefined if the order has left its status meanwhile. */
@@ -177,6 +204,12 @@ export class Orders {
     this.#changes.increment({ status: order.status })
     this.#deps.logger.debug({ order_id: order.orderId, status: order.status, actor }, 'order changed')
   }
+}
+
+function sumByStatus(rows: readonly { readonly status: OrderStatus | null; readonly orders: number }[]) {
+  const counts = { pending: 0, paid: 0, shipped: 0, completed: 0, expired: 0 }
+  for (const { status, orders } of rows) if (status !== null) counts[status] += orders
+  return counts
 }
 
 async function requireSameOrder(tx: Tx, wanted: NewOrder): Promise<Order> {

@@ -1,10 +1,13 @@
-import { sql } from 'kysely'
+import { sql, type AliasableExpression } from 'kysely'
 import type { NewRowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order, OrderChange, OrderStatus } from './model.ts'
 import { findArchivedOrder } from './archive.ts'
 import { db, orderHistory, orders, statement } from './tables.ts'
+
+/** A query of numbers, which may be of another domain. */
+export type NumberQuery = AliasableExpression<{ number: number }>
 
 // An archived order keeps its id from a new one.
 const insert = statement<Order>((on, value) => {
@@ -112,10 +115,31 @@ export async function listChanges(queries: Queries, orderId: string): Promise<Or
   return rows.map(({ version: _version, ...change }) => change)
 }
 
-/** The query that counts the orders of each status. It reads a whole index, so it runs with `readAside`. */
+/**
+ * The query that counts the orders of each status that are not archived. It reads a whole index, so it runs with
+ * `readAside`.
+ */
 export function countByStatus(queries: Queries) {
+  return countIn(queries, 'orders')
+}
+
+/** The query that counts all orders: a status has a row for each of the two tables. It runs with `readAside`, too. */
+export function countWithArchive(queries: Queries) {
+  // In one query: between two of them an order may move to the archive.
+  return countIn(queries, 'orders').unionAll(countIn(queries, 'archived_orders'))
+}
+
+/** As {@link countWithArchive}, with a row without a status for each number of another query, in the same snapshot. */
+export function countWithNumbers(queries: Queries, numbers: NumberQuery) {
+  const rows = db(queries)
+    .selectFrom(numbers.as('others'))
+    .select([sql<OrderStatus | null>`null`.as('status'), 'others.number as orders'])
+  return countWithArchive(queries).$castTo<{ status: OrderStatus | null; orders: number }>().unionAll(rows)
+}
+
+function countIn(queries: Queries, table: 'orders' | 'archived_orders') {
   return db(queries)
-    .selectFrom('orders')
+    .selectFrom(table)
     .select(['status', (each) => each.fn.countAll<number>().as('orders')])
     .groupBy('status')
 }

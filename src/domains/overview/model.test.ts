@@ -4,6 +4,7 @@ import { HOUR, MINUTE } from '../../kernel/time.ts'
 import {
   changeOf,
   countOrders,
+  countsBefore,
   countSteps,
   firstStep,
   seriesOf,
@@ -50,6 +51,12 @@ const paid: CountedChange = { change: 'paid', from: 'pending', to: 'paid', at: N
 
 test('an order counts in one status at a time', () => {
   assert.deepEqual(countOrders(NOTHING, [created, created, paid]), { ...NOTHING, pending: 1, paid: 1 })
+})
+
+test('the counts before some changes are those to which the changes are added', () => {
+  const before = { ...NOTHING, pending: 2, completed: 1 }
+  const changes = [created, paid, paid]
+  assert.deepEqual(countsBefore(countOrders(before, changes), changes), before)
 })
 
 test('a change belongs to the step in which it happened', () => {

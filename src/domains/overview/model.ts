@@ -60,6 +60,16 @@ export function countOrders(counts: OrderCounts, changes: readonly CountedChange
   return next
 }
 
+/** The counts before these changes. */
+export function countsBefore(counts: OrderCounts, changes: readonly CountedChange[]): OrderCounts {
+  const before = { ...counts }
+  for (const { from, to } of changes) {
+    if (from !== null) before[from]++
+    before[to]--
+  }
+  return before
+}
+
 export const NO_CHANGES: ChangeCounts = { created: 0, paid: 0, shipped: 0, completed: 0, expired: 0 }
 
 /** The number of each change by the beginning of the step in which it happened. */

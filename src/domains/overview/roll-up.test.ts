@@ -2,10 +2,50 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { overviewOn, overviewWorld } from '../../../test/support/overview.ts'
 import { onEveryDialect, repeatingStore } from '../../../test/support/store.ts'
+import type { Store } from '../../store/store.ts'
 import { DAY, HOUR, MINUTE } from '../../kernel/time.ts'
 import { STEP_MS, stepOf } from './model.ts'
 
 const NOTHING = { pending: 0, paid: 0, shipped: 0, completed: 0, expired: 0 }
+
+/** A store with another way to run its long reads. */
+function withReadAside(store: Store, run: <R>(read: () => Promise<R>) => Promise<R>): Store {
+  return { ...store, readAside: (query) => run(() => store.readAside(query)) }
+}
+
+/** A store with another way to run its prepared statements outside of transactions. */
+function withRun(store: Store, run: <R>(text: string, read: () => Promise<R>) => Promise<R>): Store {
+  const { capabilities, read } = store
+  return {
+    ...store,
+    read: {
+      db: read.db,
+      capabilities,
+      change: (statement, parameters) => read.change(statement, parameters),
+      run(statement, parameters) {
+        const { text } = statement.bind(capabilities.dialect, read.db, parameters)
+        return run(text, () => read.run(statement, parameters))
+      },
+    },
+  }
+}
+
+/** Creates an order in a transaction that stays open until `commit`. */
+async function openOrder({ store, domains }: Awaited<ReturnType<typeof overviewWorld>>, orderId: string) {
+  const [created, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const write = store.write(async (tx) => {
+    await domains.orders.orders.create(tx, { orderId, platform: 'live', amountCents: 100 }, 'client')
+    created.resolve()
+    await end.promise
+  })
+  await created.promise
+  return {
+    commit() {
+      end.resolve()
+      return write
+    },
+  }
+}
 
 onEveryDialect('the roll-up', (dialect) => {
   test('orders count at once, before and after the worker has counted their events', async () => {
@@ -55,6 +95,25 @@ onEveryDialect('the roll-up', (dialect) => {
     assert.deepEqual([step?.created, step?.firingAlerts], [1, 0])
   })
 
+  test('the series reads its steps once, while a worker counts further events', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.order('o-1')
+    let readings = 0
+    const reader = overviewOn(
+      withRun(w.store, async (text, run) => {
+        const rows = await run()
+        if (/overview_(orders|steps)/.test(text) && readings++ < 20) {
+          await w.order(`while-${readings}`)
+          await w.another.rollUp.fold()
+        }
+        return rows
+      }),
+      w.clock,
+    )
+    const created = (await reader.rollUp.series(1)).map((step) => step.created)
+    assert.deepEqual([readings, created.at(-1)], [1, 2])
+  })
+
   test('a step is sampled once', async () => {
     await using w = await overviewWorld(dialect)
     await w.work()
@@ -92,20 +151,74 @@ onEveryDialect('the roll-up', (dialect) => {
     )
   })
 
+  test('archived orders count in both ways: by their events, and when all orders are counted', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.order('o-1', 'paid', 'completed')
+    await w.order('o-2', 'expired')
+    await w.order('o-3')
+    assert.equal(await w.domains.orders.orders.archiveEnded(0, 10), 2)
+    const counted = { ...NOTHING, pending: 1, completed: 1, expired: 1 }
+    assert.deepEqual(await w.rollUp.orders(), counted)
+    await w.loseEvents()
+    assert.deepEqual(await w.rollUp.orders(), counted)
+    await w.work()
+    assert.deepEqual(await w.rollUp.orders(), counted)
+  })
+
   test('orders are counted anew when events were removed before they were counted', async () => {
     await using w = await overviewWorld(dialect)
     await w.order('o-1', 'paid')
     await w.order('o-2')
-    const sent = await w.domains.messages.messages.pending(10, [])
-    await w.domains.messages.messages.settle({ delivered: sent, failed: [], refused: [] })
-    w.clock.advance(DAY)
-    await w.domains.messages.messages.prune(w.clock.now(), 10)
+    await w.loseEvents()
     const counted = { ...NOTHING, pending: 1, paid: 1 }
     assert.deepEqual(await w.rollUp.orders(), counted)
     await w.work()
     await w.order('o-3')
     await w.work()
     assert.deepEqual(await w.rollUp.orders(), { ...counted, pending: 2 })
+  })
+
+  test('a new count is stored although orders change while it runs', async () => {
+    await using w = await overviewWorld(dialect)
+    await w.order('o-1', 'paid')
+    await w.loseEvents()
+    let counts = 0
+    const counting = overviewOn(
+      withReadAside(w.store, async (read) => {
+        counts++
+        await w.order('seen', 'paid')
+        const rows = await read()
+        await w.move('seen', 'shipped')
+        await w.order('unseen')
+        return rows
+      }),
+      w.clock,
+    )
+    await counting.work()
+    assert.equal(counts, 1)
+    assert.deepEqual(await counting.rollUp.orders(), { ...NOTHING, pending: 1, paid: 1, shipped: 1 })
+    assert.equal(counts, 1, 'a reader counts all orders again')
+    const steps = (await w.known()).map(({ created, paid, shipped }) => [created, paid, shipped])
+    assert.deepEqual(steps, [[2, 1, 1]])
+  })
+
+  test('a new count has no order whose transaction is open, although a later event is visible', async () => {
+    await using w = await overviewWorld(dialect)
+    if (!w.store.capabilities.concurrentWriters) return
+    await w.order('o-1', 'paid')
+    await w.loseEvents()
+    const counting = overviewOn(
+      withReadAside(w.store, async (read) => {
+        const open = await openOrder(w, 'open')
+        await w.order('later')
+        const rows = await read()
+        await open.commit()
+        return rows
+      }),
+      w.clock,
+    )
+    await counting.work()
+    assert.deepEqual(await counting.rollUp.orders(), { ...NOTHING, pending: 2, paid: 1 })
   })
 
   test('steps are removed in batches after 31 days', async () => {

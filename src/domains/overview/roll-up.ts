@@ -4,6 +4,7 @@ import type { Store, Tx } from '../../store/store.ts'
 import {
   changeOf,
   countOrders,
+  countsBefore,
   countSteps,
   firstStep,
   KEEP_MS,
@@ -17,8 +18,8 @@ import {
 } from './model.ts'
 import {
   addToStep,
-  listSteps,
   lockOrderCounts,
+  readSteps,
   readOrderCounts,
   recordSample,
   removeStepsAfter,
@@ -36,8 +37,12 @@ export interface RollUpDeps {
   /** The log that has the events of orders. */
   readonly log: EventLog
   readonly subjects: OrderSubjects
-  /** Counts all orders. Takes long where there are many. */
+  /** Counts all orders, archived ones too. Takes long where there are many. */
   readonly countAllOrders: () => Promise<OrderCounts>
+  /** As `countAllOrders`; `numbers` are the places of the events after `after` whose changes the counts have. */
+  readonly countAllOrdersWith: (
+    after: number,
+  ) => Promise<{ counts: OrderCounts; numbers: ReadonlySet<number> }>
   readonly sample: () => Promise<Sample>
 }
 
@@ -82,14 +87,9 @@ export class RollUp {
     const { store, clock } = this.#deps
     const now = clock.now()
     const range = { from: firstStep(now, hours), to: stepOf(now) }
-    for (;;) {
-      const before = await readOrderCounts(store.read)
-      const { changes } = await this.#pending(before.place)
-      const stored = await listSteps(store.read, range.from, range.to)
-      const { place } = await readOrderCounts(store.read)
-      // Otherwise the worker has meanwhile added the changes to the steps.
-      if (place === before.place) return seriesOf(range, stored, changes)
-    }
+    const { place, stored } = await readSteps(store.read, range.from, range.to)
+    const { changes } = await this.#pending(place)
+    return seriesOf(range, stored, changes)
   }
 
   /** Counts one batch of events; returns whether there may be more. Of two processes, one counts an event. */
@@ -110,7 +110,7 @@ export class RollUp {
     const { store, clock, sample } = this.#deps
     const step = stepOf(clock.now())
     if (this.#sampledStep === step) return
-    const [known] = await listSteps(store.read, step, step)
+    const [known] = (await readSteps(store.read, step, step)).stored
     if (!known || known.firingAlerts === null) await this.#record(step, await sample())
     this.#sampledStep = step
   }
@@ -141,18 +141,38 @@ export class RollUp {
   }
 
   /**
-   * Counts all orders, because events were removed before they were counted. The result is used only if no order has
-   * changed meanwhile; otherwise the next run tries again.
+   * Counts all orders, because events were removed before they were counted. Orders change while it counts, so it takes back
+   * the changes that the count has seen and that come after its place; `fold` adds them. Returns whether there may be more to
+   * do.
    */
   async #recount(place: number): Promise<boolean> {
-    const { log, countAllOrders, subjects } = this.#deps
+    const { log, countAllOrdersWith } = this.#deps
+    // The count sees every event up to here: none of them can become visible later.
     const begin = await log.newestPlace()
-    const counts = await countAllOrders()
-    await log.newestPlace()
-    const { events, through } = await log.readAfter(begin, FOLD_BATCH)
-    if (events.length === FOLD_BATCH || events.some((event) => changeOf(subjects, event))) return false
-    await this.#update(place, (tx) => updateOrderCounts(tx, { ...counts, place: through }))
+    const { counts, numbers } = await countAllOrdersWith(begin)
+    const changes = await this.#changesAt(numbers, begin)
+    // After the reading: events may have been removed meanwhile. The next run counts again.
+    if ((await log.removedUpTo()) > begin) return false
+    const countsAtBegin = countsBefore(counts, changes)
+    await this.#update(place, (tx) => updateOrderCounts(tx, { ...countsAtBegin, place: begin }))
     return true
+  }
+
+  /** The changes of the events at these visible places, all of which come after `after`. */
+  async #changesAt(places: ReadonlySet<number>, after: number): Promise<readonly CountedChange[]> {
+    const { log, subjects } = this.#deps
+    // A log does not answer visible events that another one may still precede.
+    await log.newestPlace()
+    const changes: CountedChange[] = []
+    const last = [...places].reduce((highest, place) => Math.max(highest, place), after)
+    for (let from = after; from < last;) {
+      const { events, through } = await log.readAfter(from, PENDING_PAGE)
+      if (events.length === 0) break
+      const seen = events.filter((event) => places.has(event.place))
+      changes.push(...seen.flatMap((event) => changeOf(subjects, event) ?? []))
+      from = through
+    }
+    return changes
   }
 
   /** Changes the counts, unless another process has changed them since `place` was read. */

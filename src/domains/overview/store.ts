@@ -54,13 +54,16 @@ const insertSample = statement<NewRowOf<typeof steps>>((on, value) =>
     ),
 )
 
-const range = statement<{ from: number; to: number }, Step>((on, value) =>
+/** A step, or no step where there are none, with the place of the last event that is counted. */
+type CountedStep = { readonly place: number } & (Step | { readonly at: null })
+
+// In one statement: a worker moves the place together with the changes that it adds to the steps.
+const range = statement<{ from: number; to: number }, CountedStep>((on, value) =>
   on
-    .selectFrom('overview_steps')
-    .select(steps.all)
-    .where('at', '>=', value('from'))
-    .where('at', '<=', value('to'))
-    .orderBy('at'),
+    .selectFrom((of) => of.selectFrom('overview_orders').select('place').as('counted'))
+    .leftJoin('overview_steps', (join) => join.on('at', '>=', value('from')).on('at', '<=', value('to')))
+    .select(['place', ...steps.all])
+    .$castTo<CountedStep>(),
 )
 
 const behindNewest = statement<{ steps: number }, { at: number }>((on, value) =>
@@ -80,7 +83,7 @@ export async function lockOrderCounts(tx: Tx): Promise<StoredCounts> {
   return requireCounts(await first(tx, lockCounts, {}))
 }
 
-function requireCounts(counts: StoredCounts | undefined): StoredCounts {
+function requireCounts<T>(counts: T | undefined): T {
   if (counts) return counts
   throw new Error('The table overview_orders has no row; its migration inserts it.')
 }
@@ -106,9 +109,15 @@ export async function recordSample(tx: Tx, at: number, sample: Sample): Promise<
   return (await tx.change(insertSample, { at, ...NO_CHANGES, ...sample })) === 1
 }
 
-/** The stored steps that begin in a range, oldest first. */
-export function listSteps(queries: Queries, from: number, to: number): Promise<Step[]> {
-  return queries.run(range, { from, to })
+/** The stored steps that begin in a range, in any order, and the place of the last event that is counted in them. */
+export async function readSteps(
+  queries: Queries,
+  from: number,
+  to: number,
+): Promise<{ place: number; stored: Step[] }> {
+  const rows = await queries.run(range, { from, to })
+  const stored = rows.flatMap(({ place: _place, ...step }) => (step.at === null ? [] : step))
+  return { place: requireCounts(rows[0]).place, stored }
 }
 
 /** When the step begins that has `count` newer ones; undefined if there are not so many. */

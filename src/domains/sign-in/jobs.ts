@@ -1,4 +1,4 @@
-import type { Job } from '../../kernel/job.ts'
+import { runBatches, type Job } from '../../kernel/job.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import type { SignIn } from './service.ts'
 
@@ -10,8 +10,6 @@ export function signInPruneJob(signIn: SignIn): Job {
   return {
     name: 'sign-in-prune',
     everyMs: 10 * MINUTE,
-    async run(signal) {
-      while (!signal.aborted && (await signIn.prune(PRUNE_BATCH)) >= PRUNE_BATCH);
-    },
+    run: (signal) => runBatches(signal, () => signIn.prune(PRUNE_BATCH)),
   }
 }

@@ -153,8 +153,8 @@ export class SignIn {
     this.#deps.logger.warn(fields, 'sign-in failed')
   }
 
-  /** Removes expired rows, at most `limit` of each kind; returns how many. */
-  prune(limit: number): Promise<number> {
+  /** Removes expired rows, at most `limit` of each kind; returns whether there may be more of one kind. */
+  prune(limit: number): Promise<boolean> {
     const now = this.#deps.clock.now()
     return this.#deps.store.write((tx) => removeExpired(tx, now, limit))
   }

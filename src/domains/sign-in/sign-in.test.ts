@@ -3,6 +3,7 @@ import { describe, test, type TestContext } from 'node:test'
 import { systemClock } from '../../kernel/clock.ts'
 import type { IdentityProvider } from '../../ports/identity-provider.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
+import type { Store } from '../../store/store.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { startTestProvider } from '../../../test/support/mock-oidc.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
@@ -18,6 +19,7 @@ import {
 } from '../../../test/support/sign-in.ts'
 import { onEveryDialect, repeatingStore, testStore } from '../../../test/support/store.ts'
 import { SIGN_IN_FAILURES, type SignInFailure } from './failures.ts'
+import { db } from './tables.ts'
 
 interface WorldOptions extends Partial<SignInWorldOptions> {
   readonly dialect?: DialectName
@@ -52,6 +54,18 @@ function providerOf(claims: Readonly<Record<string, unknown>>): IdentityProvider
 async function signInBack(browser: TestBrowser, returnTo?: string): Promise<Response> {
   const state = new URL(await browser.begin(returnTo)).searchParams.get('state') ?? ''
   return browser.open(`/auth/oauth/callback?code=c&state=${encodeURIComponent(state)}`)
+}
+
+async function readRows({ read }: Store) {
+  const on = db(read)
+  const tickets = await on.selectFrom('sign_in_tickets').selectAll().execute()
+  const answers = await on.selectFrom('sign_in_answers').selectAll().execute()
+  return { tickets, answers }
+}
+
+async function countRows(store: Store): Promise<{ tickets: number; answers: number }> {
+  const { tickets, answers } = await readRows(store)
+  return { tickets: tickets.length, answers: answers.length }
 }
 
 async function assertFailure(response: Response, failure: SignInFailure): Promise<string> {
@@ -128,7 +142,7 @@ onEveryDialect('a sign-in', (dialect) => {
 
   test('gives a ticket that is valid for 60 seconds', async (t) => {
     const clock = fakeClock()
-    const { browser, addUser, redeem, signIn } = await openWorld(t, {
+    const { browser, addUser, redeem, signIn, store } = await openWorld(t, {
       dialect,
       clock,
       provider: providerOf({ sub: MOCK_USER }),
@@ -144,12 +158,30 @@ onEveryDialect('a sign-in', (dialect) => {
     const again = ticketOf(locationOf(await signInBack(browser)))
     clock.advance(60_000)
     // The refused ticket is removed when it is refused, the other one by the job.
-    assert.equal(await signIn.prune(100), 1)
+    assert.deepEqual(await countRows(store), { tickets: 1, answers: 3 })
+    assert.equal(await signIn.prune(100), false)
+    assert.deepEqual(await countRows(store), { tickets: 0, answers: 3 })
     await assertRefusedTicket(await redeem(again))
     clock.advance(600_000)
-    assert.equal(await signIn.prune(2), 2)
-    assert.equal(await signIn.prune(2), 1)
-    assert.equal(await signIn.prune(2), 0)
+    assert.equal(await signIn.prune(2), true)
+    assert.equal(await signIn.prune(2), false)
+    assert.deepEqual(await countRows(store), { tickets: 0, answers: 0 })
+  })
+
+  test('removes further expired rows only after a full batch of tickets or of answers', async (t) => {
+    const clock = fakeClock()
+    const options = { dialect, clock, provider: providerOf({ sub: MOCK_USER }) }
+    const { browser, addUser, signIn, store } = await openWorld(t, options)
+    await addUser()
+    await signInBack(browser)
+    clock.advance(600_000)
+    assert.deepEqual(await countRows(store), { tickets: 1, answers: 1 })
+    assert.equal(await signIn.prune(2), false)
+    assert.deepEqual(await countRows(store), { tickets: 0, answers: 0 })
+    await signInBack(browser)
+    clock.advance(600_000)
+    assert.equal(await signIn.prune(1), true)
+    assert.equal(await signIn.prune(1), false)
   })
 
   test('creates a user who has no known password, and sets the roles at every sign-in with sync_roles', async (t) => {
@@ -451,14 +483,7 @@ test('neither the log nor a page nor the database has a code, a token, a ticket 
     'mock_secret_docvalue_0001',
     browser.cookie.split('=')[1],
   ]
-  const rows = await Promise.all(
-    (['sign_in_tickets', 'sign_in_answers'] as const).map((table) =>
-      store.read.db
-        .selectFrom(table as never)
-        .selectAll()
-        .execute(),
-    ),
-  )
+  const rows = await readRows(store)
   const texts = [...lines, JSON.stringify(rows), ...(await Promise.all(pages.map((page) => page.text())))]
   for (const secret of secrets) {
     assert.ok(secret)

@@ -39,8 +39,8 @@ export async function claimAnswer(tx: Tx, stateHash: string, expiresAt: number):
   return (await tx.change(insertAnswer, { stateHash, expiresAt })) === 1
 }
 
-/** Removes what has expired, at most `limit` rows of each table; returns how many. */
-export async function removeExpired(tx: Tx, now: number, limit: number): Promise<number> {
+/** Removes what has expired, at most `limit` rows of each table; returns whether one of them may have more. */
+export async function removeExpired(tx: Tx, now: number, limit: number): Promise<boolean> {
   const tickets = await db(tx)
     .deleteFrom('sign_in_tickets')
     .where('ticket_hash', 'in', (on) =>
@@ -53,5 +53,5 @@ export async function removeExpired(tx: Tx, now: number, limit: number): Promise
       on.selectFrom('sign_in_answers').select('state_hash').where('expires_at', '<=', now).limit(limit),
     )
     .executeTakeFirst()
-  return Number(tickets.numDeletedRows + answers.numDeletedRows)
+  return [tickets, answers].some(({ numDeletedRows }) => numDeletedRows >= limit)
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { Job } from '../../kernel/job.ts'
+import { runBatches, type Job } from '../../kernel/job.ts'
 import { HOUR, MINUTE } from '../../kernel/time.ts'
 import type { Telemetry } from './service.ts'
 
@@ -13,8 +13,7 @@ export function telemetryPruneJob(telemetry: Pick<Telemetry, 'prune'>, clock: Cl
   return {
     name: 'telemetry-prune',
     everyMs: MINUTE,
-    async run(signal) {
-      while (!signal.aborted && (await telemetry.prune(clock.now() - KEEP_MS, BATCH)) === BATCH);
-    },
+    run: (signal) =>
+      runBatches(signal, async () => (await telemetry.prune(clock.now() - KEEP_MS, BATCH)) === BATCH),
   }
 }
