@@ -47,18 +47,20 @@ export function Modal({
   const latest = useRef(onLeave)
   latest.current = onLeave
   useEffect(() => {
-    const opened = dialog.current
-    opened?.showModal()
     // "Back" must not leave a question about one page in front of another.
     const leave = () => latest.current()
     addEventListener('popstate', leave)
+    return () => removeEventListener('popstate', leave)
+  }, [])
+  // An effect would end after the dialog is taken away: then its close returns no focus, and a second click has come.
+  useLayoutEffect(() => {
+    const opened = dialog.current
+    opened?.showModal()
     return () => {
-      removeEventListener('popstate', leave)
       opened?.close()
+      ignoreSecondClick()
     }
   }, [])
-  // When it is taken away: an effect ends later than the second click comes.
-  useLayoutEffect(() => ignoreSecondClick, [])
   return (
     <dialog
       ref={dialog}
