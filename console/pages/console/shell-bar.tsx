@@ -5,6 +5,7 @@ import type { LivenessProps, LivenessTone } from '../../parts/liveness.tsx'
 import { TopBar } from '../../parts/top-bar.tsx'
 import { live, session } from './platform.ts'
 import { shellWords } from './shell-words.ts'
+import { signOut } from './sign-out.ts'
 import type { Overlay } from './use-shell-actions.ts'
 
 /** The top bar, with the buttons of the menu and of the search. */
@@ -16,7 +17,7 @@ export function ShellBar({ overlay }: { readonly overlay: Signal<Overlay | null>
       isHeading={false}
       liveness={livenessOf(live.state.value)}
       bearer={session.bearer.value}
-      onSignOut={() => session.signOut()}
+      onSignOut={() => void signOut()}
       start={
         <button
           class="button button-icon menu-button"

@@ -10,6 +10,7 @@ import { pathOf } from './view.ts'
 import { session } from './platform.ts'
 import { ME, SAVED_VIEWS } from './saved-views.ts'
 import { shellWords } from './shell-words.ts'
+import { signOut } from './sign-out.ts'
 
 /** What may be in front of the page. */
 export type Overlay = 'palette' | 'keys' | 'menu'
@@ -19,7 +20,7 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
   const { route } = useLocation()
   useActions(() => {
     const words = shellWords()
-    const { themes, signOut } = topBarWords()
+    const { themes, signOut: signOutTitle } = topBarWords()
     return [
       ...pages.map((page) => ({
         title: words.goTo(page.title()),
@@ -38,7 +39,7 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
         title: words.useTheme(themes[each]),
         run: () => chooseTheme(each),
       })),
-      { title: signOut, run: () => session.signOut() },
+      { title: signOutTitle, run: () => void signOut() },
     ]
   })
 }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { partWords } from '../part-words.ts'
 import type { FormField } from './form-fields.ts'
-import { toLocalInput } from './local-time.ts'
+import { LATEST_INPUT, toLocalInput } from './local-time.ts'
 
 /** A usual value of a field, which a button enters. */
 export interface QuickValue {
@@ -154,7 +154,7 @@ function Control(props: FieldInputProps) {
     case 'amount':
       return <input {...common} type="text" inputMode="decimal" autocomplete="off" />
     case 'time':
-      return <input {...common} type="datetime-local" value={toLocalInput(value)} />
+      return <input {...common} type="datetime-local" max={LATEST_INPUT} value={toLocalInput(value)} />
     case 'secret':
       return <input {...common} type="password" autocomplete="new-password" />
     case 'text':

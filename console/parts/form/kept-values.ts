@@ -10,6 +10,11 @@ export function keptValues(name: string): FormValues | undefined {
   return kept.peek().get(name)
 }
 
+/** Whether a form has kept something. */
+export function hasKeptValues(): boolean {
+  return kept.peek().size > 0
+}
+
 /** Keeps the values of a form, or forgets them if there are none. */
 export function keepValues(name: string, values: FormValues | null): void {
   const others = [...kept.peek()].filter(([other]) => other !== name)

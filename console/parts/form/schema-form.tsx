@@ -58,6 +58,8 @@ export function SchemaForm(props: SchemaFormProps) {
   const { byPath, others } = placeFaults(fields, failure.value?.details ?? [])
   const submit = async (send: SchemaFormProps['send']) => {
     if (isSending.value) return
+    failure.value = incompleteFields(form.current, id)
+    if (failure.value) return focusFirstFault(form.current)
     isSending.value = true
     const refusal = await send(bodyOf(fields, values.value))
     isSending.value = false
@@ -108,9 +110,18 @@ export function SchemaForm(props: SchemaFormProps) {
   )
 }
 
-/** A flag of an object cannot be taken away from it. */
-function isAlwaysSet({ kind, path }: FormField, initial: FormValues = {}): boolean {
-  return kind === 'flag' && (initial[path] ?? '') !== ''
+/** A flag of an object cannot be taken away from it, nor what it must have. */
+function isAlwaysSet({ kind, path, isRequired }: FormField, initial: FormValues = {}): boolean {
+  return (kind === 'flag' || isRequired) && (initial[path] ?? '') !== ''
+}
+
+/** The fields in which a part of the value is missing, such as the time of a day: the browser gives no value for these. */
+function incompleteFields(form: HTMLFormElement | null, id: string): ApiFailure | null {
+  const inputs = [...(form?.querySelectorAll('input') ?? [])].filter(({ validity }) => validity.badInput)
+  if (inputs.length === 0) return null
+  const message = partWords().incomplete
+  const details = inputs.map((input) => ({ path: input.id.slice(id.length + 1), message }))
+  return { status: 0, code: 'incomplete', message, details, retryAfterSeconds: null }
 }
 
 /** What the user has entered; under the name `keepAs` also after the form was closed. */

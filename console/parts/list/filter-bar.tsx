@@ -5,7 +5,7 @@ import { browserClock } from '../../api/browser.ts'
 import { localDistance, localNumber } from '../../i18n/local.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
-import { toLocalInput } from '../form/local-time.ts'
+import { LATEST_INPUT, toLocalInput } from '../form/local-time.ts'
 import { addressOf, isFiltered, withFilter, type ListFilter, type ListQuery } from './list-query.ts'
 
 export interface FilterBarProps {
@@ -24,6 +24,8 @@ export function FilterBar({ path, filters, query, labels, labelOf }: FilterBarPr
   const { route } = useLocation()
   const words = partWords()
   const isOpen = useSignal(false)
+  // An input is made anew: the browser would keep a time of which a part is missing.
+  const clearings = useSignal(0)
   const used = filters.filter(({ name }) => query[name] !== undefined).length
   return (
     <search class={isOpen.value ? 'filters filters-open' : 'filters'} aria-label={words.filters}>
@@ -40,6 +42,7 @@ export function FilterBar({ path, filters, query, labels, labelOf }: FilterBarPr
         <label class="filter" key={filter.name}>
           <span class="filter-name">{labels[filter.name] ?? filter.name}</span>
           <FilterInput
+            key={clearings.value}
             filter={filter}
             value={query[filter.name] ?? ''}
             labelOf={labelOf}
@@ -48,7 +51,14 @@ export function FilterBar({ path, filters, query, labels, labelOf }: FilterBarPr
         </label>
       ))}
       {isFiltered(query) && (
-        <button class="button button-quiet" type="button" onClick={() => route(addressOf(path, {}))}>
+        <button
+          class="button button-quiet"
+          type="button"
+          onClick={() => {
+            clearings.value += 1
+            route(addressOf(path, {}))
+          }}
+        >
           {words.clearFilters}
         </button>
       )}
@@ -85,6 +95,7 @@ function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
 }
 
 const MINUTE_MS = 60_000
+const FIRST_YEAR = 1_000
 // The usual periods that reach to the present.
 const PERIODS_MS = [10, 60, 24 * 60, 7 * 24 * 60].map((minutes) => minutes * MINUTE_MS)
 
@@ -102,10 +113,15 @@ function TimeInput({ filter, value, onChange }: TimeInputProps) {
       <input
         class="input"
         type="datetime-local"
+        max={LATEST_INPUT}
         value={toLocalInput(value)}
         {...(isBegin && { list: id })}
         onFocus={() => (now.value = browserClock.now())}
-        onChange={({ currentTarget: { value: given } }) => onChange(given && new Date(given).toISOString())}
+        onChange={({ currentTarget: { value: given } }) => {
+          const time = new Date(given)
+          // Of the digits of a year each is a change.
+          if (given === '' || time.getFullYear() >= FIRST_YEAR) onChange(given && time.toISOString())
+        }}
       />
       {isBegin && (
         <datalist id={id}>

@@ -35,6 +35,13 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
         placeholder={label}
         autocomplete="off"
         value={text.value}
+        // A browser would empty the field.
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape' || event.isComposing) return
+          event.preventDefault()
+          text.value = searched
+          event.currentTarget.blur()
+        }}
         onInput={({ currentTarget }) => (text.value = currentTarget.value)}
         // The cross that empties it.
         onSearch={({ currentTarget }) => currentTarget.value === '' && onFind('')}

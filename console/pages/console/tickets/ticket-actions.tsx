@@ -72,7 +72,7 @@ function EditDialog({ ticket, etag, apply, onClose }: EditDialogProps) {
   return (
     <FormDialog
       title={edit}
-      schema={withAssignees(BODIES.editTicket, assignee)}
+      schema={{ ...withAssignees(BODIES.editTicket, assignee), required: ['title', 'level'] }}
       labels={{ title: fields.title, level: fields.level, assignee: fields.assignee }}
       labelOf={(field, value) => (field === 'assignee' ? assigneeLabel(value) : levelLabel(value))}
       initial={{ title, level, assignee: assignee ?? '' }}
@@ -83,9 +83,12 @@ function EditDialog({ ticket, etag, apply, onClose }: EditDialogProps) {
   )
 }
 
-/** The fields of the form that differ from the ticket. An empty assignee is nobody, which the API calls null. */
+/**
+ * The fields of the form that differ from the ticket. An empty assignee is nobody, which the API calls null; an empty title
+ * is refused by the API.
+ */
 function changedFields(ticket: TicketDetails, given: TicketEdit): TicketEdit {
-  const { title = ticket.title, level = ticket.level, assignee = null } = given
+  const { title = '', level = ticket.level, assignee = null } = given
   return {
     ...(title !== ticket.title && { title }),
     ...(level !== ticket.level && { level }),
