@@ -64,6 +64,22 @@ onEveryDialect('the monitor of a store', (dialect) => {
     assert.equal(state.writes, 4)
   })
 
+  test('the probe takes as much space in the database as a change may need', async () => {
+    await using world = await testStore(dialect)
+    const { checked, state, change } = breakable(world.store)
+    state.refuses = true
+    await assert.rejects(change(), REFUSAL)
+    state.refuses = false
+    await checked.check()
+    const size = sql<number>`${sql.raw(dialect === 'postgres' ? 'pg_column_size' : 'length')}(holder)`
+    const { bytes } = await world.store.read.db
+      .selectFrom('leases')
+      .select(size.as('bytes'))
+      .where('name', '=', 'store-check')
+      .executeTakeFirstOrThrow()
+    assert.ok(Number(bytes) >= 64 * 1_024, `${bytes} bytes`)
+  })
+
   test('the check writes nothing once a change has succeeded again', async () => {
     await using world = await testStore(dialect)
     const { checked, state, change } = breakable(world.store)

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -114,7 +115,8 @@ class StoreMonitor {
   async #check(): Promise<void> {
     await this.#store.check()
     if (!this.#refusesWrites) return
-    const filler = 'x'.repeat(PROBE_BYTES)
+    // PostgreSQL would compress a text that repeats itself.
+    const filler = randomBytes((PROBE_BYTES * 3) / 4).toString('base64')
     await this.write((tx) => tx.run(probe, { now: this.#options.clock.now(), filler }))
   }
 

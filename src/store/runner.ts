@@ -37,6 +37,8 @@ export type WorkOutcome<Result> =
   | { readonly status: 'done'; readonly result: Result }
   /** Due again at that time. */
   | { readonly status: 'retry'; readonly at: number; readonly error: unknown }
+  /** The runner stops. Due again at that time, unless the work must not be repeated. */
+  | { readonly status: 'interrupted'; readonly at: number; readonly error: unknown }
   | { readonly status: 'failed'; readonly error: unknown }
 
 export interface RunnerOptions<Item extends WorkItem, Result> {
@@ -67,7 +69,8 @@ export interface RunnerOptions<Item extends WorkItem, Result> {
   readonly settle: (tx: Tx, item: Item, holder: string, outcome: WorkOutcome<Result>) => Promise<boolean>
 }
 
-type Settled = 'done' | 'retry' | 'failed' | 'lost'
+const SETTLED = ['done', 'retry', 'interrupted', 'failed', 'lost'] as const
+type Settled = (typeof SETTLED)[number]
 
 const SETTLE_BACKOFF = { initialMs: 100, maximumMs: 5 * SECOND }
 
@@ -108,8 +111,7 @@ export class Runner<Item extends WorkItem, Result> {
       help: 'Attempts at queued work by outcome.',
       labels: ['name', 'outcome'],
     })
-    for (const outcome of ['done', 'retry', 'failed', 'lost'] as const)
-      this.#items.increment({ name, outcome }, 0)
+    for (const outcome of SETTLED) this.#items.increment({ name, outcome }, 0)
   }
 
   start(): void {
@@ -185,7 +187,7 @@ export class Runner<Item extends WorkItem, Result> {
       return { status: 'done', result: await work(item, signal) }
     } catch (error) {
       const now = clock.now()
-      if (this.#stopping.signal.aborted) return { status: 'retry', at: now, error }
+      if (this.#stopping.signal.aborted) return { status: 'interrupted', at: now, error }
       const at = now + Math.ceil(backoffMs(retry, item.attempts - 1))
       return at < giveUpAt ? { status: 'retry', at, error } : { status: 'failed', error }
     }
@@ -240,6 +242,8 @@ export class Runner<Item extends WorkItem, Result> {
     const error = outcome.status === 'done' ? undefined : outcome.error
     if (settled === 'lost') logger.warn({ ...fields, error }, 'the lease of queued work was lost')
     if (settled === 'failed') logger.error({ ...fields, error }, 'queued work has failed and was given up')
+    if (settled === 'interrupted')
+      logger.info({ ...fields, error }, 'queued work was interrupted by the stop of this process')
     if (settled !== 'retry' || outcome.status !== 'retry') return
     logger.warn({ ...fields, error }, 'queued work has failed and is retried')
     void clock.wait(outcome.at - clock.now(), this.#stopping.signal).then(() => this.wake())

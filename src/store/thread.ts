@@ -13,3 +13,24 @@ export function startThread(importer: string, name: string, workerData: object):
   worker.unref()
   return worker
 }
+
+/**
+ * The message that a thread sends before it ends. Rejects with the error of the thread, or with the reason of `signal`
+ * when it has ended after that without a message; `abort` makes it end.
+ */
+export function resultOf<T>(
+  worker: Worker,
+  signal: AbortSignal | undefined,
+  abort: () => void = () => void worker.terminate(),
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', (result: T) => resolve(result))
+    worker.once('error', reject)
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    worker.once('exit', () => {
+      signal?.removeEventListener('abort', abort)
+      reject(signal?.aborted ? (signal.reason as Error) : new Error('a thread ended without an answer'))
+    })
+  })
+}

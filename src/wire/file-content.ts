@@ -1,3 +1,5 @@
+import type { AppError } from '../kernel/errors.ts'
+
 export interface FileContentOptions {
   readonly path: string
   /** The suggested name of the download. */
@@ -5,6 +7,8 @@ export interface FileContentOptions {
   readonly sizeBytes: number
   /** A strong entity tag, without its quotes. */
   readonly tag: string
+  /** The error of the answer when the file was deleted before it could be opened. */
+  readonly missing: () => AppError
 }
 
 /**
@@ -17,11 +21,13 @@ export class FileContent {
   readonly sizeBytes: number
   /** In quotes, as in `ETag`. */
   readonly entityTag: string
+  readonly missing: () => AppError
 
-  constructor({ path, name, sizeBytes, tag }: FileContentOptions) {
+  constructor({ path, name, sizeBytes, tag, missing }: FileContentOptions) {
     this.path = path
     this.name = name
     this.sizeBytes = sizeBytes
     this.entityTag = `"${tag}"`
+    this.missing = missing
   }
 }

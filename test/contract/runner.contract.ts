@@ -256,6 +256,34 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
   )
 
   test(
+    'work that a stop interrupts is counted as interrupted, and causes no warning',
+    inWorld(async ({ add, runner, item }) => {
+      const counts = new Map<unknown, number>()
+      const increment = ({ outcome }: { readonly outcome?: unknown } = {}, by = 1) =>
+        void counts.set(outcome, (counts.get(outcome) ?? 0) + by)
+      const warnings: string[] = []
+      const begun = Promise.withResolvers<void>()
+      const one = runner(
+        async (_item, signal) => {
+          begun.resolve()
+          await once(signal, 'abort')
+          throw new Error('stopped')
+        },
+        {
+          metrics: { ...noMetrics, counter: () => ({ increment }) },
+          logger: { ...silentLogger, warn: (_fields, message) => void warnings.push(message) },
+        },
+      )
+      await add(['a'], one)
+      await begun.promise
+      await one.stop()
+      const { dueAt, leaseHolder } = await item('a')
+      assert.ok(dueAt !== null && leaseHolder === null)
+      assert.deepEqual([counts.get('interrupted'), counts.get('retry'), warnings], [1, 0, []])
+    }),
+  )
+
+  test(
     'what has failed is retried after growing pauses',
     inWorld(async ({ add, clock, runner, item, haveResult }) => {
       const attempts: number[] = []
@@ -393,9 +421,9 @@ function runnerOptions(store: Store, clock: FakeWaitingClock, work: Work): Runne
     renew: (tx, each, lease) => queue.renew(tx, each, lease),
     work,
     async settle(tx, each, holder, outcome) {
-      const dueAt = outcome.status === 'retry' ? outcome.at : null
+      const dueAt = 'at' in outcome ? outcome.at : null
       if (!(await queue.release(tx, each, { holder, dueAt }))) return false
-      if (outcome.status !== 'retry') await setResult(tx, each.id, resultOf(outcome))
+      if (!('at' in outcome)) await setResult(tx, each.id, resultOf(outcome))
       return true
     },
   }

@@ -1,5 +1,6 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
+import { HOUR, SECOND } from '../../../src/kernel/time.ts'
 import { BackupError, type ErrorCode } from '../errors.ts'
 import { ConnectionError, type HttpAnswer, type HttpBody, type HttpCall, type HttpClient } from './http.ts'
 import type { JsonMembers } from './json-members.ts'
@@ -99,7 +100,7 @@ export class DriveApi {
 
   #url(path: string): string {
     const { apiUrl, apiPrefix } = this.#options
-    return `${apiUrl.replace(/(?<!\/)\/+$/, '')}/${apiPrefix.replace(/^\/+|(?<!\/)\/+$/g, '')}/${path}`
+    return `${withoutEndSlashes(apiUrl)}/${withoutEndSlashes(apiPrefix).replace(/^\/+/, '')}/${path}`
   }
 
   /** After 401 the token is renewed once, and the call repeated once. */
@@ -150,7 +151,7 @@ export class DriveApi {
     }
     try {
       const members = await withRetries(this.retry, async ({ timeoutMs }) => {
-        const url = `${apiUrl.replace(/(?<!\/)\/+$/, '')}/oauth/access_token`
+        const url = `${withoutEndSlashes(apiUrl)}/oauth/access_token`
         return readMembers(name, await temporary(name, () => this.#post(url, { timeoutMs, body })))
       })
       return parseTokens(members)
@@ -190,7 +191,7 @@ function parseTokens(members: JsonMembers): RenewedTokens {
     accessToken: new Secret(access),
     refreshToken: new Secret(refresh),
     // docs/specification.md, Nightly backup: two hours
-    expiresInMs: lifetime > 0 ? lifetime * 1_000 : 7_200_000,
+    expiresInMs: lifetime > 0 ? lifetime * SECOND : 2 * HOUR,
   }
 }
 
@@ -223,6 +224,11 @@ async function readMembers(name: string, answer: HttpAnswer): Promise<JsonMember
   throw new DriveRefusal('drive_rejected', name, answer.status, code)
 }
 
+// The lookbehind lets the search for the end of the text begin once in a row of slashes.
+function withoutEndSlashes(text: string): string {
+  return text.replace(/(?<!\/)\/+$/, '')
+}
+
 export function isTemporary(status: number, code: string): boolean {
   return status === THROTTLED || status >= 500 || FLOW_CODES.includes(code)
 }
@@ -231,7 +237,7 @@ export function isTemporary(status: number, code: string): boolean {
 export function retryAfterMs(answer: HttpAnswer): number {
   const own = Number(answer.header('x-retry-after') ?? Number.NaN)
   const seconds = Number(answer.header('retry-after') ?? Number.NaN)
-  const milliseconds = Number.isFinite(own) ? own : seconds * 1_000
+  const milliseconds = Number.isFinite(own) ? own : seconds * SECOND
   return Number.isFinite(milliseconds) && milliseconds > 0 ? milliseconds : 0
 }
 

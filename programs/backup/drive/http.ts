@@ -68,7 +68,7 @@ export class HttpClient {
       const responded = once(outgoing, 'response').then(([response]) => response as IncomingMessage)
       const [response] = await Promise.all([responded, sendBody(outgoing, call.body, watch, responded)])
       watch.moved()
-      return toAnswer(response, watch)
+      return toAnswer(response, watch, () => release(outgoing, watch))
     } catch (error) {
       throw watch.cancel(error)
     }
@@ -110,22 +110,28 @@ async function sendBody(
   outgoing.end()
 }
 
-function toAnswer(response: IncomingMessage, watch: Watch): HttpAnswer {
+/** Ends a call whose answer was read. A request that was not sent to its end would keep its connection for ever. */
+function release(outgoing: ClientRequest, watch: Watch): void {
+  watch.end()
+  if (!outgoing.writableEnded) outgoing.destroy()
+}
+
+function toAnswer(response: IncomingMessage, watch: Watch, end: () => void): HttpAnswer {
   return {
     status: response.statusCode ?? 0,
     header: (name) => {
       const value = response.headers[name]
       return Array.isArray(value) ? value[0] : value
     },
-    chunks: () => watchChunks(response, watch),
+    chunks: () => watchChunks(response, watch, end),
     discard() {
-      watch.end()
+      end()
       response.destroy()
     },
     async text() {
       const chunks: Uint8Array[] = []
       let bytes = 0
-      for await (const chunk of watchChunks(response, watch)) {
+      for await (const chunk of watchChunks(response, watch, end)) {
         chunks.push(chunk)
         bytes += chunk.length
         if (bytes > MAX_ANSWER_BYTES)
@@ -136,7 +142,11 @@ function toAnswer(response: IncomingMessage, watch: Watch): HttpAnswer {
   }
 }
 
-async function* watchChunks(response: IncomingMessage, watch: Watch): AsyncIterable<Uint8Array> {
+async function* watchChunks(
+  response: IncomingMessage,
+  watch: Watch,
+  end: () => void,
+): AsyncIterable<Uint8Array> {
   try {
     for await (const chunk of response) {
       watch.moved()
@@ -145,7 +155,7 @@ async function* watchChunks(response: IncomingMessage, watch: Watch): AsyncItera
   } catch (error) {
     throw watch.failureOf(error)
   } finally {
-    watch.end()
+    end()
   }
 }
 

@@ -82,6 +82,18 @@ for (const text of [
   })
 }
 
+test('a state that cannot be read stays where it is, and the error names its path', () => {
+  const { store, path, directory, messages } = storeIn()
+  // Reading a directory is an error of the system for every user.
+  mkdirSync(path, { recursive: true })
+  assert.throws(
+    () => store.read(),
+    (error: Error) => error.name === 'BackupError' && error.message.includes(path),
+  )
+  assert.deepEqual(readdirSync(directory), ['state.json'])
+  assert.deepEqual(messages, [])
+})
+
 test('a state whose text was changed anywhere is a state or refused, and never anything else', () => {
   const text = encodeState(STATE)
   fc.assert(

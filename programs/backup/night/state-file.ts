@@ -5,11 +5,12 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
 import { replaceFile } from '../../files/replace-file.ts'
 import { systemErrorCode } from '../../files/system-error.ts'
+import { BackupError } from '../errors.ts'
 import { EMPTY_STATE, encodeState, parseState, type BackupState } from './state.ts'
 
 /** What a run leaves for the next one. */
 export interface StateStore {
-  /** The state, or an empty one when there is none that can be used. */
+  /** The state, or an empty one when there is none that can be used. Throws a `BackupError` if it cannot be read. */
   read(): BackupState
   /** Replaces the state. It is durable when the call returns. */
   write(state: BackupState): void
@@ -32,10 +33,11 @@ export class FileStateStore implements StateStore {
   }
 
   read(): BackupState {
+    const text = this.#text()
+    if (text === undefined) return EMPTY_STATE
     try {
-      return parseState(readFileSync(this.#path, 'utf8'))
+      return parseState(text)
     } catch (error) {
-      if (systemErrorCode(error) === 'ENOENT') return EMPTY_STATE
       this.#setAside(errorMessage(error))
       return EMPTY_STATE
     }
@@ -44,6 +46,17 @@ export class FileStateStore implements StateStore {
   write(state: BackupState): void {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
     replaceFile(this.#path, encodeState(state))
+  }
+
+  /** Undefined when there is no file. Another error of the system says nothing about the text, so the file stays. */
+  #text(): string | undefined {
+    try {
+      return readFileSync(this.#path, 'utf8')
+    } catch (error) {
+      if (systemErrorCode(error) === 'ENOENT') return undefined
+      const message = `The state ${this.#path} cannot be read: ${errorMessage(error)}. Make the file readable for this program, or check its disk.`
+      throw new BackupError('internal', message, { cause: error })
+    }
   }
 
   #setAside(reason: string): void {

@@ -15,7 +15,7 @@ import {
   PruneBody,
   PrunedSchema,
 } from './schemas.ts'
-import type { DataBackups } from './service.ts'
+import { missingFile, type DataBackups } from './service.ts'
 
 export const BACKUP_OPERATORS = ['admin', 'devops'] as const
 // A backup contains everything that is in the database.
@@ -105,7 +105,7 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       errors: { backup_not_found, backup_file_not_found, precondition_failed, range_not_satisfiable },
       read: async ({ params }) => {
         const { sha256: tag, ...file } = await backups.file(params.id)
-        return ok(new FileContent({ ...file, tag }))
+        return ok(new FileContent({ ...file, tag, missing: () => missingFile(file.backup) }))
       },
     }),
     route({

@@ -288,7 +288,8 @@ function backupRunning(message: string): AppError {
   return new AppError('conflict', 'backup_running', message)
 }
 
-function missingFile({ id, status }: DataBackup): AppError {
+/** The backup has no file, or not the whole one. */
+export function missingFile({ id, status }: DataBackup): AppError {
   const reason =
     status === 'completed'
       ? 'its file is missing or was changed; delete the backup'

@@ -1,20 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Gauge, Metrics } from '../../kernel/metrics.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
+import { recordedGauges } from '../../../test/support/gauges.ts'
 import { orderCountJob } from './jobs.ts'
 import type { Orders } from './service.ts'
-
-/** Metrics that remember the present values of gauges. */
-function recordedGauges() {
-  const values = new Map<string, number>()
-  const gauge = ({ name }: { readonly name: string }): Gauge => ({
-    set: (value, labels = {}) => void values.set([name, ...Object.values(labels)].join(' '), value),
-    clear: () =>
-      [...values.keys()].filter((key) => key.startsWith(name)).forEach((key) => values.delete(key)),
-  })
-  return { values, metrics: { ...noMetrics, gauge } satisfies Metrics }
-}
 
 function ordersWith(state: { overdueMs: number; fails: boolean }): Orders {
   return {

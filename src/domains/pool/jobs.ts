@@ -15,6 +15,7 @@ export function poolUsageJob(pool: AddressPool, metrics: Metrics): Job {
   return {
     name: 'vpn-pool',
     everyMs: PERIOD_MS,
+    gauges: [size, free],
     async run() {
       const usage = await pool.usage()
       size.set(usage.size)

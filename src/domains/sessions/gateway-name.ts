@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { INTERVALS_UNTIL_DEAD } from '../../kernel/gateway-silence.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { createLease, type Lease } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { findRunning, type RunningGateway } from './gateways.ts'
-import { INTERVALS_UNTIL_DEAD } from './model.ts'
 
 export interface GatewayNameDeps {
   readonly store: Store

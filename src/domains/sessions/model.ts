@@ -72,9 +72,6 @@ export interface Tunnels {
   readonly pool?: unknown
 }
 
-/** A gateway that was silent for so many of its heartbeat intervals is dead (docs/specification.md, Gateway). */
-export const INTERVALS_UNTIL_DEAD = 3
-
 const MAX_PHRASE_LENGTH = 200
 
 /** A phrase that a peer has chosen, cut, and without characters that a database refuses. */

@@ -72,7 +72,7 @@ export class Registrations {
   }
 
   async register(request: SessionRequest): Promise<RegisteredSession> {
-    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt++) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
         return await this.#deps.store.write((tx) => this.#register(tx, request))
       } catch (error) {

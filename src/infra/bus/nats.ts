@@ -164,6 +164,15 @@ class NatsBus implements Bus {
       timeout: CONNECT_MS,
       reconnect: false,
     })
+    try {
+      return await this.#openSession(server, connection)
+    } catch (error) {
+      await connection.close()
+      throw error
+    }
+  }
+
+  async #openSession(server: BusServer, connection: NatsConnection): Promise<BusSession> {
     const coverage = await this.#openCoverage(connection)
     const session = new BusSession(connection, coverage, { hasAlternative: this.#servers.length > 1 })
     const result = await Promise.race([readCoverage(coverage), session.lost])

@@ -32,9 +32,25 @@ export async function sendFile(
     reply.header('content-range', `bytes */${sizeBytes}`)
     return refuse(reply, unsatisfiable(sizeBytes))
   }
+  if (request.method === 'HEAD') {
+    describe(reply, file, range)
+    return reply.send(Readable.from([]))
+  }
+  const handle = await openFile(reply, file)
   describe(reply, file, range)
-  if (request.method === 'HEAD') return reply.send(Readable.from([]))
-  return sendBytes(request, reply, await open(file.path, 'r'), { range, longResponses })
+  return sendBytes(request, reply, handle, { range, longResponses })
+}
+
+/** The file may be deleted after the operation has found it. */
+async function openFile(reply: FastifyReply, { path, missing }: FileContent): Promise<FileHandle> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    // They describe the file, and the answer is an error.
+    reply.removeHeader('etag').removeHeader('accept-ranges')
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    throw isMissing ? missing() : error
+  }
 }
 
 function requestedRange({ headers }: FastifyRequest, { entityTag, sizeBytes }: FileContent) {

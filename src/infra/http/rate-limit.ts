@@ -2,12 +2,11 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../../kernel/client-network.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { MINUTE, SECOND } from '../../kernel/time.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 
 /** Counts a call that is refused before it reaches an operation; returns the error for it: the fault, or 429. */
 export type CountRefusal = (request: FastifyRequest, fault: Error) => Promise<Error>
-
-const MINUTE_MS = 60_000
 
 /**
  * Limits the calls of each caller to the routes that are added after this. Returns the function that counts refused calls:
@@ -22,7 +21,7 @@ export async function limitRate(
   if (perMinute === 0) return async (_request, fault) => fault
   const callerOf = ({ identity, raw }: FastifyRequest) =>
     identity ? `user ${identity.id}` : `address ${clientNetwork(addressOf(raw))}`
-  const limits = { max: perMinute, timeWindow: MINUTE_MS, keyGenerator: callerOf }
+  const limits = { max: perMinute, timeWindow: MINUTE, keyGenerator: callerOf }
   await app.register(rateLimit, {
     ...limits,
     errorResponseBuilder: (_request, { ttl }) => rateLimited(ttl),
@@ -44,6 +43,6 @@ const WITHOUT_HEADERS = {
 
 function rateLimited(waitMs: number): AppError {
   return new AppError('rate_limited', 'rate_limited', 'Too many calls in the last minute.', {
-    retryAfterSeconds: waitMs / 1_000,
+    retryAfterSeconds: waitMs / SECOND,
   })
 }

@@ -26,7 +26,7 @@ export interface AdmissionDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly telemetry: SessionTelemetry
-  /** For each address. */
+  /** For each address, or each /64 of IPv6. */
   readonly connectionsPerSecond: number
   readonly connectionBurst: number
   /** Sessions are refused, because they could not be registered. */

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { ConnectionRate } from './connection-rate.ts'
 
-function rateOf(maxAddresses = 100) {
+function rateOf(maxNetworks = 100) {
   const clock = fakeClock()
-  return { clock, rate: new ConnectionRate({ clock, perSecond: 50, burst: 500, maxAddresses }) }
+  return { clock, rate: new ConnectionRate({ clock, perSecond: 50, burst: 500, maxNetworks }) }
 }
 
 const countAllowed = (rate: ConnectionRate, address: string, attempts: number) =>
@@ -31,6 +31,13 @@ test('each address is counted by itself', () => {
   const { rate } = rateOf()
   countAllowed(rate, 'a', 600)
   assert.equal(countAllowed(rate, 'b', 600), 500)
+})
+
+test('all addresses of an IPv6 /64 are counted together', () => {
+  const { rate } = rateOf()
+  countAllowed(rate, '2001:db8::1', 600)
+  assert.equal(countAllowed(rate, '2001:db8::2', 600), 0)
+  assert.equal(countAllowed(rate, '2001:db8:0:1::1', 600), 500)
 })
 
 test('an idle address saves up no more than one burst', () => {

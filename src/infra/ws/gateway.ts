@@ -21,7 +21,7 @@ export interface GatewayBaseOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly heartbeatMs: number
-  /** For each address. */
+  /** For each address, or each /64 of IPv6. */
   readonly connectionsPerSecond: number
   readonly connectionBurst: number
   /** Sessions are refused, because they could not be registered. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { INTERVALS_UNTIL_DEAD } from '../../kernel/gateway-silence.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { createOutage, type Outage } from '../../kernel/outage.ts'
 import { SECOND } from '../../kernel/time.ts'
@@ -22,9 +23,8 @@ export interface RegistrySyncDeps {
 
 // docs/specification.md, Gateway: a disabled user's requests are refused within 10 s
 const MAX_ENDINGS_AGE_MS = 10 * SECOND
-// Several beats have to fail before another gateway considers this one dead, which it does after three intervals.
+// Several beats have to fail before another gateway considers this one dead.
 const BEATS_PER_INTERVAL = 3
-const INTERVALS_UNTIL_DEAD = 3
 
 /** Keeps the registry and the sessions of this process consistent with each other. */
 export class RegistrySync {

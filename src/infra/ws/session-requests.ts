@@ -43,18 +43,12 @@ export class SessionRequests {
   async answer(frame: RequestFrame, identity: Identity): Promise<AnswerFrame | undefined> {
     if (this.#inFlight >= MAX_IN_FLIGHT) return failureFrame(frame, tooMany())
     this.#inFlight++
-    let reservedBytes = 0
-    const reserve = (bytes: number) => {
-      const { outgoingBytes } = this.#deps
-      const keep = () => void (reservedBytes = bytes)
-      if (!outgoingBytes.tryReserve(bytes)) return outgoingBytes.reserve(bytes, this.#over.signal).then(keep)
-      keep()
-      return undefined
-    }
+    const share = new AnswerShare(this.#deps.outgoingBytes, this.#over.signal)
     try {
-      return responseFrame(frame.id, await this.#ask(frame, identity, reserve), reservedBytes)
+      const answer = await this.#ask(frame, identity, (bytes) => share.reserve(bytes))
+      return responseFrame(frame.id, answer, share.bytes)
     } catch (error) {
-      this.#deps.outgoingBytes.release(reservedBytes)
+      share.release()
       return this.#over.signal.aborted ? undefined : failureFrame(frame, toAppError(error))
     } finally {
       this.#inFlight--
@@ -78,6 +72,47 @@ export class SessionRequests {
     } finally {
       exchanges.release(1)
     }
+  }
+}
+
+/** What one answer has reserved of a budget. */
+class AnswerShare {
+  readonly #budget: Budget
+  readonly #signal: AbortSignal
+  #reservations = 0
+  #bytes = 0
+
+  constructor(budget: Budget, signal: AbortSignal) {
+    this.#budget = budget
+    this.#signal = signal
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /**
+   * Reserves room for the answer; undefined when it is free at once. An exchange that is repeated reserves again: the
+   * former amount is released first, because repeated exchanges that wait for each other's amounts would never end.
+   */
+  reserve(bytes: number): Promise<void> | undefined {
+    this.release()
+    if (this.#budget.tryReserve(bytes)) {
+      this.#bytes = bytes
+      return undefined
+    }
+    const reservation = this.#reservations
+    return this.#budget.reserve(bytes, this.#signal).then(() => {
+      if (reservation === this.#reservations) this.#bytes = bytes
+      else this.#budget.release(bytes)
+    })
+  }
+
+  /** Releases what is reserved, and what a call of `reserve` still waits for as soon as it is granted. */
+  release(): void {
+    this.#reservations++
+    this.#budget.release(this.#bytes)
+    this.#bytes = 0
   }
 }
 

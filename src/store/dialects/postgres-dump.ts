@@ -33,27 +33,34 @@ export async function dumpPostgres(path: string, { url, serverMajor, signal }: D
 }
 
 export interface ProgramOptions {
-  readonly url: Secret
+  /** The database that the program works on. */
+  readonly url?: Secret
+  /** Takes what the program prints. */
+  readonly onData?: (chunk: Buffer) => void
   readonly signal?: AbortSignal | undefined
 }
 
-/** Runs a program of PostgreSQL on a database to its end; its password is in no argument. */
+/** Runs a program of PostgreSQL to its end; the password of the database is in no argument. */
 export async function runPostgresProgram(
   program: string,
   options: readonly string[],
-  { url, signal }: ProgramOptions,
+  { url, onData, signal }: ProgramOptions,
 ): Promise<void> {
-  const { address, password } = withoutPassword(url)
-  const [command, ...args] = await killWithParent([program, ...options, `--dbname=${address}`])
+  const { address, password } = url ? withoutPassword(url) : {}
+  const target = address === undefined ? [] : [`--dbname=${address}`]
+  const [command, ...args] = await killWithParent([program, ...options, ...target])
   signal?.throwIfAborted()
   const child = spawn(command, args, {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', onData ? 'pipe' : 'ignore', 'pipe'],
     // oxlint-disable-next-line node/no-process-env -- PATH leads to other programs, and a command line is public
     env: { ...process.env, ...(password !== undefined && { PGPASSWORD: password }) },
     ...(signal && { signal }),
   })
   let errors = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    if (errors.length < ERROR_LENGTH) errors += text
+  })
+  if (onData) child.stdout?.on('data', onData)
   child.once('spawn', () => lowerPriority(child.pid))
   const [code] = (await once(child, 'close')) as [number | null]
   if (code !== 0) throw new Error(`${program} ended with ${code}: ${errors.trim().slice(0, ERROR_LENGTH)}`)

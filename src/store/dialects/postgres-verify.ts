@@ -1,14 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import type { Readable } from 'node:stream'
 import type { SnapshotContents, SnapshotSteps } from '../../ports/snapshots.ts'
 import { CopySections, type CopyListener } from '../copy-sections.ts'
 import { snapshotDamaged } from '../snapshot-damaged.ts'
-import { lowerPriority } from '../background-priority.ts'
+import { runPostgresProgram } from './postgres-dump.ts'
 import { findNewestPostgresProgram } from './postgres-programs.ts'
 
 const LEDGER = 'schema_migrations'
-const ERROR_LENGTH = 1_000
 
 /** Counts the rows of the tables of an archive, and reads all its data: the list alone would not show damaged data. */
 export async function verifyArchive(
@@ -46,21 +42,10 @@ async function runRestore(
   { path, signal }: SnapshotSteps & { readonly path: string },
 ): Promise<void> {
   const program = await findNewestPostgresProgram('pg_restore')
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...(signal && { signal }) })
-  child.once('spawn', () => lowerPriority(child.pid))
-  child.stdout.on('data', onData)
-  const errors = textOf(child.stderr)
   try {
-    const [code] = (await once(child, 'close')) as [number | null]
-    if (code !== 0) throw new Error(errors().trim().slice(0, ERROR_LENGTH) || `pg_restore ended with ${code}`)
+    await runPostgresProgram(program, args, { onData, signal })
   } catch (error) {
     signal?.throwIfAborted()
     throw snapshotDamaged(path, error)
   }
-}
-
-function textOf(stream: Readable): () => string {
-  let text = ''
-  stream.setEncoding('utf8').on('data', (part: string) => (text += part))
-  return () => text
 }

@@ -1,7 +1,6 @@
-import type { Worker } from 'node:worker_threads'
 import type { CompiledQuery } from 'kysely'
 import type { DatabaseContents } from '../../ports/database-files.ts'
-import { startThread } from '../thread.ts'
+import { resultOf, startThread } from '../thread.ts'
 import { ReaderThread } from './reader-thread.ts'
 
 export interface ReadOptions {
@@ -38,18 +37,5 @@ export async function hashTablesInThread(
   signal?: AbortSignal,
 ): Promise<DatabaseContents['tables']> {
   const worker = startThread(import.meta.url, 'sqlite-contents-thread', { path })
-  return resultOf(worker, signal, () => void worker.terminate())
-}
-
-function resultOf<T>(worker: Worker, signal: AbortSignal | undefined, abort: () => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    worker.once('message', (result: T) => resolve(result))
-    worker.once('error', (error) => reject(error))
-    if (signal?.aborted) abort()
-    signal?.addEventListener('abort', abort, { once: true })
-    worker.once('exit', () => {
-      signal?.removeEventListener('abort', abort)
-      reject(new Error('a thread of the database ended without an answer'))
-    })
-  })
+  return resultOf(worker, signal)
 }

@@ -101,19 +101,20 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   }
 }
 
-interface OpenFile {
-  readonly file: SqliteFile
+interface Connections {
   readonly writer: DatabaseSync
   readonly reader: DatabaseSync
+}
+
+interface OpenFile extends Connections {
+  readonly file: SqliteFile
 }
 
 async function openFile({ path, readOnly }: SqliteOptions): Promise<OpenFile> {
   try {
     if (!readOnly) makeFile(path)
     const file = new SqliteFile(path)
-    const [writer, reader] = await connectTwice(path, readOnly)
-    file.requireUnchanged()
-    return { file, writer, reader }
+    return { file, ...(await connectTwice(path, readOnly, file)) }
   } catch (error) {
     const { reason, remedy } = explainSqliteFailure(path, error)
     throw new AppError(
@@ -125,13 +126,16 @@ async function openFile({ path, readOnly }: SqliteOptions): Promise<OpenFile> {
   }
 }
 
-async function connectTwice(
-  path: string,
-  readOnly: boolean,
-): Promise<[writer: DatabaseSync, reader: DatabaseSync]> {
+async function connectTwice(path: string, readOnly: boolean, file: SqliteFile): Promise<Connections> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return [connect(path, readOnly), connect(path, readOnly)]
+      // Closes the writer when the reader cannot be opened, and both when the file was replaced meanwhile.
+      using opened = new DisposableStack()
+      const writer = opened.use(connect(path, readOnly))
+      const reader = opened.use(connect(path, readOnly))
+      file.requireUnchanged()
+      opened.move()
+      return { writer, reader }
     } catch (error) {
       if (!isBusy(error) || attempt >= OPEN_ATTEMPTS) throw error
     }

@@ -184,7 +184,7 @@ export class NotificationSender {
   }
 
   async #settle(tx: Tx, message: ChannelWork, holder: string, outcome: WorkOutcome<void>): Promise<boolean> {
-    const dueAt = outcome.status === 'retry' ? outcome.at : null
+    const dueAt = 'at' in outcome ? outcome.at : null
     if (!(await messageQueue.release(tx, message, { holder, dueAt }))) return false
     if (outcome.status === 'done') await this.#markSent(tx, message)
     else await this.#markFailure(tx, message, outcome)
@@ -206,7 +206,7 @@ export class NotificationSender {
       await explainFailure(tx, id, { isRefused: error.isRefused, reason })
       if (error.pauseMs !== undefined) await this.#pause(tx, error.pauseMs)
     }
-    if (status === 'retry') return
+    if (status !== 'failed') return
     // The next attempt would come after the end of the 24 hours.
     const before = this.#options.clock.now() - RETRY.giveUpAfterMs + RETRY.maximumMs
     const count = await markFailed(tx, id, before)

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import { AppError } from '../../../kernel/errors.ts'
+import { silentLogger } from '../../../kernel/logger.ts'
+import { noMetrics } from '../../../kernel/metrics.ts'
 import { DAY, HOUR } from '../../../kernel/time.ts'
 import { alertWorld, FAILED, type AlertWorld } from '../../../../test/support/alerts.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
 import { createSuppressions } from '../suppressions.ts'
 import { SETTLE_MS, type NewSilence } from './model.ts'
+import { Silences, type SilenceDeps } from './service.ts'
 
 const PAGE = { limit: 100 }
 
@@ -17,6 +20,18 @@ const running = () => new AbortController().signal
 function wantedIn(world: AlertWorld, wanted: Partial<NewSilence> = {}): NewSilence {
   const endsAt = world.clock.now() + HOUR
   return { matchers: { alarmId: 'backup.*' }, reason: 'Maintenance', endsAt, ...wanted }
+}
+
+/** The silences of a process whose work on an end is `endSilence`. */
+function silencesOf({ store, clock }: AlertWorld, endSilence: SilenceDeps['alerts']['endSilence']): Silences {
+  return new Silences({
+    store,
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    events: { append: async () => undefined },
+    alerts: { endSilence },
+  })
 }
 
 async function settle(world: AlertWorld): Promise<void> {
@@ -143,16 +158,35 @@ onEveryDialect('the end of a silence', (dialect) => {
     for (let number = 0; number < 150; number++)
       await world.report({ ...FAILED, alarmId: `backup.${number}` })
     world.clock.advance(HOUR + SETTLE_MS)
-    const dying = new AbortController()
-    dying.abort()
-    await world.silences.settleEnded(dying.signal)
-    assert.deepEqual(endedOf(world), [])
+    const begun = Promise.withResolvers<void>()
+    const dying = silencesOf(world, () => (begun.resolve(), new Promise(() => undefined)))
+    void dying.settleEnded(running())
+    await begun.promise
     await other.silences.settleEnded(running())
     assert.deepEqual(endedOf(world), [])
     world.clock.advance(HOUR)
     await Promise.all([world.silences.settleEnded(running()), other.silences.settleEnded(running())])
     assert.equal(endedOf(world).length, 150)
     assert.deepEqual(world.silenceEvents, ['silence.created', 'silence.ended'])
+  })
+
+  it('is processed by another process at once when the first one stops or fails', async () => {
+    await using world = await alertWorld(dialect)
+    await using other = await world.otherProcess()
+    const stop = async (stopping: AbortController) => stopping.abort()
+    const fail = async () => {
+      throw new Error('the database is away')
+    }
+    for (const [number, end] of [stop, fail].entries()) {
+      await world.silences.create(wantedIn(world), 'anna')
+      await world.report({ ...FAILED, alarmId: `backup.${number}` })
+      world.clock.advance(HOUR + SETTLE_MS)
+      const stopping = new AbortController()
+      const first = silencesOf(world, () => end(stopping))
+      await first.settleEnded(stopping.signal).catch(() => undefined)
+      await other.silences.settleEnded(running())
+      assert.ok(endedOf(world).includes(`backup.${number}`))
+    }
   })
 
   it('is forgotten with the silence when alerts of that age are removed', async () => {

@@ -113,19 +113,38 @@ export class Silences {
 
   /** Works on the silences that have ended: the alerts that still fire may have to be notified now. */
   async settleEnded(signal: AbortSignal): Promise<void> {
-    const { alerts, clock, store } = this.#deps
+    const { clock, store } = this.#deps
     for (const { dueAt, ...silence } of await listDueSilences(store.read, clock.now())) {
-      const until = clock.now() + CLAIM_MS
-      if (!(await store.write((tx) => claimEnd(tx, silence.id, { seen: dueAt, until })))) continue
-      await alerts.endSilence((alert) => isMatched(silence, alert), signal)
       if (signal.aborted) return
-      await store.write((tx) => this.#finish(tx, silence, until))
+      const until = clock.now() + CLAIM_MS
+      if (await store.write((tx) => claimEnd(tx, silence.id, { seen: dueAt, until })))
+        await this.#settle(silence, until, signal)
     }
   }
 
   /** Removes the silences that have ended before that time. */
   prune(before: number): Promise<number> {
     return this.#deps.store.write((tx) => deleteEnded(tx, before))
+  }
+
+  /** Works on an end that is claimed until that time. */
+  async #settle(silence: Silence, until: number, signal: AbortSignal): Promise<void> {
+    const { alerts, store } = this.#deps
+    try {
+      await alerts.endSilence((alert) => isMatched(silence, alert), signal)
+      if (signal.aborted) return await this.#giveBack(silence, until)
+      await store.write((tx) => this.#finish(tx, silence, until))
+    } catch (error) {
+      // The error says more than that of giving back; without it the claim expires by itself.
+      await this.#giveBack(silence, until).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** Another process may claim the end at once. It is due now and not earlier, so that other ends come first. */
+  async #giveBack({ id }: Silence, seen: number): Promise<void> {
+    const { clock, store } = this.#deps
+    await store.write((tx) => claimEnd(tx, id, { seen, until: clock.now() }))
   }
 
   async #finish(tx: Tx, silence: Silence, seen: number): Promise<void> {

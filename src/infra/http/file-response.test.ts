@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Type } from 'typebox'
+import { temporaryDirectory } from '../../../test/support/platform.ts'
+import { startRouteServer } from '../../../test/support/route-server.ts'
+import { testStore } from '../../../test/support/store.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { FileContent } from '../../wire/file-content.ts'
+import { ok, route } from '../../wire/route.ts'
+
+test('a file that is deleted before it is opened is answered with the error of its operation', async () => {
+  using directory = temporaryDirectory()
+  await using world = await testStore('sqlite')
+  const missing = () => new AppError('not_found', 'report_not_found', 'The report has no file.')
+  const file = { path: join(directory.path, 'deleted'), name: 'report', sizeBytes: 10, tag: 'a', missing }
+  const getFile = route({
+    method: 'GET',
+    path: '/report',
+    operation: 'getReport',
+    tag: 'Reports',
+    summary: 'A file',
+    access: ['admin'],
+    answers: { 200: { description: 'The file.', schema: Type.String(), contentType: 'text/plain' } },
+    read: () => ok(new FileContent(file)),
+  })
+  await using server = await startRouteServer({ store: world.store, clock: systemClock, routes: [getFile] })
+  const answer = await server.send('GET', '/report')
+  assert.equal(answer.status, 404)
+  assert.equal(((await answer.json()) as { code: string }).code, 'report_not_found')
+  for (const name of ['content-disposition', 'etag', 'accept-ranges'])
+    assert.equal(answer.headers.get(name), null, name)
+  assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
+})
