@@ -55,7 +55,7 @@ import {
   updateAlert,
   type AlertFilter,
 } from './store.ts'
-import { sanitizeText } from './text.ts'
+import { sanitizeBody, sanitizeText } from './text.ts'
 
 /** What the alert domain needs of the rest of the platform. */
 export interface AlertDeps {
@@ -301,7 +301,7 @@ function platformReport({ alarmId, source, title, body, severity, serverAddr }: 
     alarmId,
     source,
     title: sanitizeText(title, TITLE_LENGTH),
-    body: sanitizeText(body, BODY_BYTES),
+    body: sanitizeBody(body, BODY_BYTES),
     serverAddr: serverAddr ?? null,
     level: severity,
   }
