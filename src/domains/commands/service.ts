@@ -261,7 +261,7 @@ export class Commands {
     this.#requireCommands(rules)
     await lockFor(tx, 'policy')
     const current = await readPolicy(tx)
-    requireVersion(current.revision, expectedRevisions, 'The policy has changed; its')
+    requireVersion(current.revision, expectedRevisions, 'policy')
     if (isDeepStrictEqual(current.rules, rules)) return current
     const policy = { revision: current.revision + 1, rules }
     const change = { ...policy, actor, at: this.#deps.clock.now() }
