@@ -1,4 +1,5 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
+import { counted } from '../../kernel/counted.ts'
 import { runBatches } from '../../kernel/job.ts'
 import { EXPIRY_BATCH } from './jobs.ts'
 import type { Orders } from './service.ts'
@@ -16,7 +17,7 @@ export function expireDueCommand(orders: Pick<Orders, 'expireDue'>): BuiltInComm
         total += expired
         return due === EXPIRY_BATCH && expired > 0
       })
-      print(`Expired ${total} orders.`)
+      print(`Expired ${counted(total, 'order')}.`)
     },
   })
 }

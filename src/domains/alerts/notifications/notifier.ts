@@ -4,6 +4,7 @@ import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import type { Store, Tx } from '../../../store/store.ts'
+import { swingsText } from '../judgement.ts'
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
 import { shareAlerts } from '../store.ts'
 import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
@@ -162,5 +163,5 @@ function noteOf(occasion: AlertOccasion, weight: AlertWeight): string | null {
   if (!('swings' in occasion)) return null
   const { swings, reports } = occasion
   const state = weight === 0 ? 'recovered' : severityOf(weight)
-  return `${swings} swings in ${reports} reports; now ${state}`
+  return `${swingsText(swings, reports)}; now ${state}`
 }

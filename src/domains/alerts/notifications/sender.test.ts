@@ -73,10 +73,12 @@ onEveryDialect('sending notifications', (dialect) => {
     world.startSender()
     await world.drain()
     assert.equal(world.robots.shown.length, 2)
-    const outcomes = await Promise.all(
-      reports.map(async ({ alert }) => (await world.decisions(alert.id)).map(({ outcome }) => outcome)),
+    const decisions = await Promise.all(reports.map(async ({ alert }) => world.decisions(alert.id)))
+    assert.deepEqual(
+      decisions.map((list) => list.map(({ outcome }) => outcome)),
+      [['bundled'], ['sent'], ['bundled']],
     )
-    assert.deepEqual(outcomes, [['bundled'], ['sent'], ['bundled']])
+    assert.match(decisions[0]?.[0]?.reason ?? '', /^Sent with 1 other in message [0-9a-f-]{36}\.$/)
   })
 
   it('pushes a rise and a recovery, and no repetition', async () => {
