@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { Job } from '../../kernel/job.ts'
+import { runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { HOUR, SECOND } from '../../kernel/time.ts'
 import { ALERT_STATUSES } from './model.ts'
@@ -17,13 +17,12 @@ export function alertTimeJob(alerts: Pick<Alerts, 'changeDue'>): Job {
   return {
     name: 'alert-time',
     everyMs: CHANGE_EVERY_MS,
-    async run(signal) {
-      while (!signal.aborted) {
+    run: (signal) =>
+      runBatches(signal, async () => {
         const { due, changed } = await alerts.changeDue(CHANGE_BATCH)
         // Alerts that other transactions have locked are left for the next run.
-        if (due < CHANGE_BATCH || changed === 0) return
-      }
-    },
+        return due === CHANGE_BATCH && changed > 0
+      }),
   }
 }
 
@@ -47,8 +46,8 @@ export function alertPruneJob(
     everyMs: HOUR,
     async run(signal) {
       const before = clock.now() - keepMs
-      while (!signal.aborted && (await alerts.prune(before, PRUNE_BATCH)) === PRUNE_BATCH);
-      await silences.prune(before)
+      await runBatches(signal, async () => (await alerts.prune(before, PRUNE_BATCH)) === PRUNE_BATCH)
+      if (!signal.aborted) await silences.prune(before)
     },
   }
 }
