@@ -31,8 +31,7 @@ export interface NotifierOptions {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly suppressions: Suppressions
-  /** The name of the channel. */
-  readonly channel: string
+  readonly channelName: string
   /** Whether the channel is configured. */
   readonly isEnabled: boolean
   readonly minWeight: AlertWeight
@@ -70,7 +69,7 @@ export class Notifier implements AlertNotifications {
   async notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
     const decided = decide(await this.#factsOf(tx, { occasion: occasion.kind, weight: alert.weight }, alert))
     if (!decided) return
-    const { channel, clock, onPending } = this.#options
+    const { channelName: channel, clock, onPending } = this.#options
     const isPending = decided.outcome === 'pending'
     tx.afterCommit(isPending ? onPending : () => this.count(decided.outcome, 1))
     if (await isRepeated(tx, occasion, alert, decided)) return
@@ -110,7 +109,7 @@ export class Notifier implements AlertNotifications {
 
   /** Counts notifications with an outcome. */
   count(outcome: Outcome, by: number): void {
-    this.#decisions.increment({ channel: this.#options.channel, outcome }, by)
+    this.#decisions.increment({ channel: this.#options.channelName, outcome }, by)
   }
 
   async #isStillDue(tx: Tx, notification: Waiting, alert: Alert): Promise<boolean> {

@@ -113,7 +113,6 @@ onEveryDialect('sending notifications', (dialect) => {
     await using world = await notificationWorld(dialect, { kind: 'feishu' })
     let [sending, most] = [0, 0]
     const channel = {
-      name: 'robot',
       rate: world.webhook.rate,
       fits: () => true,
       async send(...args: Parameters<typeof world.webhook.send>) {
@@ -200,7 +199,6 @@ async function liveFor(world: NotificationWorld, calls: number, isDone: boolean)
     activity,
     store: { ...store, write: (work, options) => mortal(() => store.write(work, options)) },
     channel: {
-      name: webhook.name,
       rate: webhook.rate,
       fits: (message) => webhook.fits(message),
       send: (message, signal) => mortal(() => webhook.send(message, signal)),
@@ -252,7 +250,6 @@ for (const [what, behaviour] of Object.entries(OUTAGES)) {
     let current = impatient
     const sender = world.sender({
       channel: {
-        name: 'robot',
         rate: impatient.rate,
         fits: (message) => impatient.fits(message),
         send: (message, signal) => current.send(message, signal),
