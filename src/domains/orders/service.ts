@@ -130,7 +130,7 @@ export class Orders {
     })
   }
 
-  /** Moves one batch of orders that ended before `archiveAfterMs` to the archive; returns how many. */
+  /** Moves one batch of orders that ended longer than `archiveAfterMs` ago to the archive; returns how many. */
   async archiveEnded(archiveAfterMs: number, limit: number): Promise<number> {
     const { store, clock } = this.#deps
     const ended = await listArchivable(store.read, clock.now() - archiveAfterMs, limit)
