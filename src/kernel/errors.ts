@@ -68,15 +68,16 @@ export function invalidTransition(message: string): AppError {
 
 /**
  * Throws `precondition_failed` unless one of the `expected` versions is the current one; undefined allows any version.
- * `changed` begins the message: `The ticket has changed; its`.
+ * `subject` is what has a version, in words: `ticket`.
  */
 export function requireVersion(
   version: number,
   expected: readonly number[] | undefined,
-  changed: string,
+  subject: string,
 ): void {
   if (!expected || expected.includes(version)) return
-  throw new AppError('precondition_failed', 'precondition_failed', `${changed} ETag is "${version}" now.`)
+  const message = `The ${subject} has changed; its ETag is "${version}" now.`
+  throw new AppError('precondition_failed', 'precondition_failed', message)
 }
 
 /** The error for a change while the platform is read-only. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { systemClock } from './clock.ts'
+import { counted } from './counted.ts'
 import { hasRole, knownRoles, type Identity } from './identity.ts'
 import { newId } from './ids.ts'
 import { NEWEST_FIRST, pageOf } from './page.ts'
@@ -60,6 +61,13 @@ test('a wait of the system clock ends after its time, or as soon as its signal i
   const wait = systemClock.wait(60_000, stopping.signal)
   stopping.abort()
   await wait
+})
+
+test('a counted noun is singular for one only', () => {
+  assert.deepEqual(
+    [0, 1, 2].map((count) => counted(count, 'order')),
+    ['0 orders', '1 order', '2 orders'],
+  )
 })
 
 test('columns are aligned, without spaces at the end of a line', () => {

@@ -17,8 +17,17 @@ export interface PlatformAlert {
   readonly serverAddr?: string
 }
 
+/** The end of an alert, with the reason as its body. */
+export type PlatformRecovery = Omit<PlatformAlert, 'severity'>
+
 /** Where a domain raises and recovers alerts. */
 export interface PlatformAlerts {
   /** Raises or recovers an alert in the caller's transaction; raising it again raises its count. */
   raise(tx: Tx, alert: PlatformAlert): Promise<void>
+}
+
+/** For a domain that does not record which of its alerts fire. */
+export interface RecoverableAlerts extends PlatformAlerts {
+  /** Recovers an alert; does nothing if there is none with its `alarmId`, or if it has recovered. */
+  recoverIfRaised(tx: Tx, alert: PlatformRecovery): Promise<void>
 }

@@ -25,8 +25,6 @@ export type SendOutcome =
 
 /** Where notifications of alerts are sent, such as the robot of a group chat. Nothing to close. */
 export interface NotificationChannel {
-  /** In decisions, and as a label of metrics. */
-  readonly name: string
   /** The caller keeps this limit; a channel does not wait. */
   readonly rate: RateLimit
   /** Whether the message is short enough to be sent as one. */

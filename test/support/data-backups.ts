@@ -45,6 +45,10 @@ export function backupsOf(store: Store, directory: string, deps: Partial<DataBac
     },
     alerts: {
       raise: async (tx, { alarmId, severity }) => tx.afterCommit(() => alerts.push(`${alarmId} ${severity}`)),
+      recoverIfRaised: async (tx, { alarmId }) =>
+        tx.afterCommit(() => {
+          if (alerts.at(-1)?.endsWith(' ERROR')) alerts.push(`${alarmId} CLOSE`)
+        }),
     },
     snapshots: createSnapshots(store),
     directory,

@@ -35,6 +35,7 @@ export interface Activity {
 export type NotificationWorld = Awaited<ReturnType<typeof notificationWorld>>
 
 const PATIENCE = { timeoutMs: 120_000 }
+const CHANNEL = 'robot'
 
 /** Alerts, a robot that enforces its documented limits, and senders on a fake clock. */
 export async function notificationWorld(dialect: DialectName, options: NotificationWorldOptions = {}) {
@@ -50,7 +51,13 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
     new RobotWebhook({ kind, url, secret, clock, ...change })
   const webhook = webhookWith({ timeoutMs: 60_000 })
   const parts = { store, clock, logger, metrics }
-  const notifierOptions = { ...parts, suppressions, channel: 'robot', isEnabled: true, minWeight: 3 } as const
+  const notifierOptions = {
+    ...parts,
+    suppressions,
+    channelName: CHANNEL,
+    isEnabled: true,
+    minWeight: 3,
+  } as const
   const notifier = new Notifier({ ...notifierOptions, onPending: () => undefined })
   const alerts = new Alerts({
     ...parts,
@@ -67,6 +74,7 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
       ...parts,
       store: countedStore(change.store ?? store, counted),
       channel: countedChannel(change.channel ?? webhook, counted),
+      channelName: CHANNEL,
       judgeAgain: (tx, pending) => notifier.judgeAgain(tx, pending),
       count: (outcome, by) => notifier.count(outcome, by),
     })
@@ -156,7 +164,6 @@ function countedStore(store: Store, activity: Activity): Store {
 
 function countedChannel(channel: NotificationChannel, activity: Activity): NotificationChannel {
   return {
-    name: channel.name,
     rate: channel.rate,
     fits: (message) => channel.fits(message),
     send: (message, signal) => counting(activity, () => channel.send(message, signal)),

@@ -7,6 +7,7 @@ import { MINUTE } from '../../kernel/time.ts'
 import { quickCheck } from '../../store/quick-check.ts'
 import type { Store } from '../../store/store.ts'
 import { ownUrl } from '../own-url.ts'
+import { COMMAND_LINE } from './context.ts'
 import { withUsers } from './user.ts'
 
 /** The user of the self-check: with the role that can do least, and a password that nobody knows. */
@@ -41,7 +42,7 @@ async function ensureUser(store: Store, users: Users): Promise<void> {
   const password = randomBytes(PASSWORD_BYTES).toString('base64url')
   const account = await users.prepareAccount({ name: SELFCHECK_USER, password, roles: ['auditor'] })
   await store
-    .write((tx) => users.create(tx, account))
+    .write((tx) => users.create(tx, account, COMMAND_LINE))
     .catch((error: unknown) => {
       // Another self-check was faster.
       if (!hasCode(error, 'user_exists')) throw error

@@ -8,6 +8,9 @@ import { noMetrics } from '../../kernel/metrics.ts'
 import type { Store } from '../../store/store.ts'
 import { openCurrentDatabase, openDatabase } from '../database.ts'
 
+/** The actor of what a command does. */
+export const COMMAND_LINE = 'command-line'
+
 /** The environment of a command. */
 export interface CommandContext {
   readonly env: Environment

@@ -22,6 +22,7 @@ import type { LoadedConfig } from '../../config/config.ts'
 import type { Domains } from '../domains.ts'
 import { commandDomains } from './command-domains.ts'
 import {
+  COMMAND_LINE,
   configOf,
   databaseSetting,
   withDatabase,
@@ -33,7 +34,6 @@ import { withProgress } from './progress.ts'
 import { stopSignal } from './stop-signal.ts'
 
 const PAGE = 1_000
-const ACTOR = 'command-line'
 
 /** `platform data backup`: makes a backup, or waits until a running platform has made it. */
 export async function makeBackup(
@@ -48,7 +48,7 @@ export async function makeBackup(
     void stopSignal().then(() => stopping.abort())
     worker.start()
     try {
-      const made = backups.backUp({ ...(note !== undefined && { note }) }, ACTOR, stopping.signal)
+      const made = backups.backUp({ ...(note !== undefined && { note }) }, COMMAND_LINE, stopping.signal)
       const { id } = await withProgress(context, 'making the backup', made)
       await worker.stop()
       return await backups.get(id)

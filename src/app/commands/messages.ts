@@ -1,4 +1,5 @@
 import { systemClock } from '../../kernel/clock.ts'
+import { counted } from '../../kernel/counted.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { DUPLICATE_WINDOW_MS } from '../../infra/bus/platform-stream.ts'
@@ -21,7 +22,9 @@ export async function replayMessages(context: CommandContext, options: ReplayOpt
     return withProgress(context, 'marking the messages', messages.replay(span))
   })
   const sent = replayed === 0 ? '' : '; a running platform sends them again'
-  context.stdout.write(`${replayed} messages wait for the bus${sent}\n`)
+  context.stdout.write(
+    `${counted(replayed, 'message')} ${replayed === 1 ? 'waits' : 'wait'} for the bus${sent}\n`,
+  )
   const droppedFrom = systemClock.now() - DUPLICATE_WINDOW_MS
   if (replayed > 0 && span.until > droppedFrom) context.stdout.write(hintOf(droppedFrom))
 }

@@ -10,6 +10,7 @@ import { toRfc3339 } from '../../kernel/time.ts'
 import type { Store } from '../../store/store.ts'
 import { commandDomains } from './command-domains.ts'
 import {
+  COMMAND_LINE,
   configOf,
   parseTokenLifetime,
   withStore,
@@ -31,7 +32,7 @@ export async function addUser(
   const password = await readSecret(context, `Password for ${name}`)
   await withUsers(loaded, async ({ store, users }) => {
     const account = await users.prepareAccount({ name, password: password.reveal(), roles: options.role })
-    await store.write((tx) => users.create(tx, account))
+    await store.write((tx) => users.create(tx, account, COMMAND_LINE))
   })
   context.stdout.write(`created the user ${name} with ${options.role.join(', ')}\n`)
 }
@@ -68,7 +69,7 @@ export async function changePassword(
   await withUsers(loaded, async ({ store, users }) => {
     const { id } = await users.getByName(name)
     const prepared = await users.preparePassword(id, password.reveal())
-    await store.write((tx) => users.setPassword(tx, id, prepared))
+    await store.write((tx) => users.setPassword(tx, id, prepared, COMMAND_LINE))
   })
   context.stdout.write(`changed the password of ${name} and revoked the older tokens\n`)
 }
@@ -82,7 +83,7 @@ export async function setUserEnabled(
 ): Promise<void> {
   await withUsers(configOf(context, options), async ({ store, users }) => {
     const { id } = await users.getByName(name)
-    await store.write((tx) => users.change(tx, id, { enabled }))
+    await store.write((tx) => users.change(tx, id, { enabled }, COMMAND_LINE))
   })
   context.stdout.write(`${enabled ? 'enabled' : 'disabled'} ${name}\n`)
 }
@@ -96,7 +97,7 @@ export async function setUserRoles(
 ): Promise<void> {
   const user = await withUsers(configOf(context, options), async ({ store, users }) => {
     const { id } = await users.getByName(name)
-    return store.write((tx) => users.change(tx, id, { roles }))
+    return store.write((tx) => users.change(tx, id, { roles }, COMMAND_LINE))
   })
   context.stdout.write(`${user.name} has the roles ${user.roles.join(', ')}\n`)
 }
@@ -109,7 +110,7 @@ export async function removeUser(
 ): Promise<void> {
   const user = await withUsers(configOf(context, options), async ({ store, users }) => {
     const found = await users.getByName(name)
-    await store.write((tx) => users.remove(tx, found.id))
+    await store.write((tx) => users.remove(tx, found.id, COMMAND_LINE))
     return found
   })
   context.stdout.write(`deleted ${user.name}\n`)

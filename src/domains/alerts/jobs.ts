@@ -47,7 +47,7 @@ export function alertPruneJob(
     async run(signal) {
       const before = clock.now() - keepMs
       await runBatches(signal, async () => (await alerts.prune(before, PRUNE_BATCH)) === PRUNE_BATCH)
-      await silences.prune(before)
+      if (!signal.aborted) await silences.prune(before)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../kernel/counted.ts'
 import type { AlertEvent } from './events.ts'
 import { addSwing, freezeFor, isSwing, prolong } from './freeze.ts'
 import {
@@ -187,8 +188,13 @@ function recoverFrozen(before: Alert, cause: Cause): Judgement {
 function freezeDetails(kind: 'frozen' | 'unfrozen', { freeze, reports: total }: Alert) {
   const swings = freeze?.swings ?? 0
   const reports = total - (freeze?.reportsBefore ?? 0)
-  const note = `${swings} swings in ${reports} ${reports === 1 ? 'report' : 'reports'}`
+  const note = swingsText(swings, reports)
   return { note, occasion: { kind, swings, reports } } as const
+}
+
+/** The swings of a freeze, and the reports since the first of them, in words. */
+export function swingsText(swings: number, reports: number): string {
+  return `${counted(swings, 'swing')} in ${counted(reports, 'report')}`
 }
 
 function lapse(before: Alert, cause: Cause): Judgement {

@@ -3,6 +3,7 @@ import { SHARED_ERRORS } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
+import { ALERT_OPERATORS, ALERT_READERS, ALERT_REPORTERS } from './access.ts'
 import { ALERT_ERRORS } from './errors.ts'
 import {
   AcknowledgementBody,
@@ -23,11 +24,6 @@ import { OLDEST_FIRST } from '../../kernel/page.ts'
 
 const textOf = bodyWriter(encodeAlert)
 
-const REPORTERS = ['admin', 'service', 'devops'] as const
-/** Of the list, and of the events. */
-export const ALERT_READERS = ['admin', 'devops', 'auditor', 'service'] as const
-const OPERATORS = ['admin', 'devops'] as const
-
 const { alert_not_found } = ALERT_ERRORS
 const { forbidden_variable, invalid_transition } = SHARED_ERRORS
 
@@ -44,7 +40,7 @@ export function alertRoutes(alerts: Alerts): Route[] {
         'An alert is identified by its `alarm_id`, else by source, title and server address. A report of a firing ' +
         'alert increments its count, one of a recovered alert makes it fire again; `CLOSE`, level 5 or weight 0 ' +
         'recover it.',
-      access: REPORTERS,
+      access: ALERT_REPORTERS,
       body: ReportBody,
       answers: {
         201: { description: 'The new alert.', schema: AlertSchema },
@@ -113,7 +109,7 @@ function operatorRoutes(alerts: Alerts): Route[] {
       tag: 'Alerts',
       summary: 'Declare an alert recovered',
       description: 'This also ends a freeze. An alert that is already recovered stays unchanged.',
-      access: OPERATORS,
+      access: ALERT_OPERATORS,
       params: IdParams,
       answers: { 200: { description: 'The alert, recovered.', schema: AlertSchema } },
       errors: { alert_not_found },
@@ -129,7 +125,7 @@ function operatorRoutes(alerts: Alerts): Route[] {
       description:
         'Its notifications are suppressed until the acknowledgement lapses (`alerts.acknowledge_for`), it is reported ' +
         'with a higher weight, or it recovers. An alert that is already acknowledged stays unchanged.',
-      access: OPERATORS,
+      access: ALERT_OPERATORS,
       params: IdParams,
       body: AcknowledgementBody,
       isBodyOptional: true,
@@ -146,7 +142,7 @@ function operatorRoutes(alerts: Alerts): Route[] {
       tag: 'Alerts',
       summary: 'End the freeze of an alert',
       description: 'The alert then has the state of its last report, and its swings are deleted.',
-      access: OPERATORS,
+      access: ALERT_OPERATORS,
       params: IdParams,
       answers: { 200: { description: 'The alert, not frozen.', schema: AlertSchema } },
       errors: { alert_not_found, invalid_transition },

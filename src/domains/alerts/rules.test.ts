@@ -249,6 +249,15 @@ onEveryDialect('the jobs of alerts', (dialect) => {
     assert.equal((await world.report(FAILED)).outcome, 'new')
   })
 
+  it('remove nothing after an abort', async () => {
+    await using world = await alertWorld(dialect)
+    const called: string[] = []
+    const recording = (name: string) => ({ prune: async () => called.push(name) })
+    const options = { clock: world.clock, keepMs: DAY }
+    await alertPruneJob(recording('alerts'), recording('silences'), options).run(AbortSignal.abort())
+    assert.deepEqual(called, [])
+  })
+
   it('count the alerts of each status', async () => {
     await using world = await alertWorld(dialect)
     const values = new Map<string | undefined, number>()

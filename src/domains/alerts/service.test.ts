@@ -327,6 +327,20 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
     )
   })
 
+  it('recovers only an alert that exists and has not recovered', async () => {
+    await using world = await alertWorld(dialect)
+    const { severity: _severity, ...recovery } = EXPIRED
+    const recover = () => world.store.write((tx) => world.alerts.recoverIfRaised(tx, recovery))
+    await recover()
+    assert.deepEqual(await allOf(world.alerts), [])
+    await world.store.write((tx) => world.alerts.raise(tx, EXPIRED))
+    await recover()
+    const [recovered] = await allOf(world.alerts)
+    assert.equal(recovered?.status, 'recovered')
+    await recover()
+    assert.deepEqual(await allOf(world.alerts), [recovered])
+  })
+
   it('satisfies the port of the order domain', async () => {
     await using world = await alertWorld(dialect)
     const port: OrderDeps['alerts'] = world.alerts

@@ -5,7 +5,7 @@ import type { Logger, LogFields } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { readsAside, type Store, type Tx } from '../../store/store.ts'
-import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
+import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import { ALERT_EVENTS } from './events.ts'
 import { inhibitedIdOf } from './inhibition.ts'
@@ -55,7 +55,7 @@ import {
   updateAlert,
   type AlertFilter,
 } from './store.ts'
-import { sanitizeText } from './text.ts'
+import { sanitizeBody, sanitizeText } from './text.ts'
 
 /** What the alert domain needs of the rest of the platform. */
 export interface AlertDeps {
@@ -78,7 +78,7 @@ const FIRING_SEVERITIES = SEVERITIES.filter((severity) => severity !== 'CLOSE')
 const SILENCE_BATCH = 100
 
 /** The alerts, from their first report to their recovery. */
-export class Alerts implements PlatformAlerts {
+export class Alerts implements RecoverableAlerts {
   readonly #deps: AlertDeps
   readonly #reports: Counter
   readonly #changes: Counter
@@ -117,6 +117,11 @@ export class Alerts implements PlatformAlerts {
 
   async raise(tx: Tx, alert: PlatformAlert): Promise<void> {
     await this.report(tx, platformReport(alert), PLATFORM)
+  }
+
+  async recoverIfRaised(tx: Tx, alert: PlatformRecovery): Promise<void> {
+    const known = await lockAlarm(tx, alert.alarmId)
+    if (known && known.weight > 0) await this.raise(tx, { ...alert, severity: 'CLOSE' })
   }
 
   /** Rejects with `alert_not_found`. */
@@ -296,7 +301,7 @@ function platformReport({ alarmId, source, title, body, severity, serverAddr }: 
     alarmId,
     source,
     title: sanitizeText(title, TITLE_LENGTH),
-    body: sanitizeText(body, BODY_BYTES),
+    body: sanitizeBody(body, BODY_BYTES),
     serverAddr: serverAddr ?? null,
     level: severity,
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { hasForbiddenVariable } from '../../kernel/allowed-text.ts'
-import { alarmIdIn, sanitizeText, weightIn } from './text.ts'
+import { alarmIdIn, sanitizeBody, sanitizeText, weightIn } from './text.ts'
 
 describe('the weight in a body', () => {
   const CASES: [body: string, weight: number | undefined][] = [
@@ -79,4 +79,19 @@ describe('sanitized text', () => {
     assert.equal(sanitizeText('ab👍', 3), 'ab\ufffd')
     assert.equal(sanitizeText('abcdef', 3), 'abc')
   })
+
+  const BODIES: [text: string, maxBytes: number, body: string][] = [
+    ['abcdef', 3, 'abc'],
+    ['数据库', 9, '数据库'],
+    ['数据库', 8, '数据'],
+    ['ab👍', 5, 'ab'],
+    ['ab👍', 6, 'ab👍'],
+    ['é'.repeat(3), 5, 'éé'],
+    ['a\ud800b', 5, 'a\ufffdb'],
+    ['a${token}', 8, 'a**redac'],
+  ]
+  for (const [text, maxBytes, body] of BODIES) {
+    it(`is ${JSON.stringify(body)} in a body of ${maxBytes} bytes for ${JSON.stringify(text)}`, () =>
+      assert.equal(sanitizeBody(text, maxBytes), body))
+  }
 })

@@ -23,10 +23,20 @@ export function alarmIdIn(body: string): string | undefined {
 
 /**
  * Sanitizes a text that the platform writes and that may quote a client: redacts variables that stand for secrets, and
- * truncates it to `maxLength`. Rejecting it instead would roll back the change that the alert is about.
+ * truncates it to `maxCodeUnits` of UTF-16. Rejecting it instead would roll back the change that the alert is about.
  */
-export function sanitizeText(text: string, maxLength: number): string {
+export function sanitizeText(text: string, maxCodeUnits: number): string {
+  return redactText(text).slice(0, maxCodeUnits).toWellFormed()
+}
+
+/** Sanitizes like {@link sanitizeText}, and truncates the text to `maxBytes` of UTF-8, never inside a character. */
+export function sanitizeBody(text: string, maxBytes: number): string {
+  const allowed = redactText(text).toWellFormed()
+  const { read } = new TextEncoder().encodeInto(allowed, new Uint8Array(maxBytes))
+  return allowed.slice(0, read)
+}
+
+function redactText(text: string): string {
   // PostgreSQL cannot store NUL. It is removed first, because it could hide a variable: `${to\0ken}`.
-  const allowed = redactForbiddenVariables(text.replaceAll('\u0000', ''))
-  return allowed.slice(0, maxLength).toWellFormed()
+  return redactForbiddenVariables(text.replaceAll('\u0000', ''))
 }

@@ -1,4 +1,5 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
+import { counted } from '../../kernel/counted.ts'
 import type { Certificates } from './service.ts'
 
 /** Inspects all certificates now, instead of at the next scan. */
@@ -9,7 +10,9 @@ export function inspectCertificatesCommand(certificates: Pick<Certificates, 'ins
     description: 'Inspects all certificates and their files now, instead of at the next scan.',
     async run({ signal, print }) {
       const { inspected, reported, damagedFiles } = await certificates.inspect(signal)
-      print(`Inspected ${inspected} certificates: ${reported} reported, ${damagedFiles} damaged files.`)
+      print(
+        `Inspected ${counted(inspected, 'certificate')}: ${reported} reported, ${counted(damagedFiles, 'damaged file')}.`,
+      )
     },
   })
 }

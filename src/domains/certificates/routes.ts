@@ -12,7 +12,7 @@ import {
   CertificateSchema,
   decodeNewCertificate,
   encodeCertificate,
-  filterOf,
+  fromCertificateQuery,
   NewCertificateBody,
   RevocationBody,
 } from './schemas.ts'
@@ -87,7 +87,7 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       answers: { 200: { description: 'A page of certificates.', schema: CertificatePage } },
       read: async ({ query }) => {
         const page = parsePage(query, query.sort === 'not_after' ? SOONEST_END_FIRST : NEWEST_FIRST)
-        return ok(encodePage(await certificates.list(filterOf(query), page), encodeCertificate))
+        return ok(encodePage(await certificates.list(fromCertificateQuery(query), page), encodeCertificate))
       },
     }),
     route({

@@ -93,7 +93,10 @@ export const CertificateQuery = Fields({
 export const decodeNewCertificate = decoderOf<NewCertificate>(NewCertificateBody)
 
 /** Throws `validation_failed` for a time that does not exist. */
-export function filterOf({ status, expires_before }: Static<typeof CertificateQuery>): CertificateFilter {
+export function fromCertificateQuery({
+  status,
+  expires_before,
+}: Static<typeof CertificateQuery>): CertificateFilter {
   return {
     ...(status && { status }),
     ...(expires_before !== undefined && { expiresBefore: parseTime('expires_before', expires_before) }),

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { mapPage, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
+import type { AnyQuery } from '../../store/pages.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { LadderStep } from './ladder.ts'
 import {
@@ -197,35 +198,47 @@ export const SOONEST_END_FIRST: PageOrder<'notAfter' | 'seq'> = {
   ],
 }
 
-// Neither revoked nor replaced: the time decides the status.
-const IS_IN_USE = sql<boolean>`revoked_at is null and replaced_by is null`
+type At = (now: number) => RawBuilder<boolean>
+/** A status, when its rule holds, and when it does not: an index answers a comparison, but not its negation. */
+type StatusRule = readonly [status: CertificateStatus, holds: At, holdsNot: At]
+
+/** The rules of `certificateStatusOf`, in the same order. */
+const STATUS_RULES: readonly StatusRule[] = [
+  ['revoked', () => sql`revoked_at is not null`, () => sql`revoked_at is null`],
+  ['replaced', () => sql`replaced_by is not null`, () => sql`replaced_by is null`],
+  ['expired', (now) => sql`not_after <= ${now}`, (now) => sql`not_after > ${now}`],
+  ['not_yet_valid', (now) => sql`not_before > ${now}`, (now) => sql`not_before <= ${now}`],
+  [
+    'expiring',
+    (now) => sql`not_after <= ${now} + ${sql.lit(EXPIRING_MS)}`,
+    (now) => sql`not_after > ${now} + ${sql.lit(EXPIRING_MS)}`,
+  ],
+]
+
+/** Adds the condition of a status: no earlier rule holds, and its own one does. `valid` has no rule. */
+function withStatus(wanted: CertificateStatus, query: AnyQuery, now: number): AnyQuery {
+  let narrowed = query
+  for (const [status, holds, holdsNot] of STATUS_RULES) {
+    if (status === wanted) return narrowed.where(holds(now))
+    narrowed = narrowed.where(holdsNot(now))
+  }
+  return narrowed
+}
 
 // Each status is a member, whose value is the time now.
 const pageOfCertificates = pages(
   { table: 'certificates', createdAt: 'created_at' },
   (on) => on.selectFrom('certificates').select(certificates.all),
   {
-    revoked: (query, _now: number) => query.where('revoked_at', 'is not', null),
-    replaced: (query, _now: number) =>
-      query.where('revoked_at', 'is', null).where('replaced_by', 'is not', null),
-    expired: (query, now: number) => query.where(IS_IN_USE).where('not_after', '<=', now),
-    not_yet_valid: (query, now: number) =>
-      query.where(IS_IN_USE).where('not_after', '>', now).where('not_before', '>', now),
-    expiring: (query, now: number) =>
-      query
-        .where(IS_IN_USE)
-        .where('not_before', '<=', now)
-        .where('not_after', '>', now)
-        .where('not_after', '<=', expiringUntil(now)),
-    valid: (query, now: number) =>
-      query.where(IS_IN_USE).where('not_before', '<=', now).where('not_after', '>', expiringUntil(now)),
+    revoked: (query, now: number) => withStatus('revoked', query, now),
+    replaced: (query, now: number) => withStatus('replaced', query, now),
+    expired: (query, now: number) => withStatus('expired', query, now),
+    not_yet_valid: (query, now: number) => withStatus('not_yet_valid', query, now),
+    expiring: (query, now: number) => withStatus('expiring', query, now),
+    valid: (query, now: number) => withStatus('valid', query, now),
     expiresBefore: (query, time: number) => query.where('not_after', '<', time),
   },
 )
-
-function expiringUntil(now: number) {
-  return sql<number>`${now} + ${sql.lit(EXPIRING_MS)}`
-}
 
 export interface CertificateFilter {
   readonly status?: CertificateStatus
@@ -246,13 +259,8 @@ export async function listCertificates(
 
 /** The query that counts the certificates of each status at that time. It reads the whole table. */
 export function countCertificates(queries: Queries, now: number) {
-  const status = sql<CertificateStatus>`case
-    when revoked_at is not null then 'revoked'
-    when replaced_by is not null then 'replaced'
-    when not_after <= ${now} then 'expired'
-    when not_before > ${now} then 'not_yet_valid'
-    when not_after <= ${now + EXPIRING_MS} then 'expiring'
-    else 'valid' end`
+  const cases = STATUS_RULES.map(([status, holds]) => sql`when ${holds(now)} then ${sql.lit(status)}`)
+  const status = sql<CertificateStatus>`case ${sql.join(cases, sql` `)} else 'valid' end`
   return db(queries)
     .selectFrom((from) => from.selectFrom('certificates').select(status.as('status')).as('each'))
     .select(['status', (each) => each.fn.countAll<number>().as('certificates')])

@@ -29,6 +29,7 @@ import {
   ExecutionPage,
   ExecutionQuery,
   ExecutionSchema,
+  fromExecutionQuery,
   OutputEvents,
   PolicyBody,
   PolicyHistory,
@@ -132,9 +133,7 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       query: ExecutionQuery,
       answers: { 200: { description: 'A page of executions.', schema: ExecutionPage } },
       read: async ({ query, identity }) => {
-        const { status, command_id: commandId, requested_by: requestedBy } = query
-        const filter = { status, commandId, requestedBy }
-        const page = await commands.executions(filter, parsePage(query), identity)
+        const page = await commands.executions(fromExecutionQuery(query), parsePage(query), identity)
         return ok(encodePage(page, (execution) => encodeExecution(commands.describe(execution))))
       },
     }),

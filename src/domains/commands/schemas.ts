@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { APPROVALS, CONTAINMENTS, type ParameterValue } from '../../kernel/command.ts'
 import { ROLES } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
@@ -11,6 +11,7 @@ import { DECISIONS, EXECUTION_STATUSES, type ExecutionRequest, type ExecutionVie
 import { parametersSchema } from './parameters.ts'
 import type { CommandEventData } from './events.ts'
 import type { Policy } from './policy.ts'
+import type { ExecutionFilter } from './store.ts'
 
 const CommandId = Text({
   minLength: 1,
@@ -220,6 +221,11 @@ export function encodeCommandEvent(data: CommandEventData): string {
 }
 
 export const encodeAccess = encoderOf(AccessSchema)
+
+export function fromExecutionQuery(query: Static<typeof ExecutionQuery>): Omit<ExecutionFilter, 'readable'> {
+  const { status, command_id: commandId, requested_by: requestedBy } = query
+  return { status, commandId, requestedBy }
+}
 
 export function decodeRequest({
   params = {},

@@ -67,9 +67,6 @@ export interface CommandDeps {
   readonly wake: () => void
 }
 
-/** A command as a caller may run it. */
-export type OfferedCommand = AnyCommand
-
 /** What a request would do. */
 export interface DryRun extends Pick<Command, 'approval' | 'timeoutMs'> {
   /** The program with its arguments, or the id of a built-in command. */
@@ -88,13 +85,13 @@ export class Commands {
   }
 
   /**
-   * The commands that the caller may run, or all of them, by id, each with the approval that the policy requires. Rejects with
-   * `forbidden` if the caller may not read all.
+   * The commands that the caller may run, by id, each with the approval that the policy requires; with `includesOthers`
+   * also those that the caller may not run. Rejects with `forbidden` if the caller may not read all.
    */
-  async list(identity: Identity, page: PageRequest<'id'>, isWhole = false): Promise<Page<OfferedCommand>> {
-    if (isWhole && !mayReadAll(identity)) throw forbidden('list the commands that you may not run')
+  async list(identity: Identity, page: PageRequest<'id'>, includesOthers = false): Promise<Page<AnyCommand>> {
+    if (includesOthers && !mayReadAll(identity)) throw forbidden('list the commands that you may not run')
     const policy = await readPolicy(this.#deps.store.read)
-    const isListed = ({ id }: AnyCommand) => isWhole || mayRun(policy, id, identity)
+    const isListed = ({ id }: AnyCommand) => includesOthers || mayRun(policy, id, identity)
     const { items, next } = this.#deps.catalogue.page(isListed, page)
     return { items: items.map((command) => withPolicy(command, policy)), next }
   }
@@ -261,7 +258,7 @@ export class Commands {
     this.#requireCommands(rules)
     await lockFor(tx, 'policy')
     const current = await readPolicy(tx)
-    requireVersion(current.revision, expectedRevisions, 'The policy has changed; its')
+    requireVersion(current.revision, expectedRevisions, 'policy')
     if (isDeepStrictEqual(current.rules, rules)) return current
     const policy = { revision: current.revision + 1, rules }
     const change = { ...policy, actor, at: this.#deps.clock.now() }

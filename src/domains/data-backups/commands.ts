@@ -1,4 +1,5 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
+import { counted } from '../../kernel/counted.ts'
 import { DAY } from '../../kernel/time.ts'
 import type { Store } from '../../store/store.ts'
 import type { DataBackups } from './service.ts'
@@ -35,7 +36,7 @@ export function pruneBackupsCommand(
     async run({ params, actor, print }) {
       const { removed, kept } = await store.write((tx) => backups.prune(tx, Number(params['keep']), actor))
       await backups.removeFiles()
-      print(`Deleted ${removed.length} data backups and kept ${kept.length}.`)
+      print(`Deleted ${counted(removed.length, 'data backup')} and kept ${kept.length}.`)
     },
   })
 }

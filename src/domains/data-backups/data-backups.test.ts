@@ -13,6 +13,8 @@ import { MIGRATIONS } from '../../store/migrate.ts'
 import { createSnapshots } from '../../store/snapshots.ts'
 import type { Store } from '../../store/store.ts'
 import { pruneBackupsCommand } from './commands.ts'
+import { INTERRUPTED } from './model.ts'
+import { interruptRunning } from './store.ts'
 
 const FAILED = 'data.backup.failed ERROR'
 const RECOVERED = 'data.backup.failed CLOSE'
@@ -158,6 +160,36 @@ onEveryDialect('data backups', (dialect) => {
     assert.deepEqual(w.alerts, [FAILED, RECOVERED])
   })
 
+  test('deleting an earlier failed backup leaves the alert of the last one', async () => {
+    await using w = await backupWorld(
+      dialect,
+      withSteps(() => ({ write: full })),
+    )
+    const { id } = await w.make()
+    await w.make()
+    await w.store.write((tx) => w.backups.remove(tx, id, 'ada'))
+    assert.deepEqual(w.alerts, [FAILED, FAILED])
+  })
+
+  test('a completed backup recovers the alert in a database that was restored meanwhile', async () => {
+    let isBroken = true
+    await using w = await backupWorld(
+      dialect,
+      withSteps((real) => ({
+        write: (path, options) => (isBroken ? full() : real.write(path, options)),
+      })),
+    )
+    await w.make()
+    // A snapshot contains its own backup as running, and a restoration ends it without an alert.
+    await w.store.write(async (tx) => {
+      await w.backups.create(tx, {}, 'ada')
+      await interruptRunning(tx, INTERRUPTED, w.clock.now())
+    })
+    isBroken = false
+    await w.make()
+    assert.deepEqual(w.alerts, [FAILED, RECOVERED])
+  })
+
   test('a request for data.prune that would keep fewer than 1 or more than 1,000 backups is refused', async () => {
     await using w = await backupWorld(dialect)
     const { params } = pruneBackupsCommand(w.backups, w.store)
@@ -251,18 +283,21 @@ onEveryDialect('data backups', (dialect) => {
     assert.deepEqual(w.alerts, [FAILED])
   })
 
-  test('failed backups are forgotten after 90 days', async () => {
+  test('failed backups are deleted after 90 days, as by an operator', async () => {
     await using w = await backupWorld(
       dialect,
       withSteps(() => ({ write: full })),
     )
-    await w.make()
+    const { id } = await w.make()
     w.clock.jump(90 * DAY - MINUTE)
     await w.backups.maintain()
     assert.equal((await w.backups.list(FIRST_PAGE)).items.length, 1)
+    assert.deepEqual(w.alerts, [FAILED])
     w.clock.jump(2 * MINUTE)
     await w.backups.maintain()
     assert.equal((await w.backups.list(FIRST_PAGE)).items.length, 0)
+    assert.equal(w.events.at(-1), `data.backup.deleted ${id}`)
+    assert.deepEqual(w.alerts, [FAILED, RECOVERED])
   })
 
   test('a file that was changed or removed is not sent', async () => {

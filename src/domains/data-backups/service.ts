@@ -5,7 +5,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
-import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
+import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import { isDeadHolder } from '../../store/holder.ts'
@@ -25,17 +25,17 @@ import {
   deleteBackup,
   findBackup,
   findBackupByHash,
+  findNewestAlerted,
   findNewestAttempt,
   findNewestCompleted,
-  findNewestFinished,
   findRunningLease,
   finishBackup,
-  forgetFailed,
   insertBackup,
   listBackups,
   listRemovable,
   lockBackup,
   lockCompleted,
+  lockFailed,
   recordRemoval,
 } from './store.ts'
 import type { BackupResult } from './worker.ts'
@@ -47,7 +47,7 @@ export interface DataBackupDeps {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly events: EventSink<DataBackup>
-  readonly alerts: PlatformAlerts
+  readonly alerts: RecoverableAlerts
   readonly snapshots: Snapshots
   /** Where the files are. */
   readonly directory: string
@@ -80,6 +80,8 @@ const CANNOT_BEGIN: readonly unknown[] = ['no_space', 'backup_directory_unavaila
 const WORKER = 'worker'
 // Failed backups have no file; their rows are kept as long as recovered alerts are by default.
 const KEEP_FAILED_MS = 90 * DAY
+// Small batches keep the transactions short.
+const FORGET_BATCH = 100
 const WATCH_EVERY_MS = SECOND / 4
 
 /** The backups of the database: their requests, files and removal. */
@@ -178,9 +180,6 @@ export class DataBackups {
     const backup = requireBackup(await lockBackup(tx, id), id)
     if (backup.status === 'running')
       throw backupRunning('The backup is running; it can be deleted after its end.')
-    const newest = await findNewestFinished(tx)
-    if (newest?.id === id && newest.isAlerted)
-      await this.#options.alerts.raise(tx, recovery('The failed backup was deleted.'))
     await this.#delete(tx, backup, actor)
   }
 
@@ -203,7 +202,7 @@ export class DataBackups {
   /** What the worker does from time to time: makes the next backup when it is due, and deletes old ones. */
   async maintain(): Promise<void> {
     const { clock, everyMs, keep, store } = this.#options
-    await store.write((tx) => forgetFailed(tx, clock.now() - KEEP_FAILED_MS))
+    await store.write((tx) => this.#forgetFailed(tx, clock.now() - KEEP_FAILED_MS))
     if (everyMs !== undefined) {
       await store.write((tx) => this.prune(tx, keep, WORKER))
       if (isBackupDue(await findNewestAttempt(store.read), everyMs, clock.now()))
@@ -216,11 +215,9 @@ export class DataBackups {
   async finish(tx: Tx, backup: DataBackup, result: BackupResult): Promise<void> {
     const now = this.#options.clock.now()
     if (result.status === 'failed') return this.#fail(tx, failBackup(backup, result.error, now))
-    const before = await findNewestFinished(tx)
     const completed = completeBackup(backup, result.contents, now)
     await finishBackup(tx, completed)
-    if (before?.isAlerted)
-      await this.#options.alerts.raise(tx, recovery(`The backup ${backup.id} is completed.`))
+    await this.#options.alerts.recoverIfRaised(tx, recovery(`The backup ${backup.id} is completed.`))
     await this.#record(tx, 'completed', completed, backup.requestedBy)
   }
 
@@ -256,7 +253,14 @@ export class DataBackups {
     await this.#recordFailure(tx, backup)
   }
 
+  /** Deletes one batch of the failed backups that ended before that time. */
+  async #forgetFailed(tx: Tx, before: number): Promise<void> {
+    for (const backup of await lockFailed(tx, before, FORGET_BATCH)) await this.#delete(tx, backup, WORKER)
+  }
+
   async #delete(tx: Tx, backup: DataBackup, actor: string): Promise<void> {
+    if (backup.status === 'failed' && (await findNewestAlerted(tx))?.id === backup.id)
+      await this.#options.alerts.recoverIfRaised(tx, recovery('The failed backup was deleted.'))
     await deleteBackup(tx, backup.id, this.#options.clock.now())
     await this.#record(tx, 'deleted', backup, actor)
   }
@@ -307,6 +311,6 @@ function failure(body: string): PlatformAlert {
   return { ...ALERT, body, severity: 'ERROR' }
 }
 
-function recovery(body: string): PlatformAlert {
-  return { ...ALERT, body, severity: 'CLOSE' }
+function recovery(body: string): PlatformRecovery {
+  return { ...ALERT, body }
 }

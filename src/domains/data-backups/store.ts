@@ -56,6 +56,19 @@ const lockEveryCompleted = statement<object, Pick<DataBackup, 'id' | 'verifiedAt
     .$call(lockRows(capabilities)),
 )
 
+const lockFailedBefore = statement<{ before: number; limit: number }, StoredBackup>(
+  (on, value, capabilities) =>
+    on
+      .selectFrom('data_backups')
+      .select(BACKUP)
+      .where('status', '=', sql.lit('failed'))
+      .where('finished_at', '<', value('before'))
+      .where('deleted_at', 'is', null)
+      .orderBy('seq')
+      .limit(value('limit'))
+      .$call(lockRows(capabilities)),
+)
+
 const findByHash = statement<{ sha256: string }, StoredBackup>((on, value) =>
   on
     .selectFrom('data_backups')
@@ -74,11 +87,11 @@ const newest = statement<object, Pick<DataBackup, 'id' | 'status' | 'createdAt'>
     .limit(1),
 )
 
-const newestFinished = statement<object, { id: string; isAlerted: number }>((on) =>
+const newestAlerted = statement<object, { id: string }>((on) =>
   on
     .selectFrom('data_backups')
-    .select(dataBackups.pick('id', 'isAlerted'))
-    .where('status', '<>', sql.lit('running'))
+    .select('id')
+    .where('is_alerted', '=', 1)
     .where('deleted_at', 'is', null)
     .orderBy('seq', 'desc')
     .limit(1),
@@ -184,15 +197,6 @@ const displace = statement<{ id: string }>((on, value) =>
     .where('status', '=', sql.lit('failed')),
 )
 
-const forget = statement<{ before: number }>((on, value) =>
-  on
-    .updateTable('data_backups')
-    .set({ deleted_at: value('before') })
-    .where('status', '=', sql.lit('failed'))
-    .where('finished_at', '<', value('before'))
-    .where('deleted_at', 'is', null),
-)
-
 /** Inserts a backup that is due, or one that has failed already; `false` when another one is running. */
 export async function insertBackup(tx: Tx, backup: DataBackup): Promise<boolean> {
   const work = queuedWork(backup.createdAt)
@@ -220,6 +224,11 @@ export function lockCompleted(tx: Tx): Promise<Pick<DataBackup, 'id' | 'verified
   return tx.run(lockEveryCompleted, {})
 }
 
+/** Failed backups that ended before that time, oldest first, locked until the end of the transaction. */
+export async function lockFailed(tx: Tx, before: number, limit: number): Promise<DataBackup[]> {
+  return (await tx.run(lockFailedBefore, { before, limit })).map((row) => dataBackups.decode({ ...row }))
+}
+
 /** The last attempt at a backup. */
 export function findNewestAttempt(
   queries: Queries,
@@ -227,12 +236,9 @@ export function findNewestAttempt(
   return first(queries, newest, {})
 }
 
-/** The last backup that is not running, and whether an alert was raised for it. */
-export async function findNewestFinished(
-  queries: Queries,
-): Promise<{ id: string; isAlerted: boolean } | undefined> {
-  const row = await first(queries, newestFinished, {})
-  return row && dataBackups.decode({ ...row })
+/** The last backup for whose failure an alert was raised. */
+export function findNewestAlerted(queries: Queries): Promise<{ id: string } | undefined> {
+  return first(queries, newestAlerted, {})
 }
 
 export async function findNewestCompleted(queries: Queries): Promise<DataBackup | undefined> {
@@ -278,11 +284,6 @@ export function listRemovable(queries: Queries): Promise<{ id: string; deletedAt
 export async function recordRemoval(tx: Tx, id: string): Promise<void> {
   await tx.change(removeDeleted, { id })
   await tx.change(displace, { id })
-}
-
-/** Deletes the failed backups that ended before that time; answers how many. */
-export function forgetFailed(tx: Tx, before: number): Promise<number> {
-  return tx.change(forget, { before })
 }
 
 const pageOfBackups = pages(

@@ -52,7 +52,6 @@ export class Heartbeats {
   readonly #deps: HeartbeatDeps
   readonly #beats: Counter
   readonly #changes: Counter
-  readonly #missed: Counter
 
   constructor(deps: HeartbeatDeps) {
     this.#deps = deps
@@ -62,9 +61,7 @@ export class Heartbeats {
       help: 'Heartbeats that were created, changed, deleted, missed, or beat again after that.',
       labels: ['change'],
     })
-    this.#missed = deps.metrics.counter({ name: 'heartbeats_missed_total', help: 'Missed heartbeats.' })
     this.#beats.increment({}, 0)
-    this.#missed.increment({}, 0)
     for (const change of Object.keys(HEARTBEAT_EVENTS)) this.#changes.increment({ change }, 0)
   }
 
@@ -157,7 +154,6 @@ export class Heartbeats {
     if (!(await markMissed(tx, name, now))) return
     const heartbeat = requireHeartbeat(await lockHeartbeat(tx, name), name)
     await this.#deps.alerts.raise(tx, missedAlert(heartbeat))
-    tx.afterCommit(() => this.#missed.increment())
     await this.#record(tx, 'missed', heartbeat, 'worker')
   }
 

@@ -107,7 +107,7 @@ onEveryDialect('menus', (dialect) => {
     const edit = { items: [BOOKS] }
     await assert.rejects(w.menus.edit(edit, 'ada', [2]), {
       code: 'precondition_failed',
-      message: 'The menus have changed; their ETag is "1" now.',
+      message: 'The tree of menus has changed; its ETag is "1" now.',
     })
     assert.equal((await w.menus.edit(edit, 'ada', [1, 7])).revision, 2)
     await assert.rejects(w.menus.edit({ ...edit, dryRun: true }, 'ada', [1]), { code: 'precondition_failed' })

@@ -111,7 +111,7 @@ function isChange(outcome: MenuOutcome): boolean {
 }
 
 function requireRevision(revision: number, expected: readonly number[] | undefined): void {
-  requireVersion(revision, expected, 'The menus have changed; their')
+  requireVersion(revision, expected, 'tree of menus')
 }
 
 function refusal({ fault, path, message }: MenuFault): AppError {

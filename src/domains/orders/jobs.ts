@@ -6,7 +6,7 @@ import type { Orders } from './service.ts'
 
 // A batch blocks the event loop for a few milliseconds; larger batches are not faster
 // (docs/performance.md, P4: the expiry scan).
-export const EXPIRY_BATCH = 50
+const EXPIRY_BATCH = 50
 const ARCHIVE_BATCH = 100
 const ARCHIVE_EVERY_MS = 10 * MINUTE
 const COUNT_EVERY_MS = 30 * SECOND
@@ -16,13 +16,20 @@ export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
   return {
     name: 'order-timeout',
     everyMs,
-    run: (signal) =>
-      runBatches(signal, async () => {
-        const { due, expired } = await orders.expireDue(EXPIRY_BATCH)
-        // Orders that other transactions have locked are left for the next run.
-        return due === EXPIRY_BATCH && expired > 0
-      }),
+    run: async (signal) => void (await expireOverdue(orders, signal)),
   }
+}
+
+/** Expires overdue pending orders, batch by batch; returns how many. */
+export async function expireOverdue(orders: Pick<Orders, 'expireDue'>, signal: AbortSignal): Promise<number> {
+  let total = 0
+  await runBatches(signal, async () => {
+    const { due, expired } = await orders.expireDue(EXPIRY_BATCH)
+    total += expired
+    // Orders that other transactions have locked are left for the next run.
+    return due === EXPIRY_BATCH && expired > 0
+  })
+  return total
 }
 
 /** Moves orders that have ended long ago to the archive (docs/specification.md, Orders). */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, notFound } from '../../kernel/errors.ts'
+import { AppError, invalidTransition, notFound, requireVersion } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -117,9 +117,9 @@ export class Orders {
     // If another move wins the race, this one is checked again against the new status.
     for (;;) {
       const order = requireOrder(await findOrder(tx, orderId), orderId)
-      requireVersion(order, expectedVersions)
+      requireVersion(order.version, expectedVersions, 'order')
       if (order.status === to) return order
-      if (!canMove(order.status, to)) throw invalidTransition(order, to)
+      if (!canMove(order.status, to)) throw invalidMove(order, to)
       const next = await this.#move(tx, order, to, actor, this.#deps.clock.now())
       if (next) return next
     }
@@ -141,7 +141,7 @@ export class Orders {
     })
   }
 
-  /** Moves one batch of orders that ended before `archiveAfterMs` to the archive; returns how many. */
+  /** Moves one batch of orders that ended longer than `archiveAfterMs` ago to the archive; returns how many. */
   async archiveEnded(archiveAfterMs: number, limit: number): Promise<number> {
     const { store, clock } = this.#deps
     const ended = await listArchivable(store.read, clock.now() - archiveAfterMs, limit)
@@ -227,23 +227,10 @@ function requireOrder(order: Order | undefined, orderId: string): Order {
   return order
 }
 
-function requireVersion(order: Order, expected: readonly number[] | undefined): void {
-  if (!expected || expected.includes(order.version)) return
-  throw new AppError(
-    'precondition_failed',
-    'precondition_failed',
-    `The order has changed; its ETag is "${order.version}" now.`,
-  )
-}
-
-function invalidTransition(order: Order, to: OrderStatus): AppError {
-  const moves = ORDER_MOVES[order.status]
+function invalidMove({ status: from }: Order, to: OrderStatus): AppError {
+  const moves = ORDER_MOVES[from]
   const allowed = moves.length > 0 ? `allowed: ${moves.join(', ')}` : 'it is final'
-  return new AppError(
-    'conflict',
-    'invalid_transition',
-    `An order that is ${order.status} cannot become ${to}; ${allowed}.`,
-  )
+  return invalidTransition(`An order that is ${from} cannot become ${to}; ${allowed}.`)
 }
 
 function eventOf(order: Order) {

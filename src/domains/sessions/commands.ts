@@ -1,4 +1,5 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
+import { counted } from '../../kernel/counted.ts'
 import type { Sessions } from './service.ts'
 
 /** Disconnects all VPN sessions of a user. */
@@ -10,7 +11,8 @@ export function disconnectUserCommand(sessions: Pick<Sessions, 'disconnectUser'>
       'Closes all live sessions of a user with 4403. The user may connect again; disable it to prevent that.',
     params: { user_id: { type: 'string', pattern: '^.{1,64}$', description: 'Id of the user.' } },
     async run({ params, actor, print }) {
-      print(`Disconnected ${await sessions.disconnectUser(String(params['user_id']), actor)} sessions.`)
+      const disconnected = await sessions.disconnectUser(String(params['user_id']), actor)
+      print(`Disconnected ${counted(disconnected, 'session')}.`)
     },
   })
 }

@@ -42,6 +42,8 @@ export interface BrowserRequest {
   readonly requestId: string
 }
 
+/** The actor of the users that the provider names. */
+const ACTOR = 'sign-in'
 // docs/specification.md, Sign-in
 const TICKET_LIFETIME_MS = 60 * SECOND
 // A code is exchanged within some seconds. More than this waits for a provider that does not answer.
@@ -216,7 +218,7 @@ export class SignIn {
       password: randomBytes(TICKET_BYTES).toString('base64url'),
     })
     try {
-      return await store.write((tx) => users.create(tx, account))
+      return await store.write((tx) => users.create(tx, account, ACTOR))
     } catch (error) {
       // Another sign-in of the same user was first.
       if (error instanceof AppError && error.code === 'user_exists') return this.#resolve(claims)
@@ -226,7 +228,8 @@ export class SignIn {
 
   async #setRoles({ id, name }: User, roles: readonly string[]): Promise<User> {
     const { store, users } = this.#deps
-    const set = (tx: Tx) => (roles.length > 0 ? users.change(tx, id, { roles }) : users.removeRoles(tx, id))
+    const set = (tx: Tx) =>
+      roles.length > 0 ? users.change(tx, id, { roles }, ACTOR) : users.removeRoles(tx, id, ACTOR)
     const changed = await store.write(set).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'last_admin')
         throw new SignInError('last_admin', {}, name)

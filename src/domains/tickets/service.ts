@@ -122,7 +122,7 @@ export class Tickets {
     expectedVersions?: readonly number[],
   ): Promise<TicketDetails> {
     const ticket = requireTicket(await lockTicket(tx, id), id)
-    requireVersion(ticket.version, expectedVersions, 'The ticket has changed; its')
+    requireVersion(ticket.version, expectedVersions, 'ticket')
     const changes = changesOf(ticket, edit)
     if (isEmpty(changes)) return withComments(tx, ticket)
     requireMove(ticket, edit)

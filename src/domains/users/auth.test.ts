@@ -42,7 +42,7 @@ function authOn(store: Store, clock: FakeClock, passwords: Passwords, logger: Lo
     auth,
     changeOwnPassword: async (id: string, change: PasswordChange) => {
       const prepared = await auth.prepareOwnPassword(id, change, HERE)
-      await store.write((tx) => users.setPassword(tx, id, prepared))
+      await store.write((tx) => users.setPassword(tx, id, prepared, id))
     },
   }
 }

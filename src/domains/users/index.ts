@@ -15,7 +15,7 @@ export { Auth, type IssuedToken } from './auth.ts'
 export { requireTokenHolder } from './authenticator.ts'
 export { doNetworksOverlap, type MirrorState } from './mirror/model.ts'
 export { readState as readMirrorState } from './mirror/store.ts'
-export type { NewUser, User } from './model.ts'
+export type { NewUser, User, UserChange } from './model.ts'
 export { Users, usersMirrored, type UserDeps } from './service.ts'
 
 /** What a standby needs to copy the users of its primary. */

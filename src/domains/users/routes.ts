@@ -97,7 +97,8 @@ function administrationRoutes(users: Users): Route[] {
       answers: { 201: { description: 'The new user, enabled.', schema: UserSchema } },
       errors: { user_exists },
       prepare: ({ body }) => users.prepareAccount(body),
-      change: async (tx, _request, account) => created(textOf(await users.create(tx, account))),
+      change: async (tx, { identity }, account) =>
+        created(textOf(await users.create(tx, account, identity.id))),
     }),
     route({
       method: 'GET',
@@ -123,7 +124,8 @@ function administrationRoutes(users: Users): Route[] {
       body: UserChangeBody,
       answers: { 200: { description: 'The user as it is now.', schema: UserSchema } },
       errors: { user_not_found, last_admin },
-      change: async (tx, { params, body }) => ok(textOf(await users.change(tx, params.id, body))),
+      change: async (tx, { params, body, identity }) =>
+        ok(textOf(await users.change(tx, params.id, body, identity.id))),
     }),
     route({
       method: 'DELETE',
@@ -135,8 +137,8 @@ function administrationRoutes(users: Users): Route[] {
       params: IdParams,
       answers: { 204: { description: 'The user is deleted, and the user’s tokens are revoked.' } },
       errors: { user_not_found, last_admin },
-      change: async (tx, { params }) => {
-        await users.remove(tx, params.id)
+      change: async (tx, { params, identity }) => {
+        await users.remove(tx, params.id, identity.id)
         return NO_CONTENT
       },
     }),
@@ -168,8 +170,8 @@ function passwordRoute(users: Users, auth: Auth): Route {
       const change = { oldPassword: requireOld(oldPassword), password }
       return auth.prepareOwnPassword(params.id, change, request)
     },
-    change: async (tx, { params }, password) => {
-      await users.setPassword(tx, params.id, password)
+    change: async (tx, { params, identity }, password) => {
+      await users.setPassword(tx, params.id, password, identity.id)
       return NO_CONTENT
     },
   })

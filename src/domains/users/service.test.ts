@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { AppError } from '../../kernel/errors.ts'
 import { ROLES, type Role } from '../../kernel/identity.ts'
-import { silentLogger } from '../../kernel/logger.ts'
+import { silentLogger, type Logger } from '../../kernel/logger.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { readOnly } from '../../store/open.ts'
 import { createPasswords } from '../../infra/passwords/pbkdf2.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
-import { NO_SESSIONS, usersOf, type TestUsers } from '../../../test/support/users.ts'
+import { ACTOR, NO_SESSIONS, usersOf, type TestUsers } from '../../../test/support/users.ts'
 import { Users } from './service.ts'
 import { findAccount } from './store.ts'
 
@@ -18,13 +18,10 @@ const PASSWORD = 'a heavy brass telescope'
 const FIRST_PAGE = { limit: 100 }
 const passwords = createPasswords({ iterations: 1, queueLimit: 1_000 })
 
-async function world(dialect: DialectName) {
+async function world(dialect: DialectName, logger: Logger = silentLogger) {
   const clock = fakeClock()
   const { store, ...rest } = await testStore(dialect, clock)
-  const users = usersOf(
-    store,
-    new Users({ store, clock, logger: silentLogger, passwords, sessions: NO_SESSIONS }),
-  )
+  const users = usersOf(store, new Users({ store, clock, logger, passwords, sessions: NO_SESSIONS }))
   const add = (name: string, ...roles: Role[]) => users.create({ name, password: PASSWORD, roles })
   return { clock, store, users, add, [Symbol.asyncDispose]: rest[Symbol.asyncDispose] }
 }
@@ -47,6 +44,28 @@ onEveryDialect('users', (dialect) => {
     assert.equal(user.lastLoginAt, null)
     assert.deepEqual(await w.users.get(user.id), user)
     assert.deepEqual(await w.users.getByName('aDA'), user)
+  })
+
+  test('the log names who makes each change', async () => {
+    const lines: unknown[] = []
+    const logger = {
+      ...silentLogger,
+      info: (fields: object, message: string) => lines.push([fields, message]),
+    }
+    await using w = await world(dialect, logger)
+    await w.users.ensureFirstAdmin()
+    const { id } = await w.add('ada', 'devops')
+    await w.users.change(id, { enabled: false })
+    await w.users.setPassword(id, 'another brass telescope')
+    await w.users.remove(id)
+    const { id: adminId } = await w.users.getByName('admin')
+    assert.deepEqual(lines, [
+      [{ user_id: adminId, actor: 'platform' }, 'user created'],
+      ...['user created', 'user changed', 'password changed', 'user deleted'].map((message) => [
+        { user_id: id, actor: ACTOR },
+        message,
+      ]),
+    ])
   })
 
   test('only the hash of a password is stored, and it is not printed with the user', async () => {

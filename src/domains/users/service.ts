@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Role } from '../../kernel/identity.ts'
-import type { Logger } from '../../kernel/logger.ts'
+import type { Logger, LogFields } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
@@ -55,6 +55,8 @@ export interface PreparedPassword {
   readonly verifiedHash?: Secret
 }
 
+/** The actor of what the platform does by itself. */
+const PLATFORM = 'platform'
 const FIRST_ADMIN = 'admin'
 // 144 random bits: 24 characters
 const FIRST_PASSWORD_BYTES = 18
@@ -77,11 +79,11 @@ export class Users {
   }
 
   /** Rejects with `user_exists`. */
-  async create(tx: Tx, account: Account): Promise<User> {
+  async create(tx: Tx, account: Account, actor: string): Promise<User> {
     const { user } = account
     this.requireOwnUsers()
     if (!(await insertUser(tx, account))) throw userExists(user.name)
-    await this.#record(tx, user, 'user created')
+    await this.#record(tx, user, 'user created', actor)
     return user
   }
 
@@ -125,16 +127,16 @@ export class Users {
   }
 
   /** Disabling and a change of roles end the user's tokens and sessions. Rejects with `user_not_found` or `last_admin`. */
-  change(tx: Tx, id: string, change: UserChange): Promise<User> {
-    return this.#update(tx, id, (user, at) => applyChange(user, change, at))
+  change(tx: Tx, id: string, change: UserChange, actor: string): Promise<User> {
+    return this.#update(tx, id, actor, (user, at) => applyChange(user, change, at))
   }
 
   /**
    * Removes every role, which only a provider of identities may do: the user can do nothing then. Ends the tokens and
    * sessions. Rejects with `user_not_found` or `last_admin`.
    */
-  removeRoles(tx: Tx, id: string): Promise<User> {
-    return this.#update(tx, id, withoutRoles)
+  removeRoles(tx: Tx, id: string, actor: string): Promise<User> {
+    return this.#update(tx, id, actor, withoutRoles)
   }
 
   /** Prepares a new password for {@link Users.setPassword}. Rejects with `user_not_found` or `validation_failed`. */
@@ -148,24 +150,30 @@ export class Users {
    * Sets a password and ends the user's tokens and sessions. Rejects with `user_not_found`, or with
    * `invalid_credentials` when the password has changed since the old one was checked.
    */
-  async setPassword(tx: Tx, id: string, { hash, verifiedHash }: PreparedPassword): Promise<void> {
+  async setPassword(
+    tx: Tx,
+    id: string,
+    { hash, verifiedHash }: PreparedPassword,
+    actor: string,
+  ): Promise<void> {
+    this.requireOwnUsers()
     const account = requireUser(await lockAccount(tx, id), id)
     if (verifiedHash && account.passwordHash.reveal() !== verifiedHash.reveal()) throw invalidCredentials()
     const user = revokeTokens(account.user, this.#deps.clock.now())
     await updateAccount(tx, { user, passwordHash: hash })
     await this.#endSessions(tx, id, 'the password was changed')
-    await this.#record(tx, user, 'password changed')
+    await this.#record(tx, user, 'password changed', actor)
   }
 
   /** Deletes a user and ends the tokens and sessions. Rejects with `user_not_found` or `last_admin`. */
-  async remove(tx: Tx, id: string): Promise<void> {
+  async remove(tx: Tx, id: string, actor: string): Promise<void> {
     this.requireOwnUsers()
     const admins = await lockAdmins(tx)
     const { user } = requireUser(await lockAccount(tx, id), id)
     requireAnotherAdmin(admins, user)
     await deleteUser(tx, id)
     await this.#endSessions(tx, id, 'the user was deleted')
-    await this.#record(tx, user, 'user deleted')
+    await this.#record(tx, user, 'user deleted', actor)
   }
 
   /**
@@ -179,7 +187,7 @@ export class Users {
     const account = await this.prepareAccount({ name: FIRST_ADMIN, password, roles: ['admin'] })
     const isCreated = await store.write(async (tx) => {
       if ((await hasUsers(tx)) || !(await insertUser(tx, account))) return false
-      await this.#record(tx, account.user, 'user created')
+      await this.#record(tx, account.user, 'user created', PLATFORM)
       return true
     })
     return isCreated ? { name: FIRST_ADMIN, password: new Secret(password) } : undefined
@@ -191,15 +199,15 @@ export class Users {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Calls the listeners after the commit of a change. */
-  announce(tx: Tx, userId: string, event: string): void {
+  /** Logs a change and calls the listeners after its commit. */
+  announce(tx: Tx, userId: string, event: string, fields: LogFields = {}): void {
     tx.afterCommit(() => {
-      this.#deps.logger.info({ user_id: userId }, event)
+      this.#deps.logger.info({ user_id: userId, ...fields }, event)
       for (const listener of this.#listeners) listener(userId)
     })
   }
 
-  async #update(tx: Tx, id: string, apply: (user: User, at: number) => User): Promise<User> {
+  async #update(tx: Tx, id: string, actor: string, apply: (user: User, at: number) => User): Promise<User> {
     this.requireOwnUsers()
     const admins = await lockAdmins(tx)
     const { user, passwordHash } = requireUser(await lockAccount(tx, id), id)
@@ -208,7 +216,7 @@ export class Users {
     if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
     await updateAccount(tx, { user: next, passwordHash })
     if (next.tokenGeneration !== user.tokenGeneration) await this.#endSessions(tx, id, changeReason(next))
-    await this.#record(tx, next, 'user changed')
+    await this.#record(tx, next, 'user changed', actor)
     return next
   }
 
@@ -220,9 +228,9 @@ export class Users {
     await this.#deps.sessions.endOf(tx, id, reason)
   }
 
-  async #record(tx: Tx, user: User, event: string): Promise<void> {
+  async #record(tx: Tx, user: User, event: string, actor: string): Promise<void> {
     await recordChange(tx, user)
-    this.announce(tx, user.id, event)
+    this.announce(tx, user.id, event, { actor })
   }
 }
 

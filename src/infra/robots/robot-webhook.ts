@@ -21,7 +21,6 @@ export interface WebhookOptions {
 
 /** The webhook of a robot: one request for each message. Refuses an invalid URL without repeating it. */
 export class RobotWebhook implements NotificationChannel {
-  readonly name = 'robot'
   readonly adapter: RobotAdapter
   readonly #url: string
   readonly #secret: string | undefined

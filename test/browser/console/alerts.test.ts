@@ -141,6 +141,7 @@ test('the reasons are in the language of the reader; one of a robot is shown as 
       '从未发送过此告警。 告警已被冻结',
     ],
     ['bundled', 'Sent with 4 others in message m-1.', '与另外 4 条合并在消息 m-1 中发送。'],
+    ['bundled', 'Sent with 1 other in message m-2.', '与另外 1 条合并在消息 m-2 中发送。'],
     ['failed', 'Attempt 2 has failed: <b>503</b>', 'Attempt 2 has failed: <b>503</b>'],
   ] as const
   const id = await reportAlert('Nobody was notified', { alarm_id: 'nobody' })
@@ -158,7 +159,7 @@ test('the reasons are in the language of the reader; one of a robot is shown as 
   await page.getByRole('link', { name: 'Nobody was notified' }).click()
   const list = page.getByRole('list', { name: '为何通知（或未通知）' })
   await list.getByText(REASONS[0][2]).waitFor()
-  await page.getByText('另有 2 条').click()
+  await page.getByText('另有 3 条').click()
   for (const [, , words] of REASONS) await list.getByText(words).waitFor()
 })
 

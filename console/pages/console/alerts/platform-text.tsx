@@ -30,11 +30,11 @@ const SENTENCES: readonly (readonly [RegExp, Say])[] = [
   [naming('Silenced by'), names('silencedBy', 'silences', 'getSilence')],
   [/^Sent in message (.+)\.$/, ([message = '']) => alertWords().sentences.sentIn(message)],
   [
-    /^Sent with (\d+) others in message (.+)\.$/,
+    /^Sent with (\d+) others? in message (.+)\.$/,
     ([others = '', message = '']) => alertWords().sentences.sentWith(others, message),
   ],
   [
-    /^(\d+) swings in (\d+) reports?$/,
+    /^(\d+) swings? in (\d+) reports?$/,
     ([swings = '', reports = '']) => alertWords().sentences.swings(swings, reports),
   ],
   [/^the acknowledgement has lapsed$/, () => alertWords().occasions.acknowledgement_lapsed],

@@ -1,4 +1,5 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { formatSome } from '../../../parts/format.ts'
 
 export const alertWords = defineWords({
   en: {
@@ -97,8 +98,10 @@ export const alertWords = defineWords({
       frozen: 'The alert is frozen; further changes like this one are not listed.',
       neverPushed: 'The alert was never sent.',
       sentIn: (message: string) => `Sent in message ${message}.`,
-      sentWith: (others: string, message: string) => `Sent with ${others} others in message ${message}.`,
-      swings: (swings: string, reports: string) => `${swings} swings in ${reports} reports`,
+      sentWith: (others: string, message: string) =>
+        `Sent with ${formatSome(Number(others), 'other')} in message ${message}.`,
+      swings: (swings: string, reports: string) =>
+        `${formatSome(Number(swings), 'swing')} in ${formatSome(Number(reports), 'report')}`,
     },
     occasions: {
       raised: 'Raised',

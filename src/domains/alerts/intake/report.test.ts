@@ -98,6 +98,8 @@ test('texts are cut to the limits of an alert, and variables that stand for secr
   assert.deepEqual([source.length, serverAddr?.length, title], [128, 256, '**redacted**'])
   assert.ok(body.startsWith('with **redacted**\n\nalertname="**redacted**"'))
   assert.ok(Buffer.byteLength(body) <= 16 * 1024)
+  const chinese = reportOf({ annotations: { description: '备'.repeat(16 * 1024) } })
+  assert.equal(chinese.body, '备'.repeat(5_461))
 })
 
 test('the identity is the SHA-256 of the labels with a value, in the bytewise order of their names', () => {

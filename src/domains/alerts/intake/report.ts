@@ -1,6 +1,6 @@
 import { MINUTE } from '../../../kernel/time.ts'
 import { BODY_BYTES, TITLE_LENGTH, type Report, type Severity } from '../model.ts'
-import { sanitizeText } from '../text.ts'
+import { sanitizeBody, sanitizeText } from '../text.ts'
 import { alarmIdOf, labelOf, labelText, type AlertLabels } from './labels.ts'
 
 /** An alert of Prometheus, after its checks. */
@@ -37,7 +37,7 @@ const SEVERITIES: ReadonlyMap<string | undefined, Severity> = new Map<string, Se
 /** The report of an alert that was received at `now` (docs/specification.md, Prometheus and Alertmanager). */
 export function toReport(alert: PrometheusAlert, now: number): Report {
   const { labels, annotations } = alert
-  const label = (name: string, length: number) => firstText([labelOf(labels, name)], length)
+  const label = (name: string, maxCodeUnits: number) => firstText([labelOf(labels, name)], maxCodeUnits)
   return {
     alarmId: alarmIdOf(labels),
     source: label('job', SOURCE_LENGTH) ?? DEFAULT_SOURCE,
@@ -61,10 +61,10 @@ function bodyOf({ labels, annotations }: PrometheusAlert): string {
   const parts = [annotations['description'], labelText(labels)].filter(
     (part) => part !== undefined && part !== '',
   )
-  return sanitizeText(parts.join('\n\n'), BODY_BYTES)
+  return sanitizeBody(parts.join('\n\n'), BODY_BYTES)
 }
 
 /** The first of the texts that is not empty when it is sanitized. */
-function firstText(texts: readonly (string | undefined)[], length: number): string | undefined {
-  return texts.map((text = '') => sanitizeText(text, length)).find((text) => text !== '')
+function firstText(texts: readonly (string | undefined)[], maxCodeUnits: number): string | undefined {
+  return texts.map((text = '') => sanitizeText(text, maxCodeUnits)).find((text) => text !== '')
 }

@@ -2,13 +2,12 @@ import type { Clock } from '../../../kernel/clock.ts'
 import { AppError, type ErrorDetail } from '../../../kernel/errors.ts'
 import type { Tx } from '../../../store/store.ts'
 import { ok, route, type Answer, type Route } from '../../../wire/route.ts'
+import { ALERT_REPORTERS } from '../access.ts'
 import type { Report } from '../model.ts'
 import type { Alerts } from '../service.ts'
 import { isFault, parseAlert, parseNotified, type Parsed } from './parse.ts'
 import { toReport, type PrometheusAlert } from './report.ts'
 import { NotificationBody, PrometheusBody, PrometheusFault } from './schemas.ts'
-
-const REPORTERS = ['admin', 'service', 'devops'] as const
 
 /** docs/specification.md, Prometheus and Alertmanager */
 export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Route[] {
@@ -26,7 +25,7 @@ export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Rout
         'For Prometheus, with the platform in the place of an Alertmanager. An alert recovers at its `endsAt`, or ' +
         '5 minutes after it was sent last if it has none. Wrong alerts are refused, the others of the same request are ' +
         'taken.',
-      access: REPORTERS,
+      access: ALERT_REPORTERS,
       body: PrometheusBody,
       answers: {
         200: { description: 'All alerts were taken.' },
@@ -51,7 +50,7 @@ export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Rout
       description:
         'For the webhook of an Alertmanager (version 4). A firing alert without an end recovers 5 minutes after it was ' +
         'sent last.',
-      access: REPORTERS,
+      access: ALERT_REPORTERS,
       body: NotificationBody,
       answers: { 200: { description: 'All alerts were taken.' } },
       prepare: ({ body }) => {

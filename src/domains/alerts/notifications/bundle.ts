@@ -14,8 +14,9 @@ export interface BundleOptions {
 }
 
 /**
- * The notifications of the next message, of notifications that are given oldest first: the ones of one source and one second, or, if there are
- * more of these groups than the channel takes messages, as many groups as fit. None if no group is complete yet.
+ * Selects the notifications of the next message from `waiting`, which is sorted oldest first. A group has one source and
+ * one second. The message has one group, or, if there are more groups than the channel accepts messages, all of them;
+ * what does not fit waits for a later message. Urgent alerts come first. Empty if no group is complete.
  */
 export function nextBundle(waiting: readonly Waiting[], options: BundleOptions): readonly Waiting[] {
   const { now, tokens, fits } = options

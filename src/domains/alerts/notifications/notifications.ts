@@ -21,7 +21,7 @@ export interface NotificationDeps {
   readonly minSeverity: Severity
 }
 
-// The row of the channel in the database has this name.
+// In decisions, as a label of metrics, and as the name of the channel's row in the database.
 const ROBOT = 'robot'
 
 /** The notifier, which decides in every process that reports alerts, and the sender, which runs in the worker. */
@@ -31,7 +31,7 @@ export function createNotifications({ channel, minSeverity, ...deps }: Notificat
 } {
   const notifier = new Notifier({
     ...deps,
-    channel: ROBOT,
+    channelName: ROBOT,
     isEnabled: channel !== undefined,
     minWeight: weightOf({ level: minSeverity }),
     onPending: () => sender?.wake(),
@@ -41,6 +41,7 @@ export function createNotifications({ channel, minSeverity, ...deps }: Notificat
     new NotificationSender({
       ...deps,
       channel,
+      channelName: ROBOT,
       judgeAgain: (tx, pending) => notifier.judgeAgain(tx, pending),
       count: (outcome, by) => notifier.count(outcome, by),
     })

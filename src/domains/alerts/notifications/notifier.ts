@@ -4,6 +4,7 @@ import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import type { Store, Tx } from '../../../store/store.ts'
+import { swingsText } from '../judgement.ts'
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
 import { shareAlerts } from '../store.ts'
 import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
@@ -30,8 +31,7 @@ export interface NotifierOptions {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly suppressions: Suppressions
-  /** The name of the channel. */
-  readonly channel: string
+  readonly channelName: string
   /** Whether the channel is configured. */
   readonly isEnabled: boolean
   readonly minWeight: AlertWeight
@@ -69,7 +69,7 @@ export class Notifier implements AlertNotifications {
   async notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
     const decided = decide(await this.#factsOf(tx, { occasion: occasion.kind, weight: alert.weight }, alert))
     if (!decided) return
-    const { channel, clock, onPending } = this.#options
+    const { channelName: channel, clock, onPending } = this.#options
     const isPending = decided.outcome === 'pending'
     tx.afterCommit(isPending ? onPending : () => this.count(decided.outcome, 1))
     if (await isRepeated(tx, occasion, alert, decided)) return
@@ -109,7 +109,7 @@ export class Notifier implements AlertNotifications {
 
   /** Counts notifications with an outcome. */
   count(outcome: Outcome, by: number): void {
-    this.#decisions.increment({ channel: this.#options.channel, outcome }, by)
+    this.#decisions.increment({ channel: this.#options.channelName, outcome }, by)
   }
 
   async #isStillDue(tx: Tx, notification: Waiting, alert: Alert): Promise<boolean> {
@@ -162,5 +162,5 @@ function noteOf(occasion: AlertOccasion, weight: AlertWeight): string | null {
   if (!('swings' in occasion)) return null
   const { swings, reports } = occasion
   const state = weight === 0 ? 'recovered' : severityOf(weight)
-  return `${swings} swings in ${reports} reports; now ${state}`
+  return `${swingsText(swings, reports)}; now ${state}`
 }

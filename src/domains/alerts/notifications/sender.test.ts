@@ -73,10 +73,12 @@ onEveryDialect('sending notifications', (dialect) => {
     world.startSender()
     await world.drain()
     assert.equal(world.robots.shown.length, 2)
-    const outcomes = await Promise.all(
-      reports.map(async ({ alert }) => (await world.decisions(alert.id)).map(({ outcome }) => outcome)),
+    const decisions = await Promise.all(reports.map(async ({ alert }) => world.decisions(alert.id)))
+    assert.deepEqual(
+      decisions.map((list) => list.map(({ outcome }) => outcome)),
+      [['bundled'], ['sent'], ['bundled']],
     )
-    assert.deepEqual(outcomes, [['bundled'], ['sent'], ['bundled']])
+    assert.match(decisions[0]?.[0]?.reason ?? '', /^Sent with 1 other in message [0-9a-f-]{36}\.$/)
   })
 
   it('pushes a rise and a recovery, and no repetition', async () => {
@@ -111,7 +113,6 @@ onEveryDialect('sending notifications', (dialect) => {
     await using world = await notificationWorld(dialect, { kind: 'feishu' })
     let [sending, most] = [0, 0]
     const channel = {
-      name: 'robot',
       rate: world.webhook.rate,
       fits: () => true,
       async send(...args: Parameters<typeof world.webhook.send>) {
@@ -198,7 +199,6 @@ async function liveFor(world: NotificationWorld, calls: number, isDone: boolean)
     activity,
     store: { ...store, write: (work, options) => mortal(() => store.write(work, options)) },
     channel: {
-      name: webhook.name,
       rate: webhook.rate,
       fits: (message) => webhook.fits(message),
       send: (message, signal) => mortal(() => webhook.send(message, signal)),
@@ -250,7 +250,6 @@ for (const [what, behaviour] of Object.entries(OUTAGES)) {
     let current = impatient
     const sender = world.sender({
       channel: {
-        name: 'robot',
         rate: impatient.rate,
         fits: (message) => impatient.fits(message),
         send: (message, signal) => current.send(message, signal),

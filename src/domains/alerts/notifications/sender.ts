@@ -32,6 +32,7 @@ export interface SenderOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly channel: NotificationChannel
+  readonly channelName: string
   /** Repeats the decision on each pending notification, and returns the ones that are still pending, in the same order. */
   readonly judgeAgain: (tx: Tx, pending: readonly Waiting[]) => Promise<Waiting[]>
   /** Counts notifications by outcome. */
@@ -105,8 +106,8 @@ export class NotificationSender {
   }
 
   async #claim(tx: Tx, claim: WorkClaim): Promise<ChannelWork[]> {
-    const { name, rate } = this.#options.channel
-    const bucket = new TokenBucket(rate, () => claim.now, await lockChannel(tx, name))
+    const { channel, channelName } = this.#options
+    const bucket = new TokenBucket(channel.rate, () => claim.now, await lockChannel(tx, channelName))
     const tokens = bucket.available()
     const unsent = await listUnsent(tx)
     if (tokens === 0 || unsent.some(isLeasedAt(claim.now))) return []
@@ -115,7 +116,7 @@ export class NotificationSender {
     const message = due ? await this.#repeat(tx, due, unsent) : await this.#create(tx, claim, tokens)
     if (!message) return []
     bucket.take()
-    await saveChannel(tx, name, bucket.state)
+    await saveChannel(tx, channelName, bucket.state)
     return [message]
   }
 
@@ -215,10 +216,10 @@ export class NotificationSender {
 
   /** The channel has asked for a pause, which holds for all messages and all processes. */
   async #pause(tx: Tx, milliseconds: number): Promise<void> {
-    const { channel, clock } = this.#options
-    const bucket = new TokenBucket(channel.rate, clock.now, await lockChannel(tx, channel.name))
+    const { channel, channelName, clock } = this.#options
+    const bucket = new TokenBucket(channel.rate, clock.now, await lockChannel(tx, channelName))
     bucket.pause(milliseconds)
-    await saveChannel(tx, channel.name, bucket.state)
+    await saveChannel(tx, channelName, bucket.state)
   }
 }
 

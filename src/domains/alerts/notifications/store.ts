@@ -1,4 +1,5 @@
 import { sql, type ExpressionBuilder } from 'kysely'
+import { counted } from '../../../kernel/counted.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
 import type { NewRowOf, RowOf, TableOf } from '../../../store/columns.ts'
@@ -294,7 +295,7 @@ export async function createMessage(
 export async function recordSent(tx: Tx, messageId: string): Promise<{ outcome: Outcome; count: number }> {
   const contained = await countContained(tx, messageId)
   const outcome = contained === 1 ? 'sent' : 'bundled'
-  const others = contained === 1 ? '' : ` with ${contained - 1} others`
+  const others = contained === 1 ? '' : ` with ${counted(contained - 1, 'other')}`
   const reason = `Sent${others} in message ${messageId}.`
   const count = await tx.change(decideMessage, { messageId, outcome, reason })
   await tx.change(removeMessage, { id: messageId })

@@ -122,7 +122,6 @@ function startCheckedSender(world: NotificationWorld): string[] {
   const wrong: string[] = []
   const sender = world.sender({
     channel: {
-      name: webhook.name,
       rate: webhook.rate,
       fits: (message) => webhook.fits(message),
       async send(message, signal) {

@@ -204,7 +204,6 @@ async function dieAfterSending(world: NotificationWorld): Promise<void> {
     activity,
     store: { ...store, write: (work, options) => (isDead ? forEver : store.write(work, options)) },
     channel: {
-      name: webhook.name,
       rate: webhook.rate,
       fits: (message) => webhook.fits(message),
       async send(message, signal) {

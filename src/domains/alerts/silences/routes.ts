@@ -3,6 +3,7 @@ import { SHARED_ERRORS } from '../../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../../wire/page.ts'
 import { created, ok, route, type Route } from '../../../wire/route.ts'
 import { IdParams } from '../../../wire/schemas.ts'
+import { ALERT_OPERATORS } from '../access.ts'
 import { ALERT_ERRORS } from '../errors.ts'
 import {
   encodeSilence,
@@ -16,7 +17,6 @@ import type { Silences } from './service.ts'
 
 /** Also of the events. */
 export const SILENCE_READERS = ['admin', 'devops', 'auditor'] as const
-const OPERATORS = ['admin', 'devops'] as const
 
 const { silence_not_found } = ALERT_ERRORS
 const { forbidden_variable } = SHARED_ERRORS
@@ -33,7 +33,7 @@ export function silenceRoutes(silences: Silences): Route[] {
       description:
         'Notifications of the matching alerts are suppressed from `starts_at` until `ends_at`; the alerts are stored ' +
         'and listed as ever. When the silence ends, alerts that still fire and were never notified are notified.',
-      access: OPERATORS,
+      access: ALERT_OPERATORS,
       body: NewSilenceBody,
       answers: { 201: { description: 'The new silence.', schema: SilenceSchema } },
       errors: { forbidden_variable },
@@ -72,7 +72,7 @@ export function silenceRoutes(silences: Silences): Route[] {
       tag: 'Alerts',
       summary: 'End a silence now',
       description: 'A silence that has ended stays as it is.',
-      access: OPERATORS,
+      access: ALERT_OPERATORS,
       params: IdParams,
       answers: { 204: { description: 'The silence has ended.' } },
       errors: { silence_not_found },

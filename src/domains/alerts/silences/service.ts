@@ -96,16 +96,14 @@ export class Silences {
   /** Rejects with `silence_not_found`. */
   async get(id: string): Promise<SilenceView> {
     const { clock, store } = this.#deps
-    const silence = await findSilence(store.read, id)
-    if (!silence) throw notFound('silence', id)
+    const silence = requireSilence(await findSilence(store.read, id), id)
     return viewOf(silence, clock.now())
   }
 
   /** Ends a silence now; one that has ended stays as it is. Rejects with `silence_not_found`. */
   async end(tx: Tx, id: string, actor: string): Promise<void> {
     const now = this.#deps.clock.now()
-    const silence = await lockSilence(tx, id)
-    if (!silence) throw notFound('silence', id)
+    const silence = requireSilence(await lockSilence(tx, id), id)
     if (stateOf(silence, now) === 'ended') return
     await endSilence(tx, id, now, actor)
     await this.#announce(tx, 'ended', { ...silence, endsAt: now, endedBy: actor }, actor)
@@ -165,7 +163,7 @@ export class Silences {
     await events.append(tx, { type, subject: silence.id, data })
     tx.afterCommit(() => {
       this.#changes.increment({ change })
-      logger.info({ silence_id: silence.id, change, actor }, 'silence changed')
+      logger.info({ silence_id: silence.id, actor }, `silence ${change}`)
     })
     return data
   }
@@ -173,6 +171,11 @@ export class Silences {
 
 function viewOf(silence: Silence, now: number): SilenceView {
   return { ...silence, state: stateOf(silence, now) }
+}
+
+function requireSilence<T>(silence: T | undefined, id: string): T {
+  if (!silence) throw notFound('silence', id)
+  return silence
 }
 
 function requireSpan(startsAt: number, endsAt: number, now: number): void {

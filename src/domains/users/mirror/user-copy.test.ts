@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { mirrorWorld, otherPrimary, PASSWORD, PRIMARY_POOL } from '../../../../test/support/mirror.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { Secret } from '../../../kernel/secret.ts'
 import type { User } from '../model.ts'
 import { findAccount } from '../store.ts'
 
@@ -118,11 +119,15 @@ onEveryDialect('the copy of the users', (dialect) => {
     )
     await assert.rejects(copies.preparePassword(w.ada.id, PASSWORD), refused)
     await assert.rejects(
-      copies.ensureFirstAdmin().then(() => w.store.write((tx) => copies.remove(tx, w.ada.id))),
+      copies.ensureFirstAdmin().then(() => w.store.write((tx) => copies.remove(tx, w.ada.id, 'ada'))),
       refused,
     )
     await assert.rejects(
-      w.store.write((tx) => copies.change(tx, w.ada.id, { enabled: false })),
+      w.store.write((tx) => copies.change(tx, w.ada.id, { enabled: false }, 'ada')),
+      refused,
+    )
+    await assert.rejects(
+      w.store.write((tx) => copies.setPassword(tx, w.ada.id, { hash: new Secret('hash') }, 'ada')),
       refused,
     )
   })
