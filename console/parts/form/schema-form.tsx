@@ -46,7 +46,7 @@ export interface SchemaFormProps {
 
 /** A form with the fields of a request body. The API checks the values, and its answer stands at the fields. */
 export function SchemaForm(props: SchemaFormProps) {
-  const { schema, labels, hints = {}, files = {}, quickValues = {}, unsetLabels = {} } = props
+  const { schema, labels } = props
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
   const failure = useSignal<ApiFailure | null>(null)
@@ -56,18 +56,20 @@ export function SchemaForm(props: SchemaFormProps) {
     failure.value = withoutFault(failure.peek(), path)
   })
   const { byPath, others } = placeFaults(fields, failure.value?.details ?? [])
-  const submit = async (send: SchemaFormProps['send']) => {
-    if (isSending.value) return
-    failure.value = incompleteFields(form.current, id)
-    if (failure.value) return focusFirstFault(form.current)
+  const sendBody = async (send: SchemaFormProps['send']) => {
     isSending.value = true
     const refusal = await send(bodyOf(fields, values.value))
     isSending.value = false
-    failure.value = refusal && !isSessionEnd(refusal) ? refusal : null
     if (!refusal && send === props.send) {
       forget()
       if (props.isRepeated) reset()
     }
+    return refusal
+  }
+  const submit = async (send: SchemaFormProps['send']) => {
+    if (isSending.value) return
+    const refusal = incompleteFields(form.current, id) ?? (await sendBody(send))
+    failure.value = refusal && !isSessionEnd(refusal) ? refusal : null
     // After the faults are drawn.
     if (failure.value) requestAnimationFrame(() => focusFirstFault(form.current))
   }
@@ -91,23 +93,32 @@ export function SchemaForm(props: SchemaFormProps) {
       {fields.map((field: FormField) => (
         <FieldInput
           key={field.path}
+          {...fieldProps(field, props)}
           id={`${id}-${field.path}`}
-          field={field}
-          label={labels[field.path] ?? field.path}
-          hint={hints[field.path]}
           fault={faultText(field, byPath.get(field.path))}
           value={values.value[field.path] ?? ''}
-          files={files[field.path]}
-          quickValues={quickValues[field.path]}
-          unsetLabel={unsetLabels[field.path]}
-          isAlwaysSet={isAlwaysSet(field, props.initial)}
-          labelOf={props.labelOf}
           onInput={(value) => enter(field.path, value)}
         />
       ))}
       <FormActions {...props} isSending={isSending.value} submit={submit} />
     </form>
   )
+}
+
+/** What the form says of a field. */
+function fieldProps(field: FormField, props: SchemaFormProps) {
+  const { labels, hints = {}, files = {}, quickValues = {}, unsetLabels = {}, initial, labelOf } = props
+  const { path } = field
+  return {
+    field,
+    label: labels[path] ?? path,
+    hint: hints[path],
+    files: files[path],
+    quickValues: quickValues[path],
+    unsetLabel: unsetLabels[path],
+    isAlwaysSet: isAlwaysSet(field, initial),
+    labelOf,
+  }
 }
 
 /** A flag of an object cannot be taken away from it, nor what it must have. */

@@ -275,6 +275,24 @@ test('the browser asks before a reload loses a comment that is being written', a
   await comment.fill('half of it')
   await refuseReload(page)
   assert.equal(await comment.inputValue(), 'half of it')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  const question = page.getByRole('alertdialog', { name: 'Sign out?' })
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  assert.equal(await comment.inputValue(), 'half of it')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await question.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('button', { name: 'Sign in' }).waitFor()
+})
+
+test('an edit that empties what a ticket must have is refused', async (t) => {
+  const page = await world.open(t, `tickets/${await createTicket('Not without a title')}`)
+  await drawer(page, 'Not without a title').getByRole('button', { name: 'Edit' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Edit' })
+  assert.equal(await dialog.getByLabel('Level').getByRole('option', { name: 'Not set' }).count(), 0)
+  await dialog.getByLabel('Title').fill('')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.locator('.fault').waitFor()
+  await dialog.getByLabel('Title').and(page.locator(':focus')).waitFor()
 })
 
 test('a form that is being sent asks no question, and closes when it is sent', async (t) => {
