@@ -1,4 +1,5 @@
 import type { Containment, ParameterValue } from '../../kernel/command.ts'
+import type { Role } from '../../kernel/identity.ts'
 
 /** docs/specification.md, Commands */
 export const EXECUTION_STATUSES = [
@@ -95,6 +96,8 @@ export interface DescribedExecution extends ExecutionView {
    * the command is gone or has other parameters by now.
    */
   readonly wouldRun: readonly string[] | null
+  /** While it waits for an approval: the roles that decide. Null afterwards. */
+  readonly approvers: readonly Role[] | null
 }
 
 /** What a caller sends to request an execution. */

@@ -80,7 +80,8 @@ export function approvalOf(policy: Policy, command: Pick<Command, 'id' | 'approv
   return ruleOf(policy, command.id).approval ?? command.approval
 }
 
-function approversOf(policy: Policy, commandId: string): readonly Role[] {
+/** The roles that decide on requests for the command. */
+export function approversOf(policy: Policy, commandId: string): readonly Role[] {
   return ruleOf(policy, commandId).approvers ?? DEFAULT_APPROVERS
 }
 

@@ -1,5 +1,6 @@
 import { ROLES } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import type { Tx } from '../../store/store.ts'
 import { parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
@@ -113,7 +114,7 @@ function catalogueRoutes(commands: Commands): Route[] {
         if (body.dry_run)
           return ok(new JsonText(encodeDryRun(await commands.dryRun(tx, params.id, request, identity))))
         const execution = await commands.request(tx, params.id, request, identity)
-        return { ...executionAnswer(commands, execution), status: 202 }
+        return { ...(await executionAnswer(commands, execution, tx)), status: 202 }
       },
     }),
   ]
@@ -134,7 +135,8 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       answers: { 200: { description: 'A page of executions.', schema: ExecutionPage } },
       read: async ({ query, identity }) => {
         const page = await commands.executions(fromExecutionQuery(query), parsePage(query), identity)
-        return ok(encodePage(page, (execution) => encodeExecution(commands.describe(execution))))
+        const describe = await commands.describer()
+        return ok(encodePage(page, (execution) => encodeExecution(describe(execution))))
       },
     }),
     route({
@@ -179,7 +181,7 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },
       errors: { execution_not_found, invalid_transition },
       change: async (tx, { params, identity }) =>
-        executionAnswer(commands, await commands.cancel(tx, params.id, identity)),
+        executionAnswer(commands, await commands.cancel(tx, params.id, identity), tx),
     }),
   ]
 }
@@ -201,6 +203,7 @@ function decisionRoute(commands: Commands, action: 'approve' | 'reject', decisio
       executionAnswer(
         commands,
         await commands.decide(tx, params.id, decision, body.comment ?? null, identity),
+        tx,
       ),
   })
 }
@@ -248,8 +251,9 @@ function policyRoutes(commands: Commands): Route[] {
   ]
 }
 
-function executionAnswer(commands: Commands, execution: ExecutionView): Answer {
-  return ok(new JsonText(encodeExecution(commands.describe(execution))))
+async function executionAnswer(commands: Commands, execution: ExecutionView, tx?: Tx): Promise<Answer> {
+  const describe = await commands.describer(tx)
+  return ok(new JsonText(encodeExecution(describe(execution))))
 }
 
 function policyAnswer(policy: Policy): Answer {

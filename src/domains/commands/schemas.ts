@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { APPROVALS, CONTAINMENTS, type ParameterValue } from '../../kernel/command.ts'
-import { ROLES } from '../../kernel/identity.ts'
+import { ROLES, type Role } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
@@ -102,6 +102,13 @@ export const ExecutionSchema = Fields(
         description:
           'While it awaits its approval: the program with its arguments, or the id of a built-in command. Otherwise null, ' +
           'also if the configuration lacks the command or has other parameters. Events have none.',
+      }),
+    ),
+    approvers: Type.Optional(
+      Nullable<Role[]>({
+        type: 'array',
+        items: { type: 'string', enum: ROLES },
+        description: 'While it awaits its approval: the roles that decide. Otherwise null. Events have none.',
       }),
     ),
     params: Params('A secret one is `**redacted**`.'),

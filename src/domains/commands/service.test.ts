@@ -268,20 +268,21 @@ onEveryDialect('the requests for commands', (dialect) => {
     const request = { params: { unit: 'a b' }, reason: 'It hangs.' }
     const { id } = await w.commands.request('restart', request, ADMIN)
     const described = async () => {
-      const { title, wouldRun } = w.service.describe(await w.commands.execution(id, DEVOPS))
-      return [title, wouldRun]
+      const describe = await w.service.describer()
+      const { title, wouldRun, approvers } = describe(await w.commands.execution(id, ADMIN))
+      return [title, wouldRun, approvers]
     }
-    assert.deepEqual(await described(), ['A command', ['systemctl', 'restart', 'a b']])
+    assert.deepEqual(await described(), ['A command', ['systemctl', 'restart', 'a b'], ['devops']])
     const change = (values: { status?: ExecutionStatus; command_id?: string; params?: string }) =>
       w.store.write(async ({ db }) => {
         await db.updateTable('command_executions').set(values).where('id', '=', id).execute()
       })
     await change({ params: '{}' })
-    assert.deepEqual(await described(), ['A command', null], 'the configuration has another parameter')
+    assert.deepEqual(await described(), ['A command', null, ['devops']], 'another parameter is configured')
     await change({ params: '{"unit":"db"}', status: 'queued' })
-    assert.deepEqual(await described(), ['A command', null], 'it is decided')
+    assert.deepEqual(await described(), ['A command', null, null], 'it is decided')
     await change({ command_id: 'removed', status: 'awaiting_approval' })
-    assert.deepEqual(w.service.describe(await w.commands.execution(id, ADMIN)).title, null)
+    assert.deepEqual(await described(), [null, null, ['admin']])
   })
 
   test('access is explained for a user', async () => {

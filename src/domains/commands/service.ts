@@ -23,6 +23,7 @@ import {
 import { checkParameters, describeRun, hasValues } from './parameters.ts'
 import {
   approvalOf,
+  approversOf,
   explainAccess,
   isOwnRequest,
   mayCancel,
@@ -177,15 +178,22 @@ export class Commands {
     return execution
   }
 
-  /** Adds what the execution runs. */
-  describe(execution: ExecutionView): DescribedExecution {
-    const { commandId, status, params } = execution
-    const command = this.#deps.catalogue.find(commandId)
-    const isKnown = command && status === 'awaiting_approval' && hasValues(command.params, params)
-    return {
-      ...execution,
-      title: command?.title ?? null,
-      wouldRun: isKnown ? describeRun(command, params) : null,
+  /** Adds to executions what they run, and who decides on them. */
+  async describer(
+    queries: Queries = this.#deps.store.read,
+  ): Promise<(execution: ExecutionView) => DescribedExecution> {
+    const policy = await readPolicy(queries)
+    return (execution) => {
+      const { commandId, status, params } = execution
+      const command = this.#deps.catalogue.find(commandId)
+      const isAwaiting = status === 'awaiting_approval'
+      const isKnown = command && isAwaiting && hasValues(command.params, params)
+      return {
+        ...execution,
+        title: command?.title ?? null,
+        wouldRun: isKnown ? describeRun(command, params) : null,
+        approvers: isAwaiting ? approversOf(policy, commandId) : null,
+      }
     }
   }
 

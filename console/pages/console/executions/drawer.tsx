@@ -7,7 +7,7 @@ import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { userLabel } from '../user-names.ts'
-import { session } from '../platform.ts'
+import { commandChoices } from '../command-names.ts'
 import { pathOf } from '../view.ts'
 import { ExecutionActions } from './execution-actions.tsx'
 import { commandTitle, isOpen, type Execution } from './model.ts'
@@ -87,7 +87,7 @@ function ExecutionFacts({ execution }: ExecutionProps) {
 }
 
 function CommandLink({ id }: { readonly id: string }) {
-  if (!session.may('listCommands')) return <bdi class="mono">{id}</bdi>
+  if (!commandChoices().includes(id)) return <bdi class="mono">{id}</bdi>
   return (
     <a class="mono" href={`${pathOf({ name: 'commands' })}/${encodeURIComponent(id)}`}>
       {id}

@@ -10,7 +10,6 @@ import { rolesText } from '../command-policy/labels.ts'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { commandTitle, EXECUTION_TONES, paramsText, type Execution } from './model.ts'
-import { useDeciders } from './use-deciders.ts'
 import { executionWords } from './words.ts'
 
 export interface ExecutionActionsProps {
@@ -25,11 +24,12 @@ export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
   const words = executionWords()
   const decision = useSignal<Decision | null>(null)
   const { apply, applyAndReport } = useChange(model)
-  const { id, status, requested_by, command_id } = execution
-  const deciders = useDeciders(command_id)
+  const { id, status, requested_by } = execution
+  const approvers = execution.approvers ?? []
   const isOwn = requested_by === session.bearer.value?.id
   const isWaiting = status === 'awaiting_approval'
-  const mayDecide = isWaiting && !isOwn && deciders?.includesUser === true
+  const isApprover = approvers.some((role) => session.bearer.value?.roles.includes(role))
+  const mayDecide = isWaiting && !isOwn && isApprover
   const decide = (chosen: Decision) => () => (decision.value = chosen)
   const cancel = async () => {
     const { cancelTitle: title, cancelText: text, cancel: action, cancelled: done } = words
@@ -50,11 +50,7 @@ export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
       ]}
     >
       {isWaiting && isOwn && <p class="muted">{words.own}</p>}
-      {isWaiting && deciders && (
-        <p class="muted">
-          {deciders.roles === null ? words.unknownDeciders : words.deciders(rolesText(deciders.roles))}
-        </p>
-      )}
+      {isWaiting && <p class="muted">{words.deciders(rolesText(approvers))}</p>}
       {decision.value && (
         <Decide
           execution={execution}

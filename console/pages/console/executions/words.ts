@@ -56,7 +56,6 @@ export const executionWords = defineWords({
     by: (actor: string) => `by ${actor}`,
     wouldRun: 'What would run',
     own: 'You requested it: another person has to decide.',
-    unknownDeciders: 'Administrators decide, unless the policy names other roles.',
     deciders: (roles: string) => `Only these roles decide: ${roles}.`,
   },
   zh: {
@@ -113,7 +112,6 @@ export const executionWords = defineWords({
     by: (actor) => `操作者：${actor}`,
     wouldRun: '将运行的内容',
     own: '这是您的申请，需要由另一人审批。',
-    unknownDeciders: '由管理员审批，除非策略指定了其他角色。',
     deciders: (roles) => `只有以下角色可以审批：${roles}。`,
   },
 })
