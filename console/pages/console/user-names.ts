@@ -1,4 +1,4 @@
-import { signal, type Signal } from '@preact/signals'
+import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals'
 import { defineWords } from '../../i18n/language.ts'
 import { call, session } from './platform.ts'
 
@@ -19,15 +19,26 @@ export function userLabel(id: string): string {
 // The most that the API answers at once.
 const MOST_USERS = 1_000
 
-const choices = signal<readonly string[]>([])
+const users = signal<readonly { readonly id: string; readonly enabled: boolean }[]>([])
+const choices = computed(() => users.value.map(({ id }) => id))
+const enabledChoices = computed(() => users.value.filter(({ enabled }) => enabled).map(({ id }) => id))
 let isReading = false
 
 /** The ids of the users among whom this user may choose, ordered by name. Only administrators may list the others. */
 export function userChoices(): readonly string[] {
+  return chosenFrom(choices)
+}
+
+/** The same without the users who are disabled. */
+export function enabledUserChoices(): readonly string[] {
+  return chosenFrom(enabledChoices)
+}
+
+function chosenFrom(all: ReadonlySignal<readonly string[]>): readonly string[] {
   const own = session.bearer.value?.id
   if (!session.may('listUsers')) return own === undefined ? [] : [own]
   if (!isReading) void readUsers()
-  return choices.value
+  return all.value
 }
 
 /** The same for a filter: without them the reader types an id. */
@@ -41,9 +52,8 @@ async function readUsers(): Promise<void> {
   const result = await call('listUsers', { query: { limit: MOST_USERS } })
   isReading = result.ok
   if (!result.ok) return
-  const users = result.value.items.toSorted((a, b) => a.name.localeCompare(b.name))
-  for (const { id, name } of users) names.set(id, signal(name))
-  choices.value = users.map(({ id }) => id)
+  for (const { id, name } of result.value.items) names.set(id, signal(name))
+  users.value = result.value.items.toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
 /** The id until the name is read, and for a user who was deleted. */

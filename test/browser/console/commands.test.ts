@@ -54,7 +54,7 @@ test('a command is checked, refused at its field, and run, with its output', asy
   const form = drawer(page, 'Greet the shop')
   await form.getByLabel('name').fill('SHOP 1')
   await form.getByRole('button', { name: 'Run' }).click()
-  await form.locator('.fault').getByText('must match').waitFor()
+  await form.locator('.fault').getByText('does not match').waitFor()
   await form.getByLabel('name').fill('my shop')
   await form.getByLabel('key').fill('a secret key')
   await form.getByRole('button', { name: 'Check' }).click()

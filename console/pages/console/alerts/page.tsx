@@ -37,7 +37,9 @@ export function AlertsPage({ id }: ViewProps) {
       icon="alerts"
       id={id}
       summary={<SeverityChips path={PATH} />}
-      toolbar={(alerts) => <SelectionBar selection={selection} alerts={alerts} />}
+      toolbar={(alerts) =>
+        maySelect() && alerts.length > 0 && <SelectionBar selection={selection} alerts={alerts} />
+      }
       detail={(detail) => (
         <AlertDrawer key={detail.id} id={detail.id} silenceFor={silenceFor} onClose={detail.onClose} />
       )}

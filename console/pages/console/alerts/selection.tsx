@@ -71,13 +71,12 @@ export interface SelectionBarProps {
   readonly alerts: readonly Alert[]
 }
 
-/** What can be done with the chosen alerts together; nothing while none is chosen. */
+/** What can be done with the chosen alerts together. It has its place also while none is chosen, so that no row moves. */
 export function SelectionBar({ selection, alerts }: SelectionBarProps) {
   const words = alertWords()
   const refreshList = useListRefresh()
   const sent = useSignal<string | null>(null)
   const chosen = alerts.filter(({ id }) => selection.value.has(id))
-  if (chosen.length === 0) return null
   const run = async (bulk: Bulk) => {
     if (sent.peek() !== null) return
     const targets = chosen.filter(MAY_BE[bulk])
@@ -99,12 +98,12 @@ export function SelectionBar({ selection, alerts }: SelectionBarProps) {
   return (
     <div class="selection-bar" role="group" aria-label={words.selected(localNumber(chosen.length))}>
       <span role="status">{sent.value ?? words.selected(localNumber(chosen.length))}</span>
-      {session.may('acknowledgeAlert') && (
+      {chosen.length > 0 && session.may('acknowledgeAlert') && (
         <button class="button" type="button" onClick={() => void run('acknowledge')}>
           {words.acknowledge}
         </button>
       )}
-      {session.may('recoverAlert') && (
+      {chosen.length > 0 && session.may('recoverAlert') && (
         <button class="button" type="button" onClick={() => void run('recover')}>
           {words.recover}
         </button>
@@ -116,9 +115,11 @@ export function SelectionBar({ selection, alerts }: SelectionBarProps) {
       >
         {words.selectAll}
       </button>
-      <button class="button button-quiet" type="button" onClick={() => (selection.value = new Set())}>
-        {words.selectNone}
-      </button>
+      {chosen.length > 0 && (
+        <button class="button button-quiet" type="button" onClick={() => (selection.value = new Set())}>
+          {words.selectNone}
+        </button>
+      )}
     </div>
   )
 }

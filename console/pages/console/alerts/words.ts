@@ -60,7 +60,7 @@ export const alertWords = defineWords({
       acknowledge: {
         question: (count: string) =>
           count === '1' ? 'Acknowledge one firing alert?' : `Acknowledge ${count} firing alerts?`,
-        text: 'Messages about them are held back until the acknowledgement lapses or an alert becomes more severe.',
+        text: 'Messages are held back until the acknowledgement lapses or an alert becomes more severe.',
         action: 'Acknowledge',
         done: (count: string) => `Alerts acknowledged: ${count}.`,
         none: 'None of the selected alerts fires.',

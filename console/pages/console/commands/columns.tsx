@@ -1,10 +1,10 @@
-import { localNumber } from '../../../i18n/local.ts'
+import { localSeconds } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { Command } from './model.ts'
 import type { commandWords } from './words.ts'
 
 export function commandColumns(words: ReturnType<typeof commandWords>): readonly TableColumn<Command>[] {
-  const { fields, approvals, seconds } = words
+  const { fields, approvals } = words
   return [
     { key: 'title', title: fields.title, cell: ({ title }) => <bdi>{title}</bdi> },
     { key: 'id', title: fields.id, isWideOnly: true, cell: ({ id }) => <bdi class="mono">{id}</bdi> },
@@ -14,7 +14,7 @@ export function commandColumns(words: ReturnType<typeof commandWords>): readonly
       title: fields.timeout_seconds,
       isNumeric: true,
       isWideOnly: true,
-      cell: ({ timeout_seconds }) => seconds(localNumber(timeout_seconds)),
+      cell: ({ timeout_seconds }) => localSeconds(timeout_seconds),
     },
   ]
 }

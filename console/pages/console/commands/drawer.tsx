@@ -1,4 +1,4 @@
-import { localNumber } from '../../../i18n/local.ts'
+import { localSeconds } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { addressOf } from '../../../parts/list/list-query.ts'
@@ -26,7 +26,7 @@ export function CommandDrawer({ command, onClose }: CommandDrawerProps) {
           [fields.description, description],
           [fields.id, id],
           [fields.approval, words.approvals[approval]],
-          [fields.timeout_seconds, words.seconds(localNumber(timeout_seconds))],
+          [fields.timeout_seconds, localSeconds(timeout_seconds)],
         ]}
       />
       <Section title={words.run}>
