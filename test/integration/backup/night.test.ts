@@ -73,13 +73,22 @@ describe('a good night', () => {
     assert.ok(!world.calls.includes('reboot'))
   })
 
-  test('closes the alert of a reboot that could not be begun', async () => {
+  test('closes the alert of a reboot that could not be begun, and reports why', async () => {
     await using world = await nightWorld()
     world.faults = { reboot: 'systemctl: exit code 1' }
     const { outcome, message } = await world.night().run()
     assert.deepEqual([outcome, message], ['failed', 'The server was not rebooted: systemctl: exit code 1'])
-    assert.deepEqual(world.alerts.slice(-2), ['system.reboot.init HIGH 5', 'system.reboot.init CLOSE 0'])
-    assert.equal(world.state().pendingReboot, undefined)
+    assert.deepEqual(world.alerts.slice(-3), [
+      'system.reboot.init HIGH 5',
+      'system.reboot.init CLOSE 0',
+      'system.reboot.blocked WARNING 3 reboot_command: systemctl: exit code 1',
+    ])
+    const { run, pendingReboot } = world.state()
+    assert.equal(pendingReboot, undefined)
+    assert.deepEqual(
+      [run?.status, run?.failure?.errorCode, run?.failure?.job, run?.failure?.message],
+      ['failed', 'internal', 'reboot', message],
+    )
     assert.equal((await world.night().retryOnce()).outcome, 'nothing')
   })
 })
