@@ -155,20 +155,21 @@ test('a torn last line and a line that is no entry are set aside, and the others
   assert.equal(messages(w, 'error').length, 2)
 })
 
-test('an outbox that cannot be read is moved aside and named', async () => {
+test('an outbox that cannot be read stays where it is, and new reports are sent from memory', async () => {
   const w = world()
-  let isBroken = true
-  w.files.read = (name) => {
-    if (isBroken && name === OUTBOX_FILE) throw new Error('EIO: i/o error')
-    return w.files.texts.get(name) ?? ''
+  w.api.otherwise = 'away'
+  await reportAll(w, 'kept')
+  w.api.otherwise = 'accept'
+  const { read } = w.files
+  w.files.read = () => {
+    throw new Error('EIO: i/o error')
   }
-  w.files.moveAside = () => {
-    isBroken = false
-    return '/backups/outbox.jsonl.unreadable'
-  }
-  await reportAll(w, 'a')
-  assert.deepEqual(w.api.titles(), ['a'])
-  assert.match(messages(w, 'error').join(), /cannot be read, and was moved aside/)
+  await reportAll({ alerts: w.another() }, 'new')
+  w.files.read = read
+  assert.deepEqual(w.api.titles(), ['new'])
+  assert.match(JSON.stringify(w.logged), /outbox\.jsonl cannot be read: EIO: i\/o error; it stays/)
+  await w.another().deliver()
+  assert.deepEqual(w.api.titles(), ['new', 'kept'])
 })
 
 test('on a full disk reports are sent from memory, once each, and the log names what would be lost', async () => {

@@ -10,7 +10,7 @@ import {
   type OutboxEntry,
   type OutboxRequest,
 } from './outbox-entry.ts'
-import { OUTBOX_FILE, type OutboxFiles } from './outbox-files.ts'
+import { OUTBOX_FILE, UnusableFileError, type OutboxFiles } from './outbox-files.ts'
 import { RefusedEntries } from './refused-entries.ts'
 import type { TimeLimit } from './time-limit.ts'
 
@@ -64,7 +64,7 @@ export class Outbox {
     try {
       return this.#withChanges(parseOutbox(this.#deps.files.read(OUTBOX_FILE)).entries)
     } catch {
-      // The next change moves the file aside, and logs why.
+      // The next change logs why, and moves a file aside that is unusable.
       return this.#withChanges([])
     }
   }
@@ -123,14 +123,20 @@ export class Outbox {
     this.#removed.clear()
   }
 
-  /** The text of the file. A file that cannot be read is moved aside. */
+  /** The text of the file. An unusable file is moved aside; after any other error it stays, with its entries. */
   #readable(): string {
-    const { files, logger } = this.#deps
+    const { files, clock, logger } = this.#deps
     try {
       return files.read(OUTBOX_FILE)
     } catch (error) {
-      const path = files.moveAside(OUTBOX_FILE)
-      logger.error({ path, error: errorMessage(error) }, 'the outbox cannot be read, and was moved aside')
+      const reason = errorMessage(error)
+      if (!(error instanceof UnusableFileError))
+        throw new Error(
+          `${files.path(OUTBOX_FILE)} cannot be read: ${reason}; it stays as it is, check the disk and the limits of the process`,
+          { cause: error },
+        )
+      const path = files.moveAside(OUTBOX_FILE, clock.now())
+      logger.error({ path, error: reason }, 'the outbox is unusable, and was moved aside')
       return ''
     }
   }

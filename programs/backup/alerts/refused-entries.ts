@@ -3,7 +3,7 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import type { Logger } from '../../../src/kernel/logger.ts'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
 import { describeEntry, formatOutbox, type OutboxEntry } from './outbox-entry.ts'
-import { REFUSED_FILE, type OutboxFiles } from './outbox-files.ts'
+import { REFUSED_FILE, UnusableFileError, type OutboxFiles } from './outbox-files.ts'
 
 export interface RefusedEntriesDeps {
   readonly files: OutboxFiles
@@ -45,10 +45,12 @@ export class RefusedEntries {
   }
 
   #read(): string {
+    const { files, clock } = this.#deps
     try {
-      return this.#deps.files.read(REFUSED_FILE)
-    } catch {
-      this.#deps.files.moveAside(REFUSED_FILE)
+      return files.read(REFUSED_FILE)
+    } catch (error) {
+      if (!(error instanceof UnusableFileError)) throw error
+      files.moveAside(REFUSED_FILE, clock.now())
       return ''
     }
   }
