@@ -231,6 +231,20 @@ test('the outbox is bounded in bytes, too', async () => {
   assert.match(w.files.lines().at(-1) ?? '', /"last"/)
 })
 
+test('both files are replaced under the lock of changes only', async () => {
+  const w = world()
+  const free: string[] = []
+  w.files.replace = (name, text) => {
+    using lock = w.files.lock('change')
+    if (lock) free.push(name)
+    w.files.texts.set(name, text)
+  }
+  w.api.reactions = [400]
+  await reportAll(w, 'refused', 'accepted')
+  assert.equal(w.files.refused().length, 1)
+  assert.deepEqual(free, [])
+})
+
 test('while another process delivers, entries are added and left to it', async () => {
   const w = world()
   using _lock = w.files.lock('delivery')

@@ -11,7 +11,7 @@ import {
   type OutboxRequest,
 } from './outbox-entry.ts'
 import { OUTBOX_FILE, UnusableFileError, type OutboxFiles } from './outbox-files.ts'
-import { RefusedEntries } from './refused-entries.ts'
+import { RefusedEntries, type Refused } from './refused-entries.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 export interface OutboxDeps {
@@ -77,15 +77,18 @@ export class Outbox {
 
   /** Removes an entry that is never accepted, and keeps it in another file. */
   async setAside(entry: OutboxEntry, reason: string): Promise<void> {
-    this.#refused.add([{ entry, reason }])
-    await this.remove(entry)
+    const refused = [{ entry, reason }]
+    this.#refused.log(refused)
+    this.#removed.add(entry.id)
+    await this.#save(refused)
   }
 
   /** Writes the changes; false when that was impossible. */
-  async #save(): Promise<boolean> {
+  async #save(refused: readonly Refused[] = []): Promise<boolean> {
     try {
       using lock = await this.#lock()
       if (!lock) return false
+      this.#refused.store(refused)
       this.#write()
       return true
     } catch (error) {
@@ -112,12 +115,14 @@ export class Outbox {
     const { entries, broken } = parseOutbox(this.#readable())
     const wanted = this.#withChanges(entries)
     const kept = newest(wanted)
-    this.#refused.add([
+    const refused = [
       ...broken.map((line) => ({ line, reason: 'the line is no entry of an outbox' })),
       ...wanted
         .slice(0, wanted.length - kept.length)
         .map((entry) => ({ entry, reason: 'the outbox was full' })),
-    ])
+    ]
+    this.#refused.log(refused)
+    this.#refused.store(refused)
     this.#deps.files.replace(OUTBOX_FILE, formatOutbox(kept))
     this.#unsaved = []
     this.#removed.clear()

@@ -28,13 +28,18 @@ export class RefusedEntries {
     this.#deps = deps
   }
 
-  /** Logs them, and adds them to the file; never throws. */
-  add(refused: readonly Refused[]): void {
-    if (refused.length === 0) return
-    const { files, clock, logger } = this.#deps
+  log(refused: readonly Refused[]): void {
+    const { files, logger } = this.#deps
     const path = files.path(REFUSED_FILE)
     for (const each of refused)
       logger.error({ path, entry: subjectOf(each), reason: each.reason }, 'set aside from the outbox')
+  }
+
+  /** Adds them to the file; never throws. The caller has the lock `change`, because processes share the file. */
+  store(refused: readonly Refused[]): void {
+    if (refused.length === 0) return
+    const { files, clock, logger } = this.#deps
+    const path = files.path(REFUSED_FILE)
     const at = toRfc3339(clock.now())
     try {
       const lines = refused.map((each) => ({ at, ...shorten(each) }))
