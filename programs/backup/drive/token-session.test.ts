@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -46,4 +46,14 @@ describe('an access token', () => {
       for (const _ of [1, 2, 3]) await session.accessToken()
       assert.equal(renewals(), 1)
     })
+})
+
+describe('renewed tokens', () => {
+  it('that cannot be stored, because the file became unreadable, are lost with the advice to authorise anew', async (t) => {
+    const { session, path } = sessionOf(t, 60 * SECOND, () => writeFileSync(path, 'no JSON'))
+    await assert.rejects(session.renew(new Secret('stale')), {
+      errorCode: 'token_refresh_failed',
+      message: /could not be stored \(.*must be a JSON object\); authorise the drive anew$/,
+    })
+  })
 })
