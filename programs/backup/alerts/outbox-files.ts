@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
 import { takeProcessLock } from '../../files/process-lock.ts'
 import { flushDirectory } from '../../files/replace-file.ts'
-import { replacePrivateFile } from '../private-file.ts'
+import { replacePrivateFile } from '../../files/private-file.ts'
 
 export const OUTBOX_FILE = 'outbox.jsonl'
 /** Entries that the platform has refused, and lines that are no entries. */

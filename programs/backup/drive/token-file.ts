@@ -3,7 +3,7 @@ import { Secret } from '../../../src/kernel/secret.ts'
 import { parseRfc3339, toRfc3339 } from '../../../src/kernel/time.ts'
 import { requireReplaceable } from '../../files/replace-file.ts'
 import { BackupError } from '../errors.ts'
-import { readPrivateFile, replacePrivateFile } from '../private-file.ts'
+import { readPrivateFile, replacePrivateFile } from '../../files/private-file.ts'
 
 /** The content of the token file (docs/specification.md, Nightly backup). */
 export interface DriveTokens {
