@@ -177,6 +177,24 @@ async function startPlatform(t: TestContext) {
   return { reports, ticketLevels, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
+test('status that is interrupted ends while the platform does not answer, and what waits stays', async (t) => {
+  const directory = newDirectory(t)
+  using away = partsOf(directory, [])
+  await runBackup(away, { scheduled: true })
+  const outbox = readFileSync(join(directory, 'backups/outbox.jsonl'), 'utf8')
+  const interrupt = new AbortController()
+  const server = createServer(() => interrupt.abort()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const platformApi = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  using parts = partsOf(directory, [], { clock: systemClock, platformApi, signal: interrupt.signal })
+  const begun = performance.now()
+  assert.equal((await backupStatus(parts)).exitCode, 0)
+  assert.ok(performance.now() - begun < 5_000)
+  assert.equal(readFileSync(join(directory, 'backups/outbox.jsonl'), 'utf8'), outbox)
+  server.closeAllConnections()
+})
+
 test('a self-check that passes closes the alert of one that failed, and sends what waited', async (t) => {
   const directory = newDirectory(t)
   using failing = partsOf(directory, [])
