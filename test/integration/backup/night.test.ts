@@ -433,20 +433,28 @@ describe('the drive', () => {
     assert.equal(await world.restore('20260131-020000'), DATABASE_CONTENT)
   })
 
-  test('a damaged index is kept beside the new one', async () => {
-    await using world = await nightWorld()
-    await world.night().run()
-    const drive = world.drives.open()
-    const folderId = (await drive.findFolder('servers/main/backup/202601')) ?? ''
-    await drive.upload({ folderId, name: 'MANIFEST.json' }, bytesSource('{"backups": ['))
-    world.clock.advance(MINUTE)
-    assert.equal((await world.night().run()).outcome, 'succeeded')
-    assert.ok((await world.remote()).includes('MANIFEST.damaged-20260131-020100.json'))
-    assert.deepEqual(
-      (await world.index()).map((entry) => entry['backup_id']),
-      ['20260131-020100'],
-    )
-  })
+  for (const [what, text] of [
+    ['no JSON', '{"backups": ['],
+    // An entry without a time, which a restoration could not use.
+    [
+      'an entry is incomplete',
+      `{"backups": [{"backup_id": "20260130-020000", "file": "backup-20260130-020000.tar.zst", "size": 1, "sha256": "${'a'.repeat(64)}"}]}`,
+    ],
+  ] as const)
+    test(`a damaged index is kept beside the new one: ${what}`, async () => {
+      await using world = await nightWorld()
+      await world.night().run()
+      const drive = world.drives.open()
+      const folderId = (await drive.findFolder('servers/main/backup/202601')) ?? ''
+      await drive.upload({ folderId, name: 'MANIFEST.json' }, bytesSource(text))
+      world.clock.advance(MINUTE)
+      assert.equal((await world.night().run()).outcome, 'succeeded')
+      assert.ok((await world.remote()).includes('MANIFEST.damaged-20260131-020100.json'))
+      assert.deepEqual(
+        (await world.index()).map((entry) => entry['backup_id']),
+        ['20260131-020100'],
+      )
+    })
 
   test('keeps what remote_keep names, in the indexes too, and the newest backup always', async () => {
     await using world = await nightWorld()
