@@ -55,6 +55,14 @@ export interface BackupRuntime {
   readonly places?: CleaningDeps['places']
 }
 
+export interface AlertsOptions {
+  /** That of the outbox. */
+  readonly directory?: string
+  readonly logger?: Logger
+  /** Left out by a call whose interruption is reported. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** The paths of the routine below `install_root`. */
 export function placesOf({ backup: { installRoot } }: Config) {
   const directory = join(installRoot, 'backups')
@@ -89,14 +97,18 @@ export class BackupParts implements Disposable {
     this.state = new FileStateStore(state, { clock, onUnusable })
   }
 
-  /** New ones for each try: they delay it by a limited time. `directory` is that of the outbox. */
-  openAlerts(directory = placesOf(this.config).directory, logger = this.logger): NightAlerts {
+  /** New ones for each try: they delay it by a limited time. */
+  openAlerts({
+    directory = placesOf(this.config).directory,
+    logger = this.logger,
+    signal,
+  }: AlertsOptions = {}): NightAlerts {
     const { config } = this
     const { clock } = this.runtime
     const { backup } = config
     return new NightAlerts({
       files: new DirectoryOutboxFiles(directory),
-      api: this.#resources.use(new PlatformClient({ url: backup.platformApi, clock })),
+      api: this.#resources.use(new PlatformClient({ url: backup.platformApi, clock, signal })),
       clock,
       logger,
       server: backup.server,
@@ -107,6 +119,7 @@ export class BackupParts implements Disposable {
         backup_window_start: backup.windowStart,
       },
       templates: backup.templates,
+      signal,
     })
   }
 

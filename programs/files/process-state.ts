@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { systemErrorCode } from './system-error.ts'
 
 // Zombies and dead processes, see proc_pid_stat(5).
 const ENDED_STATES = ['Z', 'X']
@@ -10,14 +9,9 @@ interface ProcessState {
 }
 
 /**
- * Whether a process of this number runs. One that was killed keeps its number until its parent reads how it ended, which
- * may never happen in a container without an init: it does not run.
+ * When a running process has started, in ticks since the boot (field 22 of /proc/pid/stat). One that was killed keeps its
+ * number until its parent reads how it ended, which may never happen in a container without an init: it does not run.
  */
-export function isRunning(pid: number): boolean {
-  return isTaken(pid) && readState(pid)?.hasEnded !== true
-}
-
-/** When a running process has started, in ticks since the boot (field 22 of /proc/pid/stat). */
 export function startOf(pid: number): string | undefined {
   const state = readState(pid)
   return state?.hasEnded === false ? state.start : undefined
@@ -29,15 +23,6 @@ function readState(pid: number): ProcessState | undefined {
   // Fields are counted after the name of the program, which is in parentheses and may contain any character.
   const [state = '', ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
   return stat === undefined ? undefined : { hasEnded: ENDED_STATES.includes(state), start: fields[18] ?? '' }
-}
-
-function isTaken(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return systemErrorCode(error) !== 'ESRCH'
-  }
 }
 
 function readText(path: string): string | undefined {

@@ -48,7 +48,7 @@ export class MortalProcess {
       path: (name) => files.path(name),
       read: (name: OutboxFileName) => this.#alive(() => files.read(name)),
       replace: (name: OutboxFileName, text: string) => this.#step(() => files.replace(name, text)),
-      moveAside: (name: OutboxFileName) => this.#step(() => files.moveAside(name)),
+      moveAside: (name: OutboxFileName, now: number) => this.#step(() => files.moveAside(name, now)),
       lock: (name: OutboxLockName) => this.#alive(() => this.#held(files.lock(name))),
     }
   }

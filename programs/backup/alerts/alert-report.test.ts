@@ -22,6 +22,7 @@ const TABLE: Readonly<Record<NightEvent, string>> = {
   cleaning_ended: 'backup.clean CLOSE 0',
   reboot_started: 'system.reboot.init HIGH 5',
   reboot_ended: 'system.reboot.init CLOSE 0',
+  reboot_not_begun: 'system.reboot.init CLOSE 0',
   selfcheck_failed: 'system.selfcheck.failed CRITICAL 6',
   selfcheck_closed: 'system.selfcheck.failed CLOSE 0',
   reboot_blocked: 'system.reboot.blocked WARNING 3',

@@ -17,6 +17,8 @@ export interface DeliveryDeps {
   readonly logger: Logger
   /** For all calls of the platform, and the pauses between them. */
   readonly limit: TimeLimit
+  /** Ends the pauses; the entries stay in the outbox. */
+  readonly signal?: AbortSignal | undefined
 }
 
 const CALL_TIMEOUT_MS = 10 * SECOND
@@ -54,16 +56,17 @@ export class Delivery {
   }
 
   async #sendAll(): Promise<void> {
-    const { outbox, limit, clock } = this.#deps
+    const { outbox, limit, clock, signal } = this.#deps
     for (;;) {
       const entry = outbox.first()
       if (!entry) return
+      if (signal?.aborted) return this.#logWaiting('the command was interrupted')
       if (limit.left() <= 0) return this.#logWaiting('the time for alerts in this run is over')
       const sent = await this.#sender.send(entry)
       if (await this.#settle(entry, sent)) continue
       if (sent.outcome !== 'unavailable') return
       if (sent.retryAfterMs <= 0 || sent.retryAfterMs >= limit.left()) return this.#logWaiting(sent.reason)
-      await clock.wait(sent.retryAfterMs)
+      await clock.wait(sent.retryAfterMs, signal)
     }
   }
 
@@ -92,18 +95,18 @@ export class Delivery {
 
   /** Undefined while another process delivers. Without a usable lock this process delivers, too. */
   async #lock(): Promise<Disposable | undefined> {
-    const { files, clock, logger } = this.#deps
+    const { files, clock, logger, signal } = this.#deps
     const start = clock.monotonic()
     for (;;) {
       try {
         const lock = files.lock('delivery')
-        if (lock || clock.monotonic() - start >= LOCK_LIMIT_MS) return lock
+        if (lock || signal?.aborted || clock.monotonic() - start >= LOCK_LIMIT_MS) return lock
       } catch (error) {
         // A full disk. What two processes send is the same to the platform, because its requests are idempotent.
         logger.warn({ error: errorMessage(error) }, 'the outbox cannot be locked')
         return { [Symbol.dispose]() {} }
       }
-      await clock.wait(LOCK_RETRY_MS)
+      await clock.wait(LOCK_RETRY_MS, signal)
     }
   }
 }

@@ -11,6 +11,10 @@ export interface NightAlert {
   readonly body: string
 }
 
+const RECOVERY =
+  'server_name: ${server_name}\nrecovery_time: ${recovery_time}\nprevious_level: ${previous_level}\n' +
+  'recovery_reason: ${recovery_reason}'
+
 /** The alerts of a night (docs/specification.md, Alerts of a night). */
 export const NIGHT_ALERTS = {
   backup_started: {
@@ -91,9 +95,13 @@ export const NIGHT_ALERTS = {
     alarmId: 'system.reboot.init',
     level: 'CLOSE',
     title: '${server_name} is back',
-    body:
-      'server_name: ${server_name}\nrecovery_time: ${recovery_time}\nprevious_level: ${previous_level}\n' +
-      'recovery_reason: ${recovery_reason}',
+    body: RECOVERY,
+  },
+  reboot_not_begun: {
+    alarmId: 'system.reboot.init',
+    level: 'CLOSE',
+    title: '${server_name} was not rebooted',
+    body: RECOVERY,
   },
   selfcheck_failed: {
     alarmId: 'system.selfcheck.failed',

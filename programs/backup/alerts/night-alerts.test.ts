@@ -155,20 +155,21 @@ test('a torn last line and a line that is no entry are set aside, and the others
   assert.equal(messages(w, 'error').length, 2)
 })
 
-test('an outbox that cannot be read is moved aside and named', async () => {
+test('an outbox that cannot be read stays where it is, and new reports are sent from memory', async () => {
   const w = world()
-  let isBroken = true
-  w.files.read = (name) => {
-    if (isBroken && name === OUTBOX_FILE) throw new Error('EIO: i/o error')
-    return w.files.texts.get(name) ?? ''
+  w.api.otherwise = 'away'
+  await reportAll(w, 'kept')
+  w.api.otherwise = 'accept'
+  const { read } = w.files
+  w.files.read = () => {
+    throw new Error('EIO: i/o error')
   }
-  w.files.moveAside = () => {
-    isBroken = false
-    return '/backups/outbox.jsonl.unreadable'
-  }
-  await reportAll(w, 'a')
-  assert.deepEqual(w.api.titles(), ['a'])
-  assert.match(messages(w, 'error').join(), /cannot be read, and was moved aside/)
+  await reportAll({ alerts: w.another() }, 'new')
+  w.files.read = read
+  assert.deepEqual(w.api.titles(), ['new'])
+  assert.match(JSON.stringify(w.logged), /outbox\.jsonl cannot be read: EIO: i\/o error; it stays/)
+  await w.another().deliver()
+  assert.deepEqual(w.api.titles(), ['new', 'kept'])
 })
 
 test('on a full disk reports are sent from memory, once each, and the log names what would be lost', async () => {
@@ -228,6 +229,20 @@ test('the outbox is bounded in bytes, too', async () => {
   await reportAll(w, 'last')
   assert.ok(w.files.read(OUTBOX_FILE).length <= 2 * 1_024 ** 2)
   assert.match(w.files.lines().at(-1) ?? '', /"last"/)
+})
+
+test('both files are replaced under the lock of changes only', async () => {
+  const w = world()
+  const free: string[] = []
+  w.files.replace = (name, text) => {
+    using lock = w.files.lock('change')
+    if (lock) free.push(name)
+    w.files.texts.set(name, text)
+  }
+  w.api.reactions = [400]
+  await reportAll(w, 'refused', 'accepted')
+  assert.equal(w.files.refused().length, 1)
+  assert.deepEqual(free, [])
 })
 
 test('while another process delivers, entries are added and left to it', async () => {

@@ -27,6 +27,8 @@ export interface NightAlertsOptions {
   readonly variables: AlertVariables
   /** By the name of the alert. */
   readonly templates: AlertTemplates
+  /** Ends the delivery; what was not sent stays in the outbox. */
+  readonly signal?: AbortSignal | undefined
 }
 
 // Together the 30 s by which alerts may delay a run (docs/specification.md, Alerts of a night).

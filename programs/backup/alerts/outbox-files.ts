@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { toRfc3339 } from '../../../src/kernel/time.ts'
 import { takeProcessLock } from '../../files/process-lock.ts'
 import { flushDirectory } from '../../files/replace-file.ts'
-import { replacePrivateFile } from '../private-file.ts'
+import { replacePrivateFile } from '../../files/private-file.ts'
 
 export const OUTBOX_FILE = 'outbox.jsonl'
 /** Entries that the platform has refused, and lines that are no entries. */
@@ -21,16 +13,21 @@ export type OutboxFileName = typeof OUTBOX_FILE | typeof REFUSED_FILE
 /** A lock is held during a change of the files, or during the delivery of entries. */
 export type OutboxLockName = 'change' | 'delivery'
 
+/** What has the name of the file is none that this program has written. */
+export class UnusableFileError extends Error {
+  override readonly name = 'UnusableFileError'
+}
+
 /** The files of an outbox. Every method may throw an error of the system. */
 export interface OutboxFiles {
   /** The path of a file, for messages. */
   path(name: OutboxFileName): string
-  /** The text of a file; empty when there is none. Throws for a file that is too large, too. */
+  /** The text of a file; empty when there is none. Throws an {@link UnusableFileError}, too. */
   read(name: OutboxFileName): string
   /** Replaces a file as a whole. It is durable afterwards; a crash leaves the old text or the new one. */
   replace(name: OutboxFileName, text: string): void
-  /** Moves an unusable file out of the way; returns its new path. */
-  moveAside(name: OutboxFileName): string
+  /** Moves an unusable file out of the way; returns its new path, which has the time. */
+  moveAside(name: OutboxFileName, now: number): string
   /** Undefined while another process has the lock. The lock of an ended process is free. */
   lock(name: OutboxLockName): Disposable | undefined
 }
@@ -54,8 +51,8 @@ export class DirectoryOutboxFiles implements OutboxFiles {
     const path = this.path(name)
     const stats = statSync(path, { throwIfNoEntry: false })
     if (!stats) return ''
-    if (!stats.isFile()) throw new Error(`${path} is not a regular file`)
-    if (stats.size > MAX_BYTES) throw new Error(`${path} is larger than ${MAX_BYTES} bytes`)
+    if (!stats.isFile()) throw new UnusableFileError(`${path} is not a regular file`)
+    if (stats.size > MAX_BYTES) throw new UnusableFileError(`${path} is larger than ${MAX_BYTES} bytes`)
     return readFileSync(path, 'utf8')
   }
 
@@ -66,9 +63,8 @@ export class DirectoryOutboxFiles implements OutboxFiles {
     replacePrivateFile(path, text)
   }
 
-  moveAside(name: OutboxFileName): string {
-    const aside = `${this.path(name)}.unreadable`
-    rmSync(aside, { recursive: true, force: true })
+  moveAside(name: OutboxFileName, now: number): string {
+    const aside = `${this.path(name)}.unreadable-${toRfc3339(now).replaceAll(/[-:.]/g, '')}`
     renameSync(this.path(name), aside)
     flushDirectory(this.#directory)
     return aside

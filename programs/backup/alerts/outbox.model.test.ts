@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -179,7 +179,11 @@ test('a directory, or a file that is too large, in the place of the outbox is mo
     if (title === 'a') new DirectoryOutboxFiles(files.path('outbox.jsonl')).replace('outbox.jsonl', 'x')
     else writeFileSync(files.path('outbox.jsonl'), Buffer.alloc(17 * 1_024 ** 2, 120))
     await w.alerts.report('backup_started', reportTitle(title))
+    w.clock.advance(1)
   }
   assert.deepEqual(w.api.titles(), ['a', 'b'])
-  assert.ok(statSync(join(directory, 'backups', 'outbox.jsonl.unreadable')).size > 16 * 1_024 ** 2)
+  const aside = readdirSync(join(directory, 'backups')).filter((name) => name.includes('.unreadable-'))
+  assert.equal(aside.length, 2)
+  const sizes = aside.map((name) => statSync(join(directory, 'backups', name)).size)
+  assert.ok(Math.max(...sizes) > 16 * 1_024 ** 2)
 })

@@ -10,8 +10,8 @@ import {
   type OutboxEntry,
   type OutboxRequest,
 } from './outbox-entry.ts'
-import { OUTBOX_FILE, type OutboxFiles } from './outbox-files.ts'
-import { RefusedEntries } from './refused-entries.ts'
+import { OUTBOX_FILE, UnusableFileError, type OutboxFiles } from './outbox-files.ts'
+import { RefusedEntries, type Refused } from './refused-entries.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 export interface OutboxDeps {
@@ -64,7 +64,7 @@ export class Outbox {
     try {
       return this.#withChanges(parseOutbox(this.#deps.files.read(OUTBOX_FILE)).entries)
     } catch {
-      // The next change moves the file aside, and logs why.
+      // The next change logs why, and moves a file aside that is unusable.
       return this.#withChanges([])
     }
   }
@@ -77,15 +77,18 @@ export class Outbox {
 
   /** Removes an entry that is never accepted, and keeps it in another file. */
   async setAside(entry: OutboxEntry, reason: string): Promise<void> {
-    this.#refused.add([{ entry, reason }])
-    await this.remove(entry)
+    const refused = [{ entry, reason }]
+    this.#refused.log(refused)
+    this.#removed.add(entry.id)
+    await this.#save(refused)
   }
 
   /** Writes the changes; false when that was impossible. */
-  async #save(): Promise<boolean> {
+  async #save(refused: readonly Refused[] = []): Promise<boolean> {
     try {
       using lock = await this.#lock()
       if (!lock) return false
+      this.#refused.store(refused)
       this.#write()
       return true
     } catch (error) {
@@ -112,25 +115,33 @@ export class Outbox {
     const { entries, broken } = parseOutbox(this.#readable())
     const wanted = this.#withChanges(entries)
     const kept = newest(wanted)
-    this.#refused.add([
+    const refused = [
       ...broken.map((line) => ({ line, reason: 'the line is no entry of an outbox' })),
       ...wanted
         .slice(0, wanted.length - kept.length)
         .map((entry) => ({ entry, reason: 'the outbox was full' })),
-    ])
+    ]
+    this.#refused.log(refused)
+    this.#refused.store(refused)
     this.#deps.files.replace(OUTBOX_FILE, formatOutbox(kept))
     this.#unsaved = []
     this.#removed.clear()
   }
 
-  /** The text of the file. A file that cannot be read is moved aside. */
+  /** The text of the file. An unusable file is moved aside; after any other error it stays, with its entries. */
   #readable(): string {
-    const { files, logger } = this.#deps
+    const { files, clock, logger } = this.#deps
     try {
       return files.read(OUTBOX_FILE)
     } catch (error) {
-      const path = files.moveAside(OUTBOX_FILE)
-      logger.error({ path, error: errorMessage(error) }, 'the outbox cannot be read, and was moved aside')
+      const reason = errorMessage(error)
+      if (!(error instanceof UnusableFileError))
+        throw new Error(
+          `${files.path(OUTBOX_FILE)} cannot be read: ${reason}; it stays as it is, check the disk and the limits of the process`,
+          { cause: error },
+        )
+      const path = files.moveAside(OUTBOX_FILE, clock.now())
+      logger.error({ path, error: reason }, 'the outbox is unusable, and was moved aside')
       return ''
     }
   }

@@ -41,6 +41,8 @@ export interface PlatformClientOptions {
   /** Without a slash at its end: `http://127.0.0.1:9990`. */
   readonly url: string
   readonly clock: WaitingClock
+  /** Ends the calls: they are `unavailable`. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The name under which the routine is known to the platform. */
@@ -56,9 +58,11 @@ const ROUTING_STATUSES: readonly number[] = [404, 405]
 export class PlatformClient implements PlatformApi, Disposable {
   readonly #url: string
   readonly #http: HttpClient
+  readonly #signal: AbortSignal | undefined
 
-  constructor({ url, clock }: PlatformClientOptions) {
+  constructor({ url, clock, signal }: PlatformClientOptions) {
     this.#url = url
+    this.#signal = signal
     this.#http = new HttpClient(clock)
   }
 
@@ -93,6 +97,7 @@ export class PlatformClient implements PlatformApi, Disposable {
       ...(source && { body: { size: source.size, chunks: () => source.read(0, source.size) } }),
       timeoutMs,
       idleMs: timeoutMs,
+      signal: this.#signal,
     }
   }
 }

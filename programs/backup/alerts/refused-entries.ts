@@ -3,7 +3,7 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import type { Logger } from '../../../src/kernel/logger.ts'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
 import { describeEntry, formatOutbox, type OutboxEntry } from './outbox-entry.ts'
-import { REFUSED_FILE, type OutboxFiles } from './outbox-files.ts'
+import { REFUSED_FILE, UnusableFileError, type OutboxFiles } from './outbox-files.ts'
 
 export interface RefusedEntriesDeps {
   readonly files: OutboxFiles
@@ -28,13 +28,18 @@ export class RefusedEntries {
     this.#deps = deps
   }
 
-  /** Logs them, and adds them to the file; never throws. */
-  add(refused: readonly Refused[]): void {
-    if (refused.length === 0) return
-    const { files, clock, logger } = this.#deps
+  log(refused: readonly Refused[]): void {
+    const { files, logger } = this.#deps
     const path = files.path(REFUSED_FILE)
     for (const each of refused)
       logger.error({ path, entry: subjectOf(each), reason: each.reason }, 'set aside from the outbox')
+  }
+
+  /** Adds them to the file; never throws. The caller has the lock `change`, because processes share the file. */
+  store(refused: readonly Refused[]): void {
+    if (refused.length === 0) return
+    const { files, clock, logger } = this.#deps
+    const path = files.path(REFUSED_FILE)
     const at = toRfc3339(clock.now())
     try {
       const lines = refused.map((each) => ({ at, ...shorten(each) }))
@@ -45,10 +50,12 @@ export class RefusedEntries {
   }
 
   #read(): string {
+    const { files, clock } = this.#deps
     try {
-      return this.#deps.files.read(REFUSED_FILE)
-    } catch {
-      this.#deps.files.moveAside(REFUSED_FILE)
+      return files.read(REFUSED_FILE)
+    } catch (error) {
+      if (!(error instanceof UnusableFileError)) throw error
+      files.moveAside(REFUSED_FILE, clock.now())
       return ''
     }
   }

@@ -39,7 +39,7 @@ export async function uninstall(
 ): Promise<CommandResult> {
   const target = new TargetRoot(root)
   const report = await uninstallRoutine(target, installDeps(parts, target))
-  if (target.isHost) await parts.openAlerts().deliver()
+  if (target.isHost) await parts.openAlerts({ signal: parts.runtime.signal }).deliver()
   return resultOf(report)
 }
 
@@ -55,7 +55,8 @@ function installDeps(parts: BackupParts, root: TargetRoot): InstallDeps {
     registerHeartbeats() {
       // An image sends what waits there when it runs; the log of this host has nothing to do with it.
       const log = root.isHost ? logger : silentLogger
-      return parts.openAlerts(root.locate(backupsDirectory(settings)), log).registerHeartbeats()
+      const directory = root.locate(backupsDirectory(settings))
+      return parts.openAlerts({ directory, logger: log, signal: runtime.signal }).registerHeartbeats()
     },
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '../../../src/config/config.ts'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
-import { LOCK_HELD, withRunLock } from './lock.ts'
+import { withRunLock } from './lock.ts'
 
 test('the lock is held until the work has ended', async () => {
   using directory = temporaryDirectory()
@@ -13,7 +13,7 @@ test('the lock is held until the work has ended', async () => {
   const first = withRunLock(parts, () => end.promise)
   await assert.rejects(
     withRunLock(parts, async () => ''),
-    { code: LOCK_HELD, message: new RegExp(`process ${process.pid}\\.`) },
+    { code: 'backup_running', message: new RegExp(`process ${process.pid}\\.`) },
   )
   end.resolve('first')
   assert.equal(await first, 'first')

@@ -6,8 +6,12 @@ import type { Config } from '../../../src/config/config.ts'
 import { takeProcessLock } from '../../files/process-lock.ts'
 import { placesOf, type BackupParts, type BackupRuntime } from '../parts.ts'
 
-/** The code of the error of {@link withRunLock}. */
-export const LOCK_HELD = 'backup_running'
+const LOCK_HELD = 'backup_running'
+
+/** Whether {@link withRunLock} has thrown because another process has the lock. */
+export function isLockHeld(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === LOCK_HELD
+}
 
 /** Runs `work` as the only run on this server. Throws `backup_running`, which names the process that has the lock. */
 export async function withRunLock<T>(
@@ -43,8 +47,7 @@ export async function withAwaitedRunLock<T>(
     try {
       return await withRunLock(parts, work)
     } catch (error) {
-      const isHeld = error instanceof AppError && error.code === LOCK_HELD
-      if (!isHeld || clock.monotonic() >= giveUpAt || signal?.aborted) throw error
+      if (!isLockHeld(error) || clock.monotonic() >= giveUpAt || signal?.aborted) throw error
       await clock.wait(SECOND, signal)
     }
   }

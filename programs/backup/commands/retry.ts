@@ -5,6 +5,7 @@ import { localTime } from '../night/local-time.ts'
 import { dueForRetryLoop, type Due, type Schedule } from '../night/schedule.ts'
 import { nightOf, withNight, type BackupState } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
+import { isLockHeld } from './lock.ts'
 import { RETRY_CALL } from './night-call.ts'
 import { nightResult } from './night-result.ts'
 import { requireDriveSettings } from './requirements.ts'
@@ -23,28 +24,51 @@ export async function retryBackup(parts: BackupParts, options: RetryOptions): Pr
   let failedAt: number | undefined
   for (;;) {
     await waitUntilDue(parts, failedAt)
-    const outcome = await runNight(parts, options, RETRY_CALL)
+    const outcome = await tryNight(parts, options, failedAt)
+    if (!outcome) {
+      await pause(parts, 'waiting for the end of another run', MINUTE)
+      continue
+    }
     failedAt = parts.runtime.clock.now()
     if (!goesOn(parts, outcome, failedAt)) return nightResult(outcome)
   }
 }
 
+/** Undefined while another call has the lock, such as that of the timer, which may fail as well. */
+async function tryNight(
+  parts: BackupParts,
+  options: RunOptions,
+  failedAt: number | undefined,
+): Promise<NightOutcome | undefined> {
+  try {
+    return await runNight(parts, options, RETRY_CALL)
+  } catch (error) {
+    if (isLockHeld(error) && mayRetry(dueAfter(parts, failedAt))) return undefined
+    throw error
+  }
+}
+
 async function waitUntilDue(parts: BackupParts, failedAt: number | undefined): Promise<void> {
-  const { clock, signal, progress } = parts.runtime
   for (;;) {
     const due = dueAfter(parts, failedAt)
     if (due.action !== 'wait') return
-    progress('waiting for the next try')
-    await clock.wait(Math.min(due.milliseconds, MINUTE), signal)
-    if (signal?.aborted)
-      throw new AppError('unavailable', 'interrupted', 'The retries were ended by a signal.')
+    await pause(parts, 'waiting for the next try', Math.min(due.milliseconds, MINUTE))
   }
+}
+
+async function pause({ runtime }: BackupParts, reason: string, milliseconds: number): Promise<void> {
+  const { clock, signal, progress } = runtime
+  progress(reason)
+  await clock.wait(milliseconds, signal)
+  if (signal?.aborted) throw new AppError('unavailable', 'interrupted', 'The retries were ended by a signal.')
 }
 
 /** A failure after the success of the backup, such as of the cleaning, is not repeated. */
 function goesOn(parts: BackupParts, { outcome }: NightOutcome, failedAt: number): boolean {
-  if (outcome !== 'failed') return false
-  const { action } = dueAfter(parts, failedAt)
+  return outcome === 'failed' && mayRetry(dueAfter(parts, failedAt))
+}
+
+function mayRetry({ action }: Due): boolean {
   return action === 'wait' || action === 'retry'
 }
 

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs'
-import { AppError } from '../../../src/kernel/errors.ts'
 import { isSystemError } from '../../files/system-error.ts'
 import { Night, type NightOutcome } from '../night/night.ts'
 import type { BackupParts } from '../parts.ts'
-import { LOCK_HELD, withRunLock } from './lock.ts'
+import { isLockHeld, withRunLock } from './lock.ts'
 import { updateMetrics } from './metrics.ts'
 import { MANUAL_CALL, SCHEDULED_CALL, type NightCall } from './night-call.ts'
 import { nightResult } from './night-result.ts'
@@ -37,7 +36,7 @@ export async function runTimerCall(
   try {
     return await runNight(parts, options, call)
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== LOCK_HELD) throw error
+    if (!isLockHeld(error)) throw error
     return { outcome: 'nothing', message: error.message }
   }
 }

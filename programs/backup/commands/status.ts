@@ -25,7 +25,7 @@ export async function backupStatus(parts: BackupParts): Promise<CommandResult> {
     pending_reboot: timeOrNull(stored.pendingReboot?.at),
     drill: drillJson(stored),
   }
-  await parts.openAlerts().deliver()
+  await parts.openAlerts({ signal: runtime.signal }).deliver()
   return { exitCode: 0, text: alignColumns(rowsOf(json, stored)), json }
 }
 

@@ -1,7 +1,8 @@
 import { BackupError } from '../errors.ts'
 import { CONFLICT, DriveRefusal, isTemporary, retryAfterMs, temporary, type DriveApi } from './api.ts'
 import type { HttpAnswer } from './http.ts'
-import { objectsIn, textOf, type JsonMembers } from './json-members.ts'
+import { objectsIn, type JsonMembers } from './json-members.ts'
+import { pagesOf } from './paging.ts'
 import type { UploadOptions, UploadSource, UploadState } from './port.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { CALL_TIMEOUT_MS, TemporaryFailure, withRetries } from './retry.ts'
@@ -141,20 +142,17 @@ export class PartUpload {
 
   /** How many parts the drive has, counted from the first one. Parts of another size make the upload useless. */
   async #storedParts(): Promise<number> {
+    const call = 'listUploadedParts'
+    const read = (marker: string | undefined) =>
+      this.#callUpload(call, { ...(marker !== undefined && { part_number_marker: marker }) })
     let count = 0
-    let marker = ''
-    do {
-      const page = await this.#callUpload(
-        'listUploadedParts',
-        marker === '' ? {} : { part_number_marker: marker },
-      )
+    for await (const page of pagesOf(call, 'next_part_number_marker', read)) {
       for (const part of objectsIn(page['uploaded_parts'])) {
         const { start, end } = this.#range(count + 1)
         if (part['part_number'] !== count + 1 || part['part_size'] !== end - start) throw new UploadGone()
         count++
       }
-      marker = textOf(page, 'next_part_number_marker')
-    } while (marker !== '')
+    }
     return count
   }
 

@@ -4,6 +4,7 @@ import { BackupError } from '../errors.ts'
 import { CONFLICT, DriveApi, DriveRefusal, isTemporary, retryAfterMs, temporary } from './api.ts'
 import { ConnectionError, HttpClient, type HttpAnswer } from './http.ts'
 import { objectsIn, textOf, type JsonMembers } from './json-members.ts'
+import { pagesOf } from './paging.ts'
 import { partCountOf, PartUpload, partUrlsIn, UploadGone, type PartUrls } from './part-upload.ts'
 import type {
   DownloadRange,
@@ -159,20 +160,17 @@ class RemoteDrive implements Drive {
   }
 
   async #items(folderId: string, type: 'file' | 'folder'): Promise<JsonMembers[]> {
-    const items: JsonMembers[] = []
-    let marker = ''
-    do {
-      const page = await this.#call('openFile/list', {
+    const read = (marker: string | undefined) =>
+      this.#call('openFile/list', {
         parent_file_id: folderId,
         limit: PAGE_LIMIT,
         order_by: 'created_at',
         order_direction: 'ASC',
         type,
-        ...(marker === '' ? {} : { marker }),
+        ...(marker !== undefined && { marker }),
       })
-      items.push(...objectsIn(page['items']))
-      marker = textOf(page, 'next_marker')
-    } while (marker !== '')
+    const items: JsonMembers[] = []
+    for await (const page of pagesOf('list', 'next_marker', read)) items.push(...objectsIn(page['items']))
     return items
   }
 

@@ -1,7 +1,8 @@
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
+import { parseAssignments } from '../../files/assignments.ts'
 import { BackupError } from '../errors.ts'
-import { readPrivateFile } from '../private-file.ts'
+import { readPrivateFile } from '../../files/private-file.ts'
 
 /** Identifies this application at the drive. */
 export interface DriveSecrets {
@@ -9,12 +10,9 @@ export interface DriveSecrets {
   readonly clientSecret: Secret
 }
 
-// KEY=value, with or without `export` and quotes. A `#` is part of a value: a secret must not be cut.
-const LINE = /^\s*(?:export\s+)?([A-Z_][A-Z0-9_]*)\s*=\s*(.*?)\s*$/
-
 /** Reads `DRIVE_CLIENT_ID` and `DRIVE_CLIENT_SECRET`. Throws `token_unreadable` without anything of the file. */
 export function readDriveSecrets(path: string): DriveSecrets {
-  const values = parseLines(readText(path))
+  const values = parseAssignments(readText(path))
   const requireValue = (key: string): string => {
     const value = values.get(key) ?? ''
     if (value !== '') return value
@@ -32,15 +30,4 @@ function readText(path: string): string {
   } catch (error) {
     throw new BackupError('token_unreadable', `${path}: ${errorMessage(error)}`, { cause: error })
   }
-}
-
-function parseLines(text: string): Map<string, string> {
-  const pairs = text.split(/\r?\n/).map((line) => LINE.exec(line))
-  return new Map(
-    pairs.flatMap((match) => (match ? [[match[1] ?? '', unquote(match[2] ?? '')] as const] : [])),
-  )
-}
-
-function unquote(raw: string): string {
-  return /^(["'])(.*)\1$/.exec(raw)?.[2] ?? raw
 }

@@ -3,7 +3,7 @@ import { Secret } from '../../../src/kernel/secret.ts'
 import { parseRfc3339, toRfc3339 } from '../../../src/kernel/time.ts'
 import { requireReplaceable } from '../../files/replace-file.ts'
 import { BackupError } from '../errors.ts'
-import { readPrivateFile, replacePrivateFile } from '../private-file.ts'
+import { readPrivateFile, replacePrivateFile } from '../../files/private-file.ts'
 
 /** The content of the token file (docs/specification.md, Nightly backup). */
 export interface DriveTokens {
@@ -52,14 +52,14 @@ export class TokenFile {
 
   /** Stores renewed tokens durably, and keeps everything else of the file, with its owner, group and mode. */
   write({ accessToken, refreshToken, expiresInMs }: RenewedTokens, now: number): void {
-    const members = {
-      ...this.#members(),
-      access_token: accessToken.reveal(),
-      refresh_token: refreshToken.reveal(),
-      expires_in: expiresInMs / 1_000,
-      updated_at: toRfc3339(now),
-    }
     try {
+      const members = {
+        ...this.#members(),
+        access_token: accessToken.reveal(),
+        refresh_token: refreshToken.reveal(),
+        expires_in: expiresInMs / 1_000,
+        updated_at: toRfc3339(now),
+      }
       replacePrivateFile(this.#path, `${JSON.stringify(members, null, 2)}\n`)
     } catch (error) {
       throw new BackupError(

@@ -7,7 +7,7 @@ import type { DriveTokens, RenewedTokens, TokenFile } from './token-file.ts'
 /** Exchanges a refresh token at the drive. `used` means that the drive does not know it (any more). */
 export type ExchangeToken = (refreshToken: Secret) => Promise<RenewedTokens | 'used'>
 
-// A token is renewed before it expires, so that a call that has begun can end.
+// A token is renewed before it expires, so that a call that has begun can end. A short-lived one is used for half of its life.
 const RENEW_BEFORE_MS = 200 * SECOND
 // Another process that has renewed the tokens stores them within a moment.
 const LOOK_AGAIN_MS = 200
@@ -57,7 +57,7 @@ export class TokenSession {
   #isDue({ updatedAt, expiresInMs }: DriveTokens): boolean {
     const age = this.#clock.now() - updatedAt
     // A time in the future says nothing about the age.
-    return age < 0 || age > expiresInMs - RENEW_BEFORE_MS
+    return age < 0 || age > expiresInMs - Math.min(RENEW_BEFORE_MS, expiresInMs / 2)
   }
 
   async #renew(rejected: Secret): Promise<Secret> {

@@ -3,7 +3,7 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import { openSession, parseGatewayAddress } from '../../vpn-client/index.ts'
-import { readPrivateFile } from '../private-file.ts'
+import { readPrivateFile } from '../../files/private-file.ts'
 
 const TIMEOUT_MS = 10 * SECOND
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/

@@ -186,19 +186,19 @@ export class Night {
 
   async #failed(context: RunContext, failure: RunFailure): Promise<NightOutcome> {
     await this.#recordFailure(context, failure)
-    const { run } = context
-    return { outcome: 'failed', message: failure.message, errorCode: failure.errorCode, run }
+    return failedOutcome(context, failure)
+  }
+
+  #logFailure({ run: { backupId } }: RunContext, { errorCode, job, message }: RunFailure): void {
+    this.#deps.logger.error({ backup_id: backupId, error_code: errorCode, job }, message)
   }
 
   async #recordFailure(context: RunContext, failure: RunFailure): Promise<void> {
-    const { alerts, logger, settings } = this.#deps
+    const { alerts, settings } = this.#deps
     const { run, state } = context
     const night = nightOf(state, run.date)
     const failures = night.failures + 1
-    logger.error(
-      { backup_id: run.backupId, error_code: failure.errorCode, job: failure.job },
-      failure.message,
-    )
+    this.#logFailure(context, failure)
     const variables = {
       ...context.variables(failure.job),
       backup_status: 'failed',
@@ -240,10 +240,12 @@ export class Night {
       const heldBackBy = await rebootServer(context)
       return heldBackBy ? { ...succeeded('held_back'), heldBackBy } : succeeded('begun')
     } catch (error) {
-      context.updateRun({ status: 'failed', reached: 'cleaned' })
-      const message = errorMessage(error)
-      this.#deps.logger.error({ error }, message)
-      return { outcome: 'failed', message, errorCode: 'internal', run: context.run }
+      if (!isExpected(error)) this.#deps.logger.error({ error }, 'the reboot has failed')
+      const step = { name: REBOOT_JOB, errorCode: 'internal' } as const
+      const failure = toFailure(error, step, { at: this.#deps.clock.now(), isAborted: false })
+      context.updateRun({ status: 'failed', reached: 'cleaned', failure })
+      this.#logFailure(context, failure)
+      return failedOutcome(context, failure)
     }
   }
 
@@ -281,6 +283,10 @@ export class Night {
 }
 
 const KEPT_IDS = 100
+
+function failedOutcome({ run }: RunContext, { message, errorCode }: RunFailure): NightOutcome {
+  return { outcome: 'failed', message, errorCode, run }
+}
 
 /** The run of today that has failed or was killed, unless its backup has succeeded. */
 function resumable(state: BackupState, today: string): RunRecord | undefined {

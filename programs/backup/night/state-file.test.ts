@@ -39,6 +39,7 @@ const STATE: BackupState = {
       createdAt: 1,
       contents: ['logs'],
     },
+    upload: { fileId: 'f', uploadId: 'u', size: 1, sha1: 'b', partSize: 1, hasUrls: true },
   },
 }
 
@@ -69,6 +70,7 @@ for (const text of [
   encodeState(STATE).replace('"running"', '"walking"'),
   encodeState(STATE).replace('backup-20260131-020000.tar.zst.age', '../../etc/passwd'),
   encodeState(STATE).replace('"2026-01-31"', '"yesterday"'),
+  encodeState(STATE).replace('"hasUrls": true', '"hasUrls": 1'),
 ]) {
   test(`an unusable state is kept, and the next one is empty: ${JSON.stringify(text.slice(0, 20))}`, () => {
     const { store, path, directory, messages } = storeIn()

@@ -171,6 +171,7 @@ type Check = (value: unknown) => boolean
 
 const isText: Check = (value) => typeof value === 'string'
 const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value)
+const isFlag: Check = (value) => typeof value === 'boolean'
 const oneOf =
   (names: readonly string[]): Check =>
   (value) =>
@@ -219,7 +220,14 @@ const isRun = objectOf({
     }),
   ),
   upload: optional(
-    objectOf({ fileId: isText, uploadId: isText, size: isNumber, sha1: isText, partSize: isNumber }),
+    objectOf({
+      fileId: isText,
+      uploadId: isText,
+      size: isNumber,
+      sha1: isText,
+      partSize: isNumber,
+      hasUrls: isFlag,
+    }),
   ),
   remote: optional(objectOf({ fileId: isText, folderId: isText, path: isText })),
   failure: optional(objectOf({ errorCode: oneOf(ERROR_CODES), message: isText, job: isText, at: isNumber })),
@@ -250,7 +258,7 @@ const CHECKS: Readonly<Record<keyof BackupState, Check>> = {
     objectOf({
       backupId: isBackupId,
       endedAt: isNumber,
-      passed: (value) => typeof value === 'boolean',
+      passed: isFlag,
       rtoSeconds: isNumber,
       rpoSeconds: isNumber,
     }),

@@ -1,4 +1,4 @@
-import { readPrivateFile } from '../private-file.ts'
+import { readPrivateFile } from '../../files/private-file.ts'
 
 /** The identities of an age identity file, which must be private. Throws an error without anything of the file. */
 export function readIdentities(path: string): string[] {

@@ -5,6 +5,7 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import { transientChunksOf, openRegularFile } from './file-chunks.ts'
 import type { PackagedFile } from './manifest.ts'
 import { writeAll } from './new-file.ts'
+import { isRestorable } from './paths.ts'
 
 /** A copy of a log, as it was when it was read. */
 export interface LogCopy extends PackagedFile {
@@ -26,7 +27,8 @@ export interface LogCopies {
 
 /**
  * Copies every log below the roots, and hashes it on the way: one that grows, shrinks or goes later changes nothing.
- * Links are not followed; sockets and pipes are no logs.
+ * Links are not followed; sockets and pipes are no logs. A log whose name no reader accepts is skipped, because the whole
+ * package could not be restored with it.
  */
 export async function copyLogs(
   roots: readonly string[],
@@ -39,6 +41,10 @@ export async function copyLogs(
     for await (const path of logsBelow(root, skipped)) {
       signal?.throwIfAborted()
       const packedAs = join(name, path.slice(root.length + 1))
+      if (!isRestorable(packedAs)) {
+        skipped.push({ path, reason: 'its name cannot be restored' })
+        continue
+      }
       const copy = await copyLog(path, packedAs, join(directory, packedAs)).catch((error: unknown) => {
         if (isOfTarget(error)) throw error
         skipped.push({ path, reason: errorMessage(error) })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, open, type FileHandle } from 'node:fs/promises'
-import { dirname, isAbsolute, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Parser } from 'tar/parse'
 import type { ReadEntry } from 'tar/read-entry'
 import { errorMessage } from '../../../src/kernel/errors.ts'
@@ -10,6 +10,7 @@ import { ByteReader } from './byte-reader.ts'
 import { decompressChunks } from './decompression.ts'
 import { fileChunks } from './file-chunks.ts'
 import { MANIFEST_NAME, parseManifest, type PackagedFile, type PackageManifest } from './manifest.ts'
+import { isSafePath } from './paths.ts'
 
 /** What a package can fail; a restore drill reports them by these names. */
 export const PACKAGE_CHECKS = ['decrypts', 'unpacks', 'manifest', 'files'] as const
@@ -272,20 +273,6 @@ function manifestIn(text: string): PackageManifest {
       cause: error,
     })
   }
-}
-
-const MAX_PATH_BYTES = 4_096
-
-/** Relative, without a segment that leads elsewhere. */
-function isSafePath(path: string): boolean {
-  if (
-    isAbsolute(path) ||
-    path.includes('\0') ||
-    path.includes('\\') ||
-    Buffer.byteLength(path) > MAX_PATH_BYTES
-  )
-    return false
-  return path !== MANIFEST_NAME && path.split('/').every((segment) => !['', '.', '..'].includes(segment))
 }
 
 /** Without control characters, which could change a terminal. */

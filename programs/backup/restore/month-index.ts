@@ -1,6 +1,6 @@
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
+import { backupIdOf, readIndex, type IndexEntry } from '../drive/index-entries.ts'
 import type { Drive } from '../drive/port.ts'
-import { readFile } from '../drive/small-files.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
 import { RestoreError } from './restore-error.ts'
 
@@ -24,16 +24,6 @@ interface BackupMonth {
   readonly backups: readonly IndexedBackup[] | undefined
 }
 
-const MAX_INDEX_BYTES = 16 * 1_024 ** 2
-const BACKUP_ID = /^\d{8}-\d{6}$/
-const SHA256 = /^[0-9a-f]{64}$/
-// The name becomes one of a file here.
-const ARCHIVE_NAME = /^backup-(\d{8}-\d{6})\.tar\.(?:zst|gz)(?:\.age)?$/
-
-export function isBackupId(text: string): boolean {
-  return BACKUP_ID.test(text)
-}
-
 /** `202601` of `20260131-020000` */
 const monthOf = (backupId: string) => backupId.slice(0, 6)
 
@@ -45,20 +35,15 @@ async function readMonth(
 ): Promise<BackupMonth | undefined> {
   const folderId = await drive.findFolder(`${rootDirectory}/backup/${month}`)
   if (folderId === undefined) return undefined
-  // Read again, because a bit may have flipped on the way.
-  for (let attempt = 0; attempt < 2; attempt++) {
-    const text = await readFile(drive, { folderId, name: MANIFEST_NAME }, MAX_INDEX_BYTES)
-    if (text === undefined) return undefined
-    const backups = parseIndex(text)
-    if (backups) return { folderId, backups }
-  }
-  return { folderId, backups: undefined }
+  const index = await readIndex(drive, folderId)
+  if (!index) return undefined
+  return { folderId, backups: index.damaged === undefined ? index.entries.map(toIndexedBackup) : undefined }
 }
 
 /** The archives in the folder of a month, for backups that a damaged index has lost. */
 async function listArchives(drive: Drive, folderId: string): Promise<IndexedBackup[]> {
   return (await drive.list(folderId)).flatMap(({ name: file, size, createdAt }) => {
-    const backupId = ARCHIVE_NAME.exec(file)?.[1]
+    const backupId = backupIdOf(file)
     return backupId === undefined ? [] : [{ backupId, file, size, sha256: undefined, createdAt }]
   })
 }
@@ -119,32 +104,6 @@ function monthsBefore(now: number): string[] {
   })
 }
 
-/** Undefined when the text is no index. */
-function parseIndex(text: string): IndexedBackup[] | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  const entries = (Object(value) as { readonly backups?: unknown }).backups
-  if (!Array.isArray(entries)) return undefined
-  const backups = entries.map(toIndexedBackup)
-  return backups.every((backup) => backup !== undefined) ? backups : undefined
-}
-
-function toIndexedBackup(entry: unknown): IndexedBackup | undefined {
-  const {
-    backup_id: backupId,
-    file,
-    size,
-    sha256,
-    created_at: created,
-  } = Object(entry) as Readonly<Record<string, unknown>>
-  const createdAt = typeof created === 'string' ? parseRfc3339(created) : undefined
-  if (typeof backupId !== 'string' || !BACKUP_ID.test(backupId)) return undefined
-  if (typeof file !== 'string' || !ARCHIVE_NAME.test(file)) return undefined
-  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) return undefined
-  if (typeof sha256 !== 'string' || !SHA256.test(sha256) || createdAt === undefined) return undefined
-  return { backupId, file, size, sha256, createdAt }
+function toIndexedBackup({ backup_id: backupId, file, size, sha256, created_at }: IndexEntry): IndexedBackup {
+  return { backupId, file, size, sha256, createdAt: parseRfc3339(created_at) ?? 0 }
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hash, randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { BACKUP_ID, drillWorld, type DrillWorld } from '../../../test/support/drill-world.ts'
-import { startZombie } from '../../../test/support/zombie.ts'
+import { takeProcessLock } from '../../files/process-lock.ts'
 import { DRILL_CHECKS, type DrillReport } from './drill-report.ts'
 
 async function worldWithBackup(): Promise<DrillWorld> {
@@ -125,22 +125,16 @@ describe('a restore drill', () => {
 
   it('removes what a killed drill has left, and not what another one uses', async () => {
     using w = await worldWithBackup()
-    const [dead, alive] = ['restore-99999999', 'restore-1'].map((name) => join(w.backupsDirectory, name)) as [
-      string,
-      string,
-    ]
-    for (const path of [dead, alive]) mkdirSync(join(path, 'files'), { recursive: true })
+    // The number 1 belongs to a running process, which is no drill.
+    const names = ['restore-99999999', 'restore-1', 'restore-2']
+    for (const name of names) mkdirSync(join(w.backupsDirectory, name, 'files'), { recursive: true })
+    writeFileSync(join(w.backupsDirectory, 'restore-1.lock'), `1 4711 ${randomUUID()}`)
+    writeFileSync(join(w.backupsDirectory, 'restore-3.lock'), `3 4711 ${randomUUID()}`)
+    const release = takeProcessLock(join(w.backupsDirectory, 'restore-2.lock'))
     assertPassed(await w.restore())
-    assert.deepEqual([existsSync(dead), existsSync(alive)], [false, true])
-  })
-
-  it('removes what a killed drill has left whose parent has not noticed its end', async () => {
-    using w = await worldWithBackup()
-    await using zombie = await startZombie()
-    const left = join(w.backupsDirectory, `restore-${zombie.pid}`)
-    mkdirSync(join(left, 'files'), { recursive: true })
-    assertPassed(await w.restore())
-    assert.equal(existsSync(left), false)
+    const left = readdirSync(w.backupsDirectory).filter((name) => /^restore-\d/.test(name))
+    assert.deepEqual(left.sort(), ['restore-2', 'restore-2.lock'])
+    if (typeof release === 'function') release()
   })
 
   it('that is interrupted leaves neither files nor a report', async () => {

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lockOwner, takeProcessLock, type ReleaseLock } from '../../files/process-lock.ts'
 import { RestoreError } from './restore-error.ts'
 import { sizeText } from './words.ts'
-import { isRunning } from '../../files/process-state.ts'
 
 /** The directory of one restoration. */
 export interface Workspace {
@@ -14,24 +14,46 @@ export interface Workspace {
   close(): Promise<void>
 }
 
-const DRILL = /^restore-(\d+)$/
+const DRILL = /^(restore-\d+)(?:\.lock)?$/
 
 /** A directory that goes at the end, below the backups. What a killed drill has left there goes too. */
 export async function temporaryWorkspace(backupsDirectory: string): Promise<Workspace> {
   await mkdir(backupsDirectory, { recursive: true, mode: 0o700 })
   await removeAbandoned(backupsDirectory)
   const directory = join(backupsDirectory, `restore-${process.pid}`)
+  const release = takeLock(directory)
+  const close = async () => {
+    await rm(directory, { recursive: true, force: true })
+    release()
+  }
   const [downloads, files] = [join(directory, 'download'), join(directory, 'files')]
-  // One after the other: made at once, Node.js names a read-only disk ENOENT.
-  for (const path of [directory, downloads, files]) await mkdir(path, { mode: 0o700 })
-  return { downloads, files, close: () => rm(directory, { recursive: true, force: true }) }
+  try {
+    // One after the other: made at once, Node.js names a read-only disk ENOENT.
+    for (const path of [directory, downloads, files]) await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { downloads, files, close }
 }
 
+/** Beside the directory and before it, so that no other drill sees the directory without its lock. */
+const lockOf = (directory: string): string => `${directory}.lock`
+
+function takeLock(directory: string): ReleaseLock {
+  const lock = takeProcessLock(lockOf(directory))
+  if (typeof lock === 'function') return lock
+  throw new RestoreError(`${directory} is in use by the process ${lock.heldBy}.`)
+}
+
+/** The number in the name does not say whether the drill runs: after a reboot another process may have it. */
 async function removeAbandoned(backupsDirectory: string): Promise<void> {
   for (const name of await readdir(backupsDirectory)) {
-    const processId = Number(DRILL.exec(name)?.[1])
-    if (processId > 0 && (processId === process.pid || !isRunning(processId)))
-      await rm(join(backupsDirectory, name), { recursive: true, force: true })
+    const drill = DRILL.exec(name)?.[1]
+    if (drill === undefined) continue
+    const directory = join(backupsDirectory, drill)
+    if (lockOwner(lockOf(directory)) !== undefined) continue
+    for (const path of [directory, lockOf(directory)]) await rm(path, { recursive: true, force: true })
   }
 }
 

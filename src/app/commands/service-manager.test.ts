@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { silentLogger } from '../../kernel/logger.ts'
 import { connectServiceManager } from './service-manager.ts'
 
@@ -28,18 +29,44 @@ test('nothing is reported without a service manager', () => {
   assert.deepEqual(sent, [])
 })
 
-test('the watchdog hears of a ready program three times in its time, until the end', () => {
+test('the watchdog hears of a ready program three times in its time, until the end', async () => {
   mock.timers.enable({ apis: ['setInterval'] })
   try {
     const { sent, manager } = recorded({ ...SOCKET, WATCHDOG_USEC: '30000000' })
     mock.timers.tick(30_000)
     assert.deepEqual(sent, [])
     manager.ready()
-    mock.timers.tick(30_000)
+    for (const _ of [1, 2, 3]) {
+      mock.timers.tick(10_000)
+      await setImmediate()
+    }
     assert.deepEqual(sent, ['READY=1', 'WATCHDOG=1', 'WATCHDOG=1', 'WATCHDOG=1'])
     manager[Symbol.dispose]()
     mock.timers.tick(30_000)
     assert.equal(sent.length, 4)
+  } finally {
+    mock.timers.reset()
+  }
+})
+
+test('a report to the watchdog is left out while the one before it is running', async () => {
+  mock.timers.enable({ apis: ['setInterval'] })
+  try {
+    const running: PromiseWithResolvers<void>[] = []
+    const notify = async (state: readonly string[]) => {
+      if (state[0] !== 'WATCHDOG=1') return
+      running.push(Promise.withResolvers())
+      await running.at(-1)?.promise
+    }
+    const manager = connectServiceManager({ ...SOCKET, WATCHDOG_USEC: '30000000' }, silentLogger, notify)
+    manager.ready()
+    mock.timers.tick(30_000)
+    assert.equal(running.length, 1)
+    running[0]?.resolve()
+    await setImmediate()
+    mock.timers.tick(10_000)
+    assert.equal(running.length, 2)
+    manager[Symbol.dispose]()
   } finally {
     mock.timers.reset()
   }

@@ -16,6 +16,8 @@ type Notify = (state: readonly string[]) => Promise<void>
 const MICROSECONDS_PER_MS = 1_000
 /** systemd ends a process that is silent for the whole time; two reports may be lost. */
 const REPORTS_PER_WATCHDOG = 3
+/** The program ends at once, or after 5 s without an answer of systemd; one that hangs is killed. */
+const NOTIFY_LIMIT_MS = 10_000
 
 /** Connects to the service manager that started this process; without one, nothing is reported. */
 export function connectServiceManager(
@@ -32,12 +34,20 @@ export function connectServiceManager(
     }
   }
   let watchdog: NodeJS.Timeout | undefined
+  let isReporting = false
+  const keepAlive = async () => {
+    // The next report says the same.
+    if (isReporting) return
+    isReporting = true
+    await send('WATCHDOG=1')
+    isReporting = false
+  }
   return {
     ready() {
       void send('READY=1')
       const periodMs = Number(WATCHDOG_USEC ?? 0) / MICROSECONDS_PER_MS / REPORTS_PER_WATCHDOG
       // A stuck event loop runs no timer, so systemd restarts the process.
-      if (periodMs > 0) watchdog = setInterval(() => void send('WATCHDOG=1'), periodMs).unref()
+      if (periodMs > 0) watchdog = setInterval(() => void keepAlive(), periodMs).unref()
     },
     stopping: () => void send('STOPPING=1'),
     [Symbol.dispose]: () => clearInterval(watchdog),
@@ -47,6 +57,7 @@ export function connectServiceManager(
 /** Node.js has no datagram sockets of the family AF_UNIX, so the program of systemd sends them. */
 function systemdNotify(state: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
-    execFile('systemd-notify', [...state], (error) => (error ? reject(error) : resolve()))
+    const options = { timeout: NOTIFY_LIMIT_MS, killSignal: 'SIGKILL' } as const
+    execFile('systemd-notify', [...state], options, (error) => (error ? reject(error) : resolve()))
   })
 }

@@ -30,8 +30,8 @@ export async function connectVpn(context: CommandContext, options: VpnConnectOpt
     failback: options.failback,
     onState: (event) => context.stdout.write(toLine(event)),
   })
-  // The reader of standard output has closed it (EPIPE): there is no one to report to.
-  context.stdout.once('error', () => void client.stop())
+  // The reader of standard output has closed it (EPIPE), and there is no one to report to. Each line after it fails, too.
+  context.stdout.on('error', () => void client.stop())
   void stopSignal().then(() => client.stop())
   reportEnd(await client.ended)
 }

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { DatabaseFiles } from '../../../src/ports/database-files.ts'
 import {
   backupStatus,
@@ -107,6 +108,40 @@ test('retry waits and tries until the window ends, and then reports that the nig
   assert.deepEqual(lines, [])
 })
 
+test('retry waits while another call has the lock, and goes on after it', async (t) => {
+  const directory = newDirectory(t)
+  const instant = instantClock()
+  const other = Promise.withResolvers<void>()
+  const clock: WaitingClock = {
+    ...instant,
+    async wait(milliseconds, signal) {
+      await instant.wait(milliseconds, signal)
+      if (instant.now() > Date.UTC(2026, 0, 31, 1, 45)) other.resolve()
+      await setImmediate()
+    },
+  }
+  using parts = partsOf(directory, [], { clock })
+  await runBackup(parts, { scheduled: true })
+  const held = withRunLock(parts, () => other.promise)
+  const { exitCode } = await retryBackup(parts, {})
+  await held
+  assert.equal(exitCode, 1)
+  const { failures, lostAt } = nightOf(parts.state.read(), '2026-01-31')
+  assert.ok(failures >= 5, `${failures} tries`)
+  assert.ok(lostAt !== undefined)
+})
+
+test('retry ends when another call has the lock at the end of the window', async (t) => {
+  using parts = partsOf(newDirectory(t), [])
+  await runBackup(parts, { scheduled: true })
+  const other = Promise.withResolvers<void>()
+  const held = withRunLock(parts, () => other.promise)
+  await assert.rejects(retryBackup(parts, {}), { code: 'backup_running' })
+  assert.ok(parts.runtime.clock.now() >= Date.UTC(2026, 0, 31, 5))
+  other.resolve()
+  await held
+})
+
 test('a self-check that is interrupted reports nothing, and the reboot stays to be confirmed', async (t) => {
   const directory = newDirectory(t)
   using parts = partsOf(directory, [], { signal: AbortSignal.abort() })
@@ -141,6 +176,24 @@ async function startPlatform(t: TestContext) {
   t.after(() => server.close())
   return { reports, ticketLevels, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
+
+test('status that is interrupted ends while the platform does not answer, and what waits stays', async (t) => {
+  const directory = newDirectory(t)
+  using away = partsOf(directory, [])
+  await runBackup(away, { scheduled: true })
+  const outbox = readFileSync(join(directory, 'backups/outbox.jsonl'), 'utf8')
+  const interrupt = new AbortController()
+  const server = createServer(() => interrupt.abort()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const platformApi = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  using parts = partsOf(directory, [], { clock: systemClock, platformApi, signal: interrupt.signal })
+  const begun = performance.now()
+  assert.equal((await backupStatus(parts)).exitCode, 0)
+  assert.ok(performance.now() - begun < 5_000)
+  assert.equal(readFileSync(join(directory, 'backups/outbox.jsonl'), 'utf8'), outbox)
+  server.closeAllConnections()
+})
 
 test('a self-check that passes closes the alert of one that failed, and sends what waited', async (t) => {
   const directory = newDirectory(t)

@@ -21,7 +21,7 @@ function installSystemctl(directory: string, pid: number): { readonly path: stri
     `alive && state=running || state=ended`,
     `echo "$1: $state" >> ${log}`,
     'case "$1" in',
-    'is-active) alive ;;',
+    'list-units) echo "platform.service loaded active running Backend platform" ;;',
     `stop) kill -TERM ${pid}; while alive; do sleep 0.05; done ;;`,
     'esac',
   ]
@@ -55,5 +55,5 @@ test('the reboot begins when a real platform has closed its sessions with 1001 a
 
   assert.equal((await opened.session.lost).code, 1001)
   assert.equal(await platform.ended, 0)
-  assert.deepEqual(systemctl.calls(), ['is-active: running', 'stop: running', 'reboot: ended'])
+  assert.deepEqual(systemctl.calls(), ['list-units: running', 'stop: running', 'reboot: ended'])
 })

@@ -100,6 +100,8 @@ const NIGHTS: readonly (readonly [
   ['cleaning_ended', 'recovered', 'CLOSE', 5, 1],
   ['reboot_started', 'firing', 'HIGH', 4, 1],
   ['reboot_ended', 'recovered', 'CLOSE', 5, 1],
+  ['reboot_started', 'firing', 'HIGH', 4, 2],
+  ['reboot_not_begun', 'recovered', 'CLOSE', 5, 2],
   ['backup_started', 'firing', 'INFO', 1, 2],
   ['backup_failed', 'firing', 'ERROR', 3, 4],
   ['night_lost', 'firing', 'CRITICAL', 4, 1],

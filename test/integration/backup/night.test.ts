@@ -73,13 +73,22 @@ describe('a good night', () => {
     assert.ok(!world.calls.includes('reboot'))
   })
 
-  test('closes the alert of a reboot that could not be begun', async () => {
+  test('closes the alert of a reboot that could not be begun, and reports why', async () => {
     await using world = await nightWorld()
     world.faults = { reboot: 'systemctl: exit code 1' }
     const { outcome, message } = await world.night().run()
     assert.deepEqual([outcome, message], ['failed', 'The server was not rebooted: systemctl: exit code 1'])
-    assert.deepEqual(world.alerts.slice(-2), ['system.reboot.init HIGH 5', 'system.reboot.init CLOSE 0'])
-    assert.equal(world.state().pendingReboot, undefined)
+    assert.deepEqual(world.alerts.slice(-3), [
+      'system.reboot.init HIGH 5',
+      'system.reboot.init CLOSE 0',
+      'system.reboot.blocked WARNING 3 reboot_command: systemctl: exit code 1',
+    ])
+    const { run, pendingReboot } = world.state()
+    assert.equal(pendingReboot, undefined)
+    assert.deepEqual(
+      [run?.status, run?.failure?.errorCode, run?.failure?.job, run?.failure?.message],
+      ['failed', 'internal', 'reboot', message],
+    )
     assert.equal((await world.night().retryOnce()).outcome, 'nothing')
   })
 })
@@ -424,20 +433,28 @@ describe('the drive', () => {
     assert.equal(await world.restore('20260131-020000'), DATABASE_CONTENT)
   })
 
-  test('a damaged index is kept beside the new one', async () => {
-    await using world = await nightWorld()
-    await world.night().run()
-    const drive = world.drives.open()
-    const folderId = (await drive.findFolder('servers/main/backup/202601')) ?? ''
-    await drive.upload({ folderId, name: 'MANIFEST.json' }, bytesSource('{"backups": ['))
-    world.clock.advance(MINUTE)
-    assert.equal((await world.night().run()).outcome, 'succeeded')
-    assert.ok((await world.remote()).includes('MANIFEST.damaged-20260131-020100.json'))
-    assert.deepEqual(
-      (await world.index()).map((entry) => entry['backup_id']),
-      ['20260131-020100'],
-    )
-  })
+  for (const [what, text] of [
+    ['no JSON', '{"backups": ['],
+    // An entry without a time, which a restoration could not use.
+    [
+      'an entry is incomplete',
+      `{"backups": [{"backup_id": "20260130-020000", "file": "backup-20260130-020000.tar.zst", "size": 1, "sha256": "${'a'.repeat(64)}"}]}`,
+    ],
+  ] as const)
+    test(`a damaged index is kept beside the new one: ${what}`, async () => {
+      await using world = await nightWorld()
+      await world.night().run()
+      const drive = world.drives.open()
+      const folderId = (await drive.findFolder('servers/main/backup/202601')) ?? ''
+      await drive.upload({ folderId, name: 'MANIFEST.json' }, bytesSource(text))
+      world.clock.advance(MINUTE)
+      assert.equal((await world.night().run()).outcome, 'succeeded')
+      assert.ok((await world.remote()).includes('MANIFEST.damaged-20260131-020100.json'))
+      assert.deepEqual(
+        (await world.index()).map((entry) => entry['backup_id']),
+        ['20260131-020100'],
+      )
+    })
 
   test('keeps what remote_keep names, in the indexes too, and the newest backup always', async () => {
     await using world = await nightWorld()

@@ -33,11 +33,12 @@ async function reportFailedReboot(context: RunContext, reason: string): Promise<
   const { alerts, clock } = context.deps
   const { pendingReboot: _pending, rebootedOn: _date, ...others } = context.state
   context.replaceState(others)
-  await alerts.report('reboot_ended', {
+  await alerts.report('reboot_not_begun', {
     ...context.variables(REBOOT_JOB),
     recovery_time: toRfc3339(clock.now()),
     previous_level: 'HIGH',
     recovery_reason: `there was no reboot: ${reason}`,
   })
+  await alerts.report('reboot_blocked', context.variables(REBOOT_JOB), [`reboot_command: ${reason}`])
   throw new BackupError('internal', `The server was not rebooted: ${reason}`)
 }
