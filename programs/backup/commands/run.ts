@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { BackupError } from '../errors.ts'
 import { isSystemError } from '../../files/system-error.ts'
 import { Night, type NightOutcome } from '../night/night.ts'
 import type { BackupParts } from '../parts.ts'
@@ -57,7 +58,12 @@ export async function runNight(
       return outcome
     })
   } catch (error) {
-    if (isDryRun || !isSystemError(error)) throw error
+    if (isDryRun || !isUnrecorded(error)) throw error
     return reportUnrecordedFailure(parts, error, call)
   }
+}
+
+/** Whether the state cannot be read or written, or the lock not be taken: then the state does not have the failure. */
+function isUnrecorded(error: unknown): boolean {
+  return isSystemError(error) || (error instanceof BackupError && isSystemError(error.cause))
 }

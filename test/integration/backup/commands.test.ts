@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -254,6 +254,21 @@ test('a run that cannot write its state reports it: a failure, then HIGH, then a
     'backup.failed.critical CRITICAL',
     'ticket backup:2026-01-31',
   ])
+})
+
+test('a run that cannot read its state reports it, and leaves the file', async (t) => {
+  const directory = newDirectory(t)
+  const platform = await startPlatform(t)
+  const clock = { ...systemClock, now: () => Date.UTC(2026, 0, 31, 1) }
+  using parts = partsOf(directory, [], { clock, platformApi: platform.url })
+  mkdirSync(join(directory, 'backups/state.json'), { recursive: true })
+  const run = await runBackup(parts, { scheduled: true })
+  assert.deepEqual([run.exitCode, platform.reports], [1, ['backup.failed ERROR']])
+  assert.match(run.text, /state\.json cannot be read: EISDIR/)
+  assert.deepEqual(
+    readdirSync(join(directory, 'backups')).filter((name) => name.startsWith('state')),
+    ['state.json'],
+  )
 })
 
 test('a retry that finds no run, because its state was not written, is a failure too', async (t) => {
