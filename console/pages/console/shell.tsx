@@ -5,6 +5,7 @@ import { KeyHelp } from '../../parts/actions/keys.tsx'
 import { Palette } from '../../parts/actions/palette.tsx'
 import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
 import { Modal } from '../../parts/modal.tsx'
+import { partWords } from '../../parts/part-words.ts'
 import { EmptyState } from '../../parts/states.tsx'
 import { Navigation } from './navigation.tsx'
 import { PAGES, type ConsolePage } from './pages.ts'
@@ -58,17 +59,29 @@ export function Shell() {
 
 function Views({ pages }: { readonly pages: readonly ConsolePage[] }) {
   const words = shellWords()
+  const isLoading = useSignal(false)
   const onRouteChange = useKeptScroll()
   const [first] = pages
   if (!first) return <EmptyState icon="warning" title={words.noPages} />
   return (
-    <Router onRouteChange={onRouteChange}>
-      <Route path={CONSOLE_PATH} component={FirstPage} first={first} />
-      {pages.map((page) => (
-        <Route key={page.name} path={`${pathOf(page)}/:id?`} component={page.component} />
-      ))}
-      <Route default component={NotFound} />
-    </Router>
+    <>
+      {isLoading.value && (
+        <p class="page-progress" role="status">
+          {partWords().loading}
+        </p>
+      )}
+      <Router
+        onRouteChange={onRouteChange}
+        onLoadStart={() => (isLoading.value = true)}
+        onLoadEnd={() => (isLoading.value = false)}
+      >
+        <Route path={CONSOLE_PATH} component={FirstPage} first={first} />
+        {pages.map((page) => (
+          <Route key={page.name} path={`${pathOf(page)}/:id?`} component={page.component} />
+        ))}
+        <Route default component={NotFound} />
+      </Router>
+    </>
   )
 }
 

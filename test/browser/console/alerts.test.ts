@@ -60,7 +60,7 @@ test('an alert is silenced for an hour, and the silence is ended', async (t) => 
   await dialog.getByRole('button', { name: 'Silence' }).click()
   await dialog.getByText('This field is required.').waitFor()
   assert.equal(await dialog.getByLabel('Server').inputValue(), '192.0.2.7')
-  await dialog.getByText(/^It matches 1 of the \d+ alerts that fire or are acknowledged now\.$/).waitFor()
+  await dialog.getByText(/^It matches 1 of the \d+ alerts that have not recovered\.$/).waitFor()
   await dialog.getByLabel('Server').fill('192.0.2.8')
   await dialog.getByText(/^It matches 0 of the /).waitFor()
   await dialog.getByLabel('Server').fill('192.0.2.*')

@@ -314,6 +314,22 @@ test('a page that is opened while the platform is away is there when it is back'
   await page.getByRole('heading', { level: 1, name: 'Menus' }).waitFor()
 })
 
+test('a page whose code is on its way says so', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/console/assets/**', async (route) => {
+    await released
+    await route.continue()
+  })
+  await page.getByRole('navigation').getByRole('link', { name: 'Certificates' }).click()
+  const progress = page.locator('.page-progress')
+  await progress.waitFor()
+  release()
+  await page.getByRole('heading', { level: 1, name: 'Certificates' }).waitFor()
+  await progress.waitFor({ state: 'detached' })
+})
+
 test('two people who move an order to the same status have no conflict to decide about', async (t) => {
   await createOrder('same-1')
   const page = await world.open(t, 'orders/same-1', { language: 'zh' })

@@ -49,6 +49,11 @@ const PART_OBJECTS: { readonly [Name in PartName]?: (part: Part<Name>) => string
   night: ({ last }) => last?.alert_id ?? null,
   drill: ({ status }) => (status === null ? null : 'backup-restore-drill'),
 }
+// Whether there is anything that the part's page can show of it.
+const HAS_ADDRESS: { readonly [Name in PartName]?: (part: Part<Name>) => boolean } = {
+  night: ({ last }) => last !== null,
+  drill: ({ status }) => status !== null,
+}
 const PART_NAMES = Object.keys(PART_PAGES) as readonly PartName[]
 
 /** What the overview says about each part that the user may read. */
@@ -68,7 +73,7 @@ function partStat<Name extends PartName>(name: Name, overview: Overview): Stat[]
       name: words.parts[name],
       value,
       status: { tone, label: words.tones[tone] },
-      href: partAddress(name, part),
+      ...(HAS_ADDRESS[name]?.(part) !== false && { href: partAddress(name, part) }),
       ...(note && { note }),
     },
   ]

@@ -37,7 +37,7 @@ export const silenceWords = defineWords({
     endedAt: (time: string, who: string) => `${time} by ${who}`,
     plannedUntil: 'Planned until',
     matching: (matching: string, open: string) =>
-      `It matches ${matching} of the ${open} alerts that fire or are acknowledged now.`,
+      `It matches ${matching} of the ${open} alerts that have not recovered.`,
   },
   zh: {
     title: '静默',
@@ -73,6 +73,6 @@ export const silenceWords = defineWords({
     ended_at: '已结束',
     endedAt: (time, who) => `${time}，操作者：${who}`,
     plannedUntil: '原定结束',
-    matching: (matching, open) => `匹配当前触发中或已确认的 ${open} 条告警中的 ${matching} 条。`,
+    matching: (matching, open) => `匹配 ${open} 条未恢复告警中的 ${matching} 条。`,
   },
 })
