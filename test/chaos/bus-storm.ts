@@ -25,7 +25,7 @@ export const busStorm: Scenario = {
   row: 'R-5',
   promise: 'a bus that repeatedly crashes, hangs and loses its stream receives every message, in order',
   unit: 'kills and pauses of the bus, and deletions of its stream',
-  rounds: { short: 6, full: 100 },
+  rounds: { short: 6, brief: 25, full: 100 },
   parts: [
     { title: 'with JetStream, the streams contain every message in order', share: 1, run: withStream },
     { title: 'without JetStream, a subscriber misses no message', share: 1, run: withoutStream },

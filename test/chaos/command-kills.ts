@@ -19,7 +19,7 @@ export const commandKills: Scenario = {
   row: 'R-31',
   promise: 'kill -9 of a worker runs no command twice, leaves none unfinished and no process behind',
   unit: 'kills of the worker',
-  rounds: { short: 6, full: 200 },
+  rounds: { short: 6, brief: 50, full: 200 },
   parts: [
     { title: 'on SQLite', share: 0.5, run: (trial) => killWorkers(trial, 'sqlite') },
     { title: 'on PostgreSQL', share: 0.5, run: (trial) => killWorkers(trial, 'postgres') },

@@ -21,7 +21,7 @@ export const drain: Scenario = {
   row: 'R-23',
   promise: 'after SIGTERM the program finishes the requests in progress, loses nothing, and exits with 0',
   unit: 'stops under load',
-  rounds: { short: 4, full: 100 },
+  rounds: { short: 4, brief: 30, full: 100 },
   parts: [
     { title: 'on SQLite', share: 0.5, run: (trial) => stopUnderLoad(trial, 'sqlite') },
     { title: 'on PostgreSQL', share: 0.5, run: (trial) => stopUnderLoad(trial, 'postgres') },

@@ -23,7 +23,7 @@ export const flood: Scenario = {
   promise:
     'a flood of requests is served or refused, health responds all the time, and the service recovers after it',
   unit: 'seconds of flood',
-  rounds: { short: 2, full: 60 },
+  rounds: { short: 2, brief: 30, full: 60 },
   parts: [
     { title: `${CONNECTIONS} connections with continuous requests, beside idle ones`, run: floodOfCalls },
     { title: `${LOGINS_AT_ONCE} continuous concurrent logins`, run: floodOfLogins },

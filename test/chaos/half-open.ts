@@ -24,7 +24,7 @@ export const halfOpen: Scenario = {
   row: 'R-7',
   promise: 'a silent, slow or broken network is detected, blocks no request, and is recovered from',
   unit: 'faults',
-  rounds: { short: 1, full: 10 },
+  rounds: { short: 1, brief: 3, full: 10 },
   parts: [
     { title: 'the bus stops responding', run: silentBus },
     { title: 'the connection to the bus is slow and breaks', run: brokenBusConnection },

@@ -17,7 +17,7 @@ export const killStorm: Scenario = {
   row: 'R-1',
   promise: 'kill -9 under load loses no acknowledged order and no event',
   unit: 'rounds of kills',
-  rounds: { short: 10, full: 400 },
+  rounds: { short: 10, brief: 100, full: 400 },
   parts: [
     { title: 'everything in one process', share: 0.55, run: (trial) => storm(trial, 'sqlite', ['all']) },
     {

@@ -25,7 +25,7 @@ export const lockContention: Scenario = {
     'while another program holds the write lock, reads go on and changes wait five seconds; ' +
     'a transaction that times out commits nothing',
   unit: 'locks of 0.1 to 10 s, and groups of transactions of which some time out',
-  rounds: { short: 2, full: 20 },
+  rounds: { short: 2, brief: 6, full: 20 },
   parts: [
     { title: 'on SQLite', run: (trial) => contend(trial, 'sqlite') },
     { title: 'on PostgreSQL', run: (trial) => contend(trial, 'postgres') },

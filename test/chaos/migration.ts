@@ -18,7 +18,7 @@ export const migration: Scenario = {
   promise:
     'a migration that is killed at any step is applied as a whole or not at all, and the next start completes it',
   unit: 'kills, at most one for each step',
-  rounds: { short: 6, full: 450 },
+  rounds: { short: 6, brief: 110, full: 450 },
   parts: [
     { title: 'killed at a write to the SQLite file', share: 0.5, run: killedAtWrites },
     { title: 'cut off at a statement to PostgreSQL', share: 0.5, run: cutOffAtStatements },

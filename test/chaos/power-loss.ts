@@ -21,7 +21,7 @@ export const powerLoss: Scenario = {
   row: 'R-2',
   promise: 'a power cut at any moment loses nothing that was acknowledged',
   unit: 'states after a cut',
-  rounds: { short: 110, full: 5_000 },
+  rounds: { short: 110, brief: 2_000, full: 5_000 },
   parts: [
     { title: 'orders and their events', share: 0.72, run: ordersAndEvents },
     { title: 'the token secret and the creation of the database', share: 0.14, run: firstStart },

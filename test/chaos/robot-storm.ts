@@ -20,7 +20,7 @@ export const robotStorm: Scenario = {
   row: 'R-30',
   promise: 'kill -9 loses no notification of an acknowledged alert, and repeats at most one message',
   unit: 'kills',
-  rounds: { short: 5, full: 100 },
+  rounds: { short: 5, brief: 40, full: 100 },
   parts: [
     { title: 'on SQLite', share: 0.8, run: (trial) => storm(trial, 'sqlite') },
     { title: 'on PostgreSQL', share: 0.2, run: (trial) => storm(trial, 'postgres') },

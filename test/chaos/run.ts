@@ -29,14 +29,20 @@ function list(): number {
   return 0
 }
 
-async function run({ scenarios, rounds, seed, json }: Extract<Request, { kind: 'run' }>): Promise<number> {
+async function run({
+  scenarios,
+  rounds,
+  isBrief,
+  seed,
+  json,
+}: Extract<Request, { kind: 'run' }>): Promise<number> {
   // Each started process adds a listener for the exit of this one.
   setMaxListeners(0, process)
   const progress = createProgress(process.stderr)
   const interrupted = new AbortController()
   // The started processes are stopped before this one ends.
   process.once('SIGINT', () => interrupted.abort(new Error('interrupted')))
-  const options = { rounds, seed, signal: interrupted.signal, show: progress.show }
+  const options = { rounds, isBrief, seed, signal: interrupted.signal, show: progress.show }
   const outcomes: Outcome[] = []
   try {
     for (const scenario of scenarios) {

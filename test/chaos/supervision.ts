@@ -17,7 +17,7 @@ export const supervision: Scenario = {
   promise:
     'a program with an internal error logs it and exits, so that its supervisor restarts it, and loses nothing',
   unit: 'faults',
-  rounds: { short: 1, full: 10 },
+  rounds: { short: 1, brief: 4, full: 10 },
   parts: [
     {
       title: 'an uncaught exception in a timer',

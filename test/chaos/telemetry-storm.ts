@@ -14,7 +14,7 @@ export const telemetryStorm: Scenario = {
   row: 'R-1',
   promise: 'kill -9 under load loses no item of telemetry that was answered with 202',
   unit: 'kills',
-  rounds: { short: 6, full: 100 },
+  rounds: { short: 6, brief: 40, full: 100 },
   parts: [
     { title: 'on SQLite', share: 0.8, run: (trial) => storm(trial, 'sqlite') },
     { title: 'on PostgreSQL', share: 0.2, run: (trial) => storm(trial, 'postgres') },

@@ -22,7 +22,7 @@ export const workers: Scenario = {
   promise:
     'several processes on one database do everything once and in order, while any of them is suspended or killed',
   unit: 'suspensions and kills of the process that delivers, or kills of a worker',
-  rounds: { short: 1, full: 8 },
+  rounds: { short: 1, brief: 2, full: 8 },
   parts: [
     { title: 'the order of a client, on SQLite', run: (trial) => keepOrder(trial, 'sqlite') },
     { title: 'the order of a client, on PostgreSQL', run: (trial) => keepOrder(trial, 'postgres') },

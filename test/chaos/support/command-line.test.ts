@@ -6,10 +6,16 @@ import { parseRequest } from './command-line.ts'
 import type { Scenario } from './scenario.ts'
 import { tryScenario } from './trials.ts'
 
-const OPTIONS = { rounds: 10, seed: 7, signal: new AbortController().signal, show: () => undefined }
+const OPTIONS = {
+  rounds: 10,
+  isBrief: false,
+  seed: 7,
+  signal: new AbortController().signal,
+  show: () => undefined,
+}
 
 function scenario(parts: Scenario['parts'], unsupported?: () => string): Scenario {
-  const rounds = { short: 1, full: 100 }
+  const rounds = { short: 1, brief: 10, full: 100 }
   const about = { name: 'made-up', row: 'R-0', promise: 'it holds', unit: 'rounds', rounds, parts }
   return unsupported ? { ...about, unsupported } : about
 }
@@ -25,7 +31,7 @@ test('the arguments select a scenario, its rounds and its seed', () => {
 
 test('`all` selects every scenario, and no argument lists them', () => {
   const request = parseRequest(['all'], SCENARIOS)
-  assert.ok(request.kind === 'run' && request.scenarios.length === SCENARIOS.length)
+  assert.ok(request.kind === 'run' && request.scenarios.length === SCENARIOS.length && request.isBrief)
   assert.equal(parseRequest([], SCENARIOS).kind, 'list')
 })
 
@@ -70,6 +76,15 @@ test('a part that rejects is reported as broken, and the other parts still run',
   assert.match(outcomes[0]?.reason ?? '', /lost 1/)
   assert.deepEqual(outcomes[1]?.figures, { rounds: 5, chance: 7 })
   assert.deepEqual(closed, ['breaks'])
+})
+
+test('a run of all has fewer rounds', async () => {
+  const brief = scenario([{ title: 'a', run: async ({ rounds }) => ({ rounds }) }])
+  const roundsOf = async (isBrief: boolean) => {
+    const [outcome] = await Array.fromAsync(tryScenario(brief, { ...OPTIONS, rounds: undefined, isBrief }))
+    return outcome?.rounds
+  }
+  assert.deepEqual([await roundsOf(false), await roundsOf(true)], [100, 10])
 })
 
 test('an unsupported scenario is reported with its reason', async () => {

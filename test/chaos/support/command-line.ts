@@ -9,8 +9,10 @@ export type Request =
   | {
       readonly kind: 'run'
       readonly scenarios: readonly Scenario[]
-      /** Default: the full number of each scenario. */
+      /** Default: the number of each scenario. */
       readonly rounds: number | undefined
+      /** Whether all scenarios run, each with fewer rounds. */
+      readonly isBrief: boolean
       readonly seed: number
       readonly json: boolean
     }
@@ -30,7 +32,8 @@ export function parseRequest(args: readonly string[], scenarios: readonly Scenar
     const chosen = scenariosNamed(positionals, scenarios)
     const rounds = values.rounds === undefined ? undefined : numberIn('--rounds', values.rounds, 1)
     const seed = values.seed === undefined ? newSeed() : numberIn('--seed', values.seed, 0)
-    return { kind: 'run', scenarios: chosen, rounds, seed, json: values.json }
+    const isBrief = chosen === scenarios
+    return { kind: 'run', scenarios: chosen, rounds, isBrief, seed, json: values.json }
   } catch (error) {
     return { kind: 'wrong', message: error instanceof Error ? error.message : String(error) }
   }

@@ -9,8 +9,11 @@ export interface Scenario {
   readonly promise: string
   /** The unit of the rounds, in the plural. */
   readonly unit: string
-  /** Rounds of all parts together: `short` in `npm test`, `full` the default of `npm run chaos`. */
-  readonly rounds: { readonly short: number; readonly full: number }
+  /**
+   * Rounds of all parts together: `short` in `npm test`, `full` the default of `npm run chaos -- NAME`, `brief` that of `all`,
+   * which ends within an hour (by default `full`).
+   */
+  readonly rounds: { readonly short: number; readonly brief?: number; readonly full: number }
   readonly parts: readonly Part[]
   /** Its short form in `npm test`, below the root of the project; by default the test beside the scenario. */
   readonly shortForm?: string

@@ -16,6 +16,8 @@ export interface Outcome {
 
 export interface TrialOptions {
   readonly rounds: number | undefined
+  /** Whether this is a part of a run of all scenarios. */
+  readonly isBrief: boolean
   readonly seed: number
   readonly signal: AbortSignal
   show(text: string): void
@@ -26,11 +28,15 @@ export async function* tryScenario(scenario: Scenario, options: TrialOptions): A
   const unsupported = scenario.unsupported?.()
   for (const part of scenario.parts) {
     options.signal.throwIfAborted()
-    const rounds = roundsOf(part, options.rounds ?? scenario.rounds.full)
+    const rounds = roundsOf(part, options.rounds ?? defaultRounds(scenario, options))
     const about = { scenario: scenario.name, row: scenario.row, part: part.title, rounds }
     if (unsupported) yield { ...about, result: 'unsupported', seconds: 0, figures: {}, reason: unsupported }
     else yield { ...about, ...(await tryPart(part, rounds, about.scenario, options)) }
   }
+}
+
+function defaultRounds({ rounds: { full, brief = full } }: Scenario, { isBrief }: TrialOptions): number {
+  return isBrief ? brief : full
 }
 
 async function tryPart(part: Part, rounds: number, name: string, { seed, signal, show }: TrialOptions) {
