@@ -185,7 +185,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getDataBackupFile: () => ({ params: unknownId() }),
   deleteDataBackup: () => ({ params: unknownId() }),
   pruneDataBackups: () => ({ body: { keep: 7 } }),
-  listCommands: () => ({ query: { limit: '10', cursor: 'WyJpZCIsImEiXQ' } }),
+  listCommands: () => ({ query: { all: 'false', limit: '10', cursor: 'WyJpZCIsImEiXQ' } }),
   explainCommandAccess: () => ({ params: { id: 'orders.expire-due' }, query: { user_id: randomUUID() } }),
   executeCommand: () => ({
     params: { id: fresh('command') },
