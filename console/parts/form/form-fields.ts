@@ -75,12 +75,13 @@ export function defaultsOf(fields: readonly FormField[]): FormValues {
   )
 }
 
-/** The body of the request. A field without a value is left out, so that the API says what it requires. */
+/** The body of the request. A field without a value, or with nothing but spaces, is left out: the API says what it requires. */
 export function bodyOf(fields: readonly FormField[], values: FormValues): object {
   const body: Record<string, unknown> = {}
   for (const field of fields) {
     const value = values[field.path] ?? ''
-    if (value !== '') assign(body, field.path.split('.'), valueOf(field.kind, value))
+    if (value !== '' && (field.kind === 'secret' || value.trim() !== ''))
+      assign(body, field.path.split('.'), valueOf(field.kind, value))
   }
   return body
 }

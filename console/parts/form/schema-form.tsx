@@ -144,13 +144,19 @@ function useValues(fields: readonly FormField[], props: SchemaFormProps, onEnter
     values,
     enter(path: string, value: string) {
       values.value = { ...values.value, [path]: value }
-      if (keepAs !== '') keepValues(keepAs, withoutSecrets(fields, values.value))
+      if (keepAs !== '')
+        keepValues(keepAs, isAsBefore(values.value, initial()) ? null : withoutSecrets(fields, values.value))
       onEntered(path)
       onChange?.(bodyOf(fields, values.value))
     },
     forget: () => keepValues(keepAs, null),
     reset: () => (values.value = initial()),
   }
+}
+
+/** Whether nothing differs from what the form began with. */
+function isAsBefore(values: FormValues, initial: FormValues): boolean {
+  return Object.entries(values).every(([path, value]) => value === (initial[path] ?? ''))
 }
 
 /** What is wrong with a value says nothing of the next one. */

@@ -54,9 +54,12 @@ export function FilterBar({ path, filters, query, labels, labelOf }: FilterBarPr
         <button
           class="button button-quiet"
           type="button"
-          onClick={() => {
+          onClick={({ currentTarget }) => {
             clearings.value += 1
             route(addressOf(path, {}))
+            // The button goes away.
+            const bar = currentTarget.closest('search')
+            requestAnimationFrame(() => bar?.querySelector<HTMLElement>('.input')?.focus())
           }}
         >
           {words.clearFilters}

@@ -1,4 +1,5 @@
 import { useLocation } from 'preact-iso/router'
+import { useEffect, useRef } from 'preact/hooks'
 import { localNumber } from '../../i18n/local.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
@@ -16,6 +17,12 @@ export function Pager<Item>({ path, query, model }: PagerProps<Item>) {
   const { back } = useLocation()
   const page = model.page.value
   const words = partWords()
+  const shown = useRef(query['cursor'])
+  // Another page is read from its begin; the router scrolls for another path only.
+  useEffect(() => {
+    if (shown.current !== query['cursor']) scrollTo(0, 0)
+    shown.current = query['cursor']
+  }, [query['cursor']])
   if (!page || (isFirstPage(query) && page.next_cursor === null)) return null
   return (
     <nav class="pager" aria-label={words.pages}>

@@ -128,6 +128,7 @@ test('the review says which fields change, and a double click saves once', async
   const page = await world.open(t, 'menus/home')
   await drawer(page, 'Home').getByLabel('Shown').selectOption('No')
   await drawer(page, 'Home').getByLabel('Path').fill('/start')
+  await drawer(page, 'Home').getByLabel('Title').fill('Start')
   let saved = 0
   page.on('request', (request) => {
     if (request.method() === 'PUT' && !request.postData()?.includes('"dry_run":true')) saved += 1
@@ -136,6 +137,7 @@ test('the review says which fields change, and a double click saves once', async
   const review = page.getByRole('dialog', { name: 'These changes will be saved' })
   await review.getByText('Shown: \u2068Yes\u2069 → \u2068No\u2069').waitFor()
   await review.getByText('→ \u2068/start\u2069').waitFor()
+  await review.getByText('Title: \u2068Home\u2069 → \u2068Start\u2069').waitFor()
   await review.getByRole('button', { name: 'Save' }).dblclick()
   await toast(page, 'The menus are saved.').waitFor()
   await page.getByText('Nothing is changed.').waitFor()

@@ -289,9 +289,9 @@ test('an edit that empties what a ticket must have is refused', async (t) => {
   await drawer(page, 'Not without a title').getByRole('button', { name: 'Edit' }).click()
   const dialog = page.getByRole('dialog', { name: 'Edit' })
   assert.equal(await dialog.getByLabel('Level').getByRole('option', { name: 'Not set' }).count(), 0)
-  await dialog.getByLabel('Title').fill('')
+  await dialog.getByLabel('Title').fill('  ')
   await dialog.getByRole('button', { name: 'Save' }).click()
-  await dialog.locator('.fault').waitFor()
+  await dialog.locator('.fault').getByText('This field is required.').waitFor()
   await dialog.getByLabel('Title').and(page.locator(':focus')).waitFor()
 })
 

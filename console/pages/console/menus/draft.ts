@@ -125,9 +125,10 @@ export function namedChanges(
   draft: Pick<Draft, 'base' | 'nodes' | 'moved'>,
 ): Outcome {
   const reordered = reorderedIds(draft.base, draft.nodes)
+  const isMoved = new Set(moved)
   return {
     created,
-    updated: updated.filter((id) => !reordered.has(id)),
+    updated: updated.filter((id) => !reordered.has(id) && !isMoved.has(id)),
     moved: [...moved, ...updated.filter((id) => reordered.has(id) && draft.moved.has(id))],
     deleted,
   }

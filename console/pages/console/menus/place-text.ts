@@ -8,19 +8,26 @@ import { menuWords } from './words.ts'
 
 /** Where a node is: the titles from the top to it, and its place among its siblings. Empty for an unknown node. */
 export function placeText(nodes: MenuNodes, id: string): string {
-  const node = nodes.find((each) => each.id === id)
-  if (!node) return ''
-  const place = childrenOf(nodes, node.parent_id).indexOf(node) + 1
-  return menuWords().place(isolated(titlesTo(nodes, id).join(' › ')), localNumber(place))
+  const place = placeOf(nodes, id)
+  if (!place) return ''
+  return menuWords().place(isolated(titlesTo(nodes, id).join(' › ')), localNumber(place.number))
 }
 
-/** A node that a draft changes: its titles, the place of a new one, or from where to where one moves. */
+/** The place of a node among its siblings, from 1. */
+function placeOf(nodes: MenuNodes, id: string) {
+  const node = nodes.find((each) => each.id === id)
+  return node && { parentId: node.parent_id, number: childrenOf(nodes, node.parent_id).indexOf(node) + 1 }
+}
+
+/** A node that a draft changes: the place of a new one, its titles or from where to where it moves, and its changed fields. */
 export function changeText(before: MenuNodes, after: MenuNodes, id: string): string {
-  const [from, to] = [placeText(before, id), placeText(after, id)]
-  if (from === '' && to !== '') return to
-  if (from !== '' && to !== '' && from !== to) return menuWords().fromTo(from, to)
-  const titles = titlesTo(to === '' ? before : after, id).join(' › ') || id
-  return [titles, ...fieldChanges(before, after, id)].join('\n')
+  const [from, to] = [placeOf(before, id), placeOf(after, id)]
+  if (!from && to) return placeText(after, id)
+  const isMoved = from && to && (from.parentId !== to.parentId || from.number !== to.number)
+  const head = isMoved
+    ? menuWords().fromTo(placeText(before, id), placeText(after, id))
+    : titlesTo(before, id).join(' › ') || id
+  return [head, ...fieldChanges(before, after, id)].join('\n')
 }
 
 /** Each changed field of a node with its value before and after. */

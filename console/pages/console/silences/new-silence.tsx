@@ -45,7 +45,8 @@ export function NewSilence({ initial = {}, onClose }: NewSilenceProps) {
       initial={initial}
       onChange={(body) => (matchers.value = (body as Partial<Pick<Silence, 'matchers'>>).matchers ?? {})}
       action={words.create}
-      create={(body) => call('createSilence', { body: body as BodyOf<'createSilence'> })}
+      // Without any matcher the API says that one is needed.
+      create={(body) => call('createSilence', { body: { matchers: {}, ...body } as BodyOf<'createSilence'> })}
       doneOf={() => words.created}
       onCreated={onClose}
       onClose={onClose}
