@@ -271,6 +271,16 @@ test('without live events, the list beside an alert shows its change', async (t)
   await row.getByText('Acknowledged').filter({ visible: true }).waitFor()
 })
 
+test('a silence without any matcher says what it needs', async (t) => {
+  const page = await world.open(t, 'silences')
+  await page.getByRole('button', { name: 'New silence' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New silence' })
+  await dialog.getByLabel('Reason').fill('planned work')
+  await dialog.getByRole('button', { name: '1 hour' }).click()
+  await dialog.getByRole('button', { name: 'Silence' }).click()
+  await dialog.locator('.fault').getByText('Fill in at least one of these fields.').waitFor()
+})
+
 test('a frozen alert is unfrozen', async (t) => {
   const report = { alarm_id: 'swings', title: 'It swings' }
   const id = await reportAlert('It swings', { ...report, level: 'CRITICAL' })
