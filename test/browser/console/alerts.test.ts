@@ -224,6 +224,7 @@ test('several alerts are acknowledged and recovered together, and a severity is 
   await question.getByRole('button', { name: 'Acknowledge' }).click()
   await toast(page, 'Alerts acknowledged: 3.').waitFor()
   await bar.waitFor({ state: 'detached' })
+  await page.getByRole('group', { name: '0 selected' }).and(page.locator(':focus')).waitFor()
   const row = page.getByRole('row', { name: /The second of several/ })
   await row.getByText('Acknowledged').filter({ visible: true }).waitFor()
   await page.getByRole('checkbox', { name: 'The second of several' }).check()

@@ -1,4 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import type { ApiFailure } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber } from '../../../i18n/local.ts'
@@ -76,6 +77,7 @@ export function SelectionBar({ selection, alerts }: SelectionBarProps) {
   const words = alertWords()
   const refreshList = useListRefresh()
   const sent = useSignal<string | null>(null)
+  const bar = useRef<HTMLDivElement>(null)
   const chosen = alerts.filter(({ id }) => selection.value.has(id))
   const run = async (bulk: Bulk) => {
     if (sent.peek() !== null) return
@@ -94,9 +96,17 @@ export function SelectionBar({ selection, alerts }: SelectionBarProps) {
     const { refused, failure } = outcome
     if (failure) showToast('warning', `${doneText} ${refusedText(refused, failure)}`)
     else showToast('good', doneText)
+    // The button that had the focus goes away with the last chosen alert.
+    requestAnimationFrame(() => document.activeElement === document.body && bar.current?.focus())
   }
   return (
-    <div class="selection-bar" role="group" aria-label={words.selected(localNumber(chosen.length))}>
+    <div
+      class="selection-bar"
+      role="group"
+      aria-label={words.selected(localNumber(chosen.length))}
+      tabIndex={-1}
+      ref={bar}
+    >
       <span role="status">{sent.value ?? words.selected(localNumber(chosen.length))}</span>
       {chosen.length > 0 && session.may('acknowledgeAlert') && (
         <button class="button" type="button" onClick={() => void run('acknowledge')}>
