@@ -10,8 +10,6 @@ export interface ExecutionOutputDeps {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
   /** The output has begun, or the execution has ended. */
   readonly onNews: () => void
-  /** The token is refused: the session has ended. */
-  readonly onRefused: () => void
 }
 
 // The platform sends a comment every 15 seconds.
@@ -50,7 +48,6 @@ export class ExecutionOutput {
         this.#parser.lastEventId,
         AbortSignal.any([stopped, silence.signal]),
       )
-      if (response.status === 401) this.#deps.onRefused()
       if (!response.ok || !response.body) return FINAL.has(response.status)
       onOpen()
       return await this.#read(response.body, silence)

@@ -64,7 +64,7 @@ async function run({
   return outcomes.some(({ result }) => result === 'broken') ? 1 : 0
 }
 
-/** For those who wait: a run of all takes an hour. */
+/** The result of one part, as soon as it is known: a run of all takes long. */
 function lineOf({ scenario, part, result, seconds }: Outcome): string {
   return `${scenario}, ${part}: ${result}, ${seconds.toFixed(1)} s\n`
 }

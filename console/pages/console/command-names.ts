@@ -21,7 +21,7 @@ export function commandChoices(): readonly string[] {
   return commands.value.toSorted((a, b) => a.title.localeCompare(b.title)).map(({ id }) => id)
 }
 
-/** Every command for users who may read the policy, for others those that they may run. */
+/** Reads all commands for a user who may read the policy, and the commands that the user may run for any other. */
 export function listKnownCommands(signal?: AbortSignal) {
   const all = session.may('getCommandPolicy') && { all: true }
   return call('listCommands', { query: { limit: MOST_COMMANDS, ...all } }, signal)

@@ -76,7 +76,7 @@ export class ListModel<Item> {
   #show(result: ApiResult<ListPage<Item>>): void {
     this.isLoading.value = false
     this.failure.value = result.ok ? null : result.failure
-    // The rows of other filters are not those that the user wants to see, and to act on.
+    // Rows of other filters must not stay: actions would apply to them.
     const isOther = this.#query !== this.#shownQuery
     this.#shownQuery = this.#query
     if (result.ok) this.page.value = result.value

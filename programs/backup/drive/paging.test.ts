@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { JsonMembers } from './json-members.ts'
 import { pagesOf } from './paging.ts'
 
-/** Reads all pages of a drive that answers with `answer`; returns the markers that it was asked for. */
+/** Reads all pages of a drive that answers with `answer`; returns the markers of the requests. */
 async function readAll(answer: (page: number) => JsonMembers): Promise<(string | undefined)[]> {
   const markers: (string | undefined)[] = []
   const read = async (marker: string | undefined) => answer(markers.push(marker))

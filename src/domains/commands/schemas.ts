@@ -44,7 +44,7 @@ export const CommandQuery = Fields({
   ...UntimedPageQuery,
   all: Type.Optional(
     Type.Boolean({
-      description: 'With `true` also those that the caller may not run: for admin and auditor.',
+      description: 'With `true`: all commands, only for admin and auditor.',
     }),
   ),
 })

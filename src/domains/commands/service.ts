@@ -86,8 +86,8 @@ export class Commands {
   }
 
   /**
-   * The commands that the caller may run, by id, each with the approval that the policy requires; with `includesOthers`
-   * also those that the caller may not run. Rejects with `forbidden` if the caller may not read all.
+   * Lists commands by id, each with the approval that the policy requires: those that the caller may run, or with
+   * `includesOthers` all of them. Rejects with `forbidden` if `includesOthers` is set and the caller is no admin or auditor.
    */
   async list(identity: Identity, page: PageRequest<'id'>, includesOthers = false): Promise<Page<AnyCommand>> {
     if (includesOthers && !mayReadAll(identity)) throw forbidden('list the commands that you may not run')

@@ -11,7 +11,7 @@ export interface Scenario {
   readonly unit: string
   /**
    * Rounds of all parts together: `short` in `npm test`, `full` the default of `npm run chaos -- NAME`, `brief` that of `all`,
-   * which ends within an hour (by default `full`).
+   * which shall take less than an hour (by default `full`).
    */
   readonly rounds: { readonly short: number; readonly brief?: number; readonly full: number }
   readonly parts: readonly Part[]

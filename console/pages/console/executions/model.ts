@@ -34,7 +34,7 @@ export const EXECUTION_FILTERS: readonly ListFilter[] = [
   { name: 'created_to', kind: 'time' },
 ]
 
-/** The title of the command; its id if it does not exist any more. */
+/** The title of the command; its id if it does not exist. */
 export function commandTitle({ title, command_id }: Pick<Execution, 'title' | 'command_id'>): string {
   // Events have no title.
   return title === undefined ? commandLabel(command_id) : (title ?? command_id)

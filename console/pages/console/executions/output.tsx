@@ -18,8 +18,7 @@ export function Output({ execution: { id, status }, onNews }: OutputProps) {
   const words = executionWords()
   const output = useMemo(() => {
     const open = (place: string, signal: AbortSignal) => openStream(id, place, signal)
-    const onRefused = () => session.refuse(session.token.peek() ?? '')
-    return new ExecutionOutput({ open, wait: browserTiming.wait, onNews, onRefused })
+    return new ExecutionOutput({ open, wait: browserTiming.wait, onNews })
   }, [id])
   const token = session.token.value
   useEffect(() => {
@@ -41,10 +40,14 @@ export function Output({ execution: { id, status }, onNews }: OutputProps) {
   )
 }
 
-function openStream(id: string, place: string, signal: AbortSignal): Promise<Response> {
-  const { target, init } = toHttp('followExecutionOutput', { path: { id } }, session.token.peek())
+async function openStream(id: string, place: string, signal: AbortSignal): Promise<Response> {
+  const token = session.token.peek()
+  const { target, init } = toHttp('followExecutionOutput', { path: { id } }, token)
   const headers = { ...init.headers, ...(place && { 'last-event-id': place }) }
-  return fetch(target, { ...init, headers, cache: 'no-store', signal })
+  const response = await fetch(target, { ...init, headers, cache: 'no-store', signal })
+  // Only this token is refused: it may have been renewed meanwhile.
+  if (response.status === 401 && token !== null) session.refuse(token)
+  return response
 }
 
 /** Its end stays in view. */
