@@ -90,7 +90,8 @@ export class Commands {
    * `includesOthers` all of them. Rejects with `forbidden` if `includesOthers` is set and the caller is no admin or auditor.
    */
   async list(identity: Identity, page: PageRequest<'id'>, includesOthers = false): Promise<Page<AnyCommand>> {
-    if (includesOthers && !mayReadAll(identity)) throw forbidden('list the commands that you may not run')
+    if (includesOthers && !mayReadAll(identity))
+      throw new AppError('forbidden', 'forbidden', 'Only the roles admin and auditor may list all commands.')
     const policy = await readPolicy(this.#deps.store.read)
     const isListed = ({ id }: AnyCommand) => includesOthers || mayRun(policy, id, identity)
     const { items, next } = this.#deps.catalogue.page(isListed, page)
