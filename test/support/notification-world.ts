@@ -86,8 +86,8 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
     scope.defer(() => started.stop())
     return started
   }
-  const idle = (of: Activity = activity) =>
-    eventually('the sender is idle', () => of.calls === 0 && clock.waits().includes(SEND_EVERY_MS), PATIENCE)
+  const isIdle = (of: Activity) => of.calls === 0 && clock.waits().includes(SEND_EVERY_MS)
+  const idle = (of: Activity = activity) => eventually('the sender is idle', () => isIdle(of), PATIENCE)
   const rows = <R>(query: string) => queryRows<R>(store, query)
   const pending = async () =>
     (await rows(`select 1 from alert_notifications where outcome = 'pending'`)).length
@@ -104,6 +104,7 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
     scope,
     sender,
     startSender,
+    isIdle,
     idle,
     rows,
     pending,

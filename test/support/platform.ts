@@ -136,27 +136,23 @@ export async function servePlatform({
   const { stdout, stderr } = collect(child)
   killAtExit(child)
   const ended = once(child, 'close').then(([code]) => code as number | null)
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   const logs = () => parseLines(stdout())
   const addressOf = (module: string) => {
     const line = logs().find((each) => each.message === 'listening' && each['module'] === module)
     return line ? `http://${String(line['address'])}` : ''
   }
   const expected = EXPECTED_LISTENERS[modules] ?? ['api']
-  await Promise.race([
-    eventually(
-      'the platform serves',
-      () =>
-        logs().some(({ message }) => message === 'started') &&
-        expected.every((module) => addressOf(module) !== ''),
-      { timeoutMs: START_LIMIT_MS },
-    ),
-    ended.then((code) => {
-      throw new Error(`the platform ended with ${code}`)
-    }),
-  ]).catch((cause: unknown) => {
+  const serves = () =>
+    logs().some(({ message }) => message === 'started') &&
+    expected.every((module) => addressOf(module) !== '')
+  try {
+    await eventually('the platform serves', () => hasEnded() || serves(), { timeoutMs: START_LIMIT_MS })
+    if (hasEnded()) throw new Error(`the platform ended with ${await ended}`)
+  } catch (cause) {
     child.kill('SIGKILL')
     throw new Error(`the platform does not serve; its output:\n${stdout()}\n${stderr()}`, { cause })
-  })
+  }
   const url = addressOf('api')
   reportSurprisingEnd(child, () => `${stdout()}\n${stderr()}`)
   const signal = (name: NodeJS.Signals) => void child.kill(name)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it, test } from 'node:test'
+import { eventually } from '../../../../test/support/eventually.ts'
 import { notificationWorld, type NotificationWorld } from '../../../../test/support/notification-world.ts'
 import { ROBOT_FAULTS } from '../../../../test/support/robots.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
@@ -184,14 +185,14 @@ async function surviveDeaths(world: NotificationWorld): Promise<number> {
 
 /** A sender whose calls to the outside end for ever after some of them, before or after the last one has its effect. */
 async function liveFor(world: NotificationWorld, calls: number, isDone: boolean): Promise<void> {
-  const { promise: death, resolve: die } = Promise.withResolvers<void>()
+  let isDead = false
   const activity = { calls: 0 }
   const forEver = new Promise<never>(() => undefined)
   let done = 0
   const mortal = async <T>(run: () => Promise<T>): Promise<T> => {
     if (++done < calls) return run()
     if (done === calls && isDone) await run()
-    die()
+    isDead = true
     return forEver
   }
   const { store, webhook } = world
@@ -204,10 +205,8 @@ async function liveFor(world: NotificationWorld, calls: number, isDone: boolean)
       send: (message, signal) => mortal(() => webhook.send(message, signal)),
     },
   })
-  let isDead = false
-  void death.then(() => (isDead = true))
   while (!isDead) {
-    await Promise.race([death, world.idle(activity)])
+    await eventually('the sender is idle or dead', () => isDead || world.isIdle(activity))
     world.clock.advance(SECOND / 2)
   }
 }
