@@ -36,7 +36,12 @@ const REQUIRED = [
     directories: [],
     why: 'tests of the alerts that it forwards',
   },
-  { command: 'chromium', package: 'chromium', directories: [], why: 'tests of the web pages' },
+  {
+    command: 'chromium-headless-shell',
+    package: 'chromium-headless-shell',
+    directories: [],
+    why: 'tests of the web pages',
+  },
 ]
 
 const APT_STEPS = [['update'], ['install', '-y', '--no-install-recommends']]

@@ -8,6 +8,8 @@ import {
   type Page,
 } from 'playwright-core'
 
+// Chromium without a window and what belongs to one: it needs a third less processor time.
+const PROGRAM = 'chromium-headless-shell'
 const PATIENCE_MS = 120_000
 const START_LIMIT_MS = 300_000
 // The tests may run as root, where the sandbox does not start, and with little shared memory. The pages of a context share
@@ -21,8 +23,9 @@ export function startBrowser(): Promise<Browser> {
 /** The system's own: the library would otherwise look for one that it has downloaded. */
 function findProgram(): string {
   const directories = (process.env['PATH'] ?? '').split(delimiter)
-  const found = directories.map((directory) => join(directory, 'chromium')).find((file) => existsSync(file))
-  if (!found) throw new Error('the tests of the web pages need chromium; install it and have it in the PATH')
+  const found = directories.map((directory) => join(directory, PROGRAM)).find((file) => existsSync(file))
+  if (!found)
+    throw new Error(`the tests of the web pages need ${PROGRAM}; install it and have it in the PATH`)
   return found
 }
 
