@@ -12,6 +12,8 @@ import type { Figures, Scenario, Trial } from './support/scenario.ts'
 const SUBJECTS = ['order.storm.a', 'order.storm.b', 'order.storm.c']
 // Longer than a lease, so that another process takes over from one that is suspended.
 const SUSPENSION_MS = 11_000
+// Messages without a break would only take the processor from the processes that deliver them.
+const PACE_MS = 5
 const PATIENCE = { timeoutMs: 60_000 }
 const WORKERS = 4
 const DUE_EACH_ROUND = 400
@@ -112,6 +114,7 @@ function startClient({ apis, scope }: World, chance: Chance) {
         await pause(20)
       }
       sent.set(subject, number)
+      await pause(PACE_MS)
     }
   }
   const running = run()
