@@ -341,3 +341,26 @@ test('a metric has a bounded number of series, and the existing ones go on', asy
     'platform_metrics_rejected_total{metric="visits_total"}': 4_000,
   })
 })
+
+test('a gauge that was cleared has room for other series', async (t) => {
+  const { metrics, samples } = open(t)
+  const age = metrics.gauge({ name: 'age_seconds', help: 'h', labels: ['name'] })
+  for (let name = 0; name < 1_500; name++) {
+    age.clear()
+    age.set(name, { name: String(name) })
+  }
+  assert.deepEqual(await samples('platform_age_seconds'), { 'platform_age_seconds{name="1499"}': 1_499 })
+  assert.deepEqual(await samples('platform_metrics_rejected_total'), {})
+})
+
+test('neither another order of the labels nor a rejected value takes room for a series', async (t) => {
+  const { metrics, samples } = open(t)
+  const counter = metrics.counter({ name: 'visits_total', help: 'h', labels: ['page', 'status'] })
+  for (let page = 0; page < 600; page++) {
+    counter.increment({ page: String(page), status: '200' })
+    counter.increment({ status: '200', page: String(page) })
+    counter.increment({ page: String(page), status: '500' }, -1)
+    counter.increment({ other: String(page) })
+  }
+  assert.equal(Object.keys(await samples('platform_visits_total')).length, 600)
+})
