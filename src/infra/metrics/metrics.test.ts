@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHook } from 'node:async_hooks'
 import { test, type TestContext } from 'node:test'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -316,6 +317,20 @@ test('a hook that never ends does not hold up the scrape', async (t) => {
   metrics.onScrape(() => new Promise<void>(() => {}))
   await expose()
   assert.deepEqual(warnings, [{ error: 'A hook took longer than 2000 ms.' }])
+})
+
+test('a hook that has ended leaves no timer behind', async (t) => {
+  const { metrics, expose } = open(t)
+  const timers = new Set<number>()
+  const init = (id: number, type: string) => void (type === 'Timeout' && timers.add(id))
+  const watch = createHook({ init, destroy: (id) => void timers.delete(id) }).enable()
+  t.after(() => watch.disable())
+  metrics.onScrape(() => {})
+  metrics.onScrape(() => Promise.reject(new Error('away')))
+  for (let scrape = 0; scrape < 10; scrape++) await expose()
+  // Ends are reported in the next turn.
+  await new Promise(setImmediate)
+  assert.equal(timers.size, 0)
 })
 
 test('no hook runs after close, and close may be called twice', async (t) => {
