@@ -301,10 +301,15 @@ onEveryDialect('telemetry', (dialect) => {
 
   test('the agents that have been silent longest are forgotten first', async () => {
     await using w = await world(dialect, { maxAgents: 2 })
-    for (const agent of ['a', 'b', 'a', 'c', 'd']) {
-      await w.send(agent, 1)
-      w.clock.advance(SECOND)
+    const sendInTurn = async (...agents: string[]) => {
+      for (const agent of agents) {
+        await w.send(agent, 1)
+        w.clock.advance(SECOND)
+      }
     }
+    await sendInTurn('a', 'b', 'a', 'c')
+    assert.deepEqual(await w.agents(), ['c', 'a'])
+    await sendInTurn('d')
     assert.deepEqual(await w.agents(), ['d', 'c'])
     assert.equal((await w.telemetry.totals()).agents, 2)
     assert.equal((await w.outbox.pending(10, [])).length, 5, 'their items are still sent')
