@@ -83,7 +83,7 @@ export class Telemetry {
     // each one reads a message that is not older than that of the one before.
     const afterMessage = await this.#deps.newestMessage(tx)
     await insertUpload(tx, { ...rowOf(upload, actor, at), afterMessage })
-    if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents)
+    if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents, upload.agentId)
     tx.afterCommit(() => this.#record(upload, actor))
   }
 
@@ -152,8 +152,8 @@ export class Telemetry {
     return agents
   }
 
-  async #forget(tx: Tx, count: number): Promise<void> {
-    await subtractFromTotals(tx, { agents: await deleteSilentAgents(tx, count) })
+  async #forget(tx: Tx, count: number, sender: string): Promise<void> {
+    await subtractFromTotals(tx, { agents: await deleteSilentAgents(tx, count, sender) })
   }
 
   #refuse(upload: Upload, reason: Refusal, retryAfterSeconds: number): AppError {

@@ -315,6 +315,17 @@ onEveryDialect('telemetry', (dialect) => {
     assert.equal((await w.outbox.pending(10, [])).length, 5, 'their items are still sent')
   })
 
+  test('a new agent is remembered, also when the clock was set back', async () => {
+    await using w = await world(dialect, { maxAgents: 2 })
+    await w.send('a', 1)
+    w.clock.advance(SECOND)
+    await w.send('b', 1)
+    w.clock.jump(-HOUR)
+    await w.send('c', 1)
+    assert.deepEqual((await w.agents()).toSorted(), ['b', 'c'])
+    assert.equal((await w.telemetry.totals()).agents, 2)
+  })
+
   test('telemetry that was delivered more than an hour ago is removed, but not what waits', async () => {
     await using w = await world(dialect)
     await w.send('a', 1)
