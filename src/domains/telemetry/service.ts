@@ -115,7 +115,7 @@ export class Telemetry {
     const { pendingItems, pendingBytes } = await readTotals(tx)
     const { maxPending, maxPendingBytes } = this.#deps
     const fits = pendingItems + upload.items <= maxPending && pendingBytes + upload.bytes <= maxPendingBytes
-    if (!fits) throw this.#refuse(upload, 'pending', PENDING_RETRY_SECONDS)
+    if (!fits) throw this.#refusePending(upload)
   }
 
   /** Returns whether the agent is new. */
@@ -138,9 +138,10 @@ export class Telemetry {
   }
 
   #takeTokens(upload: Upload, fullAt: number, at: number): number {
-    const tokens = takeTokens(fullAt, upload.items, at, this.#deps.ratePerSecond)
-    if (tokens.outcome === 'refused') throw this.#refuse(upload, 'rate', tokens.retryAfterSeconds)
-    return tokens.fullAt
+    const { ratePerSecond } = this.#deps
+    const tokens = takeTokens(fullAt, upload.items, at, ratePerSecond)
+    if (tokens.outcome === 'taken') return tokens.fullAt
+    throw this.#refuse(upload, 'rate', rateMessage(upload.items, ratePerSecond), tokens.retryAfterSeconds)
   }
 
   /** Returns the number of agents. Rejects if other transactions have used up the limit since it was read. */
@@ -148,7 +149,7 @@ export class Telemetry {
     const { items, bytes } = upload
     const { maxPending: maxItems, maxPendingBytes: maxBytes } = this.#deps
     const agents = await addToTotals(tx, { items, bytes, agents: isNew ? 1 : 0, maxItems, maxBytes })
-    if (agents === undefined) throw this.#refuse(upload, 'pending', PENDING_RETRY_SECONDS)
+    if (agents === undefined) throw this.#refusePending(upload)
     return agents
   }
 
@@ -156,17 +157,15 @@ export class Telemetry {
     await subtractFromTotals(tx, { agents: await deleteSilentAgents(tx, count, sender) })
   }
 
-  #refuse(upload: Upload, reason: Refusal, retryAfterSeconds: number): AppError {
+  #refusePending(upload: Upload): AppError {
+    const message = `${this.#deps.maxPending} items may wait for the bus, and there is no room for ${upload.items} more.`
+    return this.#refuse(upload, 'pending', message, PENDING_RETRY_SECONDS)
+  }
+
+  #refuse(upload: Upload, reason: Refusal, message: string, retryAfterSeconds: number): AppError {
     if (!this.#counted.has(upload)) this.#refused.increment({ reason }, upload.items)
     this.#counted.add(upload)
-    const { maxPending, ratePerSecond } = this.#deps
-    const messages = {
-      rate:
-        `An agent may send ${ratePerSecond} items a second, and ${bucketSize(ratePerSecond)} at once; ` +
-        'none of these items was accepted.',
-      pending: `${maxPending} items may wait for the bus, and there is no room for ${upload.items} more.`,
-    }
-    return new AppError('rate_limited', 'rate_limited', messages[reason], { retryAfterSeconds })
+    return new AppError('rate_limited', 'rate_limited', message, { retryAfterSeconds })
   }
 
   #record({ agentId, items }: Upload, actor: string): void {
@@ -175,6 +174,13 @@ export class Telemetry {
     logger.debug({ agent_id: agentId, items, actor }, 'telemetry accepted')
     delivery.wake()
   }
+}
+
+function rateMessage(items: number, perSecond: number): string {
+  const atOnce = bucketSize(perSecond)
+  const limit = `An agent may send ${perSecond} items a second, and ${atOnce} at once; none of these items was accepted.`
+  // To wait, as `Retry-After` suggests, does not help here.
+  return items > atOnce ? `${limit} A batch of ${items} never fits: send ${atOnce} at most.` : limit
 }
 
 function rowOf({ agentId, items, bytes, content }: Upload, acceptedBy: string, acceptedAt: number) {

@@ -260,6 +260,16 @@ onEveryDialect('telemetry', (dialect) => {
     })
   })
 
+  test('a batch that never fits is refused with the size that fits', async () => {
+    await using w = await world(dialect, { ratePerSecond: 1 })
+    await assert.rejects(w.send('a', 1, 2, 3, 4, 5, 6), {
+      code: 'rate_limited',
+      message: /accepted\. A batch of 6 never fits: send 5 at most\.$/,
+    })
+    await w.send('a', 1, 2, 3, 4, 5)
+    await assert.rejects(w.send('a', 6), { message: /none of these items was accepted\.$/ })
+  })
+
   test('no more items wait than the maximum, and there is room again after a delivery', async () => {
     await using w = await world(dialect, { maxPending: 5 })
     await w.send('a', 1, 2, 3)
