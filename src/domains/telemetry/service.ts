@@ -99,10 +99,10 @@ export class Telemetry {
     return listAgents(this.#deps.store.read, {}, page)
   }
 
-  /** How many items wait, and how many agents are remembered. */
-  async totals(): Promise<{ pending: number; agents: number }> {
-    const { pendingItems, agents } = await readTotals(this.#deps.store.read)
-    return { pending: pendingItems, agents }
+  /** How many items and bytes wait, and how many agents are remembered. */
+  async totals(): Promise<{ pending: number; pendingBytes: number; agents: number }> {
+    const { pendingItems, pendingBytes, agents } = await readTotals(this.#deps.store.read)
+    return { pending: pendingItems, pendingBytes, agents }
   }
 
   /** Removes one batch of the uploads that were delivered before `before`; returns how many. */
@@ -115,7 +115,7 @@ export class Telemetry {
     const { pendingItems, pendingBytes } = await readTotals(tx)
     const { maxPending, maxPendingBytes } = this.#deps
     const fits = pendingItems + upload.items <= maxPending && pendingBytes + upload.bytes <= maxPendingBytes
-    if (!fits) throw this.#refusePending(upload)
+    if (!fits) throw this.#refusePending(upload, pendingBytes)
   }
 
   /** Returns whether the agent is new. */
@@ -149,7 +149,7 @@ export class Telemetry {
     const { items, bytes } = upload
     const { maxPending: maxItems, maxPendingBytes: maxBytes } = this.#deps
     const agents = await addToTotals(tx, { items, bytes, agents: isNew ? 1 : 0, maxItems, maxBytes })
-    if (agents === undefined) throw this.#refusePending(upload)
+    if (agents === undefined) throw this.#refusePending(upload, (await readTotals(tx)).pendingBytes)
     return agents
   }
 
@@ -157,8 +157,13 @@ export class Telemetry {
     await subtractFromTotals(tx, { agents: await deleteSilentAgents(tx, count, sender) })
   }
 
-  #refusePending(upload: Upload): AppError {
-    const message = `${this.#deps.maxPending} items may wait for the bus, and there is no room for ${upload.items} more.`
+  #refusePending(upload: Upload, pendingBytes: number): AppError {
+    const { maxPending, maxPendingBytes } = this.#deps
+    const [limit, size, unit] =
+      pendingBytes + upload.bytes > maxPendingBytes
+        ? [maxPendingBytes, upload.bytes, 'bytes of items']
+        : [maxPending, upload.items, 'items']
+    const message = `${limit} ${unit} may wait for the bus, and there is no room for ${size} more.`
     return this.#refuse(upload, 'pending', message, PENDING_RETRY_SECONDS)
   }
 
