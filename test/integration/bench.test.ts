@@ -13,8 +13,11 @@ import { SEQUENCE, type LoadTarget, type Slice } from '../../bench/support/load.
 import { loadContestants } from '../../bench/support/load-contestants.ts'
 import { startLoadGenerator } from '../../bench/support/load-generator.ts'
 import { isMet, measureTable, ratio } from '../../bench/support/measure.ts'
+import { orderDuring } from '../../bench/support/orders-during.ts'
+import { peakMegabytes } from '../../bench/support/resident.ts'
 import { interleave, type Contestant } from '../../bench/support/rounds.ts'
 import { quantile, spreadOf } from '../../bench/support/statistics.ts'
+import { callSteadily } from '../../bench/support/steady-load.ts'
 
 const SLICE: Slice = { rate: 100, p50: 1, p99: 2, statuses: { 200: 100 }, generatorBusy: 0.1 }
 
@@ -92,6 +95,29 @@ test('a connection that ends under load ends the measurement with an error', asy
   await using _closing = { [Symbol.asyncDispose]: async () => void server.close() }
   const { port } = server.address() as AddressInfo
   await assert.rejects(load({ port, connections: 2, method: 'GET', path: '/' }), /closed a connection/)
+})
+
+test('a refused call at a constant rate ends the measurement, not the process', async () => {
+  await using server = await listening((_request, response) => answer(response, 500, 'x'))
+  const next = () => ({ method: 'POST', path: '/orders', body: {} }) as const
+  const calling = callSteadily({ ...server.target, perSecond: 100, forMs: 100, next })
+  await assert.rejects(calling, /POST \/orders: 500/)
+})
+
+test('a task that fails while orders are written ends the measurement, not the process', async () => {
+  const generator = {
+    apply: () => new Promise<Slice>((resolve) => void setTimeout(resolve, 50, SLICE)),
+    async [Symbol.asyncDispose]() {},
+  }
+  const fail = () => Promise.reject(new Error('the backup has failed'))
+  await assert.rejects(orderDuring({ generator, port: 1 }, 50, fail), /the backup has failed/)
+})
+
+test('a server that ends while its memory is watched ends the measurement', async () => {
+  const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
+  await once(child, 'exit')
+  const endless = new Promise(() => undefined)
+  await assert.rejects(peakMegabytes(child.pid ?? 0, endless), /ENOENT/)
 })
 
 test('every contestant has its slice in every round, after rounds that do not count', async () => {
