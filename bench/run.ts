@@ -23,6 +23,7 @@ import { start } from './start.ts'
 import type { Bench } from './support/bench.ts'
 import { chartSvg } from './support/chart.ts'
 import { parseRequest, USAGE, type RunRequest } from './support/command-line.ts'
+import { interruption } from './support/interruption.ts'
 import { isMet, measureTable } from './support/measure.ts'
 import { createProgress } from './support/progress.ts'
 import { chartName, toJson, toMarkdown, withFigures, type Report } from './support/report.ts'
@@ -68,13 +69,11 @@ function list(): number {
 }
 
 async function run(request: RunRequest): Promise<number> {
-  const interrupted = new AbortController()
-  // What was started is stopped before the process ends.
-  process.once('SIGINT', () => interrupted.abort(new Error('interrupted')))
+  const signal = interruption()
   const reports: Report[] = []
   for (const bench of request.benches) {
-    if (interrupted.signal.aborted) break
-    const report = await runMeasured(bench, request, interrupted.signal)
+    if (signal.aborted) break
+    const report = await runMeasured(bench, request, signal)
     if (!report) continue
     reports.push(report)
     if (!request.json) print(report, request.benches.length > 1)

@@ -10,7 +10,7 @@ export function residentMegabytes(pid: number): number {
 
 const LOOK_EVERY_MS = 10
 
-/** The most memory that the process had at any look while something was under way. */
+/** The most memory that the process had at any look while something was under way. Rejects when the process ends. */
 export async function peakMegabytes(pid: number, work: Promise<unknown>): Promise<number> {
   let peak = 0
   let isOver = false
@@ -22,7 +22,8 @@ export async function peakMegabytes(pid: number, work: Promise<unknown>): Promis
   }
   const watching = watch()
   try {
-    await work
+    // Work that waits for a process that has ended would not end.
+    await Promise.race([work, watching])
   } finally {
     isOver = true
     await watching

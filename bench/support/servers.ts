@@ -11,12 +11,25 @@ const TMPFS = 0x01021994
 // Kept over restarts by definition (FHS), so it is no memory file system as /tmp often is.
 const DISK = '/var/tmp'
 
+// What no scope has closed when the process ends: after a second Ctrl-C, or by an error that nothing caught.
+const open = new Set<() => void>()
+process.once('exit', () => [...open].reverse().forEach((close) => close()))
+
 /** A directory on a real disk, where an fsync costs what it costs; removed at the end of the scope. */
 export function diskDirectory(): Disposable & { readonly path: string } {
   if (statfsSync(DISK).type === TMPFS)
     throw new Error(`${DISK} is kept in memory: a durable write costs nothing there`)
   const path = mkdtempSync(join(DISK, 'platform-bench-'))
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+  // A server that was killed may still write.
+  const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 5 })
+  open.add(remove)
+  return {
+    path,
+    [Symbol.dispose]() {
+      open.delete(remove)
+      remove()
+    },
+  }
 }
 
 export interface ServerOptions {
@@ -34,8 +47,13 @@ export interface RunningServer extends AsyncDisposable {
 // Seldom enough not to slow the start down, often enough to measure its time.
 const LOOK_EVERY_MS = 2
 const START_LIMIT_MS = 300_000
+// The platform ends within 10 s (docs/specification.md, Configuration).
+const STOP_LIMIT_MS = 20_000
 
-/** A server in a process of its own that accepts connections; stopped with SIGTERM at the end of the scope. */
+/**
+ * A server in a process of its own that accepts connections; stopped with SIGTERM at the end of the scope, and with SIGKILL
+ * if it does not end.
+ */
 export async function startServer({ command, port, cwd, env = {} }: ServerOptions): Promise<RunningServer> {
   const [program = '', ...args] = command
   // Standard output goes to /dev/null: reading it would take processor time from the servers.
@@ -45,14 +63,23 @@ export async function startServer({ command, port, cwd, env = {} }: ServerOption
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const errors = text(child.stderr)
+  let failure = ''
+  // Such as a program that is not installed.
+  child.once('error', ({ message }) => (failure = message))
+  const kill = () => child.kill('SIGKILL')
+  open.add(kill)
+  child.once('exit', () => open.delete(kill))
   const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
+    if (hasEnded(child)) return
+    const limit = setTimeout(kill, STOP_LIMIT_MS)
     child.kill('SIGTERM')
     await once(child, 'exit')
+    clearTimeout(limit)
   }
   try {
     await untilAccepting(child, port)
-    if (hasEnded(child)) throw new Error(`${command.join(' ')} ended instead of serving:\n${await errors}`)
+    if (hasEnded(child))
+      throw new Error(`${command.join(' ')} ended instead of serving:\n${failure || (await errors)}`)
   } catch (error) {
     await stop()
     throw error

@@ -26,8 +26,12 @@ export async function callSteadily({ port, perSecond, forMs, next }: SteadyLoad)
   const pending: Promise<void>[] = []
   try {
     for (let elapsed = 0; elapsed < forMs || pending.length === 0; elapsed = performance.now() - start) {
-      while (pending.length <= (Math.min(elapsed, forMs) * perSecond) / 1_000)
-        pending.push(send(next(), port, agent))
+      while (pending.length <= (Math.min(elapsed, forMs) * perSecond) / 1_000) {
+        const call = send(next(), port, agent)
+        // The wait for all calls rejects with it.
+        call.catch(() => undefined)
+        pending.push(call)
+      }
       await pause(TICK_MS)
     }
     await Promise.all(pending)

@@ -191,11 +191,16 @@ function exposeTelemetry(telemetry: Telemetry, metrics: Metrics): void {
     name: 'telemetry_pending',
     help: 'Items of telemetry that wait for the bus.',
   })
+  const bytes = metrics.gauge({
+    name: 'telemetry_pending_bytes',
+    help: 'Size of the items of telemetry that wait for the bus.',
+  })
   const agents = metrics.gauge({ name: 'telemetry_agents', help: 'Agents that are remembered.' })
   const collect = async () => {
     const totals = await telemetry.totals()
     pending.set(totals.pending)
+    bytes.set(totals.pendingBytes)
     agents.set(totals.agents)
   }
-  metrics.onScrape(collect, [pending, agents], BACKLOG_AGE_MS)
+  metrics.onScrape(collect, [pending, bytes, agents], BACKLOG_AGE_MS)
 }

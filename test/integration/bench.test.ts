@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import { constants } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { AnswerReader } from '../../bench/support/answer-reader.ts'
@@ -13,8 +16,13 @@ import { SEQUENCE, type LoadTarget, type Slice } from '../../bench/support/load.
 import { loadContestants } from '../../bench/support/load-contestants.ts'
 import { startLoadGenerator } from '../../bench/support/load-generator.ts'
 import { isMet, measureTable, ratio } from '../../bench/support/measure.ts'
+import { orderDuring } from '../../bench/support/orders-during.ts'
+import { peakMegabytes } from '../../bench/support/resident.ts'
 import { interleave, type Contestant } from '../../bench/support/rounds.ts'
+import { startServer } from '../../bench/support/servers.ts'
 import { quantile, spreadOf } from '../../bench/support/statistics.ts'
+import { callSteadily } from '../../bench/support/steady-load.ts'
+import { eventually } from '../support/eventually.ts'
 
 const SLICE: Slice = { rate: 100, p50: 1, p99: 2, statuses: { 200: 100 }, generatorBusy: 0.1 }
 
@@ -94,6 +102,29 @@ test('a connection that ends under load ends the measurement with an error', asy
   await assert.rejects(load({ port, connections: 2, method: 'GET', path: '/' }), /closed a connection/)
 })
 
+test('a refused call at a constant rate ends the measurement, not the process', async () => {
+  await using server = await listening((_request, response) => answer(response, 500, 'x'))
+  const next = () => ({ method: 'POST', path: '/orders', body: {} }) as const
+  const calling = callSteadily({ ...server.target, perSecond: 100, forMs: 100, next })
+  await assert.rejects(calling, /POST \/orders: 500/)
+})
+
+test('a task that fails while orders are written ends the measurement, not the process', async () => {
+  const generator = {
+    apply: () => new Promise<Slice>((resolve) => void setTimeout(resolve, 50, SLICE)),
+    async [Symbol.asyncDispose]() {},
+  }
+  const fail = () => Promise.reject(new Error('the backup has failed'))
+  await assert.rejects(orderDuring({ generator, port: 1 }, 50, fail), /the backup has failed/)
+})
+
+test('a server that ends while its memory is watched ends the measurement', async () => {
+  const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
+  await once(child, 'exit')
+  const endless = new Promise(() => undefined)
+  await assert.rejects(peakMegabytes(child.pid ?? 0, endless), /ENOENT/)
+})
+
 test('every contestant has its slice in every round, after rounds that do not count', async () => {
   const order: string[] = []
   const contestants = ['a', 'b', 'c'].map((name): Contestant => ({
@@ -155,6 +186,43 @@ test('a measure is judged by its median, on the side that its bound names', () =
   assert.match(table, /^rate +0\.71 +0\.00 – 9\.00 +≥ 0\.55 +≥ 0\.7 +better$/m)
   assert.match(table, /^p99 +3\.10 .*missed$/m)
 })
+
+test('a program that is not installed ends the benchmark, not the process', async () => {
+  const starting = startServer({ command: ['no-such-program'], port: 1, cwd: '/' })
+  await assert.rejects(starting, /no-such-program ended instead of serving:\n.*ENOENT/)
+})
+
+// A server that ignores SIGTERM, in a scope that the first signal does not end.
+const BENCHMARK = `
+  import { interruption } from '${import.meta.resolve('../../bench/support/interruption.ts')}'
+  import { diskDirectory, startServer } from '${import.meta.resolve('../../bench/support/servers.ts')}'
+  import { freePort } from '${import.meta.resolve('../support/loopback.ts')}'
+  const signal = interruption()
+  signal.addEventListener('abort', () => console.log('interrupted'))
+  const port = await freePort()
+  const { path: cwd } = diskDirectory()
+  const program = "process.on('SIGTERM', () => {}); require('node:net').createServer().listen(" + port + ", '127.0.0.1')"
+  const { pid } = await startServer({ command: [process.execPath, '-e', program], port, cwd })
+  console.log(JSON.stringify({ pid, cwd }))
+  setInterval(() => {}, 1_000)`
+
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  test(`${name} interrupts a benchmark, and a second one leaves neither a server nor a directory`, async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', BENCHMARK], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = once(child, 'exit')
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const { pid, cwd } = JSON.parse((await lines.next()).value ?? '') as { pid: number; cwd: string }
+    child.kill(name)
+    assert.equal((await lines.next()).value, 'interrupted')
+    child.kill(name)
+    assert.deepEqual(await ended, [128 + constants.signals[name], null])
+    assert.ok(!existsSync(cwd))
+    // A process that nobody has waited for has no `exe`.
+    await eventually('the server has ended', () => !existsSync(`/proc/${pid}/exe`))
+  })
+}
 
 const NOTHING: Bench = {
   name: 'nothing',

@@ -83,7 +83,7 @@ export class Telemetry {
     // each one reads a message that is not older than that of the one before.
     const afterMessage = await this.#deps.newestMessage(tx)
     await insertUpload(tx, { ...rowOf(upload, actor, at), afterMessage })
-    if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents)
+    if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents, upload.agentId)
     tx.afterCommit(() => this.#record(upload, actor))
   }
 
@@ -99,10 +99,10 @@ export class Telemetry {
     return listAgents(this.#deps.store.read, {}, page)
   }
 
-  /** How many items wait, and how many agents are remembered. */
-  async totals(): Promise<{ pending: number; agents: number }> {
-    const { pendingItems, agents } = await readTotals(this.#deps.store.read)
-    return { pending: pendingItems, agents }
+  /** How many items and bytes wait, and how many agents are remembered. */
+  async totals(): Promise<{ pending: number; pendingBytes: number; agents: number }> {
+    const { pendingItems, pendingBytes, agents } = await readTotals(this.#deps.store.read)
+    return { pending: pendingItems, pendingBytes, agents }
   }
 
   /** Removes one batch of the uploads that were delivered before `before`; returns how many. */
@@ -115,7 +115,7 @@ export class Telemetry {
     const { pendingItems, pendingBytes } = await readTotals(tx)
     const { maxPending, maxPendingBytes } = this.#deps
     const fits = pendingItems + upload.items <= maxPending && pendingBytes + upload.bytes <= maxPendingBytes
-    if (!fits) throw this.#refuse(upload, 'pending', PENDING_RETRY_SECONDS)
+    if (!fits) throw this.#refusePending(upload, pendingBytes)
   }
 
   /** Returns whether the agent is new. */
@@ -138,9 +138,10 @@ export class Telemetry {
   }
 
   #takeTokens(upload: Upload, fullAt: number, at: number): number {
-    const tokens = takeTokens(fullAt, upload.items, at, this.#deps.ratePerSecond)
-    if (tokens.outcome === 'refused') throw this.#refuse(upload, 'rate', tokens.retryAfterSeconds)
-    return tokens.fullAt
+    const { ratePerSecond } = this.#deps
+    const tokens = takeTokens(fullAt, upload.items, at, ratePerSecond)
+    if (tokens.outcome === 'taken') return tokens.fullAt
+    throw this.#refuse(upload, 'rate', rateMessage(upload.items, ratePerSecond), tokens.retryAfterSeconds)
   }
 
   /** Returns the number of agents. Rejects if other transactions have used up the limit since it was read. */
@@ -148,25 +149,28 @@ export class Telemetry {
     const { items, bytes } = upload
     const { maxPending: maxItems, maxPendingBytes: maxBytes } = this.#deps
     const agents = await addToTotals(tx, { items, bytes, agents: isNew ? 1 : 0, maxItems, maxBytes })
-    if (agents === undefined) throw this.#refuse(upload, 'pending', PENDING_RETRY_SECONDS)
+    if (agents === undefined) throw this.#refusePending(upload, (await readTotals(tx)).pendingBytes)
     return agents
   }
 
-  async #forget(tx: Tx, count: number): Promise<void> {
-    await subtractFromTotals(tx, { agents: await deleteSilentAgents(tx, count) })
+  async #forget(tx: Tx, count: number, sender: string): Promise<void> {
+    await subtractFromTotals(tx, { agents: await deleteSilentAgents(tx, count, sender) })
   }
 
-  #refuse(upload: Upload, reason: Refusal, retryAfterSeconds: number): AppError {
+  #refusePending(upload: Upload, pendingBytes: number): AppError {
+    const { maxPending, maxPendingBytes } = this.#deps
+    const [limit, size, unit] =
+      pendingBytes + upload.bytes > maxPendingBytes
+        ? [maxPendingBytes, upload.bytes, 'bytes of items']
+        : [maxPending, upload.items, 'items']
+    const message = `${limit} ${unit} may wait for the bus, and there is no room for ${size} more.`
+    return this.#refuse(upload, 'pending', message, PENDING_RETRY_SECONDS)
+  }
+
+  #refuse(upload: Upload, reason: Refusal, message: string, retryAfterSeconds: number): AppError {
     if (!this.#counted.has(upload)) this.#refused.increment({ reason }, upload.items)
     this.#counted.add(upload)
-    const { maxPending, ratePerSecond } = this.#deps
-    const messages = {
-      rate:
-        `An agent may send ${ratePerSecond} items a second, and ${bucketSize(ratePerSecond)} at once; ` +
-        'none of these items was accepted.',
-      pending: `${maxPending} items may wait for the bus, and there is no room for ${upload.items} more.`,
-    }
-    return new AppError('rate_limited', 'rate_limited', messages[reason], { retryAfterSeconds })
+    return new AppError('rate_limited', 'rate_limited', message, { retryAfterSeconds })
   }
 
   #record({ agentId, items }: Upload, actor: string): void {
@@ -175,6 +179,13 @@ export class Telemetry {
     logger.debug({ agent_id: agentId, items, actor }, 'telemetry accepted')
     delivery.wake()
   }
+}
+
+function rateMessage(items: number, perSecond: number): string {
+  const atOnce = bucketSize(perSecond)
+  const limit = `An agent may send ${perSecond} items a second, and ${atOnce} at once; none of these items was accepted.`
+  // To wait, as `Retry-After` suggests, does not help here.
+  return items > atOnce ? `${limit} A batch of ${items} never fits: send ${atOnce} at most.` : limit
 }
 
 function rowOf({ agentId, items, bytes, content }: Upload, acceptedBy: string, acceptedAt: number) {

@@ -155,11 +155,15 @@ export const listAgents = pages(
   {},
 )
 
-/** Removes the agents that have been silent longest; returns how many. Agents that are sending now are skipped. */
-export async function deleteSilentAgents(tx: Tx, count: number): Promise<number> {
+/**
+ * Removes the agents that have been silent longest; returns how many. Agents that are sending now are skipped. `sender` is
+ * the one of this transaction, which does not skip the rows that it has locked itself.
+ */
+export async function deleteSilentAgents(tx: Tx, count: number, sender: string): Promise<number> {
   const rows = await db(tx)
     .selectFrom('telemetry_agents')
     .select('seq')
+    .where('agent_id', '!=', sender)
     .orderBy('last_at')
     .orderBy('seq')
     .limit(count)

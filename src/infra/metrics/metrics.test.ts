@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHook } from 'node:async_hooks'
 import { test, type TestContext } from 'node:test'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -318,6 +319,20 @@ test('a hook that never ends does not hold up the scrape', async (t) => {
   assert.deepEqual(warnings, [{ error: 'A hook took longer than 2000 ms.' }])
 })
 
+test('a hook that has ended leaves no timer behind', async (t) => {
+  const { metrics, expose } = open(t)
+  const timers = new Set<number>()
+  const init = (id: number, type: string) => void (type === 'Timeout' && timers.add(id))
+  const watch = createHook({ init, destroy: (id) => void timers.delete(id) }).enable()
+  t.after(() => watch.disable())
+  metrics.onScrape(() => {})
+  metrics.onScrape(() => Promise.reject(new Error('away')))
+  for (let scrape = 0; scrape < 10; scrape++) await expose()
+  // Ends are reported in the next turn.
+  await new Promise(setImmediate)
+  assert.equal(timers.size, 0)
+})
+
 test('no hook runs after close, and close may be called twice', async (t) => {
   const { metrics, expose, close } = open(t)
   let runs = 0
@@ -340,4 +355,27 @@ test('a metric has a bounded number of series, and the existing ones go on', asy
   assert.deepEqual(await samples('platform_metrics_rejected_total'), {
     'platform_metrics_rejected_total{metric="visits_total"}': 4_000,
   })
+})
+
+test('a gauge that was cleared has room for other series', async (t) => {
+  const { metrics, samples } = open(t)
+  const age = metrics.gauge({ name: 'age_seconds', help: 'h', labels: ['name'] })
+  for (let name = 0; name < 1_500; name++) {
+    age.clear()
+    age.set(name, { name: String(name) })
+  }
+  assert.deepEqual(await samples('platform_age_seconds'), { 'platform_age_seconds{name="1499"}': 1_499 })
+  assert.deepEqual(await samples('platform_metrics_rejected_total'), {})
+})
+
+test('neither another order of the labels nor a rejected value takes room for a series', async (t) => {
+  const { metrics, samples } = open(t)
+  const counter = metrics.counter({ name: 'visits_total', help: 'h', labels: ['page', 'status'] })
+  for (let page = 0; page < 600; page++) {
+    counter.increment({ page: String(page), status: '200' })
+    counter.increment({ status: '200', page: String(page) })
+    counter.increment({ page: String(page), status: '500' }, -1)
+    counter.increment({ other: String(page) })
+  }
+  assert.equal(Object.keys(await samples('platform_visits_total')).length, 600)
 })

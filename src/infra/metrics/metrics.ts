@@ -59,13 +59,18 @@ function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' 
     }),
   )
   // Recording never throws into the code that it measures, and a log line for each rejection would flood the log.
-  const safely = ({ name }: MetricOptions, record: (labels: Labels, value: number) => void) => {
-    const isKnownOrNew = seriesLimit()
+  const safely = (
+    { name, labels: labelNames = [] }: MetricOptions,
+    record: (labels: Labels, value: number) => void,
+    series = new Set<string>(),
+  ) => {
     return (value: number, labels: Labels = {}): void => {
+      const key = labelNames.map((label) => labels[label]).join('\n')
       try {
         // prom-client accepts NaN, which a counter would keep forever.
-        if (Number.isNaN(value) || !isKnownOrNew(labels)) rejected.inc({ metric: name })
-        else record(labels, value)
+        if (Number.isNaN(value) || !hasRoom(series, key)) return rejected.inc({ metric: name })
+        record(labels, value)
+        series.add(key)
       } catch {
         rejected.inc({ metric: name })
       }
@@ -79,9 +84,13 @@ function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' 
     }),
     gauge: onceByName((options) => {
       const gauge = new Gauge(describe(options))
+      const series = new Set<string>()
       return {
-        set: safely(options, (labels, value) => gauge.set(labels, value)),
-        clear: () => clearGauge(gauge, options),
+        set: safely(options, (labels, value) => gauge.set(labels, value), series),
+        clear() {
+          clearGauge(gauge, options)
+          series.clear()
+        },
       }
     }),
     histogram: onceByName((options) => {
@@ -100,16 +109,9 @@ function clearGauge(gauge: Gauge, { labels = [] }: MetricOptions): void {
 // More than any metric of the platform has. Bounds the memory if a label ever has values that clients choose.
 const SERIES_LIMIT = 1_000
 
-/** Whether a metric has a series with these labels, or may have one more. */
-function seriesLimit(): (labels: Labels) => boolean {
-  const known = new Set<string>()
-  return (labels) => {
-    const series = Object.values(labels).join('\n')
-    if (known.has(series)) return true
-    if (known.size >= SERIES_LIMIT) return false
-    known.add(series)
-    return true
-  }
+/** Whether a metric has this series, or may have one more. */
+function hasRoom(series: ReadonlySet<string>, key: string): boolean {
+  return series.has(key) || series.size < SERIES_LIMIT
 }
 
 function onceByName<Options extends MetricOptions, Recorder>(create: (options: Options) => Recorder) {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -40,16 +39,19 @@ export class ScrapeHook {
 
   async #collect(): Promise<void> {
     const { collect, gauges, logger } = this.#options
+    const timeout = Promise.withResolvers<never>()
+    const timer = setTimeout(() => timeout.reject(lateError()), TIMEOUT_MS).unref()
     try {
-      await Promise.race([Promise.try(collect), rejectLate()])
+      await Promise.race([Promise.try(collect), timeout.promise])
     } catch (error) {
       for (const gauge of gauges) gauge.clear()
       logger.warn({ error: errorMessage(error) }, 'a metric could not be updated')
+    } finally {
+      clearTimeout(timer)
     }
   }
 }
 
-async function rejectLate(): Promise<never> {
-  await sleep(TIMEOUT_MS, undefined, { ref: false })
-  throw new Error(`A hook took longer than ${TIMEOUT_MS} ms.`)
+function lateError(): Error {
+  return new Error(`A hook took longer than ${TIMEOUT_MS} ms.`)
 }
