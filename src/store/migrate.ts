@@ -20,6 +20,7 @@ import { addOverview } from './migrations/0016-overview.ts'
 import { addUserChanges } from './migrations/0017-user-changes.ts'
 import { orderArchive } from './migrations/0018-order-archive.ts'
 import { orderSearch } from './migrations/0019-order-search.ts'
+import { unclosedTickets } from './migrations/0020-unclosed-tickets.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addUserChanges,
   orderArchive,
   orderSearch,
+  unclosedTickets,
 ]
 
 // Any number that no other program uses for a lock in the same database.

@@ -177,6 +177,16 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     (on) => listDecisions(on, 'a', NEWEST),
     /^SEARCH alert_notifications USING INDEX alert_notifications_of_alert \(alert_id=\? AND seq<\?\)$/,
   ],
+  [
+    'unclosed tickets',
+    (on) => listTickets(on, { status: 'unclosed' }, NEWEST),
+    /^SEARCH tickets USING INDEX tickets_unclosed_by_seq \(seq<\?\)$/,
+  ],
+  [
+    'unclosed tickets of a level',
+    (on) => listTickets(on, { status: 'unclosed', level: 'high' }, NEWEST),
+    /^SEARCH tickets USING INDEX tickets_unclosed \(level=\? AND rowid<\?\)$/,
+  ],
   ...(['status', 'level', 'source', 'assignee'] as const).map(
     (column) =>
       [

@@ -96,7 +96,7 @@ export const TicketEditBody = Type.Object(
 )
 
 export const TicketQuery = Fields({
-  status: Type.Optional(Status),
+  status: Type.Optional(OneOf([...TICKET_STATUSES, 'unclosed'], '`unclosed`: every status but `closed`.')),
   level: Type.Optional(Level),
   source: Type.Optional(Source),
   assignee: Type.Optional(Type.Unsafe<string>(Assignee)),

@@ -3,7 +3,7 @@ import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { contains } from '../../store/contains.ts'
 import { lockRows } from '../../store/locking.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
 import type { Comment, Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
 import { db, pages, statement, ticketChanges, tickets } from './tables.ts'
 
@@ -159,7 +159,7 @@ export function findKeyHolder(queries: Queries, key: string): Promise<TicketRow 
 }
 
 export interface TicketFilter {
-  readonly status?: TicketStatus
+  readonly status?: TicketStatus | 'unclosed'
   readonly level?: TicketLevel
   readonly source?: string
   readonly assignee?: string
@@ -167,18 +167,25 @@ export interface TicketFilter {
   readonly text?: string
 }
 
-/** Newest first, without descriptions and comments. */
-export const listTickets = pages(
+const readTickets = pages(
   { table: 'tickets', createdAt: 'created_at' },
   (on) => on.selectFrom('tickets').select(tickets.except('description')),
   {
     status: (query, status: TicketStatus) => query.where('status', '=', status),
+    unclosed: (query, _: true) => query.where('closed_at', 'is', null),
     level: (query, level: TicketLevel) => query.where('level', '=', level),
     source: (query, source: string) => query.where('source', '=', source),
     assignee: (query, assignee: string) => query.where('assignee', '=', assignee),
     text: contains('title', 'source'),
   },
 )
+
+/** Newest first, without descriptions and comments. */
+export function listTickets(on: Reads, { status, ...others }: TicketFilter, page: PageRequest) {
+  // A query has the same form for each value of a filter, and this value has an index of its own.
+  const filter = status === 'unclosed' ? { unclosed: true as const } : { status }
+  return readTickets(on, { ...others, ...filter }, page)
+}
 
 /** The query that counts the unclosed tickets of each level; it reads one index. */
 export function countUnclosed(queries: Queries) {

@@ -197,6 +197,14 @@ onEveryDialect('tickets', (dialect) => {
     await w.tickets.edit(last.id, { status: 'closed', level: 'info', assignee: USER_ID }, 'client')
     for (const filter of [{ status: 'closed' }, { level: 'info' }, { assignee: USER_ID }] as const)
       assert.deepEqual(await titles(filter), ['ticket 3'])
+    assert.deepEqual(await titles({ status: 'unclosed' }), [
+      WANTED.title,
+      'ticket 4',
+      'ticket 2',
+      'ticket 1',
+      'ticket 0',
+    ])
+    assert.deepEqual(await titles({ status: 'unclosed', source: 'source-1' }), ['ticket 1'])
     const since = { ...FIRST_PAGE, createdFrom: w.clock.now() + 1 }
     assert.deepEqual(await titles({}, since), [])
     assert.ok(!('description' in last))

@@ -153,7 +153,7 @@ test('alerts that are acknowledged are still counted, and the most severe one co
   await row(page, 'The database is slow').waitFor()
   await page.goBack()
   await page.getByRole('listitem').filter({ hasText: 'Unclosed tickets' }).getByText('1 critical').click()
-  await page.waitForURL('**/tickets?level=critical')
+  await page.waitForURL('**/tickets?status=unclosed&level=critical')
 })
 
 test('the overview shows no part of a list that the roles do not allow', async (t) => {

@@ -139,7 +139,7 @@ function CountLinks({
 }
 
 const alertAddress = (query: ListQuery) => addressOf(pathOf({ name: 'alerts' }), query)
-const ticketAddress = (level: string) => addressOf(pathOf({ name: 'tickets' }), { level })
+const ticketAddress = (level: string) => addressOf(pathOf({ name: 'tickets' }), { status: 'unclosed', level })
 
 function alertLinks({ firing, acknowledged, frozen }: Part<'alerts'>): readonly CountLink[] {
   const { severities, acknowledgedAlerts, frozenAlerts } = overviewWords()

@@ -12,7 +12,7 @@ const PREFIX = 'ticket.'
 export const ticketList: ListSource<Ticket> = {
   filters: [
     { name: 'text', kind: 'text', match: 'part' },
-    { name: 'status', kind: 'choice', values: TICKET_STATUSES },
+    { name: 'status', kind: 'choice', values: ['unclosed', ...TICKET_STATUSES] },
     { name: 'level', kind: 'choice', values: Object.keys(LEVEL_TONES) },
     { name: 'source', kind: 'text' },
     { name: 'assignee', kind: 'reference', choices: userChoices },
