@@ -76,10 +76,13 @@ for (const text of [
     const { store, path, directory, messages } = storeIn()
     mkdirSync(directory)
     writeFileSync(path, text)
-    assert.deepEqual(store.read(), EMPTY_STATE)
+    assert.deepEqual([store.read(), store.read()], [EMPTY_STATE, EMPTY_STATE])
     assert.equal(messages.length, 1)
-    const [kept = ''] = readdirSync(directory)
-    assert.match(kept, /^state\.json\.corrupt-20260131T020000000Z$/)
+    assert.deepEqual(readdirSync(directory), ['state.json'], 'who only reads moves no file')
+    store.write(STATE)
+    assert.deepEqual(store.read(), STATE)
+    const kept = 'state.json.corrupt-20260131T020000000Z'
+    assert.deepEqual(readdirSync(directory).toSorted(), ['state.json', kept])
     assert.equal(readFileSync(join(directory, kept), 'utf8'), text)
   })
 }

@@ -18,14 +18,18 @@ export interface StateStore {
 
 export interface FileStateDeps {
   readonly clock: Clock
-  /** Takes the sentence that an unusable state was set aside. */
+  /** Takes the sentence that the state is unusable, once. */
   readonly onUnusable: (message: string) => void
 }
 
-/** A file that is replaced as a whole. An unusable one is kept under another name, and the state begins anew. */
+/**
+ * A file that is replaced as a whole. In place of an unusable one the state begins anew, and the first change keeps it under
+ * another name: a program that only reads moves no file.
+ */
 export class FileStateStore implements StateStore {
   readonly #path: string
   readonly #deps: FileStateDeps
+  #isUnusable = false
 
   constructor(path: string, deps: FileStateDeps) {
     this.#path = path
@@ -38,13 +42,14 @@ export class FileStateStore implements StateStore {
     try {
       return parseState(text)
     } catch (error) {
-      this.#setAside(errorMessage(error))
+      this.#reportUnusable(errorMessage(error))
       return EMPTY_STATE
     }
   }
 
   write(state: BackupState): void {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+    if (this.#isUnusable) this.#setAside()
     replaceFile(this.#path, encodeState(state))
   }
 
@@ -59,12 +64,18 @@ export class FileStateStore implements StateStore {
     }
   }
 
-  #setAside(reason: string): void {
-    const aside = `${this.#path}.corrupt-${toRfc3339(this.#deps.clock.now()).replaceAll(/[-:.]/g, '')}`
-    renameSync(this.#path, aside)
+  #reportUnusable(reason: string): void {
+    if (this.#isUnusable) return
+    this.#isUnusable = true
     this.#deps.onUnusable(
-      `${this.#path} could not be used: ${reason}. It is kept as ${aside}, and this is a first run.`,
+      `${this.#path} cannot be used: ${reason}. The next run is a first run, and keeps the file as ${this.#path}.corrupt-<time>.`,
     )
+  }
+
+  #setAside(): void {
+    const time = toRfc3339(this.#deps.clock.now()).replaceAll(/[-:.]/g, '')
+    renameSync(this.#path, `${this.#path}.corrupt-${time}`)
+    this.#isUnusable = false
   }
 }
 
