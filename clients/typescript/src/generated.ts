@@ -126,7 +126,7 @@ export interface Operations {
   /** Send a beat. */
   beatHeartbeat: { path: { readonly "name": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: undefined }
   /** Create a ticket. */
-  createTicket: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "title": string; readonly "level": "critical" | "high" | "medium" | "low" | "info"; readonly "description"?: string; readonly "source"?: string; readonly "assignee"?: string; readonly "dedup_key"?: string }; answer: Schemas['TicketDetails'] }
+  createTicket: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "title": string; readonly "level": "critical" | "high" | "medium" | "low" | "info"; readonly "description"?: string; readonly "source"?: string; readonly "assignee"?: string | null; readonly "dedup_key"?: string }; answer: Schemas['TicketDetails'] }
   /** List tickets, newest first. */
   listTickets: { path: undefined; query: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed" | "unclosed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "source"?: string; readonly "assignee"?: string; readonly "text"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Ticket'])[]; readonly "next_cursor": string | null } }
   /** Read one ticket with its description and comments. */

@@ -54,7 +54,7 @@ export interface NewTicket {
   readonly level: TicketLevel
   readonly description?: string
   readonly source?: string
-  readonly assignee?: string
+  readonly assignee?: string | null
   readonly dedupKey?: string
 }
 

@@ -73,7 +73,7 @@ export const NewTicketBody = Fields({
   level: Level,
   description: Type.Optional(Description),
   source: Type.Optional(Source),
-  assignee: Type.Optional(Type.Unsafe<string>(Assignee)),
+  assignee: Type.Optional(Nullable<string>(Assignee)),
   dedup_key: Type.Optional(
     Text({
       minLength: 1,
