@@ -79,3 +79,12 @@ test('a run without a test fails', (t) => {
   assert.equal(runTests(t, { 'a.test.ts': '' }).status, 1)
   assert.equal(runTests(t, {}).status, 1)
 })
+
+test('a path without a test file is refused, also beside one that has some', (t) => {
+  const { status, stderr, directory } = runTests(t, { 'a.test.ts': UNSTABLE }, [
+    'test/a.test.ts',
+    'test/no.test.ts',
+  ])
+  assert.deepEqual([status, stderr], [1, 'test: no test file in test/no.test.ts\n'])
+  assert.equal(existsSync(join(directory, 'ran')), false)
+})

@@ -32,8 +32,10 @@ async function main(args: readonly string[]): Promise<void> {
   const options = args.filter((each) => each.startsWith('-'))
   const paths = args.filter((each) => !each.startsWith('-'))
   const files = testFiles(paths.length > 0 ? paths : DIRECTORIES)
-  if (files.length === 0) {
-    console.error(`test: no test file in ${(paths.length > 0 ? paths : DIRECTORIES).join(', ')}`)
+  // A path that is mistyped, or the value of an option, which needs a "=" before it.
+  const unmatched = paths.filter((path) => testFiles([path]).length === 0)
+  if (unmatched.length > 0 || files.length === 0) {
+    console.error(`test: no test file in ${(unmatched.length > 0 ? unmatched : DIRECTORIES).join(', ')}`)
     process.exitCode = 1
     return
   }
