@@ -80,6 +80,12 @@ test('a run without a test fails', (t) => {
   assert.equal(runTests(t, {}).status, 1)
 })
 
+test('the second run has the options of the first', (t) => {
+  const file = `${UNSTABLE}\ntest('fails', () => { throw new Error('always') })`
+  const { status, stdout, ranAgain } = runTests(t, { 'a.test.ts': file }, ['--test-name-pattern=once'])
+  assert.deepEqual([status, ranAgain], [0, true], stdout)
+})
+
 test('a path without a test file is refused, also beside one that has some', (t) => {
   const { status, stderr, directory } = runTests(t, { 'a.test.ts': UNSTABLE }, [
     'test/a.test.ts',
