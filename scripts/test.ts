@@ -71,10 +71,15 @@ async function runAgain(options: readonly string[], files: readonly string[]): P
 /** Resolves with the exit code; after a signal with that of the signal, because the test runner of Node.js ends with 1. */
 async function run(args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: 'inherit' })
-  const forward = (signal: NodeJS.Signals) => void child.kill(signal)
+  let interruptedBy: NodeJS.Signals | undefined
+  const forward = (signal: NodeJS.Signals) => {
+    interruptedBy = signal
+    child.kill(signal)
+  }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, forward)
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
-  return code ?? 128 + constants.signals[signal ?? 'SIGTERM']
+  if (code !== null && interruptedBy === undefined) return code
+  return 128 + constants.signals[interruptedBy ?? signal ?? 'SIGTERM']
 }
 
 function testFiles(paths: readonly string[]): string[] {
