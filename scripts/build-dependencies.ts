@@ -44,12 +44,15 @@ async function exportsOf(specifier: string): Promise<string> {
   return names.filter((name) => name !== 'module.exports').join(', ')
 }
 
+// What file systems answer when a directory is renamed to one that has files; XFS answers the second, see rename(2).
+const NOT_EMPTY: readonly unknown[] = ['ENOTEMPTY', 'EEXIST']
+
 /** Another process may have built the same bundle in the meantime. */
 function publish(bundle: string): void {
   try {
     renameSync(bundle, bundleDirectory())
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOTEMPTY')) throw error
+    if (!(error instanceof Error && 'code' in error && NOT_EMPTY.includes(error.code))) throw error
   }
 }
 

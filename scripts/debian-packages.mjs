@@ -7,10 +7,18 @@ import { SetupError } from './setup-error.mjs'
 const SYSTEM = ['/usr/sbin', '/sbin']
 
 /**
- * The programs that the tests run besides Node.js. `directories` are searched after PATH: on Debian, servers are not in
- * the PATH of ordinary users, and PostgreSQL has a directory for each version.
+ * A program that npm scripts run besides Node.js.
+ *
+ * @typedef {object} Program
+ * @property {string} command
+ * @property {string} package the Debian package that has it
+ * @property {string[]} [directories] where it is looked for after PATH: on Debian, servers are not in the PATH of
+ *   ordinary users, and PostgreSQL has a directory for each version
+ * @property {string} why for people
  */
-const REQUIRED = [
+
+/** @type {Program[]} */
+const SERVERS = [
   { command: 'nats-server', package: 'nats-server', directories: SYSTEM, why: 'the message bus' },
   {
     command: 'initdb',
@@ -18,42 +26,65 @@ const REQUIRED = [
     directories: postgresDirectories(),
     why: 'the second database',
   },
-  { command: 'pgbouncer', package: 'pgbouncer', directories: SYSTEM, why: 'tests of pooled connections' },
-  { command: 'ip', package: 'iproute2', directories: SYSTEM, why: 'tests of several hosts' },
-  { command: 'nft', package: 'nftables', directories: SYSTEM, why: 'tests of several hosts' },
-  { command: 'haproxy', package: 'haproxy', directories: SYSTEM, why: 'tests of several hosts' },
-  { command: 'strace', package: 'strace', directories: [], why: 'tests of what is written to the disk' },
-  { command: 'faketime', package: 'faketime', directories: [], why: 'tests of clocks that jump' },
-  { command: 'systemd-analyze', package: 'systemd', directories: [], why: 'tests of the unit files' },
-  { command: 'shellcheck', package: 'shellcheck', directories: [], why: 'checks of shell scripts' },
-  { command: 'lintian', package: 'lintian', directories: [], why: 'checks of the Debian package' },
-  { command: 'openssl', package: 'openssl', directories: [], why: 'certificates for test servers' },
-  { command: 'curl', package: 'curl', directories: [], why: 'the tour of the README' },
-  { command: 'prometheus', package: 'prometheus', directories: [], why: 'tests of the alerts that it sends' },
+]
+/** @type {Program[]} */
+const HOSTS = [
+  { command: 'ip', package: 'iproute2', directories: SYSTEM, why: 'several hosts' },
+  { command: 'nft', package: 'nftables', directories: SYSTEM, why: 'several hosts' },
+  { command: 'haproxy', package: 'haproxy', directories: SYSTEM, why: 'several hosts' },
+]
+const STRACE = { command: 'strace', package: 'strace', why: 'what is written to the disk' }
+const FAKETIME = { command: 'faketime', package: 'faketime', why: 'clocks that jump' }
+const CHROMIUM = {
+  command: 'chromium-headless-shell',
+  package: 'chromium-headless-shell',
+  why: 'the web pages',
+}
+/** @type {Program[]} */
+const ONLY_TESTS = [
+  { command: 'pgbouncer', package: 'pgbouncer', directories: SYSTEM, why: 'pooled connections' },
+  { command: 'systemd-analyze', package: 'systemd', why: 'the unit files' },
+  { command: 'shellcheck', package: 'shellcheck', why: 'checks of shell scripts' },
+  { command: 'lintian', package: 'lintian', why: 'checks of the Debian package' },
+  { command: 'openssl', package: 'openssl', why: 'certificates for test servers' },
+  { command: 'curl', package: 'curl', why: 'the tour of the README' },
+  { command: 'prometheus', package: 'prometheus', why: 'the alerts that it sends' },
   {
     command: 'prometheus-alertmanager',
     package: 'prometheus-alertmanager',
-    directories: [],
-    why: 'tests of the alerts that it forwards',
-  },
-  {
-    command: 'chromium-headless-shell',
-    package: 'chromium-headless-shell',
-    directories: [],
-    why: 'tests of the web pages',
+    why: 'the alerts that it forwards',
   },
 ]
 
+/**
+ * What each npm script needs; one that is not listed needs nothing.
+ *
+ * @type {Record<string, Program[]>}
+ */
+const REQUIRED = {
+  test: [...SERVERS, ...HOSTS, STRACE, FAKETIME, CHROMIUM, ...ONLY_TESTS],
+  bench: [...SERVERS, STRACE, CHROMIUM],
+  cluster: [...SERVERS, ...HOSTS],
+  chaos: [...SERVERS, ...HOSTS, STRACE, FAKETIME],
+}
+
 const APT_STEPS = [['update'], ['install', '-y', '--no-install-recommends']]
 
-/** Installs the missing packages; without apt-get or root, throws an error with the command to run. */
-export function ensureDebianPackages() {
-  const missing = REQUIRED.filter(({ command, directories }) => !isInstalled(command, directories))
+/**
+ * Installs the missing packages; without apt-get or root, throws an error with the command to run.
+ *
+ * @param {string} script the name of the npm script
+ */
+export function ensureDebianPackages(script) {
+  const required = REQUIRED[script] ?? []
+  const missing = required.filter(({ command, directories }) => !isInstalled(command, directories))
   if (missing.length === 0) return
   const names = missing.map((each) => each.package)
-  if (process.getuid?.() !== 0 || !isInstalled('apt-get', [])) {
+  if (process.getuid?.() !== 0 || !isInstalled('apt-get')) {
     const reasons = missing.map((each) => `${each.package} (${each.why})`).join(', ')
-    throw new SetupError(`the tests need ${reasons}; install with: sudo apt-get install ${names.join(' ')}`)
+    throw new SetupError(
+      `npm run ${script} needs ${reasons}; install with: sudo apt-get install ${names.join(' ')}`,
+    )
   }
   installPackages(names)
 }
@@ -84,9 +115,9 @@ function postgresDirectories() {
 
 /**
  * @param {string} command
- * @param {string[]} directories
+ * @param {string[]} [directories]
  */
-function isInstalled(command, directories) {
+function isInstalled(command, directories = []) {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)
   return [...path, ...directories].some((directory) => isExecutable(join(directory, command)))
 }

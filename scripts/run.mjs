@@ -14,20 +14,20 @@ import { ensureDependencies } from './setup.mjs'
 /**
  * What each npm script runs on the pinned Node.js, and what is built before; arguments of the caller are appended.
  *
- * @type {Record<string, { run: string[], builds?: import('./build-step.mjs').BuildStep[], needsDebianPackages?: boolean }>}
+ * @type {Record<string, { run: string[], builds?: import('./build-step.mjs').BuildStep[] }>}
  */
 const TARGETS = {
   start: { run: ['bin/platform.mjs', 'serve'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
-  test: { run: ['scripts/test.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE], needsDebianPackages: true },
+  test: { run: ['scripts/test.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   check: { run: ['scripts/check.ts'] },
   format: { run: ['node_modules/oxfmt/bin/oxfmt'] },
-  bench: { run: ['bench/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE], needsDebianPackages: true },
+  bench: { run: ['bench/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   build: { run: ['scripts/release/build.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   'check:package': { run: ['scripts/release/check-package.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   'build:client': { run: ['scripts/build-client.ts'] },
   'build:ticket-notify': { run: ['scripts/build-ticket-notify.ts'] },
-  cluster: { run: ['scripts/cluster.ts'], builds: [DEPENDENCY_BUNDLE], needsDebianPackages: true },
-  chaos: { run: ['test/chaos/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE], needsDebianPackages: true },
+  cluster: { run: ['scripts/cluster.ts'], builds: [DEPENDENCY_BUNDLE] },
+  chaos: { run: ['test/chaos/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
 }
 
 /** @param {string[]} argv */
@@ -36,7 +36,7 @@ async function main([name = '', ...args]) {
   if (!target) throw new SetupError(`usage: node scripts/run.mjs ${Object.keys(TARGETS).join(' | ')}`)
   await ensureDependencies()
   const runtime = findRuntime()
-  if (target.needsDebianPackages) ensureDebianPackages()
+  ensureDebianPackages(name)
   for (const step of target.builds ?? []) await ensureBuilt(step, runtime)
   const [program = '', ...fixed] = target.run
   if (!existsSync(join(root, program))) throw new SetupError(`${program} is missing from this checkout`)

@@ -20,7 +20,7 @@ export async function withSetupLock(name, work) {
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 16)
   const lock = join(tmpdir(), `platform-setup-${hash}.lock`)
   await acquire(lock)
-  const release = () => rmSync(lock, { force: true })
+  const release = () => removeOwn(lock)
   process.once('exit', release)
   try {
     await work()
@@ -34,10 +34,7 @@ export async function withSetupLock(name, work) {
 async function acquire(lock) {
   let reported = false
   while (!tryAcquire(lock)) {
-    if (isStale(lock)) {
-      rmSync(lock, { force: true })
-      continue
-    }
+    if (isStale(lock) && removeStale(lock)) continue
     if (!reported) console.error(`setup: waiting for another set-up of this checkout (${lock}) …`)
     reported = true
     await wait(POLL_MS)
@@ -60,6 +57,41 @@ function tryAcquire(lock) {
     throw new SetupError(`cannot create ${lock}: ${String(error)}`, { cause: error })
   } finally {
     rmSync(own, { force: true })
+  }
+}
+
+/**
+ * One process at a time judges the lock again and removes it: another one, which judged it earlier, would remove the lock
+ * of the next holder.
+ *
+ * @param {string} lock
+ * @returns {boolean} whether this process has judged it
+ */
+function removeStale(lock) {
+  const guard = `${lock}.guard`
+  if (!tryAcquire(guard)) {
+    // Its holder was killed within the few lines below.
+    if (isStale(guard)) rmSync(guard, { force: true })
+    return false
+  }
+  try {
+    if (isStale(lock)) rmSync(lock, { force: true })
+    return true
+  } finally {
+    rmSync(guard, { force: true })
+  }
+}
+
+/**
+ * A process that has taken over the lock of a slow one keeps it.
+ *
+ * @param {string} lock
+ */
+function removeOwn(lock) {
+  try {
+    if (readFileSync(lock, 'utf8') === String(process.pid)) rmSync(lock, { force: true })
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
   }
 }
 

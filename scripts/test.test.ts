@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { eventually } from '../test/support/eventually.ts'
 
 const PASSING = "import { test } from 'node:test'\ntest('passes', () => {})"
 const FAILING = "import { test } from 'node:test'\ntest('fails', () => { throw new Error('always') })"
@@ -15,9 +17,18 @@ test('fails once', () => {
   writeFileSync('ran', '')
   throw new Error('once')
 })`
+const ENDLESS = `
+import { writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+test('does not end', () => {
+  writeFileSync('started', '')
+  return new Promise((resolve) => setTimeout(resolve, 600_000))
+})`
 
-/** Runs scripts/test.ts in a directory that has these test files. */
-function runTests(t: TestContext, tests: Readonly<Record<string, string>>, args: readonly string[] = []) {
+type Tests = Readonly<Record<string, string>>
+
+/** A directory that has scripts/test.ts and these test files. */
+function directoryOf(t: TestContext, tests: Tests): string {
   const directory = mkdtempSync(join(tmpdir(), 'platform-test-runner-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   mkdirSync(join(directory, 'test/support'), { recursive: true })
@@ -28,13 +39,19 @@ function runTests(t: TestContext, tests: Readonly<Record<string, string>>, args:
     filter: (path) => !path.endsWith('.test.ts'),
   })
   for (const [name, text] of Object.entries(tests)) writeFileSync(join(directory, 'test', name), text)
-  // Else the runner believes that it is one of the files of the run that it is a test of.
+  return directory
+}
+
+/** Without what makes a runner believe that it is one of the files of the run that it is a test of. */
+function ownEnvironment(): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const result = spawnSync(process.execPath, ['scripts/test.ts', ...args], {
-    cwd: directory,
-    env,
-    encoding: 'utf8',
-  })
+  return env
+}
+
+function runTests(t: TestContext, tests: Tests, args: readonly string[] = []) {
+  const directory = directoryOf(t, tests)
+  const options = { cwd: directory, env: ownEnvironment(), encoding: 'utf8' } as const
+  const result = spawnSync(process.execPath, ['scripts/test.ts', ...args], options)
   return { ...result, ranAgain: result.stderr.includes('running alone'), directory }
 }
 
@@ -79,3 +96,33 @@ test('a run without a test fails', (t) => {
   assert.equal(runTests(t, { 'a.test.ts': '' }).status, 1)
   assert.equal(runTests(t, {}).status, 1)
 })
+
+test('the second run has the options of the first', (t) => {
+  const file = `${UNSTABLE}\ntest('fails', () => { throw new Error('always') })`
+  const { status, stdout, ranAgain } = runTests(t, { 'a.test.ts': file }, ['--test-name-pattern=once'])
+  assert.deepEqual([status, ranAgain], [0, true], stdout)
+})
+
+test('a path without a test file is refused, also beside one that has some', (t) => {
+  const { status, stderr, directory } = runTests(t, { 'a.test.ts': UNSTABLE }, [
+    'test/a.test.ts',
+    'test/no.test.ts',
+  ])
+  assert.deepEqual([status, stderr], [1, 'test: no test file in test/no.test.ts\n'])
+  assert.equal(existsSync(join(directory, 'ran')), false)
+})
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  test(`${signal} ends the run, and what failed before it is not run again`, async (t) => {
+    const directory = directoryOf(t, { 'a.test.ts': FAILING, 'b.test.ts': ENDLESS })
+    const runner = spawn(process.execPath, ['scripts/test.ts'], { cwd: directory, env: ownEnvironment() })
+    let output = ''
+    for (const stream of [runner.stdout, runner.stderr])
+      stream.on('data', (chunk) => (output += String(chunk)))
+    const closed = once(runner, 'close')
+    await eventually('a failure', () => output.includes('fails') && existsSync(join(directory, 'started')))
+    runner.kill(signal)
+    assert.deepEqual(await closed, [128 + constants.signals[signal], null], output)
+    assert.doesNotMatch(output, /running alone/)
+  })
+}

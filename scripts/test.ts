@@ -32,44 +32,54 @@ async function main(args: readonly string[]): Promise<void> {
   const options = args.filter((each) => each.startsWith('-'))
   const paths = args.filter((each) => !each.startsWith('-'))
   const files = testFiles(paths.length > 0 ? paths : DIRECTORIES)
-  if (files.length === 0) {
-    console.error(`test: no test file in ${(paths.length > 0 ? paths : DIRECTORIES).join(', ')}`)
+  // A path that is mistyped, or the value of an option, which needs a "=" before it.
+  const unmatched = paths.filter((path) => testFiles([path]).length === 0)
+  if (unmatched.length > 0 || files.length === 0) {
+    console.error(`test: no test file in ${(unmatched.length > 0 ? unmatched : DIRECTORIES).join(', ')}`)
     process.exitCode = 1
     return
   }
-  const command = [...FLAGS, `--test-concurrency=${concurrency}`, ...options]
-  if (paths.length > 0) become(process.execPath, [...command, ...files])
-  else process.exitCode = await runAll(command, files)
+  const concurrent = `--test-concurrency=${concurrency}`
+  if (paths.length > 0) become(process.execPath, [...FLAGS, concurrent, ...options, ...files])
+  else process.exitCode = await runAll([concurrent, ...options], files)
 }
 
 /** Resolves with the exit code. */
-async function runAll(command: readonly string[], files: readonly string[]): Promise<number> {
+async function runAll(options: readonly string[], files: readonly string[]): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'platform-tests-'))
   try {
     const list = join(directory, 'failed')
     const reporter = ['--test-reporter=./scripts/failed-files.ts', `--test-reporter-destination=${list}`]
-    const code = await run([...command, ...reporter, ...files])
+    const code = await run([...FLAGS, ...options, ...reporter, ...files])
     const failed = readFileSync(list, 'utf8').split('\n').filter(Boolean)
-    return code === 1 && failed.length > 0 && failed.length <= FILES_RUN_AGAIN ? await runAgain(failed) : code
+    return code === 1 && failed.length > 0 && failed.length <= FILES_RUN_AGAIN
+      ? await runAgain(options, failed)
+      : code
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
 }
 
-async function runAgain(files: readonly string[]): Promise<number> {
+async function runAgain(options: readonly string[], files: readonly string[]): Promise<number> {
   const names = files.map((file) => relative(process.cwd(), file)).join(', ')
   console.error(`test: running alone what failed: ${names}`)
-  const code = await run([...FLAGS, '--test-concurrency=1', ...files])
+  const code = await run([...FLAGS, ...options, '--test-concurrency=1', ...files])
   if (code === 0) console.error(`test: passed alone, and is unstable beside other tests: ${names}`)
   return code
 }
 
+/** Resolves with the exit code; after a signal with that of the signal, because the test runner of Node.js ends with 1. */
 async function run(args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: 'inherit' })
-  const forward = (signal: NodeJS.Signals) => void child.kill(signal)
+  let interruptedBy: NodeJS.Signals | undefined
+  const forward = (signal: NodeJS.Signals) => {
+    interruptedBy = signal
+    child.kill(signal)
+  }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, forward)
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
-  return code ?? 128 + constants.signals[signal ?? 'SIGTERM']
+  if (code !== null && interruptedBy === undefined) return code
+  return 128 + constants.signals[interruptedBy ?? signal ?? 'SIGTERM']
 }
 
 function testFiles(paths: readonly string[]): string[] {

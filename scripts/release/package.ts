@@ -50,6 +50,8 @@ export function buildPackage(options: PackageOptions): string {
   const tree = mkdtempSync(join(tmpdir(), 'platform-package-'))
   const file = join(directory, `${NAME}_${version}_${architecture.debian}.deb`)
   const epoch = process.env['SOURCE_DATE_EPOCH'] ?? EPOCH
+  // Directories get the modes of the package whatever the umask of the builder is.
+  const umask = process.umask(0o022)
   try {
     chmodSync(tree, 0o755)
     for (const each of [...contents(options), ...documents(version, Number(epoch))]) install(tree, each)
@@ -58,6 +60,7 @@ export function buildPackage(options: PackageOptions): string {
     runToEnd('dpkg-deb', ['--root-owner-group', '-Zxz', '-z1', '--build', tree, file], { env })
     return file
   } finally {
+    process.umask(umask)
     rmSync(tree, { recursive: true, force: true })
   }
 }

@@ -34,7 +34,12 @@ export interface Listener extends AsyncDisposable {
   readonly isConnected: boolean
 }
 
-export async function listenTo(url: string, subjects: readonly string[]): Promise<Listener> {
+/** Subscribes; fails if it cannot within two minutes. */
+export async function listenTo(
+  url: string,
+  subjects: readonly string[],
+  timeoutMs = 120_000,
+): Promise<Listener> {
   const connections: Arrival[][] = []
   let connection: NatsConnection | undefined
   let closing = false
@@ -66,17 +71,23 @@ export async function listenTo(url: string, subjects: readonly string[]): Promis
   }
 
   const running = run()
-  while (!connection) await pause(10)
+  const stop = async () => {
+    closing = true
+    await connection?.close()
+    await running
+  }
+  try {
+    await eventually(`a connection to ${url}`, () => connection, { timeoutMs })
+  } catch (error) {
+    await stop()
+    throw error
+  }
   return {
     connections,
     get isConnected() {
       return connection !== undefined
     },
-    async [Symbol.asyncDispose]() {
-      closing = true
-      await connection?.close()
-      await running
-    },
+    [Symbol.asyncDispose]: stop,
   }
 }
 

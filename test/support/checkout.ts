@@ -72,7 +72,13 @@ export async function runMockProvider(program: string, home: string): Promise<vo
   const ended = once(mock, 'close')
   let printed = ''
   mock.stderr?.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
-  await eventually('the mock provider listens', () => printed.includes('listening'))
-  mock.kill('SIGTERM')
+  try {
+    await eventually(
+      'the mock provider listens',
+      () => printed.includes('listening') || mock.exitCode !== null,
+    )
+  } finally {
+    mock.kill('SIGTERM')
+  }
   assert.deepEqual(await ended, [0, null], printed)
 }

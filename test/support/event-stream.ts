@@ -29,6 +29,8 @@ export interface EventStreamClient extends Disposable {
 export interface OpenStreamOptions {
   readonly headers?: OutgoingHttpHeaders
   readonly lastEventId?: string | undefined
+  /** Closes the connection without ending the request. */
+  readonly signal?: AbortSignal
 }
 
 const ADMIN = { 'x-user-id': 'tester', 'x-user-roles': 'admin' }
@@ -37,11 +39,11 @@ const ADMIN = { 'x-user-id': 'tester', 'x-user-roles': 'admin' }
 export async function openEventStream(
   url: string,
   path = '/events',
-  { headers = ADMIN, lastEventId }: OpenStreamOptions = {},
+  { headers = ADMIN, lastEventId, signal }: OpenStreamOptions = {},
 ): Promise<EventStreamClient> {
   const agent = new Agent({ keepAlive: false })
   const resume = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
-  const outgoing = request(`${url}${path}`, { agent, headers: { ...headers, ...resume } })
+  const outgoing = request(`${url}${path}`, { agent, signal, headers: { ...headers, ...resume } })
   outgoing.end()
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
   outgoing.on('error', () => undefined)

@@ -12,9 +12,15 @@ export async function globalSetup(): Promise<void> {
   // No test reads a file after a power loss of this machine, so none of them needs a disk.
   files = createMemoryDirectory()
   if (files) process.env['TMPDIR'] = files.path
-  cluster = await startPostgres()
-  process.env['PLATFORM_TEST_POSTGRES'] = cluster.url
-  dropTemplates = await createSharedTemplates()
+  try {
+    cluster = await startPostgres()
+    process.env['PLATFORM_TEST_POSTGRES'] = cluster.url
+    dropTemplates = await createSharedTemplates()
+  } catch (error) {
+    // The runner does not tear down what was not set up as a whole.
+    await globalTeardown()
+    throw error
+  }
 }
 
 export async function globalTeardown(): Promise<void> {

@@ -37,11 +37,16 @@ export async function startMockProgram(
     child.kill(signal)
     return ended
   }
-  await eventually('the mock listens', () => output.stderr.includes('\n') || child.exitCode !== null)
-  const address = LISTENING.exec(output.stderr)?.[1]
-  assert.ok(address, output.stderr)
+  let url: string
+  try {
+    await eventually('the mock listens', () => output.stderr.includes('\n') || child.exitCode !== null)
+    url = urlOf(output.stderr)
+  } catch (error) {
+    await end('SIGKILL')
+    throw error
+  }
   return {
-    url: `http://${address}`,
+    url,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     closeStderr: () => void child.stderr.destroy(),
@@ -51,4 +56,10 @@ export async function startMockProgram(
       await end('SIGKILL')
     },
   }
+}
+
+function urlOf(printed: string): string {
+  const address = LISTENING.exec(printed)?.[1]
+  assert.ok(address, printed)
+  return `http://${address}`
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { killGroup } from './process-group.ts'
 import { startRobots, type RobotDoubles } from './robots.ts'
 import { startSmtp, type SmtpServer } from './smtp.ts'
 import { startTicketApi, type TicketApi } from './ticket-api.ts'
@@ -136,15 +137,6 @@ async function resultOf(child: ChildProcess): Promise<NotifierRun> {
 }
 
 type Ending = [code: number | null, signal: NodeJS.Signals | null]
-
-function killGroup({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-  } catch (error) {
-    // It has ended.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
-  }
-}
 
 function parseLine(line: string): NotifierLine {
   try {

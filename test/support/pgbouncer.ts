@@ -44,15 +44,18 @@ export async function startPgBouncer(database: string, connections: number): Pro
   const args = ['--pdeathsig', 'KILL', ...account, 'pgbouncer', '-q', file]
   const env = { PATH: systemPath() }
   const child = spawn('setpriv', args, { stdio: 'ignore', cwd: '/', env })
-  await eventually('PgBouncer', () => canConnect(url), { timeoutMs: 30_000 })
-  return {
-    url,
-    async stop() {
-      child.kill('SIGKILL')
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-      rmSync(directory, { recursive: true, force: true })
-    },
+  const stop = async () => {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    rmSync(directory, { recursive: true, force: true })
   }
+  try {
+    await eventually('PgBouncer', () => canConnect(url), { timeoutMs: 30_000 })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url, stop }
 }
 
 async function canConnect(connectionString: string): Promise<boolean> {

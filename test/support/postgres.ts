@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -34,23 +34,24 @@ const SETTINGS = ['listen_addresses=127.0.0.1', 'max_connections=300', 'timezone
 const QUICK = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
 // `read` returns when the test process closes standard input, or ends in any way; then the server is stopped and its
-// files are removed.
+// files are removed. A server that ends by itself leaves its log until then, and the file `ended`.
 const KEEPER = `
   set -eu
   bin=$1 directory=$2 port=$3 primary=$4
   shift 4
-  trap 'rm -rf "$directory"' EXIT
-  exec >"$directory/log" 2>&1
+  exec 3<&0 >"$directory/log" 2>&1
   if [ "$primary" ]; then
     "$bin/pg_basebackup" -D "$directory/data" -R -X stream -c fast --no-sync -d "$primary"
   else
     "$bin/initdb" -D "$directory/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync --no-instructions
   fi
-  "$bin/postgres" -D "$directory/data" -p "$port" -k "$directory" "$@" &
+  trap 'rm -rf "$directory"' EXIT
+  "$bin/postgres" -D "$directory/data" -p "$port" -k "$directory" "$@" 3<&- &
   server=$!
-  read -r _ || true
-  kill -QUIT $server
+  { read -r _ <&3 || true; [ -e "$directory/ended" ] || kill -QUIT $server; } &
   wait $server || true
+  touch "$directory/ended"
+  wait
 `
 
 export interface TestDatabaseOptions {
@@ -104,7 +105,7 @@ export async function startPostgres({
   const keeper = startKeeper({ directory, port, primary, settings })
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   try {
-    await untilReady(url, keeper)
+    await untilReady(url, () => hasExited(keeper) || existsSync(join(directory, 'ended')))
   } catch (cause) {
     const log = readLog(directory)
     await stopKeeper(keeper)
@@ -140,8 +141,12 @@ function startKeeper({ directory, port, primary, settings }: KeptServer): ChildP
   return keeper
 }
 
+function hasExited({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
 async function stopKeeper(keeper: ChildProcess): Promise<void> {
-  if (keeper.exitCode !== null || keeper.signalCode !== null) return
+  if (hasExited(keeper)) return
   keeper.ref()
   const exited = once(keeper, 'exit')
   keeper.stdin?.end()
@@ -164,13 +169,13 @@ export function postgresPrograms(): string {
   return newest
 }
 
-async function untilReady(url: string, keeper: ChildProcess): Promise<void> {
+async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
   const deadline = performance.now() + START_DEADLINE_MS
   for (;;) {
     try {
       return await administer(url, 'SELECT 1')
     } catch (error) {
-      if (keeper.exitCode !== null || performance.now() > deadline) throw error
+      if (hasEnded() || performance.now() > deadline) throw error
     }
     await wait(POLL_MS)
   }

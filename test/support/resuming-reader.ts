@@ -15,6 +15,7 @@ export class ResumingReader implements AsyncDisposable {
   readonly events: SeenEvent[] = []
   #url: string
   #stream: EventStreamClient | undefined
+  #connection = new AbortController()
   #lastEventId: string | undefined
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
@@ -32,7 +33,7 @@ export class ResumingReader implements AsyncDisposable {
 
   /** Closes the connection without ending the request, as a killed client does. */
   kill(): void {
-    this.#stream?.[Symbol.dispose]()
+    this.#connection.abort()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -56,10 +57,11 @@ export class ResumingReader implements AsyncDisposable {
   /** Reads until the connection ends; `false` when the server has refused it. */
   async #readOnce(path: string, options: OpenStreamOptions): Promise<boolean> {
     const lastEventId = this.#lastEventId
-    using stream = await openEventStream(this.#url, path, { ...options, lastEventId })
+    this.#connection = new AbortController()
+    const { signal } = this.#connection
+    using stream = await openEventStream(this.#url, path, { ...options, lastEventId, signal })
     if (stream.status !== 200) return false
     this.#stream = stream
-    if (this.#stop.signal.aborted) return true
     await stream.ended
     this.events.push(...stream.events)
     if (stream.lastEventId !== '') this.#lastEventId = stream.lastEventId

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from './eventually.ts'
+import { killGroup } from './process-group.ts'
 import { patternOf, plain } from './shown-output.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -103,7 +104,8 @@ export function startShell(env: Readonly<Record<string, string>>, wrapper: reado
     // A group of its own, so that a step that hangs goes with it.
     detached: true,
   })
-  const closed = once(child, 'close')
+  let isOver = false
+  const closed = once(child, 'close').then(() => (isOver = true))
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
@@ -119,14 +121,13 @@ export function startShell(env: Readonly<Record<string, string>>, wrapper: reado
       const end = new RegExp(`\\n${mark} (\\d+)\\n$`)
       stdout = ''
       child.stdin.write(`{ ${command}\n} </dev/null; printf '\\n${mark} %s\\n' $?\n`)
-      const [whole, status] = await eventually(`the end of: ${command}`, () => end.exec(stdout), {
-        timeoutMs: STEP_MS,
-      })
+      await eventually(`the end of: ${command}`, () => isOver || end.test(stdout), { timeoutMs: STEP_MS })
+      const [whole = '', status = 'none: the shell has ended'] = end.exec(stdout) ?? []
       assert.equal(status, '0', `${command}\n${stdout}${stderr}`)
       return stdout.slice(0, -whole.length).trimEnd()
     },
     async [Symbol.asyncDispose]() {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+      killGroup(child)
       await closed
     },
   }

@@ -7,6 +7,7 @@ const SWITCH = 'switch'
 const PREFIX = '10.99.0'
 /** Of this process, as the client of the hosts. */
 export const CLIENT_ADDRESS = `${PREFIX}.250`
+const COMMAND_LIMIT_MS = 60_000
 const FAULTS = `
 table bridge faults {
   set drops { type ifname . ifname; }
@@ -219,5 +220,6 @@ function onSwitch(command: string, args: readonly string[], input = ''): string 
 
 function run(command: string, args: readonly string[], input = ''): string {
   const env = { ...process.env, PATH: systemPath() }
-  return execFileSync(command, args, { encoding: 'utf8', input, env })
+  // Nothing else runs meanwhile, not even the time limit of a test.
+  return execFileSync(command, args, { encoding: 'utf8', input, env, timeout: COMMAND_LIMIT_MS })
 }
