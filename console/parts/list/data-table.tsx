@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useActions } from '../actions/actions.ts'
 import { Failed, Loading } from '../states.tsx'
 import type { ListModel } from './list-model.ts'
@@ -75,8 +76,10 @@ function Row<Item>({ item, table, isChanged }: RowProps<Item>) {
   const key = keyOf(item)
   const classes = [key === selected && 'row-selected', isChanged && 'row-changed']
   const [first, ...others] = columns
+  const row = useRef<HTMLTableRowElement>(null)
+  useLayoutEffect(() => () => leaveRow(row.current), [])
   return (
-    <tr class={classes.filter(Boolean).join(' ')}>
+    <tr ref={row} class={classes.filter(Boolean).join(' ')}>
       {first && (
         <th scope="row" class={columnClass(first)}>
           <a class="row-link" href={hrefOf(item)} {...(key === selected && { 'aria-current': 'true' })}>
@@ -123,6 +126,16 @@ function columnClass<Item>({ isNumeric, isWideOnly, isFromMedium }: TableColumn<
   return [isNumeric && 'numeric', isWideOnly && 'wide-column', isFromMedium && 'medium-column']
     .filter(Boolean)
     .join(' ')
+}
+
+/** The focus of a row that is removed goes to the next one: without it the keyboard would begin again with the page. */
+function leaveRow(row: HTMLElement | null): void {
+  if (!row?.contains(document.activeElement)) return
+  const other = (row.nextElementSibling ?? row.previousElementSibling)?.querySelector<HTMLElement>(
+    '.row-link',
+  )
+  const target = other ?? document.querySelector('main')
+  target?.focus({ preventScroll: true })
 }
 
 function focusRow(step: 1 | -1): void {

@@ -339,6 +339,7 @@ test('a user gets roles, is disabled, enabled and deleted', async (t) => {
   await shown.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
   await row(page, 'clara').waitFor({ state: 'detached' })
+  await page.locator('.row-link:focus').waitFor()
 })
 
 test('a question about an object does not stay in front of another page', async (t) => {
