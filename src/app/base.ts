@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { Config, LoadedConfig } from '../config/config.ts'
+import { isGuessable } from '../config/weak-keys.ts'
 import type { Messages } from '../domains/messages/index.ts'
 import type { Telemetry } from '../domains/telemetry/index.ts'
 import { Dispatcher } from '../infra/bus/dispatcher.ts'
@@ -84,6 +85,9 @@ export async function openBase(
 
 type BaseParts = Omit<Base, 'settings' | 'configFile' | 'domains' | 'lifecycle' | 'operations'>
 
+const GUESSABLE_KEY =
+  'auth.jwt_secret has a key that is easy to guess: whoever guesses it can sign tokens; set another one (openssl rand -base64 48)'
+
 /** The domains write to the outboxes and the dispatchers read them, so the dispatchers are created after the domains. */
 function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains {
   const delivery = new LateDelivery()
@@ -92,6 +96,7 @@ function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains
   const keys = jwtSecrets(parts.config)
   const deliveries = { delivery, telemetryDelivery }
   const { config, store, logger, metrics } = parts
+  if (keys.some((key) => isGuessable(key.reveal()))) logger.warn({}, GUESSABLE_KEY)
   const signingKeys = () => keys
   const clock = systemClock
   const domains = createDomains({ config, store, clock, logger, metrics, ...deliveries, signingKeys })

@@ -156,7 +156,7 @@ const SETTINGS = {
   }),
   'auth.jwt_secret': setting(signingKeys, {
     description:
-      'The key that signs and verifies JWTs: at least 32 bytes. Guessable keys are refused. An array rotates keys: the first signs, every one verifies. In the environment the array is JSON: `JWT_SECRET=\'["new…", "old…"]\'`.',
+      'The key that signs and verifies JWTs: at least 32 bytes. A placeholder, such as `change-me-…`, is refused, and a key that is easy to guess causes a warning. An array rotates keys: the first signs, every one verifies. In the environment the array is JSON: `JWT_SECRET=\'["new…", "old…"]\'`.',
     property: 'auth.jwtSecrets',
     documentedDefault: 'generated on first start, kept in `{data_dir}/jwt-secret`',
     environment: [{ name: 'JWT_SECRET' }],

@@ -23,7 +23,7 @@ const MAX_TOKEN_BYTES = 8 * 1_024
 
 /**
  * The key that signs JWTs, from `{dataDir}/jwt-secret`; generated there on first start. Processes that start at once
- * agree on one. Throws a {@link ConfigError} when others can read the file, when the key is too short or guessable, and
+ * agree on one. Throws a {@link ConfigError} when others can read the file, when the key is too short or a placeholder, and
  * when the file cannot be read or made.
  */
 export function readOrCreateJwtSecret(dataDir: string): Secret {

@@ -33,7 +33,7 @@ test('`platform config` masks each key', () => {
   assert.equal(line.exec(describeConfig(load(toml(current))))?.[1], '**redacted**')
 })
 
-test('a key that is too short, guessable or no text is refused with its index, and is not shown', () => {
+test('a key that is too short, a placeholder or no text is refused with its index, and is not shown', () => {
   for (const wrong of ['canary', 'changeme'.repeat(5), 7, '']) {
     for (const lines of [
       configErrorLines(() => load(toml(current, wrong))),

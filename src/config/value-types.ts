@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Secret } from '../kernel/secret.ts'
 import { formatDuration, parseDuration } from '../kernel/time.ts'
-import { isGuessable } from './guessable-secrets.ts'
+import { isPlaceholder } from './weak-keys.ts'
 
 /** How the values of a setting are written, checked and printed. */
 export interface ValueType<T> {
@@ -129,9 +129,9 @@ const SIGNING_KEY_MINIMUM_BYTES = 32 // RFC 7518, 3.2: a key for HS256 is at lea
 
 export const signingKey = valueType({
   name: 'secret',
-  expected: `a secret of at least ${SIGNING_KEY_MINIMUM_BYTES} bytes that cannot be guessed (run: openssl rand -base64 48)`,
+  expected: `a secret of at least ${SIGNING_KEY_MINIMUM_BYTES} bytes that is no placeholder (run: openssl rand -base64 48)`,
   parse: (text) =>
-    Buffer.byteLength(text) < SIGNING_KEY_MINIMUM_BYTES || isGuessable(text) ? undefined : new Secret(text),
+    Buffer.byteLength(text) < SIGNING_KEY_MINIMUM_BYTES || isPlaceholder(text) ? undefined : new Secret(text),
 })
 
 /** What one process can do, in the order of the start. */

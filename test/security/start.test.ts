@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
 
-const GUESSABLE = 'changeme'.repeat(4)
+const PLACEHOLDER = 'changeme'.repeat(4)
 
-test('a guessable signing key stops the start, from any source', async () => {
+test('a placeholder as signing key stops the start, from any source', async () => {
   const sources: readonly ((dataDir: string) => Record<string, string>)[] = [
-    () => ({ JWT_SECRET: GUESSABLE }),
+    () => ({ JWT_SECRET: PLACEHOLDER }),
     (dataDir) => {
-      writeFileSync(join(dataDir, 'platform.toml'), `auth.jwt_secret = "${GUESSABLE}"\n`)
+      writeFileSync(join(dataDir, 'platform.toml'), `auth.jwt_secret = "${PLACEHOLDER}"\n`)
       return {}
     },
     (dataDir) => {
-      writeFileSync(join(dataDir, 'jwt-secret'), `${GUESSABLE}\n`, { mode: 0o600 })
+      writeFileSync(join(dataDir, 'jwt-secret'), `${PLACEHOLDER}\n`, { mode: 0o600 })
       return {}
     },
   ]
@@ -25,7 +25,7 @@ test('a guessable signing key stops the start, from any source', async () => {
       env: { LISTEN_ADDR: '127.0.0.1:0', ...source(directory.path) },
     })
     assert.equal(code, 2, stderr)
-    assert.match(stderr, /auth\.jwt_secret: expected .*guess/)
+    assert.match(stderr, /auth\.jwt_secret: expected .*placeholder/)
     assert.ok(!`${stdout}${stderr}`.includes('changeme'))
   }
 })
@@ -42,6 +42,17 @@ test('files are private to their owner, and a readable database causes a warning
   await using second = await servePlatform({ dataDir: directory.path })
   const [warning] = warnings(second.logs())
   assert.match(String(warning), /chmod 600/)
+})
+
+test('a signing key that is easy to guess causes a warning', async () => {
+  using directory = temporaryDirectory()
+  const key = 'a'.repeat(32)
+  await using platform = await servePlatform({ dataDir: directory.path, env: { JWT_SECRET: key } })
+  const warning = platform
+    .logs()
+    .find(({ level, message }) => level === 'warn' && /easy to guess/.test(message))
+  assert.match(String(warning?.message), /^auth\.jwt_secret .*openssl rand/)
+  assert.ok(!JSON.stringify(platform.logs()).includes(key))
 })
 
 function warnings(logs: readonly { level: string; message: string }[]): string[] {

@@ -15,10 +15,20 @@ const TEMPLATE_WORD = new RegExp(
     .join('|'),
   'g',
 )
+// The words that tell the reader of a template to put another text there.
+const PLACEHOLDER =
+  /change|default|do.?not.?use|dummy|example|insecure|insert|place.?holder|replace|sample|your/
+// The key of the example that https://jwt.io opens with.
+const PUBLISHED = ['a-string-secret-at-least-256-bits-long']
 const OTHER_LETTERS = 4 // an article, or a letter or two, between template words
 const FEWEST_CHARACTERS = 6 // 16 random bytes in hexadecimal have about 14 different ones
 const LONGEST_PERIOD = 32
 const SEQUENCE_SHARE = 0.7
+
+/** Whether a key is a default that was never replaced: the text of a template, such as `change-me-…`, or of a known example. */
+export function isPlaceholder(key: string): boolean {
+  return PUBLISHED.includes(key) || (PLACEHOLDER.test(key.toLowerCase()) && isTemplate(key))
+}
 
 /**
  * Whether an attacker would try a key early: few different characters, a repetition, a sequence of the alphabet or of
