@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { ERROR_CODES } from '../../src/app/domains.ts'
+import { explainAccess } from '../../src/domains/commands/policy.ts'
+import type { Role } from '../../src/kernel/identity.ts'
 import { UNEXPLAINED, UNREACHABLE } from '../api/operations.ts'
 import { language, type Language } from '../i18n/language.ts'
-import { describeFailure, describeFault } from './failure-words.ts'
+import { describeAccess, describeFailure, describeFault } from './failure-words.ts'
 import { FAILURES } from './platform-sentences.ts'
 
 function speak(t: TestContext, wanted: Language) {
@@ -33,6 +35,20 @@ test('a fault is in the language of the reader', (t) => {
   assert.equal(describeFault('must be in the future'), '必须是将来的时间。')
   assert.equal(describeFault('must be an integer from 1 to 2000'), '必须是 1 到 2,000 之间的整数。')
   assert.equal(describeFault('must be one of admin, devops'), '只能是以下之一：admin, devops。')
+})
+
+test('why a user may run a command is in the language of the reader', (t) => {
+  const rules = { x: { roles: ['devops'] as const }, none: { roles: [] } }
+  const policy = { revision: 6, rules }
+  const because = (command: string, ...own: readonly Role[]) =>
+    describeAccess(explainAccess(policy, command, { roles: own, enabled: true }).because)
+  assert.equal(because('x', 'auditor'), 'The rule of revision 6 allows devops; the user has auditor.')
+  speak(t, 'zh')
+  assert.equal(because('x', 'auditor'), '修订版 6 的规则允许 devops；该用户拥有 auditor。')
+  assert.equal(because('x', 'devops'), '修订版 6 的规则允许 devops；该用户拥有角色 devops。')
+  assert.equal(because('none'), '修订版 6 的规则不允许任何角色；该用户没有角色。')
+  assert.equal(because('other'), '此命令没有规则，因此只有 admin 可以运行；该用户没有角色。')
+  assert.equal(describeAccess('The user is disabled.'), '该用户已停用。')
 })
 
 test('a failure is in the language of the reader; in English the platform says it itself where that says more', (t) => {

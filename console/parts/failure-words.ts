@@ -1,16 +1,19 @@
 import { UNEXPLAINED, type ApiFailure } from '../api/operations.ts'
 import { defineWords, language } from '../i18n/language.ts'
 import { localNumber } from '../i18n/local.ts'
-import { FAILURES, FAULTS, type Rewording } from './platform-sentences.ts'
+import { ACCESS_REASONS, FAILURES, FAULTS, type Rewording } from './platform-sentences.ts'
 
 const failureWords = defineWords({
   en: {
     rateLimited: (seconds: string) => `Too many requests. Try again in ${seconds} s.`,
     unexplained: (status: number) => `The server answered with status ${status}.`,
+    /** Between the parts of a reason. */
+    between: '; ',
   },
   zh: {
     rateLimited: (seconds) => `请求过多，请在 ${seconds} 秒后重试。`,
     unexplained: (status) => `服务器返回状态 ${status}。`,
+    between: '；',
   },
 })
 
@@ -30,8 +33,18 @@ export function describeFailure({ status, code, message, retryAfterSeconds }: Ap
 export function describeFault(message: string): string
 export function describeFault(message: string | undefined): string | undefined
 export function describeFault(message: string | undefined): string | undefined {
-  for (const [pattern, rewording] of FAULTS) {
-    const match = pattern.exec(message ?? '')
+  return message === undefined ? undefined : reworded(message, FAULTS)
+}
+
+/** Why a user may run a command or not, in the language of the reader. */
+export function describeAccess(because: string): string {
+  const parts = because.split('; ').map((part) => reworded(part, ACCESS_REASONS))
+  return parts.join(failureWords().between)
+}
+
+function reworded(message: string, rewordings: typeof FAULTS): string {
+  for (const [pattern, rewording] of rewordings) {
+    const match = pattern.exec(message)
     if (match)
       return wordsOf(rewording)?.replaceAll(/\$(\d)/g, (_, group) => localGroup(match[group])) ?? message
   }

@@ -136,4 +136,18 @@ export const FAULTS: readonly (readonly [RegExp, Rewording])[] = [
   [/ contains a private key; /, { zh: '包含私钥，平台没有保存任何内容。请只发送证书，并考虑更换此私钥。' }],
   [/^puts "(.*)" below level (\d+)/, { zh: '会使“$1”超出菜单的最大层级 ($2)。' }],
   [/^is one more than the (\d+) nodes/, { zh: '菜单最多有 $1 项，此项已超出。' }],
+  [/^would be below itself: (.+)$/, { zh: '会位于自身之下：$1' }],
+  [/^has the parent (.+), which is not named and would be deleted$/, { zh: '其上级 $1 将被删除。' }],
+  [/^has the unknown parent (.+)$/, { zh: '没有上级菜单 $1。' }],
+]
+
+/** Why a user may run a command or not: each part of the sentence. */
+export const ACCESS_REASONS: readonly (readonly [RegExp, Rewording])[] = [
+  [/^The user is disabled\.$/, { zh: '该用户已停用。' }],
+  [/^The rule of revision (\d+) allows no role$/, { zh: '修订版 $1 的规则不允许任何角色' }],
+  [/^The rule of revision (\d+) allows (.+)$/, { zh: '修订版 $1 的规则允许 $2' }],
+  [/^There is no rule for this command/, { zh: '此命令没有规则，因此只有 admin 可以运行' }],
+  [/^the user has no role\.$/, { zh: '该用户没有角色。' }],
+  [/^the user has the role (.+)\.$/, { zh: '该用户拥有角色 $1。' }],
+  [/^the user has (.+)\.$/, { zh: '该用户拥有 $1。' }],
 ]

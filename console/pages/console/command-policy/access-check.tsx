@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
+import { describeAccess } from '../../../parts/failure-words.ts'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import { Section } from '../../../parts/section.tsx'
@@ -47,7 +48,7 @@ function Explanation({ allowed, because }: AnswerOf<'explainCommandAccess'>) {
   return (
     <>
       <StatusBadge tone={allowed ? 'good' : 'warning'} label={allowed ? words.allowed : words.notAllowed} />
-      <p>{because}</p>
+      <p>{describeAccess(because)}</p>
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ApiFailure } from '../../../api/operations.ts'
 import { FactList } from '../../../parts/facts.tsx'
-import { describeFailure } from '../../../parts/failure-words.ts'
+import { describeFailure, describeFault } from '../../../parts/failure-words.ts'
 import { Modal } from '../../../parts/modal.tsx'
 import { partWords } from '../../../parts/part-words.ts'
 import { namedChanges } from './draft.ts'
@@ -60,7 +60,7 @@ function Refusal({ failure }: { readonly failure: ApiFailure }) {
       <p>{describeFailure(failure)}</p>
       {failure.details.map(({ path, message }) => (
         <p key={path}>
-          <bdi>{path}</bdi>: {message}
+          <bdi>{path}</bdi>: {describeFault(message)}
         </p>
       ))}
     </div>
