@@ -40,6 +40,9 @@ const drawer = (page: Page, title: string) => page.getByRole('region', { name: t
 /** The path is isolated, so that its direction of writing does not change the rest. */
 const placed = (path: string, place: number) => `\u2068${path}\u2069 (place ${place})`
 const words = (text: string) => text.trim().split(/\s+/).join(' ')
+/** Whether the browser would ask before it leaves the page. */
+const isAsked = (page: Page) =>
+  page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
 const toast = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text })
 
 async function save(page: Page): Promise<void> {
@@ -103,6 +106,8 @@ test('a menu is added, refused at its field, edited, hidden and removed', async 
   await dialog.getByLabel('Path').fill('/new')
   await dialog.getByRole('button', { name: 'Add to the draft' }).click()
   const node = drawer(page, 'What is new')
+  await node.waitFor()
+  assert.equal(await isAsked(page), true)
   await node.getByLabel('Shown').selectOption('No')
   await node.getByRole('button', { name: 'Apply to the draft' }).click()
   await toast(page, 'It is in the draft and can be saved.').waitFor()
@@ -147,18 +152,17 @@ test('the review says which fields change, and a double click saves once', async
 test('a draft is kept while other pages are open, and the browser asks before it is lost', async (t) => {
   await startTree()
   const page = await world.open(t, 'menus/home')
-  const isAsked = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
   await drawer(page, 'Home').getByRole('button', { name: 'Move down' }).click()
   await row(page, 'Home').and(page.locator('[aria-posinset="2"]')).waitFor()
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
-  assert.equal(await isAsked(), true)
+  assert.equal(await isAsked(page), true)
   await page.getByRole('link', { name: /^Menus/ }).click()
   await row(page, 'Home').and(page.locator('[aria-posinset="2"]')).waitFor()
   await page.getByRole('button', { name: 'Discard' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click()
   await row(page, 'Home').and(page.locator('[aria-posinset="1"]')).waitFor()
-  assert.equal(await isAsked(), false)
+  assert.equal(await isAsked(page), false)
 })
 
 test('what is typed is in the draft at once, whatever is opened next, and a discard takes it back', async (t) => {
