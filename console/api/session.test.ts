@@ -33,6 +33,14 @@ test('a refused token ends the session, an older one does not', () => {
   assert.deepEqual([store.kept, session.token.value, session.end.value], [null, null, 'refused'])
 })
 
+test('an interrupted session goes on after a sign-in of the same user', () => {
+  const { session, store, opened } = openSession(TOKEN)
+  session.interrupt()
+  assert.deepEqual([store.kept, session.token.value, session.isInterrupted.value], [null, null, true])
+  session.signIn(TOKEN)
+  assert.deepEqual([opened.count, session.isInterrupted.value], [0, false])
+})
+
 test('the page is opened anew for another user and for other roles, not for the same user', () => {
   const { session, store, opened } = openSession(TOKEN)
   session.signOut()

@@ -67,6 +67,11 @@ export class ConsoleSession {
     })
   }
 
+  /** Ends the session, but the page stays that of its user: see {@link isInterrupted}. */
+  interrupt(): void {
+    this.#finish('signed_out')
+  }
+
   /** A token that was replaced meanwhile ends nothing. */
   refuse(token: string): void {
     if (this.token.peek() === token) this.#finish('refused')

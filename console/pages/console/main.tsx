@@ -7,12 +7,14 @@ import { applyPreferences } from '../../parts/preferences.ts'
 import { offerSessionToNewTabs, offerSessionToWaitingTab, takeSession } from './new-tabs.ts'
 import { live, session } from './platform.ts'
 import { redeemTicket } from './provider.ts'
+import { followSignOut } from './sign-out.ts'
 
 const root = document.getElementById('page')
 if (!root) throw new Error('The document has no element with the id "page".')
 
 applyPreferences()
 offerSessionToNewTabs()
+followSignOut()
 if (await redeemTicket()) offerSessionToWaitingTab()
 await takeSession()
 computed(() => session.bearer.value?.id).subscribe(forgetKeptValues)

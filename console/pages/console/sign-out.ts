@@ -1,4 +1,5 @@
 import { defineWords } from '../../i18n/language.ts'
+import { hasUnsavedInput } from '../../parts/before-unload.ts'
 import { confirmAction } from '../../parts/confirm.tsx'
 import { hasKeptValues } from '../../parts/form/kept-values.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
@@ -10,10 +11,27 @@ const words = defineWords({
   zh: { title: '要退出登录吗？', text: '已填写但尚未提交的内容将丢失，包括菜单草稿。' },
 })
 
-/** Ends the session; asks first if something that was typed would be lost. */
+const otherTabs = new BroadcastChannel('platform.sign-out')
+
+/** Ends the session in all tabs of the user; asks first if something that was typed here would be lost. */
 export async function signOut(): Promise<void> {
   const { title, text } = words()
   const question = { title, text, action: topBarWords().signOut, isDestructive: true }
-  const isUnsaved = hasKeptValues() || keptDraft() !== null
-  if (!isUnsaved || (await confirmAction(question))) session.signOut()
+  if (isUnsaved() && !(await confirmAction(question))) return
+  const userId = session.bearer.peek()?.id
+  session.signOut()
+  otherTabs.postMessage(userId)
+}
+
+/** Ends the session when its user signs out in another tab. What is typed here waits for the next sign-in of the user. */
+export function followSignOut(): void {
+  otherTabs.addEventListener('message', ({ data: userId }: MessageEvent<string>) => {
+    if (session.bearer.peek()?.id !== userId) return
+    if (isUnsaved()) session.interrupt()
+    else session.signOut()
+  })
+}
+
+function isUnsaved(): boolean {
+  return hasUnsavedInput() || hasKeptValues() || keptDraft() !== null
 }

@@ -170,7 +170,7 @@ test('before the session ends the console says so, also in a form, and goes on a
   assert.notEqual(await page.evaluate(() => sessionStorage.getItem('platform.token')), former)
 })
 
-test('a link that is opened in a new tab is signed in there, and stays signed out after a sign-out', async (t) => {
+test('a link that is opened in a new tab is signed in there, and a sign-out ends the session in all tabs', async (t) => {
   const page = await world.open(t, 'overview')
   const opened = page.context().waitForEvent('page')
   await page.getByRole('link', { name: 'Tickets', exact: true }).click({ modifiers: ['ControlOrMeta'] })
@@ -180,8 +180,15 @@ test('a link that is opened in a new tab is signed in there, and stays signed ou
   await tab.getByRole('button', { name: 'Sign out' }).click()
   await tab.reload()
   await tab.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
-  await page.reload()
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+})
+
+test('a sign-out in another tab leaves what is typed here for the next sign-in of its user', async (t) => {
+  const [page, other] = [await world.open(t, 'tickets'), await world.open(t, 'overview')]
+  await fillTicket(page, 'Typed before')
+  await other.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+  assert.equal(await newTicket(page).getByLabel('Title').inputValue(), 'Typed before')
 })
 
 test('a tab that is not opened from the console has no session', async (t) => {
