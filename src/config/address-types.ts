@@ -93,8 +93,8 @@ function versionOf(address: string): 0 | 4 | 6 {
   return address.includes(':') && URL.canParse(`http://[${address}]`) ? 6 : 0
 }
 
-// A smaller pool has no address left beside network, broadcast and gateway; one site needs no larger one.
-const POOL_PREFIX = { longest: 30, shortest: 12 }
+// A smaller pool has no address left beside network, broadcast and gateway; no private network is larger than 10.0.0.0/8.
+const POOL_PREFIX = { longest: 30, shortest: 8 }
 
 export const ipPool = valueType<Cidr>({
   name: 'IPv4 network',

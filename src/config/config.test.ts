@@ -199,7 +199,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'auth.oidc.create_users': { toml: 'true', env: '1', envText: 'true' },
   'auth.oidc.sync_roles': { toml: 'true', env: '1', envText: 'true' },
   'auth.oidc.allow_insecure_endpoints': { toml: 'true', env: '1', envText: 'true' },
-  'vpn.ip_pool': { toml: '"10.0.0.0/30"', env: '10.16.0.0/12' },
+  'vpn.ip_pool': { toml: '"10.0.0.0/30"', env: '100.64.0.0/10' },
   'vpn.heartbeat': { toml: '"1s"', env: '200ms' },
   'vpn.cool_down': { toml: '"0s"', fileText: '0ms', env: '2s' },
   'vpn.connection_rate': { toml: '1', env: '2' },

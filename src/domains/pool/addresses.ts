@@ -4,7 +4,7 @@ import { parseIpv4 } from '../../kernel/ipv4.ts'
 /** The addresses of a pool, each as one number of four bytes. */
 export interface AddressRange {
   readonly cidr: string
-  /** 12 to 30. */
+  /** 8 to 30. */
   readonly prefixLength: number
   /** The first address that can be leased; the one before is the gateway's. */
   readonly first: number
@@ -15,11 +15,11 @@ export interface AddressRange {
 
 const CIDR = /^([\d.]+)\/(\d{1,2})$/
 
-// A /31 has no address to lease; no site needs more than a /12.
-const SHORTEST_PREFIX = 12
+// A /31 has no address to lease; no private network is larger than 10.0.0.0/8.
+const SHORTEST_PREFIX = 8
 const LONGEST_PREFIX = 30
 
-/** Throws `validation_failed` unless the CIDR is an IPv4 network from /12 to /30, written with its first address. */
+/** Throws `validation_failed` unless the CIDR is an IPv4 network from /8 to /30, written with its first address. */
 export function parseRange(cidr: string): AddressRange {
   const [, address = '', prefix = ''] = CIDR.exec(cidr) ?? []
   const network = parseIpv4(address)
