@@ -52,6 +52,12 @@ describe('the table [backup]', () => {
     ])
   })
 
+  test('a wrong setting is no fault of another one that is compared with it', () => {
+    const lines = linesOf('', { BACKUP_WINDOW_START: '25:00', BACKUP_WINDOW_END: '18:00' })
+    assert.equal(lines.length, 1)
+    assert.match(lines[0] ?? '', /BACKUP_WINDOW_START/)
+  })
+
   for (const [wrong, expected] of [
     ['windw_start = "02:00"', 'windw_start: expected a known key, did you mean backup.window_start?'],
     ['window_start = "2:00"', 'window_start: expected a time of the day such as 02:00'],

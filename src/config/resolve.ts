@@ -75,6 +75,11 @@ function checkOthers(
   if (problem || source === DEFAULT) return given
   const missing = [needs].flat().find((needed) => resolved.get(needed)?.source === DEFAULT)
   if (missing !== undefined) return { ...given, problem: { source, key, expected: `${missing} beside it` } }
-  const expected = expectedBeside?.(value, (other) => resolved.get(other)?.value)
-  return expected === undefined ? given : { ...given, problem: { source, key, expected } }
+  let isBesideFaulty = false
+  const expected = expectedBeside?.(value, (other) => {
+    const beside = resolved.get(other)
+    isBesideFaulty ||= beside?.problem !== undefined
+    return beside?.value
+  })
+  return expected === undefined || isBesideFaulty ? given : { ...given, problem: { source, key, expected } }
 }
