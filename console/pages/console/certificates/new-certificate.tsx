@@ -2,6 +2,7 @@ import { isolated } from '../../../i18n/isolated.ts'
 import { BODIES } from '../../../api/generated.ts'
 import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import { invalidFields } from '../../../parts/form/invalid-fields.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { call } from '../platform.ts'
 import { hasPrivateKey, readCertificateFile } from './certificate-file.ts'
@@ -32,7 +33,7 @@ async function register(body: object): Promise<ApiResult<Certificate>> {
   const { pem = '' } = body as Partial<BodyOf<'registerCertificate'>>
   if (hasPrivateKey(pem)) {
     emptyPem()
-    return { ok: false, failure: keyRefused(certificateWords().keyRefused) }
+    return { ok: false, failure: invalidFields([{ path: 'pem', message: certificateWords().keyRefused }]) }
   }
   const result = await call('registerCertificate', { body: body as BodyOf<'registerCertificate'> })
   if (!result.ok && result.failure.code === 'private_key_refused') emptyPem()
@@ -45,11 +46,6 @@ function emptyPem(): void {
   if (!box) return
   box.value = ''
   box.dispatchEvent(new InputEvent('input', { bubbles: true }))
-}
-
-function keyRefused(message: string): ApiFailure {
-  const details = [{ path: 'pem', message }]
-  return { status: 400, code: 'validation_failed', message, details, retryAfterSeconds: null }
 }
 
 const PEM_CODES = ['invalid_certificate', 'private_key_refused', 'certificate_exists']

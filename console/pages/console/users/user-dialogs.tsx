@@ -1,6 +1,7 @@
 import { BODIES } from '../../../api/generated.ts'
 import type { ApiResult, BodyOf } from '../../../api/operations.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import { invalidFields } from '../../../parts/form/invalid-fields.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { Changing } from '../../../parts/resource/use-change.tsx'
@@ -97,10 +98,6 @@ async function setPassword(
   { repeated_password, ...body }: EnteredPassword,
 ): Promise<ApiResult<unknown>> {
   if (body.password === repeated_password) return call('setPassword', { path: { id }, body })
-  const message = userWords().differs
-  const details = [{ path: 'repeated_password', message }]
-  return {
-    ok: false,
-    failure: { status: 400, code: 'validation_failed', message, details, retryAfterSeconds: null },
-  }
+  const details = [{ path: 'repeated_password', message: userWords().differs }]
+  return { ok: false, failure: invalidFields(details) }
 }
