@@ -1,6 +1,7 @@
 import type { ApiFailure } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
+import { invalidFields } from '../../../parts/form/invalid-fields.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { withNode } from './draft.ts'
 import { NODE_SCHEMA } from './node-drawer.tsx'
@@ -20,6 +21,9 @@ export function NewNode({ draft, parentId, onClose, onCreated }: NewNodeProps) {
   const parent = draft.nodes.find((node) => node.id === parentId)
   const send = async (body: object): Promise<ApiFailure | null> => {
     const node = { id: '', title: '', parent_id: parentId, path: null, icon: null, enabled: true, ...body }
+    // The API would take it as a change of that menu.
+    if (draft.nodes.some((known) => known.id === node.id))
+      return invalidFields([{ path: 'id', message: words.takenId }])
     const nodes = withNode(draft.nodes, node)
     const failure = await draft.apply(nodes)
     if (!failure) onCreated(node.id)
