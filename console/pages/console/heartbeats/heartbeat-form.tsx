@@ -1,7 +1,9 @@
-import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
+import { BODIES } from '../../../api/generated.ts'
+import type { ApiResult, BodyOf, FieldFault } from '../../../api/operations.ts'
 import { localSeconds } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
+import { invalidFields } from '../../../parts/form/invalid-fields.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { alertWords } from '../alerts/words.ts'
 import { call } from '../platform.ts'
@@ -102,52 +104,48 @@ const NAME = /^[A-Za-z0-9._-]{1,64}$/
 // The most that the API answers at once.
 const MOST = 1_000
 
-/** The name is a part of the address, and an existing heartbeat would be replaced: both are checked before. */
+/** The name is a part of the address, and an existing heartbeat would be replaced: it is checked before. */
 async function putNew(body: object): Promise<ApiResult<Heartbeat>> {
   const { name = '' } = body as Entered
   const { badName, takenName } = heartbeatWords()
-  if (!NAME.test(name)) return refused('name', badName)
+  if (!NAME.test(name)) return put(name, body, [{ path: 'name', message: badName }])
   const known = await call('listHeartbeats', { query: { limit: MOST } })
   if (!known.ok) return known
-  return known.value.items.some((each) => each.name === name) ? refused('name', takenName) : put(name, body)
+  const isTaken = known.value.items.some((each) => each.name === name)
+  return put(name, body, isTaken ? [{ path: 'name', message: takenName }] : [])
 }
 
-async function put(name: string, body: object): Promise<ApiResult<Heartbeat>> {
-  const { every = '', grace, severity, source } = body as Entered
-  const everySeconds = secondsOf(every)
-  const graceSeconds = grace === undefined ? 0 : secondsOf(grace)
-  const { badPeriod } = heartbeatWords()
-  if (everySeconds === undefined) return refused('every', badPeriod)
-  if (graceSeconds === undefined) return refused('grace', badPeriod)
+/** A fault of the name is shown together with those of the periods, so that one attempt shows all of them. */
+async function put(
+  name: string,
+  body: object,
+  nameFaults: readonly FieldFault[] = [],
+): Promise<ApiResult<Heartbeat>> {
+  const { every = '', grace = '0s', severity, source } = body as Entered
+  const [everySeconds, graceSeconds] = [secondsOf(every), secondsOf(grace)]
+  const faults = [
+    ...nameFaults,
+    ...periodFaults('every', everySeconds),
+    ...periodFaults('grace', graceSeconds),
+  ]
+  if (faults.length > 0 || everySeconds === undefined || graceSeconds === undefined)
+    return { ok: false, failure: invalidFields(faults) }
   const settings: BodyOf<'putHeartbeat'> = {
     every_seconds: everySeconds,
     grace_seconds: graceSeconds,
     ...(severity !== undefined && { severity }),
     ...(source !== undefined && { source }),
   }
-  const result = await call('putHeartbeat', { path: { name }, body: settings })
-  return result.ok ? result : { ok: false, failure: atPeriods(result.failure) }
+  return call('putHeartbeat', { path: { name }, body: settings })
 }
 
-function refused(path: string, message: string): ApiResult<never> {
-  const details = [{ path, message }]
-  return {
-    ok: false,
-    failure: { status: 400, code: 'validation_failed', message, details, retryAfterSeconds: null },
-  }
-}
+const { every_seconds: EVERY, grace_seconds: GRACE } = BODIES.putHeartbeat.properties
+const LIMITS = { every: EVERY, grace: GRACE }
 
-const PERIOD_FIELDS: Readonly<Record<string, 'every' | 'grace'>> = {
-  every_seconds: 'every',
-  grace_seconds: 'grace',
-}
-
-/** Puts what is wrong with the seconds to the fields of the periods, without naming seconds. */
-function atPeriods(failure: ApiFailure): ApiFailure {
-  const { periodLimits } = heartbeatWords()
-  const details = failure.details.map((fault) => {
-    const field = PERIOD_FIELDS[fault.path]
-    return field === undefined ? fault : { path: field, message: periodLimits[field] }
-  })
-  return { ...failure, details }
+/** What is wrong with a period. The API would name seconds, and fields that the form does not have. */
+function periodFaults(path: 'every' | 'grace', seconds: number | undefined): readonly FieldFault[] {
+  const { badPeriod, periodLimits } = heartbeatWords()
+  const { minimum, maximum } = LIMITS[path]
+  if (seconds === undefined) return [{ path, message: badPeriod }]
+  return seconds < minimum || seconds > maximum ? [{ path, message: periodLimits[path] }] : []
 }
