@@ -83,6 +83,7 @@ export const FAULTS: readonly (readonly [RegExp, Rewording])[] = [
     { en: 'At most $1 characters are allowed.', zh: '最多 $1 个字符。' },
   ],
   [/^must not have fewer than 1 characters$/, { en: 'This field is required.', zh: '此字段为必填项。' }],
+  [/^must not have fewer than 1 items$/, { en: 'This field is required.', zh: '此字段为必填项。' }],
   [
     /^must not have fewer than 1 properties$/,
     { en: 'Fill in at least one of these fields.', zh: '请至少填写其中一项。' },

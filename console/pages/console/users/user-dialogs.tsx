@@ -48,7 +48,8 @@ export function RolesDialog({ user: { id, roles, name }, apply, onClose }: Roles
       initial={{ roles: roles.join(',') }}
       action={words.changeRoles}
       apply={apply}
-      request={(body) => call('changeUser', { path: { id }, body })}
+      // Roles that are left out would stay as they are.
+      request={(body) => call('changeUser', { path: { id }, body: { roles: [], ...body } })}
       done={words.rolesChanged(name)}
       onClose={onClose}
     />
