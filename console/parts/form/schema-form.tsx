@@ -226,7 +226,8 @@ function FormFailure({ failure, others }: FormFailureProps) {
       <p>{describeFailure(failure)}</p>
       {others.map(({ path, message }) => (
         <p key={path}>
-          {path}: {describeFault(message)}
+          {path !== '' && `${path}: `}
+          {describeFault(message)}
         </p>
       ))}
     </div>

@@ -21,8 +21,8 @@ export function TicketComments({ ticket: { id, comments }, model }: TicketCommen
   const { apply } = useChange(model)
   const send = (body: object) =>
     apply({
-      // A comment is meant for every version of the ticket.
-      send: () => call('editTicket', { path: { id }, body }),
+      // A comment is meant for every version of the ticket. Without one, the API would name no field.
+      send: () => call('editTicket', { path: { id }, body: { comment: '', ...body } }),
       done: words.commented,
     })
   return (
