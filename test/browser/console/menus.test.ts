@@ -304,6 +304,7 @@ test('hostile text is shown as text, and an empty tree is described in both lang
   await assertLooks(page, 'menus-hostile')
   await world.platform.call('PUT', '/menus', { body: { items: [], replace: true } })
   await page.getByText('The shop has no menus.').waitFor()
+  await drawer(page, 'hostile').getByText('There is no such menu.').waitFor()
   await page.getByLabel('Language').selectOption('zh')
   await page.getByText('商城没有菜单。').waitFor()
 })
