@@ -64,6 +64,19 @@ test('a node cannot be moved below itself', () => {
   assert.equal(moveNode(TREE, 'b', { parent_id: 'b1', index: 0 }), TREE)
 })
 
+test('a node cannot be moved below the last level', () => {
+  const deep = Array.from({ length: 7 }, (_, level) =>
+    node(`d${level}`, level === 0 ? null : `d${level - 1}`, 0),
+  )
+  const nodes = [...deep, node('x', null, 10), node('x1', 'x', 0)]
+  assert.equal(moveNode(nodes, 'x', { parent_id: 'd6', index: 0 }), nodes)
+  assert.notEqual(moveNode(nodes, 'x', { parent_id: 'd5', index: 0 }), nodes)
+  assert.notEqual(moveNode(nodes, 'x1', { parent_id: 'd6', index: 0 }), nodes)
+  const beside = [...deep, node('y', 'd0', 1), node('z', 'd0', 2), node('e', 'd6', 0)]
+  assert.deepEqual(placeAfter(beside, 'z', 'in'), { parent_id: 'y', index: 0 })
+  assert.equal(placeAfter([...beside, node('e1', 'd6', 1), node('e2', 'e1', 0)], 'e1', 'in'), null)
+})
+
 test('an edit has only what differs; one that deletes names every other node', () => {
   const renamed = TREE.map((each) => (each.id === 'a' ? { ...each, title: 'New' } : each))
   assert.deepEqual(editOf(TREE, renamed), { items: [{ id: 'a', title: 'New' }] })

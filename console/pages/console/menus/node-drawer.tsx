@@ -14,6 +14,8 @@ import { placeText } from './place-text.ts'
 import {
   branchIds,
   childrenOf,
+  heightOf,
+  MOST_LEVELS,
   moveNode,
   placeAfter,
   rowsOf,
@@ -107,7 +109,10 @@ interface NodeParentProps extends NodeProps {
 function NodeParent({ node, draft: { nodes }, onMove }: NodeParentProps) {
   const { parent, top } = menuWords()
   const own = branchIds(nodes, node.id)
-  const choices = rowsOf(nodes).filter((row) => !own.has(row.node.id))
+  const deepest = MOST_LEVELS - heightOf(nodes, node.id)
+  const choices = rowsOf(nodes).filter(
+    (row) => row.node.id === node.parent_id || (!own.has(row.node.id) && row.level <= deepest),
+  )
   const choose = (value: string) => {
     const parent_id = value === '' ? null : value
     onMove({ parent_id, index: childrenOf(nodes, parent_id).length })

@@ -48,6 +48,19 @@ export function branchIds(nodes: MenuNodes, id: string): ReadonlySet<string> {
   return new Set([id, ...rowsOf(nodes, id).map(({ node }) => node.id)])
 }
 
+/** How many levels a tree has at most (docs/specification.md, Menus). */
+export const MOST_LEVELS = 8
+
+/** How many levels a node has with all that is below it. */
+export function heightOf(nodes: MenuNodes, id: string): number {
+  return 1 + Math.max(0, ...rowsOf(nodes, id).map(({ level }) => level))
+}
+
+/** Whether the levels of a node fit below this parent. */
+function fitsBelow(nodes: MenuNodes, id: string, parentId: string): boolean {
+  return titlesTo(nodes, parentId).length + heightOf(nodes, id) <= MOST_LEVELS
+}
+
 /** Where a move leads to; null if the node cannot move there. */
 export function placeAfter(nodes: MenuNodes, id: string, move: MenuMove): MenuPlace | null {
   const node = nodes.find((each) => each.id === id)
@@ -62,7 +75,9 @@ export function placeAfter(nodes: MenuNodes, id: string, move: MenuMove): MenuPl
     case 'down':
       return index + 1 < siblings.length ? { parent_id, index: index + 1 } : null
     case 'in':
-      return before ? { parent_id: before.id, index: childrenOf(nodes, before.id).length } : null
+      return before && fitsBelow(nodes, id, before.id)
+        ? { parent_id: before.id, index: childrenOf(nodes, before.id).length }
+        : null
     case 'out':
       return parent_id === null ? null : placeBehind(nodes, parent_id)
   }
@@ -76,11 +91,11 @@ function placeBehind(nodes: MenuNodes, id: string): MenuPlace {
 
 /**
  * The nodes with this one at another place; `index` counts the new siblings without it. No sibling gets another position
- * without need. Unchanged if the place is below the node.
+ * without need. Unchanged if the place is below the node, or below the last level.
  */
 export function moveNode(nodes: MenuNodes, id: string, { parent_id, index }: MenuPlace): MenuNodes {
   const node = nodes.find((each) => each.id === id)
-  if (!node || (parent_id !== null && branchIds(nodes, id).has(parent_id))) return nodes
+  if (!node || !isPossible(nodes, node, parent_id)) return nodes
   const others = nodes.filter((each) => each.id !== id)
   const siblings = childrenOf(others, parent_id)
   const ordered = siblings.toSpliced(index, 0, { ...node, parent_id })
@@ -91,6 +106,12 @@ export function moveNode(nodes: MenuNodes, id: string, { parent_id, index }: Men
     ordered.map((each, place) => [each.id, { ...each, position: positions[place] ?? 0 }] as const),
   )
   return nodes.map((each) => placed.get(each.id) ?? each)
+}
+
+/** Whether a node may have this parent; the present one stays possible, whatever is below the node. */
+function isPossible(nodes: MenuNodes, { id, parent_id }: MenuNode, parentId: string | null): boolean {
+  if (parentId === null || parentId === parent_id) return true
+  return !branchIds(nodes, id).has(parentId) && fitsBelow(nodes, id, parentId)
 }
 
 /** The siblings with a new one directly behind the one before it. */
