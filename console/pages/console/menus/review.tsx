@@ -28,10 +28,11 @@ export function Review({ outcome, draft, onClose }: ReviewProps) {
   }
   // What is on its way cannot be withdrawn, and must not meet another draft.
   const close = () => isSaving.peek() || onClose()
+  const title = outcome.ok ? words.reviewTitle : words.refusedTitle
   const textOf = (id: string) => changeText(draft.base, draft.nodes, id)
   return (
-    <Modal label={words.reviewTitle} onClose={close} onLeave={onClose}>
-      <h2 class="modal-title">{words.reviewTitle}</h2>
+    <Modal label={title} onClose={close} onLeave={onClose}>
+      <h2 class="modal-title">{title}</h2>
       {refused.value && <Refusal failure={refused.value} />}
       {outcome.ok && <Outcome change={namedChanges(outcome.value, draft)} textOf={textOf} />}
       <div class="actions actions-end">
