@@ -1,6 +1,7 @@
 import type { ApiResult } from '../../api/operations.ts'
 import { FormDialog, type FormDialogProps } from '../form/form-dialog.tsx'
-import type { Changing } from './use-change.tsx'
+import { reportFailure } from '../report-failure.ts'
+import { IMPOSSIBLE, type Changing } from './use-change.tsx'
 
 export interface ChangeDialogProps<T> extends Omit<FormDialogProps, 'send'> {
   readonly apply: Changing<T>['apply']
@@ -13,8 +14,12 @@ export interface ChangeDialogProps<T> extends Omit<FormDialogProps, 'send'> {
 export function ChangeDialog<T>({ apply, request, done, onClose, ...form }: ChangeDialogProps<T>) {
   const send = async (body: object) => {
     const failure = await apply({ send: () => request(body), done })
-    if (!failure) onClose()
-    return failure
+    // What the state of the object does not allow is refused again, whatever is typed.
+    const isImpossible = failure?.code === IMPOSSIBLE
+    if (isImpossible) reportFailure(failure)
+    else if (failure) return failure
+    onClose()
+    return null
   }
   return <FormDialog {...form} send={send} onClose={onClose} />
 }

@@ -21,6 +21,9 @@ export interface Change<T> {
   readonly isPossible?: (current: T) => boolean
 }
 
+/** The code of a refusal by the state of the object. */
+export const IMPOSSIBLE = 'invalid_transition'
+
 type Decision = 'apply' | 'keep' | 'none'
 
 interface PendingConflict {
@@ -61,6 +64,8 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
       showToast('good', change.done)
       return null
     }
+    // It is in another state than that which is shown.
+    if (result.failure.code === IMPOSSIBLE) await model.refresh()
     const { compare, fits = () => false, isPossible = () => true } = change
     if (result.failure.status !== 412 || !compare) return result.failure
     await model.refresh()

@@ -362,6 +362,17 @@ test('two browsers see each other’s change, and a role sees only what it may d
   await shown.getByText('Recovered').first().waitFor()
 })
 
+test('a dialog closes when the alert does not allow it after the change of another person', async (t) => {
+  const id = await reportAlert('It ends meanwhile', { alarm_id: 'ends' })
+  const page = await world.open(t, `alerts/${id}`)
+  await drawer(page, 'It ends meanwhile').getByRole('button', { name: 'Acknowledge' }).click()
+  await world.platform.call('POST', `/alerts/${id}/recover`)
+  const dialog = page.getByRole('dialog', { name: 'Acknowledge' })
+  await dialog.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByText('A recovered alert cannot be acknowledged').waitFor()
+  assert.equal(await dialog.count(), 0)
+})
+
 test('hostile text in every field is shown as text', async (t) => {
   const long = 'long '.repeat(3_000)
   const id = await reportAlert(HOSTILE, {
