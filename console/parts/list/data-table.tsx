@@ -131,11 +131,8 @@ function columnClass<Item>({ isNumeric, isWideOnly, isFromMedium }: TableColumn<
 /** The focus of a row that is removed goes to the next one: without it the keyboard would begin again with the page. */
 function leaveRow(row: HTMLElement | null): void {
   if (!row?.contains(document.activeElement)) return
-  const other = (row.nextElementSibling ?? row.previousElementSibling)?.querySelector<HTMLElement>(
-    '.row-link',
-  )
-  const target = other ?? document.querySelector('main')
-  target?.focus({ preventScroll: true })
+  const other = row.nextElementSibling ?? row.previousElementSibling
+  other?.querySelector<HTMLElement>('.row-link')?.focus({ preventScroll: true })
 }
 
 function focusRow(step: 1 | -1): void {

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** The head of a column. */
 export interface TableHead {
@@ -25,8 +26,10 @@ export interface TableProps {
 
 /** A table in a region that scrolls by keyboard, too. */
 export function Table({ label, heads, isBusy = false, children, footer }: TableProps) {
+  const frame = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => () => leaveTable(frame.current), [])
   return (
-    <div class="table-frame" role="region" aria-label={label} tabIndex={0}>
+    <div ref={frame} class="table-frame" role="region" aria-label={label} tabIndex={0}>
       <table class="data-table" aria-busy={isBusy}>
         <thead>
           <tr>
@@ -40,6 +43,11 @@ export function Table({ label, heads, isBusy = false, children, footer }: TableP
       {footer}
     </div>
   )
+}
+
+/** The focus of a table that is removed goes to the content of the page: its rows could only pass it to one another. */
+function leaveTable(frame: HTMLElement | null): void {
+  if (frame?.contains(document.activeElement)) document.querySelector('main')?.focus({ preventScroll: true })
 }
 
 function Head({ title, className, sort }: Omit<TableHead, 'key'>) {

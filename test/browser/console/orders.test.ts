@@ -251,6 +251,18 @@ test('filters are kept in the address, and pages follow a cursor', async (t) => 
   assert.equal(new URL(page.url()).search, '')
 })
 
+test('the focus of a row that leaves the list goes to the next one, and of the last ones to the page', async (t) => {
+  for (const id of ['leaves-1', 'leaves-2', 'leaves-3']) await createOrder(id, { platform: 'leaving' })
+  const page = await world.open(t, 'orders?platform=leaving&status=pending')
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'leaves-3' }).focus()
+  await moveOrder('leaves-3', 'paid')
+  await page.getByRole('link', { name: 'leaves-2' }).and(page.locator(':focus')).waitFor()
+  await Promise.all(['leaves-1', 'leaves-2'].map((id) => moveOrder(id, 'paid')))
+  await page.getByText('No order matches the filters.').waitFor()
+  await page.locator('main:focus').waitFor()
+})
+
 test('two browsers see the changes of each other, and a conflict shows both versions', async (t) => {
   await createOrder('shared-1')
   const [one, other] = [await world.open(t, 'orders/shared-1'), await world.open(t, 'orders')]
