@@ -7,12 +7,14 @@ const failureWords = defineWords({
   en: {
     rateLimited: (seconds: string) => `Too many requests. Try again in ${seconds} s.`,
     unexplained: (status: number) => `The server answered with status ${status}.`,
+    noPage: 'There is no such page of the list.',
     /** Between the parts of a reason. */
     between: '; ',
   },
   zh: {
     rateLimited: (seconds) => `请求过多，请在 ${seconds} 秒后重试。`,
     unexplained: (status) => `服务器返回状态 ${status}。`,
+    noPage: '列表没有这一页。',
     between: '；',
   },
 })
@@ -21,10 +23,13 @@ const failureWords = defineWords({
 const DEFAULT_PAUSE_SECONDS = 60
 
 /** A failure in the language of the reader; in the words of the platform if the console has no others. */
-export function describeFailure({ status, code, message, retryAfterSeconds }: ApiFailure): string {
+export function describeFailure(failure: ApiFailure): string {
+  const { status, code, message, details, retryAfterSeconds } = failure
   if (code === 'rate_limited')
     return failureWords().rateLimited(localNumber(retryAfterSeconds ?? DEFAULT_PAUSE_SECONDS))
   if (code === UNEXPLAINED) return failureWords().unexplained(status)
+  // An address may be older than the list, or mistyped.
+  if (details.some(({ path }) => path === 'cursor')) return failureWords().noPage
   const rewording = Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined
   return wordsOf(rewording) ?? message
 }

@@ -32,8 +32,8 @@ export function EmptyState({ icon = 'inbox', title, children }: EmptyStateProps)
   )
 }
 
-// What does not exist is not there at the next attempt either.
-const NOT_FOUND = 404
+// What is not valid, or does not exist, is no better at the next attempt.
+const FINAL_STATUSES = [400, 404]
 
 export interface FailedProps {
   readonly failure: ApiFailure
@@ -45,7 +45,7 @@ export function Failed({ failure, onRetry }: FailedProps) {
     <div class="state state-failed" role="alert">
       <Icon name="warning" />
       <p class="state-title">{describeFailure(failure)}</p>
-      {onRetry && failure.status !== NOT_FOUND && (
+      {onRetry && !FINAL_STATUSES.includes(failure.status) && (
         <button class="button" type="button" onClick={onRetry}>
           {partWords().retry}
         </button>

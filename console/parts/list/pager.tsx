@@ -23,7 +23,10 @@ export function Pager<Item>({ path, query, model }: PagerProps<Item>) {
     if (shown.current !== query['cursor']) scrollTo(0, 0)
     shown.current = query['cursor']
   }, [query['cursor']])
-  if (!page || (isFirstPage(query) && page.next_cursor === null)) return null
+  const next = page?.next_cursor ?? null
+  if (isFirstPage(query) && next === null) return null
+  // A page that cannot be read has a way to the first one, too.
+  if (!page && !model.failure.value) return null
   return (
     <nav class="pager" aria-label={words.pages}>
       {!isFirstPage(query) && (
@@ -37,9 +40,9 @@ export function Pager<Item>({ path, query, model }: PagerProps<Item>) {
           </button>
         </>
       )}
-      <span class="muted">{words.rows(localNumber(page.items.length))}</span>
-      {page.next_cursor !== null && (
-        <a class="button" href={withCursor(path, query, page.next_cursor)}>
+      {page && <span class="muted">{words.rows(localNumber(page.items.length))}</span>}
+      {next !== null && (
+        <a class="button" href={withCursor(path, query, next)}>
           {words.older}
           <Icon name="older" />
         </a>
