@@ -156,6 +156,21 @@ test('alerts that are acknowledged are still counted, and the most severe one co
   await page.waitForURL('**/tickets?status=unclosed&level=critical')
 })
 
+test('the first step is a most severe alert, also when many newer ones are less severe', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  await page.route('**/alerts?status=firing&limit=200', async (route) => {
+    const { items } = (await (await route.fetch()).json()) as { items: { severity: string }[] }
+    const newest = items.filter(({ severity }) => severity !== 'CRITICAL')
+    await route.fulfill({ json: { items: newest, next_cursor: 'more' } })
+  })
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page
+    .getByRole('link', { name: /^see to the alert “/ })
+    .getByText('<script>')
+    .waitFor()
+})
+
 test('the overview shows no part of a list that the roles do not allow', async (t) => {
   const page = await world.open(t, 'overview', { role: 'auditor', language: 'zh' })
   await page.getByText('触发中的告警').waitFor()
