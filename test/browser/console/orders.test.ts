@@ -225,8 +225,24 @@ test('the palette opens what looks like the id of an object, and says what it fi
   const created = await world.platform.call('POST', '/tickets', { body })
   const { id } = (await created.json()) as { id: string }
   await palette.getByRole('combobox').fill(id)
-  await palette.getByRole('option', { name: `Open the ticket ${id}` }).click()
+  await page.keyboard.press('Enter')
   await drawer(page, 'By its id').waitFor()
+  const { items } = (await (await world.platform.call('GET', '/messages')).json()) as {
+    items: { id: string }[]
+  }
+  const message = items[0]?.id ?? ''
+  await page.keyboard.press('Control+k')
+  await palette.getByRole('combobox').fill(message)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/messages/${message}`)
+  const unknown = '01900000-0000-7000-8000-000000000000'
+  await page.keyboard.press('Control+k')
+  await palette.getByRole('combobox').fill(unknown)
+  await palette.getByRole('option', { name: `Open what has the id ${unknown}` }).click()
+  await page
+    .getByRole('status')
+    .filter({ hasText: `with the id ${unknown}.` })
+    .waitFor()
 })
 
 test('filters are kept in the address, and pages follow a cursor', async (t) => {
