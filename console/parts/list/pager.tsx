@@ -23,7 +23,8 @@ export function Pager<Item>({ path, query, model }: PagerProps<Item>) {
     if (shown.current !== query['cursor']) scrollTo(0, 0)
     shown.current = query['cursor']
   }, [query['cursor']])
-  if (!page || (isFirstPage(query) && page.next_cursor === null)) return null
+  // Also without the page: the address may have a cursor that leads to none.
+  if (isFirstPage(query) && !page?.next_cursor) return null
   return (
     <nav class="pager" aria-label={words.pages}>
       {!isFirstPage(query) && (
@@ -37,8 +38,8 @@ export function Pager<Item>({ path, query, model }: PagerProps<Item>) {
           </button>
         </>
       )}
-      <span class="muted">{words.rows(localNumber(page.items.length))}</span>
-      {page.next_cursor !== null && (
+      {page && <span class="muted">{words.rows(localNumber(page.items.length))}</span>}
+      {page?.next_cursor && (
         <a class="button" href={withCursor(path, query, page.next_cursor)}>
           {words.older}
           <Icon name="older" />
