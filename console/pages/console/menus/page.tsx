@@ -1,3 +1,4 @@
+import { Drawer } from '../../../parts/drawer.tsx'
 import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
 import { useNewItem } from '../../../parts/list/new-item.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
@@ -39,7 +40,7 @@ export function MenusPage({ id }: ViewProps) {
             {mayEdit && <DraftBar draft={draft} />}
             <ListAndDetail
               detail={
-                selected && (
+                selected ? (
                   <NodeDrawer
                     node={selected}
                     draft={draft}
@@ -47,6 +48,12 @@ export function MenusPage({ id }: ViewProps) {
                     onClose={close}
                     leavesFocus={leavesFocus}
                   />
+                ) : (
+                  id !== undefined && (
+                    <Drawer title={id} onClose={close}>
+                      <EmptyState icon="menus" title={words.notListed} />
+                    </Drawer>
+                  )
                 )
               }
             >
