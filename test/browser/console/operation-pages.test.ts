@@ -53,6 +53,11 @@ test('the palette finds pages and filtered views by the words that people type',
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/console${address}`)
   }
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Go to or do' }).fill('new ticket')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'New ticket' }).waitFor()
+  assert.ok(page.url().endsWith('/console/tickets'))
 })
 
 test('the overview shows the state of the parts, and follows the changes', async (t) => {
