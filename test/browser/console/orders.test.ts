@@ -183,6 +183,9 @@ test('the orders that ended in a time range are found, the latest first', async 
   await page.getByText('No order matches the filters.').waitFor()
   await page.getByLabel('Completed or expired before').fill('2026-01-01T11:00')
   await page.getByText('The period ends before it begins.').waitFor()
+  await page.getByLabel('Completed or expired before').fill('')
+  await page.getByLabel('Status').selectOption('Paid')
+  await page.getByText('Only a completed or expired order has an end.').waitFor()
 })
 
 test('the filter of the platform offers those of the list, and says how it compares', async (t) => {
