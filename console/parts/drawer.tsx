@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { useActions } from './actions/actions.ts'
 import { Icon } from './icon.tsx'
 import { partWords } from './part-words.ts'
+import { useObjectTitle } from './tab-title.ts'
 
 export interface DrawerProps {
   readonly title: string
@@ -18,6 +19,7 @@ export interface DrawerProps {
 export function Drawer({ title, subject = title, onClose, leavesFocus, children }: DrawerProps) {
   const drawer = useRef<HTMLElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
+  useObjectTitle(title)
   useActions(() => [{ title: partWords().close, keys: 'Escape', isKeyOnly: true, run: onClose }])
   useEffect(() => {
     if (!leavesFocus?.()) heading.current?.focus({ preventScroll: true })

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { usePageTitle } from './tab-title.ts'
 
 // The first page of a visit leaves the focus where the browser puts it.
 let isFirstPageOfVisit = true
@@ -17,7 +18,7 @@ export function PageHead({ title, children }: PageHeadProps) {
     if (!isFirstPageOfVisit) heading.current?.focus({ preventScroll: true })
     isFirstPageOfVisit = false
   }, [])
-  useEffect(() => void (document.title = title), [title])
+  usePageTitle(title)
   return (
     <header class="page-head">
       <h1 class="page-title" tabIndex={-1} ref={heading}>

@@ -1,24 +1,33 @@
-import { computed, signal } from '@preact/signals'
+import { batch, computed, signal } from '@preact/signals'
 import type { AnswerOf } from '../../api/operations.ts'
 import { call, session } from './platform.ts'
+import { pathOf } from './view.ts'
 
 // The most that the API answers at once.
 const MOST_COMMANDS = 1_000
 
 const commands = signal<AnswerOf<'listCommands'>['items']>([])
+const runnable = signal<ReadonlySet<string>>(new Set())
 const titles = computed(() => new Map(commands.value.map(({ id, title }) => [id, title])))
 let isReading = false
 
 /** The title of a command; the id of one that the user may not read, or that was removed. */
 export function commandLabel(id: string): string {
-  if (!isReading && session.may('listCommands')) void readCommands()
+  readOnce()
   return titles.value.get(id) ?? id
 }
 
 /** The ids of the commands that the user may read, ordered by title. */
 export function commandChoices(): readonly string[] {
-  if (!isReading && session.may('listCommands')) void readCommands()
+  readOnce()
   return commands.value.toSorted((a, b) => a.title.localeCompare(b.title)).map(({ id }) => id)
+}
+
+/** The page of a command that the user may run, else that of its rule; undefined for a user who may read neither. */
+export function commandAddress(id: string): string | undefined {
+  if (!commandChoices().includes(id)) return undefined
+  const name = runnable.value.has(id) ? 'commands' : 'command-policy'
+  return `${pathOf({ name })}/${encodeURIComponent(id)}`
 }
 
 /** Reads all commands for a user who may read the policy, and the commands that the user may run for any other. */
@@ -27,10 +36,22 @@ export function listKnownCommands(signal?: AbortSignal) {
   return call('listCommands', { query: { limit: MOST_COMMANDS, ...all } }, signal)
 }
 
+function readOnce(): void {
+  if (!isReading && session.may('listCommands')) void readCommands()
+}
+
 /** Once in a visit: commands have no events. After a failure it is tried again. */
 async function readCommands(): Promise<void> {
   isReading = true
-  const result = await listKnownCommands()
-  isReading = result.ok
-  if (result.ok) commands.value = result.value.items
+  const [known, own] = await Promise.all([
+    listKnownCommands(),
+    session.may('getCommandPolicy') ? call('listCommands', { query: { limit: MOST_COMMANDS } }) : undefined,
+  ])
+  isReading = known.ok
+  if (!known.ok) return
+  const mayRun = own?.ok ? own.value.items : known.value.items
+  batch(() => {
+    commands.value = known.value.items
+    runnable.value = new Set(mayRun.map(({ id }) => id))
+  })
 }

@@ -5,7 +5,7 @@ import { topBarWords } from '../../parts/top-bar-words.ts'
 import { useNavigationMarks, type NavigationMark } from './navigation-marks.ts'
 import type { ConsolePage } from './pages.ts'
 import { session } from './platform.ts'
-import { pathOf } from './view.ts'
+import { isPathOf, pathOf } from './view.ts'
 import { shellWords } from './shell-words.ts'
 
 export interface NavigationProps {
@@ -18,7 +18,6 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
   const { path } = useLocation()
   const marks = useNavigationMarks()
   const bearer = session.bearer.value
-  const isCurrent = (page: ConsolePage) => `${path}/`.startsWith(`${pathOf(page)}/`)
   return (
     <nav class="navigation" aria-label={shellWords().navigation}>
       <ul>
@@ -28,7 +27,7 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
               class="navigation-link"
               href={pathOf(page)}
               onClick={onChoice}
-              {...(isCurrent(page) && { 'aria-current': 'page' as const })}
+              {...(isPathOf(page, path) && { 'aria-current': 'page' as const })}
             >
               <Icon name={page.icon} />
               <span class="navigation-title">{page.title()}</span>

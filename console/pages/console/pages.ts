@@ -32,6 +32,8 @@ export interface ConsolePage {
   readonly key: string
   /** Other words by which people look for it, in every language. */
   readonly keywords: string
+  /** The form of the page for a new object, for users who may call the operation. */
+  readonly newItem?: { readonly title: () => string; readonly operation: OperationName }
   /** Loaded when the page is opened. It gets the part of the path behind the name as `id`. */
   readonly component: (props: ViewProps) => preact.VNode
 }
@@ -54,6 +56,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listOrders',
     key: 'o',
     keywords: 'sales purchases payments shop 订单 销售 付款',
+    newItem: { title: () => orderWords().newOrder, operation: 'createOrder' },
     component: lazyPage(async () => (await import('./orders/page.tsx')).OrdersPage),
   },
   {
@@ -81,6 +84,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listSilences',
     key: 's',
     keywords: 'mute muted snooze quiet maintenance alerts 静默 屏蔽 维护',
+    newItem: { title: () => silenceWords().newSilence, operation: 'createSilence' },
     component: lazyPage(async () => (await import('./silences/page.tsx')).SilencesPage),
   },
   {
@@ -90,6 +94,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listHeartbeats',
     key: 'h',
     keywords: 'beats cron jobs dead man switch missed monitor 心跳 定时任务 监控',
+    newItem: { title: () => heartbeatWords().newHeartbeat, operation: 'putHeartbeat' },
     component: lazyPage(async () => (await import('./heartbeats/page.tsx')).HeartbeatsPage),
   },
   {
@@ -99,6 +104,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listTickets',
     key: 't',
     keywords: 'issues tasks todo board comments support 工单 任务 看板',
+    newItem: { title: () => ticketWords().newTicket, operation: 'createTicket' },
     component: lazyPage(async () => (await import('./tickets/page.tsx')).TicketsPage),
   },
   {
@@ -135,6 +141,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'getMenus',
     key: 'n',
     keywords: 'navigation tree categories shop 菜单 导航 分类',
+    newItem: { title: () => menuWords().newNode, operation: 'editMenus' },
     component: lazyPage(async () => (await import('./menus/page.tsx')).MenusPage),
   },
   {
@@ -144,6 +151,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listCertificates',
     key: 'k',
     keywords: 'tls ssl https pem expiry 证书 到期',
+    newItem: { title: () => certificateWords().newCertificate, operation: 'registerCertificate' },
     component: lazyPage(async () => (await import('./certificates/page.tsx')).CertificatesPage),
   },
   {
@@ -153,6 +161,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listDataBackups',
     key: 'b',
     keywords: 'snapshots restore export database copy 数据备份 恢复 快照',
+    newItem: { title: () => dataBackupWords().newBackup, operation: 'createDataBackup' },
     component: lazyPage(async () => (await import('./data-backups/page.tsx')).DataBackupsPage),
   },
   {
@@ -189,6 +198,7 @@ export const PAGES: readonly ConsolePage[] = [
     operation: 'listUsers',
     key: 'u',
     keywords: 'accounts people roles passwords permissions admin 用户 账户 角色 密码 权限',
+    newItem: { title: () => userWords().newUser, operation: 'createUser' },
     component: lazyPage(async () => (await import('./users/page.tsx')).UsersPage),
   },
   {

@@ -2,9 +2,11 @@ import type { OperationName } from '../../api/operations.ts'
 import { isolated } from '../../i18n/isolated.ts'
 import type { Action } from '../../parts/actions/actions.ts'
 import { addressOf } from '../../parts/list/list-query.ts'
+import { reportFailure } from '../../parts/report-failure.ts'
+import { showToast } from '../../parts/toast.tsx'
 import { foundAddress } from './orders/find-order.ts'
 import { pathOf } from './view.ts'
-import { session } from './platform.ts'
+import { call, session } from './platform.ts'
 import { shellWords } from './shell-words.ts'
 
 // docs/specification.md, Orders
@@ -14,47 +16,50 @@ const DIGIT = /\d/
 // The ids of all other objects (RFC 9562).
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-type ObjectWord = keyof ReturnType<typeof shellWords>['openObject']
+// What has such an id; a session of the VPN cannot be read by its own.
+const PAGES_BY_OPERATION = {
+  getTicket: 'tickets',
+  getAlert: 'alerts',
+  getSilence: 'silences',
+  getExecution: 'executions',
+  getCertificate: 'certificates',
+  getMessage: 'messages',
+  getDataBackup: 'data-backups',
+  getUser: 'users',
+} as const satisfies Partial<Record<OperationName, string>>
 
-interface Findable {
-  readonly word: ObjectWord
-  /** By default that of the object with this id. */
-  readonly addressOf?: (text: string) => Promise<string>
-  readonly page: string
-  /** An object is offered to users who may call it. */
-  readonly operation: OperationName
-  readonly mayBe: (text: string) => boolean
-}
+const NOT_FOUND = 404
 
-const isUuid = (text: string) => UUID.test(text)
-
-/** What is found by its id. */
-const FINDABLE: readonly Findable[] = [
-  { word: 'ticket', page: 'tickets', operation: 'getTicket', mayBe: isUuid },
-  { word: 'alert', page: 'alerts', operation: 'getAlert', mayBe: isUuid },
-  { word: 'execution', page: 'executions', operation: 'getExecution', mayBe: isUuid },
-  { word: 'certificate', page: 'certificates', operation: 'getCertificate', mayBe: isUuid },
-  { word: 'user', page: 'users', operation: 'getUser', mayBe: isUuid },
-  {
-    word: 'order',
-    page: 'orders',
-    operation: 'getOrder',
-    mayBe: (text) => ORDER_ID.test(text) && DIGIT.test(text),
-    addressOf: foundAddress,
-  },
-]
+type FindOperation = keyof typeof PAGES_BY_OPERATION
+const FIND_OPERATIONS = Object.keys(PAGES_BY_OPERATION) as FindOperation[]
 
 /** What a text in the command palette may be besides the name of an action: the id of an object. */
 export function suggestObjects(text: string, route: (address: string) => void): readonly Action[] {
-  const { openObject } = shellWords()
-  return FINDABLE.filter(({ operation, mayBe }) => mayBe(text) && session.may(operation)).map(
-    ({ word, page, addressOf: find }) => ({
-      title: openObject[word](text),
-      async run() {
-        route(find ? await find(text) : `${pathOf({ name: page })}/${encodeURIComponent(text)}`)
-      },
-    }),
-  )
+  const { openOrder, openObject } = shellWords()
+  const byId = UUID.test(text) && {
+    title: openObject(text),
+    run: () => void openById(text, route),
+  }
+  const mayBeOrder = ORDER_ID.test(text) && DIGIT.test(text) && session.may('getOrder')
+  const order = mayBeOrder && {
+    title: openOrder(text),
+    run: async () => route(await foundAddress(text)),
+  }
+  return [byId, order].filter((action) => action !== false)
+}
+
+/** An id does not name the kind of its object, so that each kind is looked up. */
+async function openById(id: string, route: (address: string) => void): Promise<void> {
+  const lookUps = FIND_OPERATIONS.filter((operation) => session.may(operation)).map(async (operation) => {
+    return { page: PAGES_BY_OPERATION[operation], result: await call(operation, { path: { id } }) }
+  })
+  const answers = await Promise.all(lookUps)
+  const found = answers.find(({ result }) => result.ok)
+  if (found) return route(`${pathOf({ name: found.page })}/${encodeURIComponent(id)}`)
+  const failures = answers.flatMap(({ result }) => (result.ok ? [] : [result.failure]))
+  const failure = failures.find(({ status }) => status !== NOT_FOUND)
+  if (failure) reportFailure(failure)
+  else showToast('warning', shellWords().noObject(id))
 }
 
 interface Searchable {

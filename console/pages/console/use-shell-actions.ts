@@ -3,10 +3,11 @@ import { useLocation } from 'preact-iso/router'
 import { language, LANGUAGE_NAMES, LANGUAGES } from '../../i18n/language.ts'
 import { useActions, type Action } from '../../parts/actions/actions.ts'
 import { addressOf } from '../../parts/list/list-query.ts'
+import { newItemAddress } from '../../parts/list/new-item.tsx'
 import type { ConsolePage } from './pages.ts'
 import { chooseLanguage, chooseTheme, theme, THEMES } from '../../parts/preferences.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
-import { pathOf } from './view.ts'
+import { isPathOf, pathOf } from './view.ts'
 import { session } from './platform.ts'
 import { ME, SAVED_VIEWS } from './saved-views.ts'
 import { shellWords } from './shell-words.ts'
@@ -17,7 +18,7 @@ export type Overlay = 'palette' | 'keys' | 'menu'
 
 /** The actions that every page has. */
 export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<Overlay | null>): void {
-  const { route } = useLocation()
+  const { path, route } = useLocation()
   useActions(() => {
     const words = shellWords()
     const { themes, signOut: signOutTitle } = topBarWords()
@@ -29,6 +30,11 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
         run: () => route(pathOf(page)),
       })),
       ...viewActions(pages, route),
+      // The open page has its own action.
+      ...newItemActions(
+        pages.filter((page) => !isPathOf(page, path)),
+        route,
+      ),
       { title: words.openPalette, keys: 'Ctrl-k', isKeyOnly: true, run: () => (overlay.value = 'palette') },
       { title: words.showKeys, keys: '?', run: () => (overlay.value = 'keys') },
       ...LANGUAGES.filter((each) => each !== language.value).map((each) => ({
@@ -41,6 +47,14 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
       })),
       { title: signOutTitle, run: () => void signOut() },
     ]
+  })
+}
+
+function newItemActions(pages: readonly ConsolePage[], route: (address: string) => void): readonly Action[] {
+  return pages.flatMap((page) => {
+    const { newItem } = page
+    if (!newItem || !session.may(newItem.operation)) return []
+    return [{ title: newItem.title(), run: () => route(newItemAddress(pathOf(page))) }]
   })
 }
 

@@ -8,3 +8,8 @@ export const CONSOLE_PATH = '/console'
 export function pathOf({ name }: { readonly name: string }): string {
   return `${CONSOLE_PATH}/${name}`
 }
+
+/** Whether the path of an address is that of this page, or of an object of it. */
+export function isPathOf(page: { readonly name: string }, path: string): boolean {
+  return `${path}/`.startsWith(`${pathOf(page)}/`)
+}

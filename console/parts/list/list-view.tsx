@@ -7,7 +7,7 @@ import { EmptyState } from '../states.tsx'
 import { DataTable, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import type { ListModel } from './list-model.ts'
-import { hasEmptyPeriod, isFiltered, textMatchOf } from './list-query.ts'
+import { hasEmptyPeriod, isFiltered, textMatchOf, type ListQuery } from './list-query.ts'
 import { ListRefresh } from './list-refresh.ts'
 import { Pager } from './pager.tsx'
 import { useList, type ListSource } from './use-list.ts'
@@ -29,6 +29,8 @@ export interface ListViewProps<Item> {
   /** The words for a value of a filter. */
   readonly labelOf?: (name: string, value: string) => string
   readonly columns: readonly TableColumn<Item>[]
+  /** Why a query can find nothing, if that is known. */
+  readonly noMatchReason?: (query: ListQuery) => string | undefined
   readonly icon: IconName
   /** The key of the item that is shown beside the list. */
   readonly id?: string | undefined
@@ -55,7 +57,8 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   const { model, query } = useList(source)
   const { hrefOf, close } = useSelectedItem(path, query)
   const { matchHints, emptyPeriod } = partWords()
-  const hint = hasEmptyPeriod(query) ? emptyPeriod : matchHints[textMatchOf(filters, query)]
+  const reason = hasEmptyPeriod(query) ? emptyPeriod : props.noMatchReason?.(query)
+  const hint = reason ?? matchHints[textMatchOf(filters, query)]
   // The page is not read without need: each of its changes would draw filters and rows again.
   const item = id === undefined ? undefined : model.page.value?.items.find((each) => keyOf(each) === id)
   const refresh = useCallback(() => void model.refreshQuietly(), [model])

@@ -1,7 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useLocation } from 'preact-iso/router'
+import { useEffect } from 'preact/hooks'
 import { useActions } from '../actions/actions.ts'
 import { Icon } from '../icon.tsx'
+import { addressOf } from './list-query.ts'
 
 export interface NewItemDialog {
   readonly onClose: () => void
@@ -16,12 +19,27 @@ export interface NewItem {
   readonly dialog: (dialog: NewItemDialog) => ComponentChildren
 }
 
+const NEW = 'new'
+
+/** Where the form for a new item of this list is open. */
+export function newItemAddress(path: string): string {
+  return addressOf(path, { [NEW]: '' })
+}
+
 /** The button, the key `n` and the dialog for a new item; nothing of it if the user must not create one. */
 export function useNewItem(newItem: NewItem | false, open: (id: string) => void) {
   const isCreating = useSignal(false)
   const create = () => (isCreating.value = true)
   const onClose = () => (isCreating.value = false)
   useActions(() => (newItem ? [{ title: newItem.title, keys: 'n', run: create }] : []))
+  const { path, query, route } = useLocation()
+  const { [NEW]: begins, ...others } = query
+  useEffect(() => {
+    if (begins === undefined) return
+    create()
+    // Once: the form is not open again after a reload, or on the way back.
+    route(addressOf(path, others), true)
+  }, [begins])
   if (!newItem) return { button: null, dialog: null }
   const onCreated = (id: string) => {
     onClose()

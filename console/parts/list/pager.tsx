@@ -23,10 +23,8 @@ export function Pager<Item>({ path, query, model }: PagerProps<Item>) {
     if (shown.current !== query['cursor']) scrollTo(0, 0)
     shown.current = query['cursor']
   }, [query['cursor']])
-  const next = page?.next_cursor ?? null
-  if (isFirstPage(query) && next === null) return null
-  // A page that cannot be read has a way to the first one, too.
-  if (!page && !model.failure.value) return null
+  // Also without the page: the address may have a cursor that leads to none.
+  if (isFirstPage(query) && !page?.next_cursor) return null
   return (
     <nav class="pager" aria-label={words.pages}>
       {!isFirstPage(query) && (
@@ -41,8 +39,8 @@ export function Pager<Item>({ path, query, model }: PagerProps<Item>) {
         </>
       )}
       {page && <span class="muted">{words.rows(localNumber(page.items.length))}</span>}
-      {next !== null && (
-        <a class="button" href={withCursor(path, query, next)}>
+      {page?.next_cursor && (
+        <a class="button" href={withCursor(path, query, page.next_cursor)}>
           {words.older}
           <Icon name="older" />
         </a>

@@ -272,6 +272,26 @@ test('without live events, the list beside an alert shows its change', async (t)
   await row.getByText('Acknowledged').filter({ visible: true }).waitFor()
 })
 
+test('the form of a silence counts alerts behind the first page, and says when it has not read all', async (t) => {
+  await reportAlert('An old alert', { source: 'shop.old', alarm_id: 'old.1' })
+  const page = await world.open(t, 'silences')
+  let pages = 0
+  // As if the first page had newer alerts only.
+  await page.route('**/alerts?status=firing&limit=1000', (route) =>
+    route.fulfill({ json: { items: [], next_cursor: 'more' } }),
+  )
+  await page.route('**/alerts?cursor=more&*', async (route) => {
+    pages += 1
+    const answer = await world.platform.call('GET', '/alerts?source=shop.old')
+    await route.fulfill({ json: { ...((await answer.json()) as object), next_cursor: 'more' } })
+  })
+  await page.getByRole('button', { name: 'New silence' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New silence' })
+  await dialog.getByLabel('Alarm id').fill('old.1')
+  await dialog.getByText(/^It matches at least 4 of the more than \d+ alerts/).waitFor()
+  assert.equal(pages, 4)
+})
+
 test('a silence without any matcher says what it needs', async (t) => {
   const page = await world.open(t, 'silences')
   await page.getByRole('button', { name: 'New silence' }).click()

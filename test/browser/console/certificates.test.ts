@@ -156,6 +156,7 @@ test('old backups are deleted, and a backup that cannot be read is described', a
   const page = await world.open(t, 'data-backups')
   await page.getByRole('button', { name: 'Delete old backups' }).click()
   const dialog = page.getByRole('dialog', { name: 'Delete old backups' })
+  await dialog.getByText('Backups to be deleted: 0.').waitFor()
   await dialog.getByLabel('How many to keep').fill('0')
   await dialog.getByRole('button', { name: 'Delete old backups' }).click()
   await dialog.locator('.fault').waitFor()

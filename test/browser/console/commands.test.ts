@@ -175,7 +175,10 @@ test('only the roles of the policy decide on a request', async (t) => {
     role: 'auditor',
   })
   await page.getByText('Only these roles decide: Administrator.').waitFor()
-  await drawer(page, 'Wait for a long time').getByText('What would run').waitFor()
+  const execution = drawer(page, 'Wait for a long time')
+  await execution.getByText('What would run').waitFor()
+  const link = execution.getByRole('link', { name: 'wait', exact: true })
+  assert.equal(await link.getAttribute('href'), '/console/command-policy/wait', 'the auditor may not run it')
   assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0)
 })
 

@@ -80,6 +80,13 @@ test('a menu is moved by keyboard alone, reviewed and saved', async (t) => {
   assert.deepEqual(await savedTree(), ['products', 'home', 'cart < home'])
 })
 
+test('a menu that does not exist is described', async (t) => {
+  const page = await world.open(t, 'menus/none')
+  await drawer(page, 'none').getByText('There is no such menu.').waitFor()
+  await page.keyboard.press('Escape')
+  await drawer(page, 'none').waitFor({ state: 'detached' })
+})
+
 test('a menu is moved by mouse, before, into and behind another one', async (t) => {
   await startTree()
   const page = await world.open(t, 'menus')

@@ -53,6 +53,11 @@ test('the palette finds pages and filtered views by the words that people type',
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/console${address}`)
   }
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Go to or do' }).fill('new ticket')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'New ticket' }).waitFor()
+  assert.ok(page.url().endsWith('/console/tickets'))
 })
 
 test('the overview shows the state of the parts, and follows the changes', async (t) => {
@@ -154,6 +159,21 @@ test('alerts that are acknowledged are still counted, and the most severe one co
   await page.goBack()
   await page.getByRole('listitem').filter({ hasText: 'Unclosed tickets' }).getByText('1 critical').click()
   await page.waitForURL('**/tickets?status=unclosed&level=critical')
+})
+
+test('the first step is a most severe alert, also when many newer ones are less severe', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  await page.route('**/alerts?status=firing&limit=200', async (route) => {
+    const { items } = (await (await route.fetch()).json()) as { items: { severity: string }[] }
+    const newest = items.filter(({ severity }) => severity !== 'CRITICAL')
+    await route.fulfill({ json: { items: newest, next_cursor: 'more' } })
+  })
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page
+    .getByRole('link', { name: /^see to the alert “/ })
+    .getByText('<script>')
+    .waitFor()
 })
 
 test('the overview shows no part of a list that the roles do not allow', async (t) => {

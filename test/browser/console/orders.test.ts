@@ -85,7 +85,11 @@ test('an order is found, moved and looked at with its history', async (t) => {
   const history = drawer(page, 'found-1').getByRole('list', { name: 'History' })
   await history.getByText('Paid').waitFor()
   await row(page, 'found-1').getByText('Paid').waitFor()
+  assert.equal(await page.title(), 'found-1 – Orders')
   await assertLooks(page, 'orders-drawer')
+  await page.keyboard.press('Escape')
+  await drawer(page, 'found-1').waitFor({ state: 'detached' })
+  assert.equal(await page.title(), 'Orders')
   await page.goto(`${world.platform.url}/console/orders/unknown`)
   await page.getByRole('alert').getByText('unknown').waitFor()
 })
@@ -183,6 +187,9 @@ test('the orders that ended in a time range are found, the latest first', async 
   await page.getByText('No order matches the filters.').waitFor()
   await page.getByLabel('Completed or expired before').fill('2026-01-01T11:00')
   await page.getByText('The period ends before it begins.').waitFor()
+  await page.getByLabel('Completed or expired before').fill('')
+  await page.getByLabel('Status').selectOption('Paid')
+  await page.getByText('Only a completed or expired order has an end.').waitFor()
 })
 
 test('the filter of the platform offers those of the list, and says how it compares', async (t) => {
@@ -225,8 +232,32 @@ test('the palette opens what looks like the id of an object, and says what it fi
   const created = await world.platform.call('POST', '/tickets', { body })
   const { id } = (await created.json()) as { id: string }
   await palette.getByRole('combobox').fill(id)
-  await palette.getByRole('option', { name: `Open the ticket ${id}` }).click()
+  await page.keyboard.press('Enter')
   await drawer(page, 'By its id').waitFor()
+  const { items } = (await (await world.platform.call('GET', '/messages')).json()) as {
+    items: { id: string }[]
+  }
+  const message = items[0]?.id ?? ''
+  await page.keyboard.press('Control+k')
+  await palette.getByRole('combobox').fill(message)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/messages/${message}`)
+  const unknown = '01900000-0000-7000-8000-000000000000'
+  await page.keyboard.press('Control+k')
+  await palette.getByRole('combobox').fill(unknown)
+  await palette.getByRole('option', { name: `Open what has the id ${unknown}` }).click()
+  await page
+    .getByRole('status')
+    .filter({ hasText: `with the id ${unknown}.` })
+    .waitFor()
+})
+
+test('a page of the list that does not exist leads to the first one', async (t) => {
+  const page = await world.open(t, 'orders?status=pending&cursor=garbage')
+  await page.getByText('There is no such page of the list.').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+  await page.getByRole('link', { name: 'Newest' }).click()
+  await page.waitForURL('**/orders?status=pending')
 })
 
 test('filters are kept in the address, and pages follow a cursor', async (t) => {

@@ -111,6 +111,24 @@ test('a column of the board begins with the most urgent ticket and has a count, 
   for (const id of ids) await editTicket(id, { status: 'closed' })
 })
 
+test('a column that has too many tickets for a page still begins with the most urgent one', async (t) => {
+  const newest = [
+    await createTicket('The shop is on fire', { level: 'critical' }),
+    await createTicket('A lamp'),
+  ]
+  const page = await world.open(t, 'tickets')
+  // As if only the lamp were among the newest tickets.
+  await page.route('**/tickets?status=open&limit=200', async (route) => {
+    const { items } = (await (await route.fetch()).json()) as { items: { id: string }[] }
+    await route.fulfill({ json: { items: items.filter(({ id }) => id === newest[1]), next_cursor: 'more' } })
+  })
+  await page.getByRole('link', { name: 'Board' }).click()
+  const open = column(page, 'Open')
+  await open.getByText(/^Only the \d+ most urgent tickets are shown/).waitFor()
+  assert.equal(await open.getByRole('link').first().textContent(), 'The shop is on fire')
+  for (const id of newest) await editTicket(id, { status: 'closed' })
+})
+
 test('a comment is shown once, and not again in the history', async (t) => {
   const id = await createTicket('Commented once')
   await editTicket(id, { comment: 'only once', status: 'in_progress' })

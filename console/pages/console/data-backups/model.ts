@@ -16,6 +16,16 @@ export const BACKUP_FILTERS: readonly ListFilter[] = [
   { name: 'created_to', kind: 'time' },
 ]
 
+/** How many of these backups, newest first, are deleted when so many stay (docs/specification.md, Data backups). */
+export function countPruned(
+  backups: readonly Pick<DataBackup, 'status' | 'verified_at'>[],
+  keep: number,
+): number {
+  const completed = backups.filter(({ status }) => status === 'completed')
+  const newestVerified = completed.find(({ verified_at }) => verified_at !== null)
+  return completed.slice(keep).filter((backup) => backup !== newestVerified).length
+}
+
 /** The backup that an event is about. */
 export function backupIn({ data }: LiveEvent): DataBackup | null {
   return typeof data === 'object' && data !== null && 'schema_version' in data ? (data as DataBackup) : null

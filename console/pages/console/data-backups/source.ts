@@ -1,3 +1,4 @@
+import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
@@ -14,6 +15,17 @@ export const backupList: ListSource<DataBackup> = {
   read: (query, signal) => call('listDataBackups', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
   fromEvent: (event) => (event.subject === `${PREFIX}deleted` ? 'changed' : backupIn(event)),
+}
+
+// The most that the API answers at once, and more than a data directory has room for.
+const MOST_BACKUPS = 1_000
+
+/** All data backups, newest first. */
+export const allBackups: ResourceSource<AnswerOf<'listDataBackups'>> = {
+  live,
+  prefix: PREFIX,
+  read: (_, signal) => call('listDataBackups', { query: { limit: MOST_BACKUPS } }, signal),
+  isAbout: () => true,
 }
 
 /** One data backup. */

@@ -7,8 +7,7 @@ import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { userLabel } from '../user-names.ts'
-import { commandChoices } from '../command-names.ts'
-import { pathOf } from '../view.ts'
+import { commandAddress } from '../command-names.ts'
 import { ExecutionActions } from './execution-actions.tsx'
 import { commandTitle, isOpen, type Execution } from './model.ts'
 import { Output } from './output.tsx'
@@ -87,9 +86,10 @@ function ExecutionFacts({ execution }: ExecutionProps) {
 }
 
 function CommandLink({ id }: { readonly id: string }) {
-  if (!commandChoices().includes(id)) return <bdi class="mono">{id}</bdi>
+  const address = commandAddress(id)
+  if (address === undefined) return <bdi class="mono">{id}</bdi>
   return (
-    <a class="mono" href={`${pathOf({ name: 'commands' })}/${encodeURIComponent(id)}`}>
+    <a class="mono" href={address}>
       {id}
     </a>
   )

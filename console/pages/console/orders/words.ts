@@ -65,6 +65,7 @@ export const orderWords = defineWords({
     },
     empty: 'There are no orders yet.',
     noMatch: 'No order matches the filters.',
+    noEnd: 'Only a completed or expired order has an end.',
     similar: 'Show the orders whose ids begin with it',
   },
   zh: {
@@ -129,6 +130,7 @@ export const orderWords = defineWords({
     },
     empty: '还没有订单。',
     noMatch: '没有符合筛选条件的订单。',
+    noEnd: '只有已完成或已过期的订单才有结束时间。',
     similar: '显示订单号以此开头的订单',
   },
 })

@@ -1,4 +1,6 @@
 import type { AnswerOf, ApiResult } from '../../../api/operations.ts'
+import type { ListPage } from '../../../parts/list/list-model.ts'
+import { readMostUrgent } from '../../../parts/list/most-urgent.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live, session } from '../platform.ts'
 
@@ -29,7 +31,11 @@ export const alertStates: ResourceSource<AlertStates> = {
   async read(_, signal) {
     if (!session.may('listAlerts')) return { ok: true, value: NO_STATES, etag: null }
     const [firing, acknowledged, frozen] = await Promise.all([
-      alertsOf('firing', signal),
+      readMostUrgent({
+        read: (level) => alertsOf('firing', signal, level),
+        levels: SEVERITIES,
+        enough: 1,
+      }),
       alertsOf('acknowledged', signal),
       alertsOf('frozen', signal),
     ])
@@ -41,11 +47,15 @@ export const alertStates: ResourceSource<AlertStates> = {
   },
 }
 
-function alertsOf(status: Alert['status'], signal: AbortSignal): Promise<ApiResult<AnswerOf<'listAlerts'>>> {
-  return call('listAlerts', { query: { status, limit: MOST_READ } }, signal)
+function alertsOf(
+  status: Alert['status'],
+  signal: AbortSignal,
+  level?: Alert['severity'],
+): Promise<ApiResult<AnswerOf<'listAlerts'>>> {
+  return call('listAlerts', { query: { status, ...(level && { level }), limit: MOST_READ } }, signal)
 }
 
-function foremostOf({ items, next_cursor }: AnswerOf<'listAlerts'>): Pick<AlertStates, 'first' | 'oldestAt'> {
+function foremostOf({ items, next_cursor }: ListPage<Alert>): Pick<AlertStates, 'first' | 'oldestAt'> {
   const oldestFirst = items.toSorted((a, b) => Date.parse(a.first_at) - Date.parse(b.first_at))
   const [first = null] = oldestFirst.toSorted(
     (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),

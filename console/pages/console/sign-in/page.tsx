@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { SignInForm } from '../../../parts/sign-in-form.tsx'
+import { usePageTitle } from '../../../parts/tab-title.ts'
 import { session } from '../platform.ts'
 import { ticketFailure } from '../provider.ts'
 import { signInByPassword } from './password.ts'
@@ -9,7 +10,7 @@ import { signInPageWords } from './words.ts'
 /** The way into the console; afterwards it shows the view that the address names. */
 export function SignInPage() {
   const words = signInPageWords()
-  useEffect(() => void (document.title = words.title), [words])
+  usePageTitle(words.title)
   // The page has no other purpose.
   useEffect(() => document.querySelector<HTMLElement>('input[name="username"]')?.focus(), [])
   return (

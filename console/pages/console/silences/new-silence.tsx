@@ -64,10 +64,11 @@ function matchersIn(values: FormValues): Silence['matchers'] {
 
 /** How many of the alerts that have not recovered these matchers cover; undefined until that is known, and without matchers. */
 function useMatching(matchers: Silence['matchers']): string | undefined {
-  const { matching } = silenceWords()
+  const { matching, matchingAtLeast } = silenceWords()
   const alerts = useResource(openAlerts, '').value.value
   if (!alerts || Object.keys(matchers).length === 0) return undefined
   const covered = alerts.items.filter((alert) => isCovered(alert, matchers))
   const { items, hasMore } = alerts
-  return matching(localNumber(covered.length), `${localNumber(items.length)}${hasMore ? '+' : ''}`)
+  const text = hasMore ? matchingAtLeast : matching
+  return text(localNumber(covered.length), localNumber(items.length))
 }

@@ -1,11 +1,15 @@
 import type { AnswerOf } from '../../../api/operations.ts'
+import { readPages } from '../../../parts/list/read-pages.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
 
 const OPEN = ['firing', 'acknowledged', 'frozen'] as const
-// Enough to see what a silence covers; of more the newest are read.
-const MOST_READ = 200
-const PAUSE_MS = 5_000
+// The most that the API answers at once.
+const PAGE_LENGTH = 1_000
+// Somebody who silences alerts in a storm must see how many; a longer list costs more than the exact number is worth.
+const MOST_PAGES = 5
+// Several pages are not read again at each event of a storm.
+const PAUSE_MS = 15_000
 
 export interface OpenAlerts {
   readonly items: AnswerOf<'listAlerts'>['items']
@@ -19,7 +23,12 @@ export const openAlerts: ResourceSource<OpenAlerts> = {
   prefix: 'alert.',
   async read(_, signal) {
     const answers = await Promise.all(
-      OPEN.map((status) => call('listAlerts', { query: { status, limit: MOST_READ } }, signal)),
+      OPEN.map((status) =>
+        readPages(
+          (from) => call('listAlerts', { query: { ...from, status, limit: PAGE_LENGTH } }, signal),
+          MOST_PAGES,
+        ),
+      ),
     )
     const failed = answers.find((answer) => !answer.ok)
     if (failed) return failed

@@ -38,6 +38,9 @@ export const silenceWords = defineWords({
     plannedUntil: 'Planned until',
     matching: (matching: string, open: string) =>
       `It matches ${matching} of the ${open} alerts that have not recovered.`,
+    /** When there are more than are read. */
+    matchingAtLeast: (matching: string, open: string) =>
+      `It matches at least ${matching} of the more than ${open} alerts that have not recovered.`,
   },
   zh: {
     title: '静默',
@@ -74,5 +77,6 @@ export const silenceWords = defineWords({
     endedAt: (time, who) => `${time}，操作者：${who}`,
     plannedUntil: '原定结束',
     matching: (matching, open) => `匹配 ${open} 条未恢复告警中的 ${matching} 条。`,
+    matchingAtLeast: (matching, open) => `未恢复的告警超过 ${open} 条，至少匹配其中 ${matching} 条。`,
   },
 })

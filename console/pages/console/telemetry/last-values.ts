@@ -4,7 +4,7 @@ type LastValue = readonly [name: string, value: string]
 export function lastValues(data: Readonly<Record<string, unknown>>, prefix = ''): readonly LastValue[] {
   return Object.entries(data).flatMap(([name, value]): readonly LastValue[] => {
     const path = prefix + name
-    if (isRecord(value)) return lastValues(value, `${path}.`)
+    if (isRecord(value) && Object.keys(value).length > 0) return lastValues(value, `${path}.`)
     return [[path, typeof value === 'string' ? value : JSON.stringify(value)]]
   })
 }

@@ -110,6 +110,7 @@ function BoardColumn({ status, hrefOf, selected, dragged, move }: BoardColumnPro
       {failure && <Failed failure={failure} onRetry={() => void model.refresh()} />}
       {!page && !failure && <Loading />}
       {page && tickets.length === 0 && <p class="muted board-empty">{words.emptyColumn}</p>}
+      {page?.next_cursor && <p class="muted">{words.more(localNumber(tickets.length))}</p>}
       <ul class="board-cards">
         {tickets.map((ticket) => (
           <TicketCard
@@ -123,7 +124,6 @@ function BoardColumn({ status, hrefOf, selected, dragged, move }: BoardColumnPro
           />
         ))}
       </ul>
-      {page?.next_cursor && <p class="muted">{words.more(localNumber(page.items.length))}</p>}
     </section>
   )
 }

@@ -25,7 +25,6 @@ export const TICKET_TONES: Readonly<Record<TicketStatus, Tone>> = {
   closed: 'quiet',
 }
 
-/** The most urgent level is first. */
 export const LEVEL_TONES: Readonly<Record<Ticket['level'], BadgeTone>> = {
   critical: 'critical',
   high: 'danger',
@@ -34,7 +33,8 @@ export const LEVEL_TONES: Readonly<Record<Ticket['level'], BadgeTone>> = {
   info: 'quiet',
 }
 
-const LEVELS = Object.keys(LEVEL_TONES)
+/** The most urgent level is first. */
+export const LEVELS: readonly Ticket['level'][] = ['critical', 'high', 'medium', 'low', 'info']
 
 /** Tickets of the same level stay in their order. */
 export function mostUrgentFirst<T extends Pick<Ticket, 'level'>>(tickets: readonly T[]): readonly T[] {

@@ -1,9 +1,10 @@
 import type { AnswerOf } from '../../../api/operations.ts'
+import { readMostUrgent } from '../../../parts/list/most-urgent.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
 import { userChoices } from '../user-names.ts'
-import { LEVEL_TONES, TICKET_STATUSES, ticketIn, type Ticket, type TicketDetails } from './model.ts'
+import { LEVELS, TICKET_STATUSES, ticketIn, type Ticket, type TicketDetails } from './model.ts'
 
 const PAGE_LENGTH = 50
 const PREFIX = 'ticket.'
@@ -13,7 +14,7 @@ export const ticketList: ListSource<Ticket> = {
   filters: [
     { name: 'text', kind: 'text', match: 'part' },
     { name: 'status', kind: 'choice', values: ['unclosed', ...TICKET_STATUSES] },
-    { name: 'level', kind: 'choice', values: Object.keys(LEVEL_TONES) },
+    { name: 'level', kind: 'choice', values: LEVELS },
     { name: 'source', kind: 'text' },
     { name: 'assignee', kind: 'reference', choices: userChoices },
   ],
@@ -27,10 +28,16 @@ export const ticketList: ListSource<Ticket> = {
 // More cards in a column than anybody looks through.
 const COLUMN_LENGTH = 200
 
-/** A column of the board. Its most urgent tickets are first, so that it reads more than a page of the list has. */
+/** A column of the board. Its most urgent tickets are first; of very many it has only those of the most urgent levels. */
 export const boardList: ListSource<Ticket> = {
   ...ticketList,
-  read: (query, signal) => call('listTickets', { query: { ...query, limit: COLUMN_LENGTH } }, signal),
+  read: (query, signal) =>
+    readMostUrgent({
+      read: (level) =>
+        call('listTickets', { query: { ...query, ...(level && { level }), limit: COLUMN_LENGTH } }, signal),
+      levels: LEVELS,
+      enough: COLUMN_LENGTH,
+    }),
 }
 
 /** One ticket with its description and its comments. */

@@ -63,7 +63,7 @@ export const ticketWords = defineWords({
     emptyColumn: 'No tickets',
     /** In the head of a column. */
     count: (count: string, hasMore: boolean) => (hasMore ? `${count}+` : count),
-    more: (count: string) => `Only the newest ${count} are shown. See all in the list.`,
+    more: (count: string) => `Only the ${count} most urgent tickets are shown. See all in the list.`,
   },
   zh: {
     title: '工单',
@@ -125,6 +125,6 @@ export const ticketWords = defineWords({
     me: '我',
     emptyColumn: '没有工单',
     count: (count, hasMore) => (hasMore ? `${count}+` : count),
-    more: (count) => `仅显示最新的 ${count} 条，全部内容请见列表。`,
+    more: (count) => `仅显示最紧急的 ${count} 条，全部内容请见列表。`,
   },
 })

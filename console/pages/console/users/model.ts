@@ -1,5 +1,6 @@
 import type { AnswerOf, ApiResult } from '../../../api/operations.ts'
 import type { ListPage } from '../../../parts/list/list-model.ts'
+import { readPages } from '../../../parts/list/read-pages.ts'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
@@ -54,18 +55,12 @@ async function findUsers(
   signal: AbortSignal,
 ): Promise<ApiResult<ListPage<User>>> {
   const wanted = text.toLowerCase()
-  const items: User[] = []
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const found: ApiResult<ListPage<User>> = await call(
-      'listUsers',
-      { query: { ...query, limit: MOST_USERS, ...(cursor && { cursor }) } },
-      signal,
-    )
-    if (!found.ok) return found
-    items.push(...found.value.items.filter(({ name }) => name.toLowerCase().includes(wanted)))
-    cursor = found.value.next_cursor
-  }
-  return { ok: true, value: { items, next_cursor: null }, etag: null }
+  const all = await readPages((from) =>
+    call('listUsers', { query: { ...query, ...from, limit: MOST_USERS } }, signal),
+  )
+  if (!all.ok) return all
+  const items = all.value.items.filter(({ name }) => name.toLowerCase().includes(wanted))
+  return { ...all, value: { ...all.value, items } }
 }
 
 /** One user. */
