@@ -252,14 +252,6 @@ test('the palette opens what looks like the id of an object, and says what it fi
     .waitFor()
 })
 
-test('a page of the list that does not exist leads to the first one', async (t) => {
-  const page = await world.open(t, 'orders?status=pending&cursor=garbage')
-  await page.getByText('There is no such page of the list.').waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
-  await page.getByRole('link', { name: 'Newest' }).click()
-  await page.waitForURL('**/orders?status=pending')
-})
-
 test('filters are kept in the address, and pages follow a cursor', async (t) => {
   await Promise.all(
     Array.from({ length: 110 }, (_, index) => createOrder(`page-${index}`, { platform: 'paged' })),
@@ -274,7 +266,7 @@ test('filters are kept in the address, and pages follow a cursor', async (t) => 
   await page.getByRole('link', { name: 'Older' }).click()
   await page.getByText('10 on this page').waitFor()
   await page.goto(`${world.platform.url}/console/orders?platform=paged&cursor=unknown`)
-  await page.getByRole('alert').getByText('There is no such page of the list.').waitFor()
+  await page.getByText('There is no such page of the list.').waitFor()
   assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
   await page.getByRole('link', { name: 'Newest' }).click()
   await page.getByText('50 on this page').waitFor()
