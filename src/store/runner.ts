@@ -150,11 +150,16 @@ export class Runner<Item extends WorkItem, Result> {
       const now = clock.now()
       const except = [...this.#running.keys()]
       const request = { holder: this.#holder, now, until: now + leaseMs, limit, except }
-      const items = await store.write((tx) => claim(tx, request))
+      const items = await store.write(async (tx) => {
+        const claimed = await claim(tx, request)
+        // Rolls the claim back: another runner can work on what this one could only interrupt.
+        this.#stopping.signal.throwIfAborted()
+        return claimed
+      })
       this.#outage.works()
       for (const item of items) this.#begin(item, since)
     } catch (error) {
-      this.#outage.fails(error)
+      if (!this.#stopping.signal.aborted) this.#outage.fails(error)
     }
   }
 

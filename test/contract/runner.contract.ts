@@ -256,6 +256,31 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
   )
 
   test(
+    'a claim during which the runner is stopped is rolled back',
+    inWorld(async ({ add, runner, item, haveResult }) => {
+      const claimed = Promise.withResolvers<void>()
+      const stopped = Promise.withResolvers<void>()
+      const worked: string[] = []
+      const first = runner(async ({ id }) => (worked.push(id), 'first'), {
+        async claim(tx, claim) {
+          const items = await queue.claim(tx, claim)
+          if (items.length > 0) claimed.resolve()
+          if (items.length > 0) await stopped.promise
+          return items
+        },
+      })
+      await add(['a'], first)
+      await claimed.promise
+      const stopping = first.stop()
+      stopped.resolve()
+      await stopping
+      assert.deepEqual([(await item('a')).attempts, worked], [0, []])
+      runner(async () => 'second').wake()
+      await haveResult('second', 'a')
+    }),
+  )
+
+  test(
     'work that a stop interrupts is counted as interrupted, and causes no warning',
     inWorld(async ({ add, runner, item }) => {
       const counts = new Map<unknown, number>()

@@ -51,9 +51,13 @@ class PlayedPrograms implements Programs {
   run(program: Program): Promise<ProgramEnd> {
     const { promise, resolve } = Promise.withResolvers<ProgramEnd>()
     this.started.push({ ...program, host: this.host, end: resolve })
-    program.kill.addEventListener('abort', () => resolve({ exitCode: null, signal: 'SIGKILL' }))
-    if (!program.run.includes('stubborn'))
-      program.terminate.addEventListener('abort', () => resolve({ exitCode: null, signal: 'SIGTERM' }))
+    const endAt = (signal: AbortSignal, name: 'SIGTERM' | 'SIGKILL') => {
+      const end = () => resolve({ exitCode: null, signal: name })
+      if (signal.aborted) end()
+      else signal.addEventListener('abort', end)
+    }
+    endAt(program.kill, 'SIGKILL')
+    if (!program.run.includes('stubborn')) endAt(program.terminate, 'SIGTERM')
     return promise
   }
 
