@@ -152,11 +152,14 @@ export function isStream(route: Route): route is StreamRoute<TSchema, TSchema> {
 /** The caller of a public route. */
 export const ANONYMOUS: Identity = { id: 'anonymous', name: 'anonymous', roles: [], via: 'headers' }
 
-export function ok(body: unknown, headers?: Answer['headers']): Answer {
+/** A text needs its content type: without one it would be sent as `text/plain`. */
+type HeadersOf<B> = B extends string ? [headers: Answer['headers'] & {}] : [headers?: Answer['headers']]
+
+export function ok<B>(body: B, ...[headers]: HeadersOf<B>): Answer {
   return headers ? { status: 200, body, headers } : { status: 200, body }
 }
 
-export function created(body: unknown, headers?: Answer['headers']): Answer {
+export function created<B>(body: B, ...[headers]: HeadersOf<B>): Answer {
   return headers ? { status: 201, body, headers } : { status: 201, body }
 }
 

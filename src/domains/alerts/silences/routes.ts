@@ -63,7 +63,7 @@ export function silenceRoutes(silences: Silences): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The silence.', schema: SilenceSchema } },
       errors: { silence_not_found },
-      read: async ({ params }) => ok(encodeSilence(await silences.get(params.id))),
+      read: async ({ params }) => ok(new JsonText(encodeSilence(await silences.get(params.id)))),
     }),
     route({
       method: 'DELETE',
