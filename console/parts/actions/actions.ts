@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** Something that the user can do: from the command palette, and by keys if it has some. */
 export interface Action {
@@ -23,7 +23,8 @@ export function availableActions(): readonly Action[] {
 export function useActions(create: () => readonly Action[]): void {
   const latest = useRef(create)
   latest.current = create
-  useEffect(() => {
+  // Before the browser paints: a key that is pressed as soon as the component is seen has its action.
+  useLayoutEffect(() => {
     const source = () => latest.current()
     sources.add(source)
     return () => void sources.delete(source)

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { availableActions } from './actions.ts'
 import { KeySequence } from './key-sequence.ts'
 
@@ -7,7 +7,7 @@ import { KeySequence } from './key-sequence.ts'
  * leaves a field, so that the next keys are those of the page.
  */
 export function useKeyboard(): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const sequence = new KeySequence()
     const onKeyDown = (event: KeyboardEvent) => {
       if (
