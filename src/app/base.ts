@@ -86,7 +86,7 @@ export async function openBase(
 type BaseParts = Omit<Base, 'settings' | 'configFile' | 'domains' | 'lifecycle' | 'operations'>
 
 const GUESSABLE_KEY =
-  'auth.jwt_secret has a key that is easy to guess: whoever guesses it can sign tokens; set another one (openssl rand -base64 48)'
+  'auth.jwt_secret has a key that is easy to guess, and the key signs tokens for every user: replace it (openssl rand -base64 48)'
 
 /** The domains write to the outboxes and the dispatchers read them, so the dispatchers are created after the domains. */
 function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains {
