@@ -7,14 +7,14 @@ const failureWords = defineWords({
   en: {
     rateLimited: (seconds: string) => `Too many requests. Try again in ${seconds} s.`,
     unexplained: (status: number) => `The server answered with status ${status}.`,
-    noPage: 'There is no such page of the list.',
+    noPage: 'There is no such page of the list. “Newest” leads to the first one.',
     /** Between the parts of a reason. */
     between: '; ',
   },
   zh: {
     rateLimited: (seconds) => `请求过多，请在 ${seconds} 秒后重试。`,
     unexplained: (status) => `服务器返回状态 ${status}。`,
-    noPage: '列表没有这一页。',
+    noPage: '列表没有此页。点击“最新”前往第一页。',
     between: '；',
   },
 })

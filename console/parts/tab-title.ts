@@ -15,7 +15,7 @@ export function usePageTitle(title: string): void {
   }, [title])
 }
 
-/** Names the object in front of its page: tabs with different objects of a page are told apart. */
+/** Names the object in front of the page, so that the tabs of two objects have different names. */
 export function useObjectTitle(title: string): void {
   useEffect(() => {
     objectTitle = title

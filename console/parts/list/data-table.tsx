@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { ApiFailure } from '../../api/operations.ts'
 import { useActions } from '../actions/actions.ts'
-import { EmptyState, Failed, Loading } from '../states.tsx'
+import { Failed, Loading } from '../states.tsx'
 import type { ListModel } from './list-model.ts'
 import { listWords } from './list-words.ts'
 import { Table, type TableHead } from './table.tsx'
@@ -43,7 +42,6 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
   const page = model.page.value
   const failure = model.failure.value
   const changed = model.changed.value
-  if (failure && isLostPage(failure)) return <EmptyState icon="warning" title={words.lostPage} />
   const failed = failure && <Failed failure={failure} onRetry={() => void model.refresh()} />
   if (!page) return failed ?? <Loading />
   return (
@@ -65,11 +63,6 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
       )}
     </>
   )
-}
-
-/** Whether the cursor of the address leads to no page: the next attempt fails, too. */
-function isLostPage({ details }: ApiFailure): boolean {
-  return details.some(({ path }) => path === 'cursor')
 }
 
 interface RowProps<Item> {

@@ -117,3 +117,70 @@ test('a dialog that is closed returns the focus, also the one in front of anothe
   await page.keyboard.press('Escape')
   await button.and(page.locator(':focus')).waitFor()
 })
+
+const FOUND = [
+  { text: 'appro', address: '/executions?status=awaiting_approval' },
+  { text: 'dead', address: '/messages?status=dead' },
+  { text: '心跳', address: '/heartbeats' },
+  { text: 'mute', address: '/silences' },
+] as const
+
+test('the palette finds pages and filtered views by the words that people type', async (t) => {
+  const page = await world.open(t, 'overview')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  for (const { text, address } of FOUND) {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Go to or do' }).fill(text)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/console${address}`)
+  }
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Go to or do' }).fill('new ticket')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'New ticket' }).waitFor()
+  assert.ok(page.url().endsWith('/console/tickets'))
+})
+
+test('the palette opens what looks like the id of an object, and says what it finds', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog', { name: 'Go to or do' })
+  await palette.getByRole('combobox').fill('?')
+  await palette.getByText('No such page or action. Orders, tickets').waitFor()
+  assert.equal(await palette.getByRole('option').count(), 0)
+  await palette.getByRole('combobox').fill('refund')
+  assert.deepEqual(await palette.getByRole('option').allTextContents(), [
+    'Orders whose ids begin with \u2068refund\u2069',
+    'Alerts with the text \u2068refund\u2069',
+    'Tickets with the text \u2068refund\u2069',
+  ])
+  await palette.getByRole('combobox').fill('order-17')
+  await palette.getByRole('option', { name: 'Open the order order-17' }).waitFor()
+  await palette.getByRole('combobox').fill('begun-9')
+  await palette.getByRole('option', { name: 'Open the order begun-9' }).click()
+  await page.waitForURL('**/orders?id_prefix=begun-9')
+  await page.keyboard.press('Control+k')
+  const body = { title: 'By its id', level: 'low' }
+  const created = await world.platform.call('POST', '/tickets', { body })
+  const { id } = (await created.json()) as { id: string }
+  await palette.getByRole('combobox').fill(id)
+  await page.keyboard.press('Enter')
+  await drawer(page, 'By its id').waitFor()
+  const { items } = (await (await world.platform.call('GET', '/messages')).json()) as {
+    items: { id: string }[]
+  }
+  const message = items[0]?.id ?? ''
+  await page.keyboard.press('Control+k')
+  await palette.getByRole('combobox').fill(message)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/messages/${message}`)
+  const unknown = '01900000-0000-7000-8000-000000000000'
+  await page.keyboard.press('Control+k')
+  await palette.getByRole('combobox').fill(unknown)
+  await palette.getByRole('option', { name: `Open what has the id ${unknown}` }).click()
+  await page
+    .getByRole('status')
+    .filter({ hasText: `with the id ${unknown}.` })
+    .waitFor()
+})

@@ -37,29 +37,6 @@ test('the start page is the overview, and empty pages say so in both languages',
   await assertLooks(page, 'telemetry-empty')
 })
 
-const FOUND = [
-  { text: 'appro', address: '/executions?status=awaiting_approval' },
-  { text: 'dead', address: '/messages?status=dead' },
-  { text: '心跳', address: '/heartbeats' },
-  { text: 'mute', address: '/silences' },
-] as const
-
-test('the palette finds pages and filtered views by the words that people type', async (t) => {
-  const page = await world.open(t, 'overview')
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  for (const { text, address } of FOUND) {
-    await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Go to or do' }).fill(text)
-    await page.keyboard.press('Enter')
-    await page.waitForURL(`**/console${address}`)
-  }
-  await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Go to or do' }).fill('new ticket')
-  await page.keyboard.press('Enter')
-  await page.getByRole('dialog', { name: 'New ticket' }).waitFor()
-  assert.ok(page.url().endsWith('/console/tickets'))
-})
-
 test('the overview shows the state of the parts, and follows the changes', async (t) => {
   await post('/orders', { order_id: 'seen-1', platform: 'shop', amount_cents: 4_990 })
   await post('/alerts/report', { source: 'shop.web', title: 'The shop is slow', level: 'HIGH' })

@@ -6,7 +6,7 @@ import { call, live } from '../platform.ts'
 const OPEN = ['firing', 'acknowledged', 'frozen'] as const
 // The most that the API answers at once.
 const PAGE_LENGTH = 1_000
-// Somebody who silences alerts in a storm must see how many; a longer list costs more than the exact number is worth.
+// The form shows how many alerts a silence covers, also in a storm. Beyond these pages a lower bound is enough.
 const MOST_PAGES = 5
 // Several pages are not read again at each event of a storm.
 const PAUSE_MS = 15_000
