@@ -258,7 +258,7 @@ test('a VPN session is disconnected, and the audit trail has it', async (t) => {
   await row(page, 'vera').getByText('Closed').waitFor()
   // The users are read once in a visit.
   await page.reload()
-  const filter = page.getByRole('search').getByLabel('User')
+  const filter = page.getByRole('search').getByRole('combobox', { name: 'User' })
   await filter.selectOption('you')
   await page.getByText('No entry matches the filters.').waitFor()
   await filter.selectOption('vera')
