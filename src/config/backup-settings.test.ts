@@ -56,6 +56,9 @@ describe('the table [backup]', () => {
     const lines = linesOf('', { BACKUP_WINDOW_START: '25:00', BACKUP_WINDOW_END: '18:00' })
     assert.equal(lines.length, 1)
     assert.match(lines[0] ?? '', /BACKUP_WINDOW_START/)
+    const paths = linesOf('', { BACKUP_STAGING: '/srv/staging', BACKUP_LOGS: '[::1]:2' })
+    assert.equal(paths.length, 1, paths.join('\n'))
+    assert.match(paths[0] ?? '', /BACKUP_LOGS/)
   })
 
   for (const [wrong, expected] of [

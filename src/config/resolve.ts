@@ -75,11 +75,23 @@ function checkOthers(
   if (problem || source === DEFAULT) return given
   const missing = [needs].flat().find((needed) => resolved.get(needed)?.source === DEFAULT)
   if (missing !== undefined) return { ...given, problem: { source, key, expected: `${missing} beside it` } }
-  let isBesideFaulty = false
-  const expected = expectedBeside?.(value, (other) => {
-    const beside = resolved.get(other)
-    isBesideFaulty ||= beside?.problem !== undefined
-    return beside?.value
-  })
-  return expected === undefined || isBesideFaulty ? given : { ...given, problem: { source, key, expected } }
+  const expected = expectBeside(() => expectedBeside?.(value, (other) => valueOf(resolved.get(other))))
+  return expected === undefined ? given : { ...given, problem: { source, key, expected } }
+}
+
+class FaultySetting extends Error {}
+
+function valueOf(setting: Resolved | undefined): unknown {
+  if (setting?.problem) throw new FaultySetting()
+  return setting?.value
+}
+
+/** A comparison with a faulty setting says nothing: that setting has its own problem. */
+function expectBeside(compare: () => string | undefined): string | undefined {
+  try {
+    return compare()
+  } catch (error) {
+    if (error instanceof FaultySetting) return undefined
+    throw error
+  }
 }
