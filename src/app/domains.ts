@@ -204,7 +204,7 @@ export function createDomains(options: DomainsOptions) {
     events: eventsOf(commandsDomain),
     alerts: alerts.alerts,
     builtIns: Object.values<DomainParts>(created).flatMap(({ builtInCommands = [] }) => builtInCommands),
-    findAccount: (userId) => users.users.find(userId),
+    findAccount: (userId, queries) => users.users.find(userId, queries),
     signingKeys,
   })
   const overview = createOverview({ ...created, commands }, { store, clock })
@@ -212,9 +212,9 @@ export function createDomains(options: DomainsOptions) {
 }
 
 function commandSettings({ commands }: Config) {
-  const { approvalTtlMs, programs, environment } = commands
+  const { approvalTtlMs, startWithinMs, programs, environment } = commands
   const runPrograms = new HostPrograms({ path: environment.PATH })
-  return { approvalTtlMs, programs, environment, runPrograms, host: hostname() }
+  return { approvalTtlMs, startWithinMs, programs, environment, runPrograms, host: hostname() }
 }
 
 function alertSettings(config: Config) {

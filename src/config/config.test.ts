@@ -62,6 +62,7 @@ test('without a file and an environment everything has its default', () => {
     worker: { orderScanMs: 5_000, certificateScanMs: 3_600_000 },
     commands: {
       approvalTtlMs: 3_600_000,
+      startWithinMs: 3_600_000,
       programs: [],
       environment: {
         PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
@@ -214,6 +215,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'worker.order_scan': { toml: '"1s"', env: '2s' },
   'worker.certificate_scan': { toml: '"1s"', env: '2s' },
   'commands.approval_ttl': { toml: '"30m"', env: '2h' },
+  'commands.start_within': { toml: '"20m"', env: '3h' },
   'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
   'alerts.keep': { toml: '"30d"', env: '60d' },
   'alerts.robot.url': {

@@ -301,6 +301,10 @@ const SETTINGS = {
     description: 'How long a request for a command waits for its approval; then it expires.',
     default: '1h',
   }),
+  'commands.start_within': setting(durationFrom(SECOND), {
+    description: 'How long an execution waits for a worker that begins it; then it expires, with an alert.',
+    default: '1h',
+  }),
   'alerts.acknowledge_for': setting(durationFrom(SECOND), {
     description: 'How long an acknowledgement lasts; then the alert fires again.',
     default: '4h',

@@ -101,6 +101,10 @@ onEveryDialect('backups of the database', (dialect) => {
     const w = await world(t, dialect)
     const platform = await w.serve()
     await createOrder(platform, 'before')
+    const request = { body: { reason: 'The scan is late.' } }
+    const policy = { rules: { 'orders.expire-due': { roles: ['admin'], approval: 'two_person' } } }
+    assert.equal((await platform.call('PUT', '/commands/policy', { body: policy })).status, 200)
+    assert.equal((await platform.call('POST', '/commands/orders.expire-due/execute', request)).status, 202)
     const { id, status, sha256, tables } = await backUp(platform)
     assert.deepEqual([status, tables['orders']], ['completed', 1])
     const download = await platform.call('GET', `/data/backups/${id}/file`)
@@ -127,6 +131,9 @@ onEveryDialect('backups of the database', (dialect) => {
     assert.equal((await backUp(restored)).status, 'completed')
     const alerts = (await (await restored.call('GET', '/alerts')).json()) as { items: unknown[] }
     assert.deepEqual(alerts.items, [], 'a restoration is no failure')
+    const executions = await (await restored.call('GET', '/commands/executions')).json()
+    const states = (executions as { items: { status: string }[] }).items.map((each) => each.status)
+    assert.deepEqual(states, ['interrupted'], 'what waited in the backup does not wait in its copy')
   })
 
   test('have events after them whose ids are never given out again', async (t) => {

@@ -5,6 +5,7 @@ import type { CommandEventData } from '../../src/domains/commands/events.ts'
 import type { CommandAccount } from '../../src/domains/commands/policy.ts'
 import { SecretBox } from '../../src/domains/commands/secret-box.ts'
 import { Commands } from '../../src/domains/commands/service.ts'
+import { StartRules } from '../../src/domains/commands/start-rules.ts'
 import { CommandUpkeep } from '../../src/domains/commands/upkeep.ts'
 import { CommandWorker } from '../../src/domains/commands/worker.ts'
 import {
@@ -118,12 +119,11 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
   const calls: BuiltInCall[] = []
   const started: PlayedProgram[] = []
   const accounts = new Map<string, CommandAccount>()
-  const parts = sharedParts(store, clock, { events, alerts, calls })
+  const parts = sharedParts(store, clock, { events, alerts, calls, accounts })
   const workers: CommandWorker[] = []
   const service = new Commands({
     ...parts,
     approvalTtlMs: HOUR,
-    findAccount: async (id) => accounts.get(id),
     wake: () => workers.forEach((worker) => worker.wake()),
   })
   return {
@@ -159,7 +159,17 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
 function sharedParts(
   store: Store,
   clock: WaitingClock,
-  { events, alerts, calls }: { events: CommandEvent[]; alerts: string[]; calls: BuiltInCall[] },
+  {
+    events,
+    alerts,
+    calls,
+    accounts,
+  }: {
+    events: CommandEvent[]
+    alerts: string[]
+    calls: BuiltInCall[]
+    accounts: ReadonlyMap<string, CommandAccount>
+  },
 ) {
   const builtIn = builtInCommand({
     id: 'test.count',
@@ -180,9 +190,12 @@ function sharedParts(
       raise: async (tx, { alarmId, severity }) => tx.afterCommit(() => alerts.push(`${alarmId} ${severity}`)),
     },
   })
+  const findAccount = async (id: string) => accounts.get(id)
   return {
     store,
     clock,
+    findAccount,
+    rules: new StartRules({ clock, journal, findAccount, startWithinMs: HOUR }),
     logger: silentLogger,
     metrics: noMetrics,
     catalogue: new Catalogue([...PROGRAMS, builtIn]),

@@ -6,6 +6,7 @@ import {
   type DataBackup,
   type DataBackups,
 } from '../../domains/data-backups/index.ts'
+import { interruptUnfinished } from '../../domains/commands/index.ts'
 import { continueNumbers } from '../../domains/messages/index.ts'
 import { continueUploadNumbers } from '../../domains/telemetry/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -15,6 +16,7 @@ import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { SnapshotContents } from '../../ports/snapshots.ts'
 import { hashFile } from '../../store/file-hash.ts'
+import { executionReasons } from '../../store/migrations/0027-execution-reasons.ts'
 import { requireFormat, restoreTarget } from '../../store/restore.ts'
 import type { Tx } from '../../store/store.ts'
 import { verifySnapshot } from '../../store/verify-snapshot.ts'
@@ -218,10 +220,17 @@ function stampOf(at: number): string {
 }
 
 /** Changes what must not be as it was in the snapshot; one of an older schema may lack tables. */
-async function finishRestore(tx: Tx, { tables }: SnapshotContents, now: number): Promise<void> {
+async function finishRestore(
+  tx: Tx,
+  { tables, schemaVersion }: SnapshotContents,
+  now: number,
+): Promise<void> {
   const has = (table: string) => tables[table] !== undefined
   // It contains its own backup as running, which it is not any more.
   if (has('data_backups')) await interruptRunning(tx, INTERRUPTED, now)
+  // Its commands were run, or decided on, by the database that was backed up.
+  if (has('command_executions'))
+    await interruptUnfinished(tx, schemaVersion < executionReasons.name ? 'incomplete' : 'interrupted', now)
   if (has('messages')) await continueNumbers(tx, now)
   if (has('telemetry_uploads')) await continueUploadNumbers(tx, now)
 }

@@ -1,6 +1,7 @@
 import type { Containment } from '../../kernel/command.ts'
 import type { WorkClaim, WorkItem } from '../../store/runner.ts'
 import { first, type Tx } from '../../store/store.ts'
+import type { StartRules, WaitingExecution } from './start-rules.ts'
 import { lockFor } from './store.ts'
 import { db, executions, outputs, statement } from './tables.ts'
 
@@ -19,6 +20,8 @@ export interface Claimer {
   readonly containmentOf: (commandId: string) => Containment | null
   /** The commands that this worker can run, with how many of each may run at the same time. */
   readonly limits: ReadonlyMap<string, number>
+  /** Ends an execution that must not begin by now. */
+  readonly rules: Pick<StartRules, 'endUnlessAllowed'>
 }
 
 interface StoredClaim extends Omit<ClaimedExecution, 'params'> {
@@ -67,7 +70,8 @@ const anyQueued = statement<object, { id: string }>((on) =>
 
 /**
  * Begins queued executions, oldest first, as many as the limits of their commands allow. The move from `queued` to
- * `running` is a compare-and-set, and nothing moves an execution back: so it runs at most once.
+ * `running` is a compare-and-set, and nothing moves an execution back: so it runs at most once. The right to run it is
+ * judged here again, because it may be gone since the request.
  */
 export async function claimQueued(tx: Tx, claim: WorkClaim, claimer: Claimer): Promise<ClaimedExecution[]> {
   if (!(await first(tx, anyQueued, {}))) return []
@@ -76,12 +80,12 @@ export async function claimQueued(tx: Tx, claim: WorkClaim, claimer: Claimer): P
   const running = await countRunning(tx)
   const free = (commandId: string) => (claimer.limits.get(commandId) ?? 0) - (running.get(commandId) ?? 0)
   const claimed: ClaimedExecution[] = []
-  for (const { id, commandId } of await listQueued(
-    tx,
-    [...claimer.limits.keys()].filter((each) => free(each) > 0),
-  )) {
+  const runnable = [...claimer.limits.keys()].filter((each) => free(each) > 0)
+  for (const queued of await listQueued(tx, runnable)) {
+    const { id, commandId } = queued
     if (claimed.length >= claim.limit) break
     if (free(commandId) <= 0) continue
+    if (await claimer.rules.endUnlessAllowed(tx, queued)) continue
     running.set(commandId, (running.get(commandId) ?? 0) + 1)
     const execution = await start(tx, id, claim, {
       ...claimer,
@@ -118,17 +122,15 @@ async function countRunning(tx: Tx): Promise<Map<string, number>> {
 // Of one command at most some run at the same time, so a few are enough for each claim.
 const MAX_LISTED = 100
 
-async function listQueued(
-  tx: Tx,
-  commandIds: readonly string[],
-): Promise<{ id: string; commandId: string }[]> {
+async function listQueued(tx: Tx, commandIds: readonly string[]): Promise<WaitingExecution[]> {
   if (commandIds.length === 0) return []
-  return db(tx)
+  const rows = await db(tx)
     .selectFrom('command_executions')
-    .select(['id', 'command_id as commandId'])
+    .select(executions.pick('id', 'commandId', 'requestedBy', 'requesterRoles', 'queuedAt'))
     .where('status', '=', 'queued')
     .where('command_id', 'in', commandIds)
     .orderBy('seq')
     .limit(MAX_LISTED)
     .execute()
+  return rows.map((row) => ({ ...executions.decode(row), status: 'queued' }))
 }

@@ -17,15 +17,18 @@ import { COMMAND_ERRORS, commandRoutes } from './routes.ts'
 import { encodeCommandEvent } from './schemas.ts'
 import { SecretBox } from './secret-box.ts'
 import { Commands, type CommandDeps } from './service.ts'
+import { StartRules, type StartRulesDeps } from './start-rules.ts'
 import { names } from './tables.ts'
 import { CommandUpkeep } from './upkeep.ts'
 import { CommandWorker } from './worker.ts'
 
 export type { ExecutionView } from './model.ts'
+export { interruptUnfinished } from './store.ts'
 export type { CommandAccount } from './policy.ts'
 
 /** What the whole domain needs of the rest of the platform. */
-export interface CommandsDomainDeps extends Pick<CommandDeps, 'approvalTtlMs' | 'findAccount'> {
+export interface CommandsDomainDeps
+  extends Pick<CommandDeps, 'approvalTtlMs'>, Pick<StartRulesDeps, 'startWithinMs' | 'findAccount'> {
   readonly store: Store
   readonly clock: WaitingClock
   readonly logger: Logger
@@ -54,10 +57,12 @@ export const commandsDomain = defineDomain({
   errors: COMMAND_ERRORS,
   encodeEvent: encodeCommandEvent,
   create: ({ builtIns, programs, runPrograms, signingKeys, ...deps }: CommandsDomainDeps) => {
+    const journal = new CommandJournal(deps)
     const shared = {
       ...deps,
       catalogue: new Catalogue([...builtIns, ...programs]),
-      journal: new CommandJournal(deps),
+      journal,
+      rules: new StartRules({ ...deps, journal }),
       secrets: new SecretBox(signingKeys),
       programs: runPrograms,
     }

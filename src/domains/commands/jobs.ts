@@ -13,7 +13,7 @@ const PRUNE_BATCH = 100
 // docs/specification.md, Commands
 const KEEP_MS = 90 * DAY
 
-/** Ends requests without a decision, and runs of dead workers. It starts no process, so the api runs it too. */
+/** Ends requests without a decision, executions that no worker begins, and runs of dead workers. It starts no process, so the api runs it too. */
 export function commandEndJob(upkeep: CommandUpkeep): Job {
   return {
     name: 'command-end',
@@ -21,6 +21,7 @@ export function commandEndJob(upkeep: CommandUpkeep): Job {
     async run(signal) {
       await upkeep.endAbandoned()
       await runBatches(signal, async () => (await upkeep.endExpired(BATCH)) === BATCH)
+      await runBatches(signal, async () => (await upkeep.endOverdue(BATCH)) === BATCH)
     },
   }
 }

@@ -74,7 +74,8 @@ export class CommandJournal {
 
   async recordEnd(tx: Tx, execution: ExecutionView, actor: string): Promise<void> {
     await this.#append(tx, 'finished', execution)
-    if (execution.status === 'incomplete') await this.#deps.alerts.raise(tx, incompleteAlert(execution))
+    const alert = alertOf(execution)
+    if (alert) await this.#deps.alerts.raise(tx, alert)
     this.#log(tx, execution, 'command finished', actor)
     tx.afterCommit(() => this.#finished.increment({ status: execution.status }))
   }
@@ -101,6 +102,24 @@ export class CommandJournal {
     const fields = { execution_id: id, command_id: commandId, status, exit_code: exitCode, signal, actor }
     tx.afterCommit(() => this.#deps.logger.info(fields, message))
   }
+}
+
+/** The alert for an execution that has ended without its result; undefined for any other end. */
+function alertOf(execution: ExecutionView) {
+  if (execution.status === 'incomplete') return incompleteAlert(execution)
+  return execution.statusReason === 'not_started' ? notStartedAlert(execution) : undefined
+}
+
+function notStartedAlert({ id, commandId }: ExecutionView) {
+  return {
+    alarmId: `command.not_started:${id}`,
+    source: 'platform.commands',
+    title: `The command ${commandId} was not started`,
+    body:
+      `No worker has begun the execution ${id} within commands.start_within, so it has expired. Check that a worker ` +
+      'runs and has this command in its configuration, and request it again if necessary.',
+    severity: 'ERROR',
+  } as const
 }
 
 function incompleteAlert({ id, commandId, host }: ExecutionView) {

@@ -13,10 +13,14 @@ export const EXECUTION_STATUSES = [
   'incomplete',
   'rejected',
   'expired',
+  'interrupted',
 ] as const
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number]
 
-/** The allowed moves; an error message names them in this order. */
+/**
+ * The moves by callers, approvers and workers; an error message names them in this order. The platform itself also ends
+ * what waits, see {@link StatusReason}, and what a backup contains, as interrupted.
+ */
 export const EXECUTION_MOVES: Readonly<Record<ExecutionStatus, readonly ExecutionStatus[]>> = {
   awaiting_approval: ['queued', 'rejected', 'expired'],
   queued: ['running', 'cancelled'],
@@ -28,6 +32,20 @@ export const EXECUTION_MOVES: Readonly<Record<ExecutionStatus, readonly Executio
   incomplete: [],
   rejected: [],
   expired: [],
+  interrupted: [],
+}
+
+/**
+ * Why the platform has ended an execution before its start: its requester may not run the command by now, or no worker has
+ * begun it in time.
+ */
+export const STATUS_REASONS = ['no_longer_allowed', 'not_started'] as const
+export type StatusReason = (typeof STATUS_REASONS)[number]
+
+/** How an execution ends for each of these reasons. */
+export const STATUS_OF_REASON: Readonly<Record<StatusReason, ExecutionStatus>> = {
+  no_longer_allowed: 'cancelled',
+  not_started: 'expired',
 }
 
 /** How a run ends. */
@@ -60,7 +78,11 @@ export interface Execution {
   readonly params: Readonly<Record<string, ParameterValue>>
   readonly reason: string | null
   readonly requestedBy: string
+  /** With which it was requested; null for a caller that is a user, whose current roles count. */
+  readonly requesterRoles: readonly Role[] | null
   readonly status: ExecutionStatus
+  /** Null unless the platform has ended it before its start. */
+  readonly statusReason: StatusReason | null
   /** Oldest first. */
   readonly approvals: readonly ApprovalRecord[]
   readonly exitCode: number | null
@@ -113,6 +135,8 @@ export interface NewExecution {
   readonly params: Execution['params']
   readonly reason: string | null
   readonly requestedBy: string
+  /** See {@link Execution}. */
+  readonly requesterRoles: Execution['requesterRoles']
   readonly createdAt: number
   /** When it expires without an approval; null if it needs none. */
   readonly expiresAt: number | null
@@ -122,6 +146,7 @@ export function newExecution(request: NewExecution): ExecutionView {
   return {
     ...request,
     status: request.expiresAt === null ? 'queued' : 'awaiting_approval',
+    statusReason: null,
     approvals: [],
     exitCode: null,
     signal: null,

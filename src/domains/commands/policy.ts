@@ -97,6 +97,19 @@ export interface CommandAccount {
   readonly enabled: boolean
 }
 
+/**
+ * Whether the requester of an execution may still run its command. `account` is undefined if it is no user: a caller with
+ * trusted headers keeps the roles of its request, and a user who was deleted has none.
+ */
+export function isStillAllowed(
+  policy: Policy,
+  { commandId, requesterRoles }: { commandId: string; requesterRoles: readonly Role[] | null },
+  account: CommandAccount | undefined,
+): boolean {
+  if (account) return account.enabled && mayRun(policy, commandId, account)
+  return mayRun(policy, commandId, { roles: requesterRoles ?? [] })
+}
+
 export function explainAccess(policy: Policy, commandId: string, account: CommandAccount): AccessExplanation {
   if (!account.enabled) return { allowed: false, because: 'The user is disabled.' }
   const { roles } = ruleOf(policy, commandId)

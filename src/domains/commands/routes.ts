@@ -46,9 +46,13 @@ export const COMMAND_ERRORS = {
   command_not_found: { status: 404, meaning: 'There is no such command.' },
   execution_not_found: { status: 404, meaning: 'There is no such execution.' },
   own_request: { status: 403, meaning: 'Another person has to decide on the request.' },
+  no_longer_allowed: {
+    status: 409,
+    meaning: 'The requester may not run the command by now; the request was cancelled.',
+  },
 } as const satisfies ErrorCodes
 
-const { command_not_found, execution_not_found, own_request } = COMMAND_ERRORS
+const { command_not_found, execution_not_found, own_request, no_longer_allowed } = COMMAND_ERRORS
 const { invalid_transition, precondition_failed, too_many_streams } = SHARED_ERRORS
 const user_not_found = { status: 404, meaning: 'There is no such user.' }
 
@@ -198,13 +202,11 @@ function decisionRoute(commands: Commands, action: 'approve' | 'reject', decisio
     body: DecisionBody,
     isBodyOptional: true,
     answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },
-    errors: { execution_not_found, own_request, invalid_transition },
-    change: async (tx, { params, body, identity }) =>
-      executionAnswer(
-        commands,
-        await commands.decide(tx, params.id, decision, body.comment ?? null, identity),
-        tx,
-      ),
+    errors: { execution_not_found, own_request, invalid_transition, no_longer_allowed },
+    change: async (tx, { params, body, identity }) => {
+      const decided = await commands.decide(tx, params.id, decision, body.comment ?? null, identity)
+      return decided.statusReason ? cancelledAnswer(decided) : executionAnswer(commands, decided, tx)
+    },
   })
 }
 
@@ -254,6 +256,14 @@ function policyRoutes(commands: Commands): Route[] {
 async function executionAnswer(commands: Commands, execution: ExecutionView, tx?: Tx): Promise<Answer> {
   const describe = await commands.describer(tx)
   return ok(new JsonText(encodeExecution(describe(execution))))
+}
+
+/** An answer and not an error, because the cancellation is committed with it. */
+function cancelledAnswer({ requestedBy, commandId }: ExecutionView): Answer {
+  const message =
+    `The requester ${requestedBy} may not run the command ${commandId} by now, so the request was cancelled. ` +
+    'It needs a new request by somebody who may run it.'
+  return { status: no_longer_allowed.status, body: { code: 'no_longer_allowed', message } }
 }
 
 function policyAnswer(policy: Policy): Answer {

@@ -7,7 +7,13 @@ import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import type { AnyCommand } from './catalogue.ts'
-import { DECISIONS, EXECUTION_STATUSES, type ExecutionRequest, type ExecutionView } from './model.ts'
+import {
+  DECISIONS,
+  EXECUTION_STATUSES,
+  STATUS_REASONS,
+  type ExecutionRequest,
+  type ExecutionView,
+} from './model.ts'
 import { parametersSchema } from './parameters.ts'
 import type { CommandEventData } from './events.ts'
 import type { Policy } from './policy.ts'
@@ -115,6 +121,13 @@ export const ExecutionSchema = Fields(
     reason: Nullable<string>({ type: 'string' }),
     requested_by: Caller,
     status: Status,
+    status_reason: Nullable<(typeof STATUS_REASONS)[number]>({
+      type: 'string',
+      enum: [...STATUS_REASONS, null],
+      description:
+        'Why the platform has ended it before its start: `no_longer_allowed`, its requester may not run the command by ' +
+        'now; `not_started`, no worker has begun it within `commands.start_within`. Otherwise null.',
+    }),
     approvals: Type.Array(ApprovalSchema),
     exit_code: Nullable<number>({ type: 'integer', description: '127 if the program could not be started.' }),
     signal: Nullable<string>({ type: 'string', description: 'The signal that has ended the program.' }),

@@ -11,8 +11,10 @@ const NO_REASON = { params: {}, reason: null }
 const PAGE = { limit: 100 }
 const OTHER_ADMIN = caller('eve', 'admin')
 
+type World = Awaited<ReturnType<typeof commandWorld>>
+
 /** An execution that was brought into a status. */
-async function executionWith(world: Awaited<ReturnType<typeof commandWorld>>, status: ExecutionStatus) {
+async function executionWith(world: World, status: ExecutionStatus) {
   const { id } = await world.commands.request('decided', REASON, ADMIN)
   await world.store.write(async ({ db }) => {
     await db.updateTable('command_executions').set({ status }).where('id', '=', id).execute()
@@ -59,6 +61,36 @@ onEveryDialect('the requests for commands', (dialect) => {
     ])
     assert.deepEqual(decisions.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
     assert.equal((await w.commands.execution(id, ADMIN)).approvals.length, 1)
+  })
+
+  test('a request is judged again when it is approved: who may not run the command by now has it cancelled', async () => {
+    const lost: readonly [string, (world: World) => unknown][] = [
+      ['disabled', ({ accounts }) => accounts.set('ann', { roles: ['admin'], enabled: false })],
+      ['deleted', ({ accounts }) => accounts.delete('ann')],
+      ['without the role', ({ accounts }) => accounts.set('ann', { roles: ['auditor'], enabled: true })],
+      ['without the rule', ({ commands }) => commands.setPolicy({ decided: { roles: ['service'] } }, 'eve')],
+    ]
+    for (const [what, lose] of lost) {
+      await using w = await commandWorld(dialect)
+      w.accounts.set('ann', { roles: ['admin'], enabled: true })
+      const { id } = await w.commands.request('decided', REASON, ADMIN)
+      await lose(w)
+      const { status, statusReason, approvals } = await w.commands.decide(id, 'approved', null, OTHER_ADMIN)
+      assert.deepEqual([status, statusReason, approvals], ['cancelled', 'no_longer_allowed', []], what)
+      await assert.rejects(w.commands.decide(id, 'approved', null, OTHER_ADMIN), {
+        code: 'invalid_transition',
+      })
+      assert.equal(w.events.at(-1)?.type, 'command.finished')
+    }
+  })
+
+  test('a caller with trusted headers that is no user keeps the roles of its request', async () => {
+    await using w = await commandWorld(dialect)
+    const { id } = await w.commands.request('decided', REASON, caller('tool', 'admin'))
+    assert.equal((await w.commands.decide(id, 'approved', null, OTHER_ADMIN)).status, 'queued')
+    const other = await w.commands.request('decided', REASON, caller('tool', 'admin'))
+    await w.commands.setPolicy({ decided: { roles: ['service'] } }, 'eve')
+    assert.equal((await w.commands.decide(other.id, 'approved', null, OTHER_ADMIN)).status, 'cancelled')
   })
 
   test('a request without a decision expires, and cannot be approved then', async () => {

@@ -32,11 +32,11 @@ import {
   mayReadAll,
   mayRun,
   type AccessExplanation,
-  type CommandAccount,
   type Policy,
   type PolicyChange,
 } from './policy.ts'
 import type { SecretBox } from './secret-box.ts'
+import type { StartRules, StartRulesDeps } from './start-rules.ts'
 import {
   addPolicy,
   cancelIfQueued,
@@ -62,8 +62,8 @@ export interface CommandDeps {
   readonly secrets: SecretBox
   /** How long a request waits for its approval, in milliseconds. */
   readonly approvalTtlMs: number
-  /** The roles of a user; undefined if there is none with this id. */
-  readonly findAccount: (userId: string) => Promise<CommandAccount | undefined>
+  readonly rules: StartRules
+  readonly findAccount: StartRulesDeps['findAccount']
   /** Announces queued executions. */
   readonly wake: () => void
 }
@@ -102,7 +102,7 @@ export class Commands {
   async explain(commandId: string, userId: string): Promise<AccessExplanation> {
     const { catalogue, store, findAccount } = this.#deps
     catalogue.get(commandId)
-    const account = await findAccount(userId)
+    const account = await findAccount(userId, store.read)
     if (!account) throw notFound('user', userId)
     return explainAccess(await readPolicy(store.read), commandId, account)
   }
@@ -130,7 +130,7 @@ export class Commands {
     { params, reason }: ExecutionRequest,
     identity: Identity,
   ): Promise<ExecutionView> {
-    const { clock, secrets, approvalTtlMs } = this.#deps
+    const { clock, secrets, approvalTtlMs, findAccount } = this.#deps
     const command = await this.#requireRunnable(tx, commandId, identity)
     const checked = checkParameters(command.params, params)
     const needsApproval = command.approval === 'two_person'
@@ -143,6 +143,7 @@ export class Commands {
       params: checked.shown,
       reason,
       requestedBy: identity.id,
+      requesterRoles: (await findAccount(identity.id, tx)) ? null : identity.roles,
       createdAt,
       expiresAt: needsApproval ? createdAt + approvalTtlMs : null,
     })
@@ -199,8 +200,9 @@ export class Commands {
   }
 
   /**
-   * Approves or rejects a request. Rejects with `execution_not_found`, with `own_request` for the caller's own request, with
-   * `forbidden` if the caller is no approver, and with `invalid_transition` if it does not wait for an approval.
+   * Approves or rejects a request. A request whose caller may not run the command by now is cancelled instead of approved:
+   * see `statusReason`. Rejects with `execution_not_found`, with `own_request` for the caller's own request, with `forbidden`
+   * if the caller is no approver, and with `invalid_transition` if it does not wait for an approval.
    */
   async decide(
     tx: Tx,
@@ -215,6 +217,10 @@ export class Commands {
       throw forbidden('decide on this command')
     const status = decision === 'approved' ? 'queued' : 'rejected'
     if (!canMoveExecution(execution.status, status)) throw invalidMove(execution, status)
+    if (status === 'queued') {
+      const ended = await this.#endUnlessAllowed(tx, execution)
+      if (ended) return ended
+    }
     const at = this.#deps.clock.now()
     const approvals = [...execution.approvals, { at, by: identity.id, decision, comment }]
     if (!(await recordDecision(tx, id, status, approvals, at)))
@@ -287,6 +293,15 @@ export class Commands {
   #requireCommands(rules: Policy['rules']): void {
     const unknown = Object.keys(rules).find((id) => !this.#deps.catalogue.find(id))
     if (unknown !== undefined) throw invalidField(`rules.${unknown.slice(0, 200)}`, 'is not a known command')
+  }
+
+  /** Undefined when the request may be approved. */
+  async #endUnlessAllowed(tx: Tx, execution: ExecutionView): Promise<ExecutionView | undefined> {
+    const waiting = { ...execution, status: 'awaiting_approval', queuedAt: execution.createdAt } as const
+    if (!(await this.#deps.rules.endUnlessAllowed(tx, waiting))) return undefined
+    const ended = await requireExecution(tx, execution.id)
+    if (!ended.statusReason) throw invalidMove(ended, 'queued')
+    return ended
   }
 
   /** The request was decided, or has expired, between its read and the change. */

@@ -4,7 +4,15 @@ import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { queuedWork } from '../../store/work-queue.ts'
 import type { RunLease } from './lease-watch.ts'
-import type { ApprovalRecord, Execution, ExecutionStatus, ExecutionView, RunStatus } from './model.ts'
+import {
+  STATUS_OF_REASON,
+  type ApprovalRecord,
+  type Execution,
+  type ExecutionStatus,
+  type ExecutionView,
+  type RunStatus,
+  type StatusReason,
+} from './model.ts'
 import { FIRST_POLICY, type Policy, type PolicyChange } from './policy.ts'
 import type { OutputSnapshot } from './run-output.ts'
 import { db, executions, outputs, pages, policies, statement } from './tables.ts'
@@ -18,8 +26,9 @@ const insert = statement<NewRow>((on, value) =>
   on.insertInto('command_executions').values(executions.values(value)),
 )
 
-interface StoredExecution extends Omit<Execution, 'params' | 'approvals'> {
+interface StoredExecution extends Omit<Execution, 'params' | 'approvals' | 'requesterRoles'> {
   params: string
+  requesterRoles: string | null
   approvals: string
   text: string | null
   total: number | null
@@ -64,18 +73,25 @@ const reject = statement<DecisionChange>((on, value) =>
     .where('expires_at', '>', value('at')),
 )
 
-const cancelQueued = statement<{ id: string; by: string; at: number }>((on, value) =>
+interface WaitingEnd {
+  readonly id: string
+  readonly from: 'awaiting_approval' | 'queued'
+  readonly status: ExecutionStatus
+  readonly statusReason: StatusReason | null
+  readonly cancelledBy: string | null
+  readonly finishedAt: number
+}
+
+const endWaiting = statement<WaitingEnd>((on, value) =>
   on
     .updateTable('command_executions')
     .set({
-      status: 'cancelled',
-      cancelled_by: value('by'),
-      finished_at: value('at'),
+      ...executions.set(value, 'status', 'statusReason', 'cancelledBy', 'finishedAt'),
       secrets: null,
       due_at: null,
     })
     .where('id', '=', value('id'))
-    .where('status', '=', 'queued'),
+    .where('status', '=', value('from')),
 )
 
 const cancelRunning = statement<{ id: string; by: string }>((on, value) =>
@@ -168,7 +184,20 @@ export async function recordDecision(
 
 /** Compare-and-set: `false`, and nothing changes, when it is not queued. */
 export async function cancelIfQueued(tx: Tx, id: string, by: string, at: number): Promise<boolean> {
-  return (await tx.change(cancelQueued, { id, by, at })) === 1
+  const end = { from: 'queued', status: 'cancelled', statusReason: null } as const
+  return (await tx.change(endWaiting, { ...end, id, cancelledBy: by, finishedAt: at })) === 1
+}
+
+/** Ends an execution before its start. Compare-and-set: `false`, and nothing changes, when its status has changed. */
+export async function endForReason(
+  tx: Tx,
+  id: string,
+  from: WaitingEnd['from'],
+  statusReason: StatusReason,
+  at: number,
+): Promise<boolean> {
+  const end = { id, from, status: STATUS_OF_REASON[statusReason], statusReason }
+  return (await tx.change(endWaiting, { ...end, cancelledBy: null, finishedAt: at })) === 1
 }
 
 /** Asks the worker to end a run; `false` when it does not run, or was cancelled already. */
@@ -186,14 +215,24 @@ const expired = statement<{ now: number; limit: number }, { id: string }>((on, v
     .limit(value('limit')),
 )
 
-const expire = statement<{ id: string; now: number }>((on, value) =>
+const overdue = statement<{ queuedBefore: number; limit: number }, { id: string }>((on, value) =>
   on
-    .updateTable('command_executions')
-    .set({ status: 'expired', finished_at: value('now'), secrets: null, due_at: null })
-    .where('id', '=', value('id'))
-    .where('status', '=', 'awaiting_approval')
-    .where('expires_at', '<=', value('now')),
+    .selectFrom('command_executions')
+    .select('id')
+    .where('status', '=', 'queued')
+    .where('queued_at', '<=', value('queuedBefore'))
+    .orderBy('seq')
+    .limit(value('limit')),
 )
+
+/** The queued executions that no worker has begun since that time. */
+export function listOverdue(
+  queries: Queries,
+  queuedBefore: number,
+  limit: number,
+): Promise<{ id: string }[]> {
+  return queries.run(overdue, { queuedBefore, limit })
+}
 
 const leases = statement<object, RunLease>((on) =>
   on
@@ -219,9 +258,32 @@ export function listExpired(queries: Queries, now: number, limit: number): Promi
   return queries.run(expired, { now, limit })
 }
 
-/** Compare-and-set. */
+/** Compare-and-set; `expires_at` never changes. */
 export async function markExpired(tx: Tx, id: string, now: number): Promise<boolean> {
-  return (await tx.change(expire, { id, now })) === 1
+  const end = { from: 'awaiting_approval', status: 'expired', statusReason: null, cancelledBy: null } as const
+  return (await tx.change(endWaiting, { ...end, id, finishedAt: now })) === 1
+}
+
+const interrupt = statement<{ status: ExecutionStatus; now: number }>((on, value) =>
+  on
+    .updateTable('command_executions')
+    .set({
+      status: value('status'),
+      finished_at: value('now'),
+      secrets: null,
+      due_at: null,
+      lease_holder: null,
+    })
+    .where('status', 'in', ['awaiting_approval', 'queued', 'running']),
+)
+
+/** Ends every execution that is not finished, as `status`; for a database that no process serves. */
+export async function interruptUnfinished(
+  tx: Tx,
+  status: 'interrupted' | 'incomplete',
+  now: number,
+): Promise<void> {
+  await tx.change(interrupt, { status, now })
 }
 
 /** The leases of all runs. */

@@ -2,7 +2,8 @@ import type { Containment, ParameterValue } from '../../kernel/command.ts'
 import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
 import { WORK_COLUMNS } from '../../store/work-queue.ts'
-import type { ApprovalRecord, ExecutionStatus } from './model.ts'
+import type { Role } from '../../kernel/identity.ts'
+import type { ApprovalRecord, ExecutionStatus, StatusReason } from './model.ts'
 import type { PolicyRule } from './policy.ts'
 
 export const executions = defineColumns({
@@ -13,7 +14,9 @@ export const executions = defineColumns({
   params: json<Readonly<Record<string, ParameterValue>>>(),
   reason: text().nullable(),
   requestedBy: text(),
+  requesterRoles: json<readonly Role[]>().nullable(),
   status: text<ExecutionStatus>(),
+  statusReason: text<StatusReason>().nullable(),
   approvals: json<readonly ApprovalRecord[]>(),
   exitCode: integer().nullable(),
   signal: text().nullable(),

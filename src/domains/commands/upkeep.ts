@@ -5,12 +5,14 @@ import type { Catalogue } from './catalogue.ts'
 import type { CommandJournal } from './journal.ts'
 import { LeaseWatch } from './lease-watch.ts'
 import { isFinal, type ExecutionStatus, type ExecutionView } from './model.ts'
+import type { StartRules } from './start-rules.ts'
 import {
   countUnfinished,
   deleteFinished,
   findExecution,
   listExpired,
   listLeases,
+  listOverdue,
   markExpired,
   markIncomplete,
   readProgress,
@@ -20,6 +22,7 @@ export interface UpkeepDeps {
   readonly store: Store
   readonly clock: Clock
   readonly journal: CommandJournal
+  readonly rules: StartRules
   readonly programs: Programs
   readonly catalogue: Catalogue
 }
@@ -48,6 +51,16 @@ export class CommandUpkeep {
     const { store, clock } = this.#deps
     const now = clock.now()
     return this.#endEach(await listExpired(store.read, now, limit), (tx, { id }) => markExpired(tx, id, now))
+  }
+
+  /** Ends one batch of the executions that no worker has begun in time. Returns how many. */
+  async endOverdue(limit: number): Promise<number> {
+    const { store, rules } = this.#deps
+    const overdue = await listOverdue(store.read, rules.queuedBefore, limit)
+    const ended = overdue.map(({ id }) =>
+      store.write((tx) => rules.end(tx, { id, status: 'queued' }, 'not_started')),
+    )
+    return (await Promise.all(ended)).filter(Boolean).length
   }
 
   /** Kills processes on this host whose execution is over. In a namespace there are none: they end with their worker. */

@@ -5,6 +5,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { fakeWaitingClock } from '../../../test/support/waiting-clock.ts'
 import { HOUR, MINUTE } from '../../kernel/time.ts'
+import { interruptUnfinished } from './store.ts'
 import { FLUSH_EVERY_MS, KILL_AFTER_MS } from './execution-run.ts'
 import type { ExecutionStatus } from './model.ts'
 import { LEASE_MS } from './lease-watch.ts'
@@ -66,6 +67,52 @@ onEveryDialect('the worker of commands', (dialect) => {
         w.events.map(({ type, data }) => `${type} ${'status' in data ? data.status : ''}`).join() === EVENTS,
       SLOW,
     )
+  })
+
+  test('the right to run a command is judged again at the start', async () => {
+    await using w = await commandWorld(dialect)
+    w.accounts.set('ann', { roles: ['admin'], enabled: true })
+    const { id } = await w.commands.request('secretive', request({ key: 'hunter2' }), ADMIN)
+    await w.commands.decide(id, 'approved', null, caller('eve', 'admin'))
+    w.accounts.set('ann', { roles: ['admin'], enabled: false })
+    w.startWorker()
+    const { statusReason, startedAt } = await becomes(w, id, 'cancelled')
+    assert.deepEqual([statusReason, startedAt, w.started.length], ['no_longer_allowed', null, 0])
+    const rows = await w.store.read.db.selectFrom('command_executions').select('secrets').execute()
+    assert.deepEqual(rows, [{ secrets: null }])
+  })
+
+  test('an execution that no worker begins in time expires with an alert, and is not run later', async () => {
+    await using w = await commandWorld(dialect)
+    const late = await w.commands.request('restart', request(), ADMIN)
+    w.clock.advance(HOUR - 1)
+    assert.equal(await w.upkeep.endOverdue(10), 0)
+    const claimed = await w.commands.request('parallel', request(), ADMIN)
+    w.clock.advance(1)
+    assert.equal(await w.upkeep.endOverdue(10), 1)
+    assert.equal(await w.upkeep.endOverdue(10), 0)
+    const { status, statusReason } = await w.service.execution(late.id, ADMIN)
+    assert.deepEqual([status, statusReason], ['expired', 'not_started'])
+    assert.deepEqual(w.alerts, [`command.not_started:${late.id} ERROR`])
+    w.clock.advance(HOUR)
+    w.startWorker()
+    await becomes(w, claimed.id, 'expired')
+    assert.equal(w.started.length, 0)
+  })
+
+  test('nothing that waited or ran in a backup begins, or runs again, in its copy', async () => {
+    await using w = await commandWorld(dialect)
+    const waiting = await w.commands.request('secretive', request({ key: 'hunter2' }), ADMIN)
+    const queued = await w.commands.request('restart', request(), ADMIN)
+    await w.store.write((tx) => interruptUnfinished(tx, 'interrupted', w.clock.now()))
+    w.startWorker()
+    const last = await w.commands.request('test.count', request(), ADMIN)
+    await becomes(w, last.id, 'succeeded')
+    for (const { id } of [waiting, queued]) await becomes(w, id, 'interrupted')
+    assert.equal(w.started.length, 0)
+    await assert.rejects(w.commands.decide(waiting.id, 'approved', null, caller('eve', 'admin')), {
+      code: 'invalid_transition',
+    })
   })
 
   test('a secret reaches the program by its environment, and is erased when it starts', async () => {

@@ -9,6 +9,7 @@ import { claimQueued, type ClaimedExecution } from './claims.ts'
 import { runExecution, type ExecutionRunDeps, type RunResult } from './execution-run.ts'
 import type { CommandJournal } from './journal.ts'
 import { LEASE_MS } from './lease-watch.ts'
+import type { StartRules } from './start-rules.ts'
 import { finishRun, saveOutput } from './store.ts'
 import { executions } from './tables.ts'
 import { requireFinished } from './upkeep.ts'
@@ -16,6 +17,7 @@ import { requireFinished } from './upkeep.ts'
 export interface CommandWorkerDeps extends ExecutionRunDeps {
   readonly metrics: Metrics
   readonly journal: CommandJournal
+  readonly rules: StartRules
   readonly host: string
 }
 
@@ -78,9 +80,9 @@ export class CommandWorker implements ModuleRunner {
   }
 
   #claimer() {
-    const { catalogue, host } = this.#deps
+    const { catalogue, host, rules } = this.#deps
     const containmentOf = (id: string) => (catalogue.isProgram(id) ? this.#containment : null)
-    return { host, limits: catalogue.limits(), containmentOf }
+    return { host, rules, limits: catalogue.limits(), containmentOf }
   }
 
   async #settle(

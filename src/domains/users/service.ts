@@ -92,8 +92,9 @@ export class Users {
     return requireUser(await this.find(id), id)
   }
 
-  find(id: string): Promise<User | undefined> {
-    return findUser(this.#deps.store.read, id)
+  /** Also in a transaction. */
+  find(id: string, queries: Queries = this.#deps.store.read): Promise<User | undefined> {
+    return findUser(queries, id)
   }
 
   /** Whether there is such a user, enabled or not; also in a transaction. */

@@ -20,6 +20,8 @@ export interface Capabilities {
   readonly continueAfter: ((table: string, number: number) => RawBuilder<unknown>) | null
   /** Whether several write transactions run at a time, so that a row must be locked between its read and its change. */
   readonly concurrentWriters: boolean
+  /** Whether a constraint of a table can be replaced; without it the table is made anew. */
+  readonly replacesConstraints: boolean
   /** Whether every text is compared and sorted byte by byte. */
   readonly hasByteOrder: boolean
   /** A text column that is compared and sorted byte by byte, whatever the sort order of the database. */
@@ -41,6 +43,7 @@ const SQLITE: Capabilities = {
   numberedAbove: (column) => column.primaryKey(),
   continueAfter: null,
   concurrentWriters: false,
+  replacesConstraints: false,
   hasByteOrder: true,
   byBytes: (column) => sql.ref(column),
   positionIn: sql`instr`,
@@ -58,6 +61,7 @@ const POSTGRES: Capabilities = {
   numberedAbove: identityKey,
   continueAfter: (table, number) => sql`select setval(pg_get_serial_sequence(${table}, 'seq'), ${number})`,
   concurrentWriters: true,
+  replacesConstraints: true,
   hasByteOrder: false,
   byBytes: (column) => sql`${sql.ref(column)} collate "C"`,
   positionIn: sql`strpos`,

@@ -18,6 +18,7 @@ export const EXECUTION_TONES: Readonly<Record<ExecutionStatus, Tone>> = {
   incomplete: 'danger',
   rejected: 'quiet',
   expired: 'quiet',
+  interrupted: 'quiet',
 }
 
 const OPEN: readonly ExecutionStatus[] = ['awaiting_approval', 'queued', 'running']

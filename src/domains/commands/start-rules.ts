@@ -1,0 +1,75 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Queries, Tx } from '../../store/store.ts'
+import type { CommandJournal } from './journal.ts'
+import type { Execution, StatusReason } from './model.ts'
+import { isStillAllowed, type CommandAccount } from './policy.ts'
+import { endForReason, findExecution, readPolicy } from './store.ts'
+
+export interface StartRulesDeps {
+  readonly clock: Clock
+  readonly journal: CommandJournal
+  /** How long an execution waits in the queue, in milliseconds. */
+  readonly startWithinMs: number
+  /** The roles of a user; undefined if there is none with this id. */
+  readonly findAccount: (userId: string, queries: Queries) => Promise<CommandAccount | undefined>
+}
+
+/** What is judged of an execution that waits. */
+export type WaitingExecution = Pick<Execution, 'id' | 'commandId' | 'requestedBy' | 'requesterRoles'> & {
+  readonly status: 'awaiting_approval' | 'queued'
+  /** When it was queued, in epoch milliseconds. */
+  readonly queuedAt: number
+}
+
+/** A rule: whether it ends a waiting execution. The first one that does gives the reason. */
+type Rule = (tx: Tx, execution: WaitingExecution) => Promise<boolean> | boolean
+
+/** Ends waiting executions that must not begin, with the event of their end (docs/specification.md, Commands). */
+export class StartRules {
+  readonly #deps: StartRulesDeps
+  readonly #rules: readonly (readonly [StatusReason, Rule])[] = [
+    ['not_started', (_tx, execution) => this.#isOverdue(execution)],
+    ['no_longer_allowed', (tx, execution) => this.#isRefused(tx, execution)],
+  ]
+
+  constructor(deps: StartRulesDeps) {
+    this.#deps = deps
+  }
+
+  /** Executions that were queued at this time or before have waited too long. */
+  get queuedBefore(): number {
+    return this.#deps.clock.now() - this.#deps.startWithinMs
+  }
+
+  /** Returns the reason for which it has ended the execution; undefined if the execution may go on. */
+  async endUnlessAllowed(tx: Tx, execution: WaitingExecution): Promise<StatusReason | undefined> {
+    for (const [reason, applies] of this.#rules)
+      if (await applies(tx, execution)) {
+        await this.end(tx, execution, reason)
+        return reason
+      }
+    return undefined
+  }
+
+  /** Compare-and-set: does nothing when the status of the execution has changed. */
+  async end(
+    tx: Tx,
+    { id, status }: Pick<WaitingExecution, 'id' | 'status'>,
+    reason: StatusReason,
+  ): Promise<boolean> {
+    const { clock, journal } = this.#deps
+    if (!(await endForReason(tx, id, status, reason, clock.now()))) return false
+    const ended = await findExecution(tx, id)
+    if (ended) await journal.recordEnd(tx, ended, 'platform')
+    return true
+  }
+
+  #isOverdue({ status, queuedAt }: WaitingExecution): boolean {
+    return status === 'queued' && queuedAt <= this.queuedBefore
+  }
+
+  async #isRefused(tx: Tx, execution: WaitingExecution): Promise<boolean> {
+    const account = await this.#deps.findAccount(execution.requestedBy, tx)
+    return !isStillAllowed(await readPolicy(tx), execution, account)
+  }
+}
