@@ -6,7 +6,7 @@ import { alertsDomain } from '../domains/alerts/index.ts'
 import { certificatesDomain } from '../domains/certificates/index.ts'
 import { commandsDomain } from '../domains/commands/index.ts'
 import { dataBackupsDomain } from '../domains/data-backups/index.ts'
-import { eventsDomain, type DeclaredSubject, type SubjectsByLog } from '../domains/events/index.ts'
+import { eventsDomain, type SubjectsByLog } from '../domains/events/index.ts'
 import { heartbeatsDomain } from '../domains/heartbeats/index.ts'
 import { menusDomain } from '../domains/menus/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
@@ -36,6 +36,7 @@ import type { Delivery } from '../ports/outbox.ts'
 import { createSnapshots } from '../store/snapshots.ts'
 import type { Store } from '../store/store.ts'
 import type { Domain, DomainParts } from '../wire/domain.ts'
+import { EventSubjects, type DeclaredSubject } from '../wire/event-subjects.ts'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-codes.ts'
 import { createOverview } from './overview.ts'
 
@@ -99,6 +100,7 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     delivery: waking(delivery),
     alerts: lazyAlerts,
+    subjects: new EventSubjects(declaredSubjects(DOMAINS)),
     keepMs: config.messages.keepMs,
   })
   const eventsOf = <T>(domain: Domain & { readonly encodeEvent: (data: T) => string }): EventSink<T> =>

@@ -24,9 +24,10 @@ async function openBus(t: TestContext) {
       rmSync(storeDir, { recursive: true })
       await nats.restart()
     },
-    payloads: async () => {
+    orders: async () => {
       const stored = await readStream([nats.url], 'PLATFORM')
-      return stored.filter(({ subject }) => subject === 'order.note').map(({ payload }) => Number(payload))
+      const created = stored.filter(({ subject }) => subject === 'order.created')
+      return created.map(({ payload }) => (JSON.parse(payload) as { subject: string }).subject)
     },
   }
 }
@@ -36,25 +37,27 @@ test('a bus that has lost what it confirmed gets it again, in its order', async 
   const { run, serve } = await worldWithDatabase(t)
   const platform = await serve({ BUS_SERVER: bus.url })
   const begin = new Date().toISOString()
-  const publish = async (payload: number) => {
-    const answer = await platform.call('POST', '/messages/publish', {
-      body: { subject: 'order.note', payload },
+  const deliver = async (number: number) => {
+    const body = { order_id: `order-${number}`, platform: 'live', amount_cents: 1 }
+    assert.equal((await platform.call('POST', '/orders', { body })).status, 201)
+    await eventually('the bus confirms', async () => {
+      const answer = await platform.call('GET', '/messages?subject=order.created&limit=1')
+      return ((await answer.json()) as { items: { status: string }[] }).items[0]?.status === 'delivered'
     })
-    return ((await answer.json()) as { status: string }).status
   }
-  await eventually('the bus confirms', async () => (await publish(0)) === 'delivered')
-  for (let number = 1; number < COUNT; number++) assert.equal(await publish(number), 'delivered')
-  const before = await bus.payloads()
+  for (let number = 0; number < COUNT; number++) await deliver(number)
+  const before = await bus.orders()
+  assert.equal(before.length, COUNT)
   await bus.loseStore()
-  await eventually('a new stream', async () => (await bus.payloads().catch(() => null))?.length === 0)
+  await eventually('a new stream', async () => (await bus.orders().catch(() => null))?.length === 0)
 
   const said = assertSuccess(await run(['messages', 'replay', '--since', begin]))
   assert.match(said, /^\d\d+ messages wait/)
   assert.match(said, /takes no message again for 30 minutes/)
-  await eventually('all messages are back', async () => (await bus.payloads()).length === before.length)
-  assert.deepEqual(await bus.payloads(), before)
+  await eventually('all messages are back', async () => (await bus.orders()).length === before.length)
+  assert.deepEqual(await bus.orders(), before)
   const later = new Date().toISOString()
-  assert.equal(await publish(COUNT), 'delivered')
+  await deliver(COUNT)
   const nothing = ['messages', 'replay', '--since', '2026-01-01T00:00:00Z', '--until', begin]
   assert.equal(assertSuccess(await run(nothing)), '0 messages wait for the bus\n')
   assertRefusal(

@@ -2,7 +2,6 @@ import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { eventRoutes } from './routes.ts'
 import { LiveEvents, type LiveEventsDeps } from './service.ts'
 
-export type { DeclaredSubject } from './model.ts'
 export type { LiveEvents, LiveEventsDeps, SubjectsByLog } from './service.ts'
 
 /** The live stream of the events of all domains (docs/specification.md, Live stream). */

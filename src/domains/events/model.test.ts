@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Identity, Role } from '../../kernel/identity.ts'
-import { formatPlaces, LOGS, matchesPattern, parsePlaces, subscribe, type DeclaredSubject } from './model.ts'
+import { matchesPattern, type DeclaredSubject } from '../../wire/event-subjects.ts'
+import { formatPlaces, LOGS, parsePlaces, subscribe } from './model.ts'
 
 const DECLARED: readonly DeclaredSubject[] = [
   { subject: 'order.created', readers: ['admin', 'devops'] },

@@ -1,12 +1,6 @@
-import { AppError, invalidField } from '../../kernel/errors.ts'
-import { hasRole, type Identity, type Role } from '../../kernel/identity.ts'
-
-/** A subject on which a domain publishes; one that ends in `*` has a variable last part. */
-export interface DeclaredSubject {
-  readonly subject: string
-  /** The roles that may read it. */
-  readonly readers: readonly Role[]
-}
+import { invalidField } from '../../kernel/errors.ts'
+import { hasRole, type Identity } from '../../kernel/identity.ts'
+import { matchesPattern, requireReaders, type DeclaredSubject } from '../../wire/event-subjects.ts'
 
 /** Which events a reader gets. */
 export class Subscription {
@@ -48,28 +42,13 @@ export function subscribe(
   const readableSubjects = readable.map(({ subject }) => subject)
   if (!patterns) return new Subscription(readableSubjects, readableSubjects)
   for (const pattern of patterns) requireDeclared(pattern, declared)
-  for (const pattern of patterns) requireReadable(pattern, declared, identity)
+  for (const pattern of patterns) requireReaders(declared, (subject) => overlap(pattern, subject), identity)
   return new Subscription([...new Set(patterns)].sort(), readableSubjects)
 }
 
 function requireDeclared(pattern: string, declared: readonly DeclaredSubject[]): void {
   if (declared.some(({ subject }) => overlap(pattern, subject))) return
   throw invalidField('subjects', `no event has the subject ${JSON.stringify(pattern)}`)
-}
-
-function requireReadable(pattern: string, declared: readonly DeclaredSubject[], identity: Identity): void {
-  const refused = declared.find(
-    ({ subject, readers }) => overlap(pattern, subject) && !hasRole(identity, readers),
-  )
-  if (!refused) return
-  const { subject, readers } = refused
-  const message = `The subject ${subject} needs one of the roles ${readers.join(', ')}.`
-  throw new AppError('forbidden', 'forbidden', message)
-}
-
-export function matchesPattern(pattern: string, subject: string): boolean {
-  if (!pattern.endsWith('*')) return subject === pattern
-  return subject.length >= pattern.length && subject.startsWith(pattern.slice(0, -1))
 }
 
 /** Whether there can be a subject that both patterns match. */

@@ -3,16 +3,10 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { DeclaredSubject } from '../../wire/event-subjects.ts'
 import type { StreamBody, StreamEnd } from '../../wire/stream.ts'
 import { EventFeed } from './feed.ts'
-import {
-  LOGS,
-  parsePlaces,
-  subscribe,
-  type DeclaredSubject,
-  type LogName,
-  type Subscription,
-} from './model.ts'
+import { LOGS, parsePlaces, subscribe, type LogName, type Subscription } from './model.ts'
 import { EventOrder, type EventLogs } from './order.ts'
 import { EventReader, type ReaderStart, type ResetReason } from './reader.ts'
 

@@ -5,11 +5,24 @@ import { startRouteServer } from '../../../test/support/route-server.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { silentLogger, type Logger } from '../../kernel/logger.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
+import type { Role } from '../../kernel/identity.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
+import { EventSubjects } from '../../wire/event-subjects.ts'
 import { messageRoutes } from './routes.ts'
 import { Messages } from './service.ts'
 
+const SUBJECTS = new EventSubjects([
+  { subject: 'order.paid', readers: ['admin', 'service'] },
+  { subject: 'vpn.audit.auth_failed', readers: ['admin', 'auditor'] },
+  { subject: 'telemetry.agent.*', readers: ['admin', 'service'] },
+])
+const EVENTS = ['order.paid', 'vpn.audit.auth_failed', 'telemetry.agent.a1']
 const MESSAGE = { subject: 'shop.opened', payload: { door: 7 }, headers: { 'x-shop': 'seven' } }
+
+interface Listed {
+  readonly items: { readonly subject: string }[]
+  readonly next_cursor: string | null
+}
 
 interface Reply {
   readonly status: number
@@ -52,7 +65,7 @@ async function startApi(dialect: DialectName) {
     },
     alerts: { raise: async () => undefined },
   })
-  const routes = messageRoutes(messages)
+  const routes = messageRoutes(messages, SUBJECTS)
   const server = opening.use(await startRouteServer({ store, clock, routes, logger }))
   const publish = async (key?: string): Promise<Reply> => {
     const headers = key === undefined ? {} : { 'idempotency-key': key }
@@ -76,6 +89,16 @@ async function startApi(dialect: DialectName) {
     warnings,
     settle,
     publish,
+    server,
+    /** An event on each subject, and a message of a user. */
+    async fill() {
+      const events = messages.eventsOf<object>('orders', (data) => JSON.stringify(data))
+      await store.write(async (tx) => {
+        for (const type of EVENTS) await events.append(tx, { type, subject: 'a', data: {} })
+        await messages.publish(tx, MESSAGE)
+      })
+      return (await messages.list({}, { limit: 9 })).items.toReversed()
+    },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
@@ -161,5 +184,64 @@ onEveryDialect('POST /messages/publish', (dialect) => {
     assert.deepEqual([status, body['status']], [202, 'pending'])
     assert.equal((await api.messages.get(String(body['id']))).status, 'pending')
     assert.deepEqual(api.warnings, ['a committed change could not be read again'])
+  })
+})
+
+const VISIBLE: readonly (readonly [Role, readonly string[]])[] = [
+  ['admin', [...EVENTS, 'shop.opened']],
+  ['service', ['order.paid', 'telemetry.agent.a1', 'shop.opened']],
+  ['auditor', ['vpn.audit.auth_failed', 'shop.opened']],
+  ['devops', ['shop.opened']],
+]
+
+onEveryDialect('the events among the messages', (dialect) => {
+  for (const [role, visible] of VISIBLE)
+    test(`${role} sees those whose objects it may list, in each way to a message`, async () => {
+      await using api = await startApi(dialect)
+      for (const { id, subject } of await api.fill()) {
+        const status = visible.includes(subject) ? 200 : 403
+        assert.equal((await api.server.send('GET', `/messages/${id}`, { role })).status, status, subject)
+        const only = await api.server.send('GET', `/messages?subject=${subject}`, { role })
+        assert.equal(only.status, status, subject)
+        if (status === 200) assert.equal(((await only.json()) as { items: unknown[] }).items.length, 1)
+      }
+      const seen: string[] = []
+      let cursor: string | null = ''
+      while (cursor !== null) {
+        const from: string = cursor && `&cursor=${cursor}`
+        const page = await api.server.send('GET', `/messages?limit=1${from}`, { role })
+        const { items, next_cursor } = (await page.json()) as Listed
+        seen.unshift(...items.map(({ subject }) => subject))
+        cursor = next_cursor
+      }
+      assert.deepEqual(seen, visible)
+    })
+
+  test('are not shown by a redrive either, which then changes nothing', async () => {
+    await using api = await startApi(dialect)
+    for (const { id, subject } of await api.fill()) {
+      await api.settle(id, 'refused')
+      const status = subject === 'shop.opened' ? 200 : 403
+      const redriven = await api.server.send('POST', `/messages/${id}/redrive`, { role: 'devops' })
+      assert.equal(redriven.status, status)
+      assert.equal((await api.messages.get(id)).status, status === 200 ? 'pending' : 'dead')
+    }
+  })
+
+  test('are published by nobody else', async () => {
+    await using api = await startApi(dialect)
+    for (const [subject, status] of [
+      ['order.paid', 403],
+      ['order.anything.else', 403],
+      ['vpn.x', 403],
+      ['telemetry.agent.a1', 403],
+      ['order', 202],
+      ['orders.paid', 202],
+      ['shop.order.paid', 202],
+    ] as const) {
+      const answer = await api.server.send('POST', '/messages/publish', { body: { subject, payload: {} } })
+      const { code } = (await answer.json()) as { code?: string }
+      assert.deepEqual([answer.status, code], [status, status === 403 ? 'reserved_subject' : undefined])
+    }
   })
 })

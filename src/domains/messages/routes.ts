@@ -1,5 +1,6 @@
 import { bodyWriter } from '../../wire/codec.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
+import { SUBJECT_ERRORS, type EventSubjects } from '../../wire/event-subjects.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { bodyOf, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
@@ -18,15 +19,19 @@ const textOf = bodyWriter(encodeMessage)
 
 const READERS = ['admin', 'devops', 'auditor', 'service'] as const
 
+const VISIBLE =
+  'A caller sees the events whose objects it may list, as on the live stream, and the messages of all users.'
+
 export const MESSAGE_ERRORS = {
   message_not_found: { status: 404, meaning: 'There is no such message.' },
+  ...SUBJECT_ERRORS,
 } as const satisfies ErrorCodes
 
-const { message_not_found } = MESSAGE_ERRORS
+const { message_not_found, reserved_subject } = MESSAGE_ERRORS
 const { invalid_transition } = SHARED_ERRORS
 
 /** docs/specification.md, HTTP API */
-export function messageRoutes(messages: Messages): Route[] {
+export function messageRoutes(messages: Messages, subjects: EventSubjects): Route[] {
   return [
     route({
       method: 'GET',
@@ -34,10 +39,15 @@ export function messageRoutes(messages: Messages): Route[] {
       operation: 'listMessages',
       tag: 'Messages',
       summary: 'List messages, newest first',
+      description: VISIBLE,
       access: READERS,
       query: MessageQuery,
       answers: { 200: { description: 'A page of messages.', schema: MessagePage } },
-      read: async ({ query }) => ok(encodePage(await messages.list(query, parsePage(query)), encodeMessage)),
+      read: async ({ query, identity }) => {
+        if (query.subject !== undefined) subjects.requireReadable(query.subject, identity)
+        const filter = { ...query, hidden: subjects.hiddenFrom(identity) }
+        return ok(encodePage(await messages.list(filter, parsePage(query)), encodeMessage))
+      },
     }),
     route({
       method: 'GET',
@@ -45,11 +55,16 @@ export function messageRoutes(messages: Messages): Route[] {
       operation: 'getMessage',
       tag: 'Messages',
       summary: 'Read one message',
+      description: VISIBLE,
       access: READERS,
       params: IdParams,
       answers: { 200: { description: 'The message.', schema: MessageSchema } },
       errors: { message_not_found },
-      read: async ({ params }) => ok(textOf(await messages.get(params.id))),
+      read: async ({ params, identity }) => {
+        const message = await messages.get(params.id)
+        subjects.requireReadable(message.subject, identity)
+        return ok(textOf(message))
+      },
     }),
     route({
       method: 'POST',
@@ -63,7 +78,11 @@ export function messageRoutes(messages: Messages): Route[] {
       access: ['admin', 'service'],
       body: PublishBody,
       answers: { 202: { description: 'The message as it is now.', schema: MessageSchema } },
-      change: async (tx, { body }) => accepted(await messages.publish(tx, fromPublishBody(body))),
+      errors: { reserved_subject },
+      change: async (tx, { body }) => {
+        subjects.requireOpen(body.subject)
+        return accepted(await messages.publish(tx, fromPublishBody(body)))
+      },
       async updateAnswer(answer) {
         const { id } = bodyOf(answer) as { id: string }
         const message = await messages.awaitDelivery(id)
@@ -80,7 +99,11 @@ export function messageRoutes(messages: Messages): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The message, pending again.', schema: MessageSchema } },
       errors: { message_not_found, invalid_transition },
-      change: async (tx, { params }) => ok(textOf(await messages.redrive(tx, params.id))),
+      change: async (tx, { params, identity }) => {
+        const message = await messages.redrive(tx, params.id)
+        subjects.requireReadable(message.subject, identity)
+        return ok(textOf(message))
+      },
     }),
   ]
 }

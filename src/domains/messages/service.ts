@@ -15,7 +15,7 @@ import type {
   Settlement,
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
+import { readsAside, type Queries, type Store, type Tx } from '../../store/store.ts'
 import {
   isEventOf,
   MAX_DEAD,
@@ -111,7 +111,8 @@ export class Messages implements Outbox, DeadLetters {
 
   /** Newest first. */
   list(filter: MessageFilter, page: PageRequest): Promise<Page<Message>> {
-    return listMessages(this.#deps.store.read, filter, page)
+    const { store } = this.#deps
+    return listMessages(filter.hidden?.length ? readsAside(store) : store.read, filter, page)
   }
 
   /** The number of the newest message; 0 before the first one. */

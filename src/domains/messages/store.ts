@@ -1,10 +1,10 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { newId } from '../../kernel/ids.ts'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
 import { lockRows } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbering.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
 import { newMessage, type Message, type MessageStatus } from './model.ts'
 import { db, messages, pages, statement } from './tables.ts'
 
@@ -135,24 +135,45 @@ export async function redriveMessage(tx: Tx, id: string): Promise<Message | unde
 export interface MessageFilter {
   readonly status?: MessageStatus
   readonly subject?: string
+  /** Subjects that are left out, each exact or with `*` as its last part. */
+  readonly hidden?: readonly string[]
 }
 
 const pageOfMessages = pages(
-  { table: 'messages', createdAt: 'created_at', literals: ['status'] },
+  { table: 'messages', createdAt: 'created_at', literals: ['status', 'hidden'] },
   (on) => on.selectFrom('messages').select(messages.all),
   {
     status: (query, status: MessageStatus) => query.where('status', '=', sql.lit(status)),
     subject: (query, subject: string) => query.where('subject', '=', subject),
+    hidden: (query, hidden: readonly string[]) => query.where(visible(hidden)),
   },
 )
 
 /** Newest first. */
 export async function listMessages(
-  queries: Queries,
+  queries: Reads,
   filter: MessageFilter,
   page: PageRequest,
 ): Promise<Page<Message>> {
-  return mapPage(await pageOfMessages(queries, filter, page), messages.decode)
+  const { hidden, ...others } = filter
+  // An exact subject is judged before, and without this condition it has an index.
+  const isRestricted = hidden && hidden.length > 0 && others.subject === undefined
+  const wanted = isRestricted ? { ...others, hidden } : others
+  return mapPage(await pageOfMessages(queries, wanted, page), messages.decode)
+}
+
+function visible(hidden: readonly string[]) {
+  const { patterns = [], subjects = [] } = Object.groupBy(hidden, (each) =>
+    each.endsWith('*') ? 'patterns' : 'subjects',
+  )
+  const exact = sql.join(subjects.map((subject) => sql.lit(subject)))
+  return sql.join(
+    [
+      ...(subjects.length > 0 ? [sql<boolean>`subject not in (${exact})`] : []),
+      ...patterns.map((pattern) => withoutPrefix(sql.lit(pattern.slice(0, -1)), pattern.length - 1)),
+    ],
+    sql` and `,
+  ) as RawBuilder<boolean>
 }
 
 /** The oldest pending messages in the order of their delivery, except those on the subjects or patterns of `without`. */
@@ -169,7 +190,8 @@ export async function listPending(
     .select(messages.pick('seq', 'id', 'subject', 'payload', 'headers'))
     .where('status', '=', sql.lit('pending'))
   if (subjects.length > 0) query = query.where('subject', 'not in', subjects)
-  for (const pattern of patterns) query = query.where(withoutPrefix(pattern.slice(0, -1)))
+  for (const pattern of patterns)
+    query = query.where(withoutPrefix(pattern.slice(0, -1), [...pattern].length - 1))
   const rows = await query.orderBy('seq').limit(limit).execute()
   return rows.map(messages.decode)
 }
@@ -302,6 +324,6 @@ const recordRemoval = statement<{ upTo: number }>((on, value) =>
     .where('removed_up_to', '<', value('upTo')),
 )
 
-function withoutPrefix(prefix: string) {
-  return sql<boolean>`substr(subject, 1, ${sql.lit([...prefix].length)}) <> ${prefix}`
+function withoutPrefix(prefix: string | RawBuilder<string>, length: number) {
+  return sql<boolean>`substr(subject, 1, ${sql.lit(length)}) <> ${prefix}`
 }
