@@ -10,9 +10,11 @@ import {
 import { eventually } from '../support/eventually.ts'
 import { startNats, type NatsServer } from '../support/nats.ts'
 import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
+import { NUMBERED_SUBJECT, numberedTicket, numbersOfLane } from '../support/numbered-tickets.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const STREAM = 'PLATFORM'
+const ORDERS = 'order.created'
 // Longer than the timeout of a publish, shorter than that of a connection.
 const LONG_PAUSE_MS = 6_000
 const LONG_PAUSE_EVERY = 10
@@ -44,14 +46,14 @@ async function openWorld({ scope }: Trial, jetstream: boolean) {
   const directory = scope.use(temporaryDirectory())
   const nats = await startNats({ jetstream })
   scope.defer(() => nats.stop())
-  const listener = scope.use(await listenTo(nats.url, ['order.>']))
+  const listener = scope.use(await listenTo(nats.url, ['order.>', NUMBERED_SUBJECT]))
   const platform = scope.use(await servePlatform({ dataDir: directory.path, env: { BUS_SERVER: nats.url } }))
   return { nats, listener, platform, producers: startProducers(platform) }
 }
 
 type World = Awaited<ReturnType<typeof openWorld>>
 
-/** One producer for each subject; it sends the next number after the last one was accepted. */
+/** One producer for each kind of event; it sends the next number after the last one was accepted. */
 function startProducers(platform: ServedPlatform) {
   let stopping = false
   const produce = async (send: (number: number) => Promise<Response>, expected: number) => {
@@ -68,20 +70,16 @@ function startProducers(platform: ServedPlatform) {
     platform.call('POST', '/orders', {
       body: { order_id: String(number), platform: 'storm', amount_cents: 1 },
     })
-  const publish = (subject: string) => (payload: number) =>
-    platform.call('POST', '/messages/publish', { body: { subject, payload } })
-  const running = Promise.all([
-    produce(order, 201),
-    produce(publish('order.storm.a'), 202),
-    produce(publish('order.storm.b'), 202),
-  ])
+  const ticket = (lane: string) => (number: number) =>
+    platform.call('POST', '/tickets', { body: numberedTicket(lane, number) })
+  const running = Promise.all([produce(order, 201), produce(ticket('a'), 201), produce(ticket('b'), 201)])
   // `stop` rejects with a failure.
   running.catch(() => undefined)
   return {
     async stop(): Promise<Readonly<Record<string, number>>> {
       stopping = true
       const [orders, a, b] = await running
-      return { 'order.created': orders, 'order.storm.a': a, 'order.storm.b': b }
+      return { [ORDERS]: orders, a, b }
     },
   }
 }
@@ -188,8 +186,7 @@ async function withStream(trial: Trial): Promise<Figures> {
     assert.equal(withoutRepetitions(stored).length, stored.length, 'a stream has no message twice')
   }
   const stored = withoutRepetitions(streams.flat())
-  for (const [subject, count] of Object.entries(sent))
-    requireSequence(subject, numbersOn(subject, stored), count)
+  for (const [kind, count] of Object.entries(sent)) requireSequence(kind, numbersOf(kind, stored), count)
   const received = listener.connections.flat().length
   return {
     ...figures,
@@ -200,10 +197,10 @@ async function withStream(trial: Trial): Promise<Figures> {
   }
 }
 
-function requireSequence(subject: string, numbers: readonly number[], count: number): void {
+function requireSequence(kind: string, numbers: readonly number[], count: number): void {
   const wrong = numbers.findIndex((number, index) => number !== index + 1)
-  assert.equal(wrong, -1, `${subject}: ${numbers.slice(Math.max(0, wrong - 5), wrong + 5).join(' ')}`)
-  assert.equal(numbers.length, count, `${subject} is complete`)
+  assert.equal(wrong, -1, `${kind}: ${numbers.slice(Math.max(0, wrong - 5), wrong + 5).join(' ')}`)
+  assert.equal(numbers.length, count, `${kind} is complete`)
 }
 
 /**
@@ -214,15 +211,11 @@ function requireSequence(subject: string, numbers: readonly number[], count: num
 async function withoutStream(trial: Trial): Promise<Figures> {
   const { listener, sent, total, figures } = await runStorm(trial, false)
   let totalReceived = 0
-  for (const [subject, count] of Object.entries(sent)) {
+  for (const [kind, count] of Object.entries(sent)) {
     const received = new Set<number>()
-    for (const connection of listener.connections)
-      recordNumbers(subject, numbersOn(subject, connection), received)
+    for (const connection of listener.connections) recordNumbers(kind, numbersOf(kind, connection), received)
     totalReceived += received.size
-    assert.ok(
-      received.size > count / 2,
-      `only ${received.size} of ${count} messages on ${subject} were received`,
-    )
+    assert.ok(received.size > count / 2, `only ${received.size} of ${count} events of ${kind} were received`)
   }
   assert.ok(listener.connections.length > 1, 'the bus was never killed')
   return { ...figures, skipped: 0, 'received by a subscriber': `${totalReceived} of ${total}` }
@@ -237,13 +230,10 @@ function recordNumbers(subject: string, numbers: readonly number[], received: Se
   }
 }
 
-function numberIn({ subject, payload }: Arrival): number {
-  const body = JSON.parse(payload) as number | { subject: string }
-  return subject === 'order.created' ? Number((body as { subject: string }).subject) : (body as number)
-}
-
-function numbersOn(subject: string, arrivals: readonly Arrival[]): number[] {
-  return arrivals.filter((arrival) => arrival.subject === subject).map(numberIn)
+function numbersOf(kind: string, arrivals: readonly Arrival[]): number[] {
+  if (kind !== ORDERS) return numbersOfLane(kind, arrivals)
+  const created = arrivals.filter(({ subject }) => subject === ORDERS)
+  return created.map(({ payload }) => Number((JSON.parse(payload) as { subject: string }).subject))
 }
 
 function slowest(milliseconds: readonly number[]): number {

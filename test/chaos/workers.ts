@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readStream } from '../support/bus-reader.ts'
+import { numberedTicket, numbersOfLane } from '../support/numbered-tickets.ts'
 import { eventually } from '../support/eventually.ts'
 import { startNats } from '../support/nats.ts'
 import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
@@ -9,7 +10,7 @@ import { openEngine, type Engine, type EngineName } from './support/engine.ts'
 import { requireOrders } from './support/order-invariants.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
-const SUBJECTS = ['order.storm.a', 'order.storm.b', 'order.storm.c']
+const LANES = ['a', 'b', 'c']
 // Longer than a lease, so that another process takes over from one that is suspended.
 const SUSPENSION_MS = 11_000
 // Messages without a break would only take the processor from the processes that deliver them.
@@ -87,17 +88,17 @@ function startClient({ apis, scope }: World, chance: Chance) {
   let stopping = false
   let abandoned = false
   let turn = 0
-  const sent = new Map(SUBJECTS.map((subject) => [subject, 0]))
+  const sent = new Map(LANES.map((lane) => [lane, 0]))
 
-  const isAccepted = async (subject: string, payload: number): Promise<boolean> => {
+  const isAccepted = async (lane: string, number: number): Promise<boolean> => {
     const present = apis.filter((api) => !absent.has(api))
     const api = present[turn++ % present.length] as ServedPlatform
-    const headers = { 'idempotency-key': `${subject}/${payload}` }
+    const headers = { 'idempotency-key': `${lane}/${number}` }
     try {
-      const answer = await api.call('POST', '/messages/publish', { body: { subject, payload }, headers })
+      const answer = await api.call('POST', '/tickets', { body: numberedTicket(lane, number), headers })
       const body = await answer.text()
-      assert.ok(answer.status === 202 || answer.status === 503, `${answer.status} ${body}`)
-      return answer.status === 202
+      assert.ok(answer.status === 201 || answer.status === 503, `${answer.status} ${body}`)
+      return answer.status === 201
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       return false
@@ -106,14 +107,14 @@ function startClient({ apis, scope }: World, chance: Chance) {
 
   const run = async () => {
     while (!stopping) {
-      const subject = chance.pick(SUBJECTS)
-      const number = (sent.get(subject) ?? 0) + 1
-      while (!(await isAccepted(subject, number))) {
+      const lane = chance.pick(LANES)
+      const number = (sent.get(lane) ?? 0) + 1
+      while (!(await isAccepted(lane, number))) {
         // Only a failed trial gives up a message.
         if (abandoned) return
         await pause(20)
       }
-      sent.set(subject, number)
+      sent.set(lane, number)
       await pause(PACE_MS)
     }
   }
@@ -158,12 +159,11 @@ async function keepOrder(trial: Trial, engineName: EngineName): Promise<Figures>
   const pending = () => engine.count(`select count(*) from messages where status = 'pending'`)
   await eventually('every message is delivered', async () => (await pending()) === 0, PATIENCE)
   const stored = await readStream(busUrl, 'PLATFORM')
-  for (const [subject, count] of client.sent) {
-    const numbers = stored.filter((each) => each.subject === subject).map(({ payload }) => Number(payload))
+  for (const [lane, count] of client.sent) {
     assert.deepEqual(
-      numbers,
+      numbersOfLane(lane, stored),
       Array.from({ length: count }, (_, index) => index + 1),
-      subject,
+      lane,
     )
   }
   return {

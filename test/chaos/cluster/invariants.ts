@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { eventually } from '../../support/eventually.ts'
 import type { Cluster } from '../../support/hosts/cluster.ts'
 import { canHaveBecome } from '../../support/order-clients.ts'
+import { NUMBERED_SUBJECT, numbersOfLane } from '../../support/numbered-tickets.ts'
 import { readReplicas, type Replica } from '../../support/bus-reader.ts'
 import type { Load } from './load.ts'
 import type { Replay } from './replay.ts'
@@ -74,24 +75,26 @@ async function requireNumbers(
   { server, messages }: Replica,
 ): Promise<number> {
   let late = 0
-  for (const [subject, count] of load.messages) {
-    const ofSubject = messages.filter((each) => each.subject === subject)
-    const known = new Set(ofSubject.map(({ payload }) => Number(payload)))
+  for (const [lane, count] of load.messages) {
+    const known = new Set(numbersOfLane(lane, messages))
     const missing = Array.from({ length: count }, (_, index) => index + 1).filter(
       (number) => !known.has(number),
     )
-    const rows = missing.length === 0 ? [] : await findMessages(postgres, subject, missing)
+    const rows = missing.length === 0 ? [] : await findMessages(postgres, lane, missing)
     assert.deepEqual(
       missing,
       [],
-      `${subject}: missing in the stream on ${server}; in the database: ${JSON.stringify(rows)}`,
+      `${lane}: missing in the stream on ${server}; in the database: ${JSON.stringify(rows)}`,
     )
-    const sent = ofSubject.filter(({ id }) => !replayed.has(id)).map(({ payload }) => Number(payload))
+    const sent = numbersOfLane(
+      lane,
+      messages.filter(({ id }) => !replayed.has(id)),
+    )
     // A repetition comes later than the first one.
     const behind = lateOf([...new Set(sent)])
-    const failed = behind.length === 0 ? [] : await findFailed(postgres, subject)
+    const failed = behind.length === 0 ? [] : await findFailed(postgres, lane)
     const unexplained = behind.filter((number) => !failed.some((first) => isInBatchOf(first, number)))
-    assert.deepEqual(unexplained, [], `${subject}: behind later messages in the stream on ${server}`)
+    assert.deepEqual(unexplained, [], `${lane}: behind later messages in the stream on ${server}`)
     late += behind.length
   }
   return late
@@ -115,11 +118,12 @@ function isInBatchOf(first: number, number: number): boolean {
 }
 
 /** The numbers of the messages of a client that were sent more than once: the first ones that failed in their batches. */
-async function findFailed(postgres: Cluster['postgres'], subject: string): Promise<readonly number[]> {
+async function findFailed(postgres: Cluster['postgres'], lane: string): Promise<readonly number[]> {
   const rows = await postgres.rows(
-    `select payload from messages where subject = '${subject}' and attempts > 1`,
+    `select subject, payload from messages where subject = '${NUMBERED_SUBJECT}' and attempts > 1`,
   )
-  return rows.map(({ payload }) => Number(payload))
+  const failed = rows.map((row) => ({ subject: String(row['subject']), payload: String(row['payload']) }))
+  return numbersOfLane(lane, failed)
 }
 
 /** Returns how many messages are there twice without having been sent again by an operator. */
@@ -136,11 +140,11 @@ function requireEach(
 }
 
 /** What the database has of messages of a client: without a row, the database has lost it, not the bus. */
-function findMessages(postgres: Cluster['postgres'], subject: string, numbers: readonly number[]) {
-  const payloads = numbers.map((number) => `'${number}'`).join(', ')
+function findMessages(postgres: Cluster['postgres'], lane: string, numbers: readonly number[]) {
+  const titles = numbers.map((number) => `'${lane}/${number}'`).join(', ')
   return postgres.rows(
     `select payload, seq, status, attempts, delivered_at, last_error from messages
-     where subject = '${subject}' and payload in (${payloads}) order by seq`,
+     where subject = '${NUMBERED_SUBJECT}' and payload::jsonb -> 'data' ->> 'title' in (${titles}) order by seq`,
   )
 }
 

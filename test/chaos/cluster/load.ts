@@ -4,6 +4,7 @@ import { createTokens } from '../../../src/infra/tokens/jwt.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { MINUTE } from '../../../src/kernel/time.ts'
+import { numberedTicket } from '../../support/numbered-tickets.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Cluster } from '../../support/hosts/cluster.ts'
 import type { OrderStep } from '../../support/order-clients.ts'
@@ -32,7 +33,7 @@ interface Operation {
 export class Load {
   /** The last acknowledged status of each order. */
   readonly orders = new Map<string, OrderStep>()
-  /** The messages of each subject are numbered from 1; this is the last acknowledged number. */
+  /** The events of each lane are numbered from 1; this is the last acknowledged number. */
   readonly messages = new Map<string, number>()
   readonly #cluster: Cluster
   readonly #operations: Operation[] = []
@@ -117,16 +118,10 @@ export class Load {
   }
 
   async #keepPublishing(lane: number): Promise<void> {
-    const subject = `order.cluster.${lane}`
+    const name = `lane-${lane}`
     for (let number = 1; !this.#isStopping; number++) {
-      await this.#send(
-        'messages',
-        'POST',
-        '/messages/publish',
-        { subject, payload: number },
-        `${subject}/${number}`,
-      )
-      this.messages.set(subject, number)
+      await this.#send('messages', 'POST', '/tickets', numberedTicket(name, number), `${name}/${number}`)
+      this.messages.set(name, number)
       await pause(BETWEEN_MS)
     }
   }
