@@ -264,3 +264,27 @@ test('guessing through a gateway is slowed down by where it comes from', async (
     PATIENT,
   )
 })
+
+test('an api that trusts no address still recognises the gateway of its installation', async (t) => {
+  const scope = scopeOf(t)
+  const dataDir = scope.use(temporaryDirectory()).path
+  const env = { TRUSTED_PROXIES: 'none' }
+  assert.equal((await runPlatform(['db', 'migrate'], { dataDir, env })).code, 0)
+  const added = await runPlatform(['user', 'add', 'ada', '--role', 'devops'], {
+    dataDir,
+    env,
+    input: `${PASSWORD}\n`,
+  })
+  assert.equal(added.code, 0, added.stderr)
+  const platform = scope.use(await servePlatform({ dataDir, modules: 'api,gateway', env }))
+  const token = await logIn(platform)
+  const passed = await fetch(`${platform.gatewayUrl}/auth/me`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  assert.equal(passed.status, 200)
+  const session = await openSession(platform.gatewayUrl, { token, query: '' })
+  session.send({ type: 'request', id: 'me', method: 'GET', path: '/auth/me' })
+  const me = await session.frame('response', { id: 'me' })
+  assert.deepEqual([me['status'], (me['body'] as { name: string }).name], [200, 'ada'])
+  assert.equal((await platform.call('GET', '/orders')).status, 401, 'headers without a signature')
+})

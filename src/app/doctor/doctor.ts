@@ -20,6 +20,7 @@ import { clockCheck } from './checks/clock.ts'
 import { configurationCheck } from './checks/configuration.ts'
 import { databaseCheck } from './checks/database.ts'
 import { diskCheck } from './checks/disk.ts'
+import { gatewayCheck } from './checks/gateway.ts'
 import { filesCheck } from './checks/files.ts'
 import { portsCheck } from './checks/ports.ts'
 import { standbyCheck } from './checks/standby.ts'
@@ -34,6 +35,7 @@ const CHECKS: readonly Check[] = [
   databaseCheck,
   busCheck,
   certificatesCheck,
+  gatewayCheck,
   standbyCheck,
   backupCheck,
 ]

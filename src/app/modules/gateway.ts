@@ -5,12 +5,13 @@ import type { Sender } from '../../infra/http/headers-for-api.ts'
 import { PrimaryTunnels, withPrimaryTunnels, type TunnelsBody } from '../../infra/mirror/primary-tunnels.ts'
 import { createGatewayServer } from '../../infra/ws/gateway-server.ts'
 import { tunnelsPageRoutes } from '../../infra/ws/tunnels-page.ts'
+import { IdentitySignature } from '../../infra/tokens/identity-signature.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import type { Mirror } from '../../ports/mirror.ts'
-import { jobsOf } from '../domains.ts'
+import { jobsOf, jwtSecrets } from '../domains.ts'
 import { httpOptions, listen, type ModuleContext } from './module.ts'
 
 /** The VPN gateway: sessions over WebSocket, which forward requests to the api. */
@@ -21,6 +22,7 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
   const { sessions } = domains.sessions
   const apiUrl = config.gateway.apiUrl ?? requireApiUrl(addresses.api)
   const mirror = await startMirror(context)
+  const signature = new IdentitySignature(jwtSecrets(config), systemClock)
   let address = `${wanted.host}:${wanted.port}`
   const server = await createGatewayServer({
     ...httpOptions(context, 'gateway'),
@@ -28,12 +30,13 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
     apiUrl,
     registry: sessions.registryOf({ name, address: () => address, heartbeatMs }),
     authenticator: domains.users.authenticator,
+    signature,
     clock: systemClock,
     heartbeatMs,
     connectionsPerSecond,
     connectionBurst,
     routes: [...operations, ...tunnelsPageRoutes()],
-    tunnels: tunnelsOf(context, mirror),
+    tunnels: tunnelsOf(context, mirror, signature),
     mirror,
     isApiAway: mirror && apiUrl === mirrorFrom ? () => mirror.isPrimaryAway() : undefined,
   })
@@ -55,14 +58,18 @@ async function startMirror({ config, domains, resources }: ModuleContext): Promi
 }
 
 /** The state of the tunnels: on a standby with those of the primary, while it answers. */
-function tunnelsOf({ config, domains, resources }: ModuleContext, mirror: Mirror | undefined) {
+function tunnelsOf(
+  { config, domains, resources }: ModuleContext,
+  mirror: Mirror | undefined,
+  signature: IdentitySignature,
+) {
   const own = async () => {
     const pool = new JsonText(encodePool(await domains.pool.pool.usage()))
     return new JsonText(encodeTunnels({ ...(await domains.sessions.sessions.tunnels()), pool }))
   }
   const { mirrorFrom: url } = config.gateway
   if (!mirror || url === undefined) return own
-  const primary = new PrimaryTunnels({ url, isAway: () => mirror.isPrimaryAway() })
+  const primary = new PrimaryTunnels({ url, isAway: () => mirror.isPrimaryAway(), signature })
   resources.defer(() => primary.close())
   return async (caller: Sender) => {
     const [ofPrimary, ofStandby] = await Promise.all([primary.read(caller), own()])

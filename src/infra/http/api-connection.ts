@@ -5,6 +5,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { createOutage, type Outage } from '../../kernel/outage.ts'
 import { SECOND } from '../../kernel/time.ts'
+import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { AnswerReader, type ApiAnswer, type ReserveAnswer } from './answer-reader.ts'
 import { headersForApi, type Sender } from './headers-for-api.ts'
 
@@ -12,6 +13,8 @@ export interface ApiConnectionOptions {
   /** `http://…` or `https://…`, without a slash at its end. */
   readonly url: string
   readonly logger: Logger
+  /** Signs what the requests say of their senders, if the api is of the same installation. */
+  readonly signature?: Pick<IdentitySignature, 'sign'> | undefined
   /** How long the api may be silent, in milliseconds. */
   readonly timeoutMs?: number
   /** Whether the api is known to be away: then a request fails at once and not after that time. */
@@ -51,11 +54,14 @@ export class ApiConnection {
   readonly #timeoutMs: number
   readonly #outage: Outage
   readonly #isAway: () => boolean
+  readonly #signature: Pick<IdentitySignature, 'sign'> | undefined
   #pool: Pool | undefined
   #opening: Promise<Pool> | undefined
 
-  constructor({ url: address, logger, timeoutMs = TIMEOUT_MS, isAway = () => false }: ApiConnectionOptions) {
+  constructor(options: ApiConnectionOptions) {
+    const { url: address, logger, signature, timeoutMs = TIMEOUT_MS, isAway = () => false } = options
     const url = new URL(address)
+    this.#signature = signature
     this.#url = url
     this.#prefix = url.pathname.replace(/\/$/, '')
     this.#host = hostHeader(url)
@@ -127,7 +133,7 @@ export class ApiConnection {
       ...this.#servername,
       method,
       path: `${this.#prefix}${path}`,
-      headers: { ...headersForApi(headers, sender, this.#host), ...lengthOf(request) },
+      headers: { ...headersForApi(headers, sender, this.#host, this.#signature), ...lengthOf(request) },
       // A stream of its own: when the api fails, the connection of the client has to survive for the answer.
       body: typeof body === 'object' ? pipeOf(body) : (body ?? null),
     }

@@ -1,5 +1,6 @@
 import type { Identity } from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
+import { SIGNATURE_HEADER, type IdentitySignature } from '../tokens/identity-signature.ts'
 import { isForwardingHeader, lettersOf } from './forwarding-headers.ts'
 
 /** On whose behalf the gateway sends a request. */
@@ -14,7 +15,7 @@ export interface Sender {
 }
 
 /** Names of identity headers begin like this, in letters and digits alone. */
-const IDENTITY_FAMILIES = ['xuser', 'remoteuser']
+const IDENTITY_FAMILIES = ['xuser', 'remoteuser', 'xidentity']
 /** What the gateway sets itself or has used up. */
 const RESERVED = new Set(['authorization', 'host', 'proxyauthorization', 'xrequestid'])
 /** Between two ends of one connection (RFC 9110, section 7.6.1). */
@@ -41,6 +42,7 @@ export function headersForApi(
   given: Readonly<Record<string, string | string[] | undefined>>,
   { identity, requestId, address, token }: Sender,
   host: string,
+  signature?: Pick<IdentitySignature, 'sign'>,
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
   for (const [name, value] of Object.entries(given)) {
@@ -50,7 +52,9 @@ export function headersForApi(
   headers['x-request-id'] = requestId
   if (address !== undefined) headers['x-forwarded-for'] = address
   if (token) headers['authorization'] = `Bearer ${token.reveal()}`
-  return identity ? Object.assign(headers, identityHeaders(identity)) : headers
+  if (identity) Object.assign(headers, identityHeaders(identity))
+  if (signature) headers[SIGNATURE_HEADER] = signature.sign(headers)
+  return headers
 }
 
 /** The headers of an answer, with their names in lower case, that are not about the connection to the api. */

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
+import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { isForwardingHeader } from './forwarding-headers.ts'
 import { countHeader, malformed } from './framing.ts'
 
@@ -11,6 +12,8 @@ export interface IdentifyOptions {
   readonly authenticator: Pick<Authenticator, 'authenticate'>
   /** The networks of the peers whose `X-User-*` headers are accepted. */
   readonly trustedProxies: readonly Network[]
+  /** Of the programs of this installation, which are trusted from every address. */
+  readonly signature?: Pick<IdentitySignature, 'verify'>
 }
 
 export interface Network {
@@ -28,14 +31,18 @@ const BEARER = /^bearer +([^ ]+)$/i
 // docs/specification.md, Gateway: a token is at most 8 KiB
 const TOKEN_LIMIT = 8 * 1_024
 
-/** docs/specification.md, Identity: a token wins; headers are accepted only from a trusted peer that is no proxy. */
-export function createIdentify({ authenticator, trustedProxies }: IdentifyOptions): Identify {
+/**
+ * docs/specification.md, Identity: a token wins; headers are accepted with a signature of the installation, and from a
+ * trusted peer that is no proxy.
+ */
+export function createIdentify({ authenticator, trustedProxies, signature }: IdentifyOptions): Identify {
   const isTrusted = peerCheck(trustedProxies)
   return (request) => {
     const fromTrustedPeer = isTrusted(request.socket.remoteAddress)
     if (fromTrustedPeer) requireSingleHeaders(request)
     const { authorization } = request.headers
     if (authorization !== undefined) return authenticator.authenticate(bearerToken(authorization))
+    if (signature?.verify(request.headers)) return identityFromHeaders(request.headers)
     if (!fromTrustedPeer || isForwarded(request) || !isLocalName(request.headers.host)) return undefined
     return identityFromHeaders(request.headers)
   }

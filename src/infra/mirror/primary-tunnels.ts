@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { silentLogger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
+import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { ApiConnection } from '../http/api-connection.ts'
 import type { Sender } from '../http/headers-for-api.ts'
 
@@ -10,6 +11,7 @@ export interface PrimaryTunnelsOptions {
   readonly url: string
   /** Whether the primary is known to be away. */
   readonly isAway: () => boolean
+  readonly signature: IdentitySignature
 }
 
 const TunnelsSchema = Type.Object({

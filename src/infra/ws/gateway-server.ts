@@ -4,6 +4,7 @@ import type { Route } from '../../wire/route.ts'
 import { ApiConnection } from '../http/api-connection.ts'
 import { createIdentify } from '../http/identity.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
+import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { Gateway, type GatewayBaseOptions } from './gateway.ts'
 import { gatewayRoutes, type GatewayRouteOptions } from './gateway-routes.ts'
 
@@ -12,6 +13,7 @@ export interface GatewayServerOptions extends GatewayBaseOptions {
   /** Of the api that requests are passed to; without a slash at its end. */
   readonly apiUrl: string
   readonly authenticator: Authenticator
+  readonly signature: IdentitySignature
   /** Health, metrics and the page: what the gateway answers itself. */
   readonly routes: readonly Route[]
   /** See {@link GatewayRouteOptions.tunnels}. */
@@ -27,8 +29,13 @@ const HEADER_LIMIT_BYTES = 32_768
 
 /** The gateway as a server: sessions, its own pages, and the api behind it. Not listening yet. */
 export async function createGatewayServer(options: GatewayServerOptions): Promise<HttpServer> {
-  const { authenticator, logger, metrics, version, readOnly, mirror, isApiAway } = options
-  const api = new ApiConnection({ url: options.apiUrl, logger, ...(isApiAway && { isAway: isApiAway }) })
+  const { authenticator, signature, logger, metrics, version, readOnly, mirror, isApiAway } = options
+  const api = new ApiConnection({
+    url: options.apiUrl,
+    logger,
+    signature,
+    ...(isApiAway && { isAway: isApiAway }),
+  })
   const gateway = new Gateway({ ...options, api, authenticator: sessionAuthenticator(authenticator, mirror) })
   const server = await createHttpServer({
     routes: [...options.routes, ...gatewayRoutes(options)],

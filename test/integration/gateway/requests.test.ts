@@ -101,6 +101,7 @@ test('a request frame cannot set headers that identify its sender', async (t) =>
   assert.deepEqual(names?.sort(), [
     'connection',
     'host',
+    'x-identity-signature',
     'x-request-id',
     'x-user-id',
     'x-user-name',

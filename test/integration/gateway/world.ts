@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import { createMetrics } from '../../../src/infra/metrics/metrics.ts'
+import { IdentitySignature } from '../../../src/infra/tokens/identity-signature.ts'
 import { createTokens } from '../../../src/infra/tokens/jwt.ts'
 import { createGatewayServer } from '../../../src/infra/ws/gateway-server.ts'
 import type { Mirror } from '../../../src/ports/mirror.ts'
@@ -71,6 +72,7 @@ export async function openWorld(t: TestContext, options: WorldOptions = {}): Pro
     version: '0.0.0',
     registry: registry satisfies SessionRegistry,
     authenticator: createHolders(tokens),
+    signature: new IdentitySignature([new Secret(SECRET)], clock),
     apiUrl: (options.apiUrl ?? (({ url }) => url))(api),
     clock,
     logger,

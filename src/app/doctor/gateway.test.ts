@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { servePlatform, temporaryDirectory } from '../../../test/support/platform.ts'
+import { doctorWorld } from '../../../test/support/doctor.ts'
+import { scopeOf } from '../../../test/support/scope.ts'
+
+const KEY = 'a key of both programs, 32 bytes or more'
+
+test('a gateway whose api has another key is found', async (t) => {
+  const scope = scopeOf(t)
+  const { path: dataDir } = scope.use(temporaryDirectory())
+  const env = { TRUSTED_PROXIES: 'none', JWT_SECRET: KEY }
+  const api = scope.use(await servePlatform({ dataDir, modules: 'api', env }))
+  const w = doctorWorld(t)
+  await w.migrate()
+  const findings = async (key: string) =>
+    (await w.examine({ MODULE: 'gateway', GATEWAY_API_URL: api.url, JWT_SECRET: key }))
+      .of('gateway')
+      .map(({ result, detail }) => [result, detail])
+  assert.deepEqual(await findings(KEY), [['ok', 'recognises this gateway']])
+  assert.deepEqual(await findings(KEY.toUpperCase()), [
+    ['error', 'does not recognise this gateway, so it refuses every request of a session'],
+  ])
+  await api.stop()
+  assert.equal((await findings(KEY))[0]?.[0], 'warning')
+})
