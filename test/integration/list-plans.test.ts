@@ -225,9 +225,11 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
 for (const [what, read, plan] of LISTS) {
   test(`a page of ${what} is read by an index, without sorting`, async () => {
     await using world = await testStore('sqlite')
+    // Of the sizes of the rows, and of the rows: without the output of executions, both have the same plan.
     const plans = await plansOf(world.store, read)
-    assert.equal(plans.length, 1)
-    assert.match(plans[0] ?? '', plan)
+    assert.match(plans.at(-1) ?? '', plan)
+    const searches = plans.map((each) => each.split('; ')[0])
+    assert.equal(new Set(searches).size, 1, searches.join('\n'))
   })
 }
 

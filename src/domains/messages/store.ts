@@ -4,6 +4,7 @@ import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
 import { lockRows } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbering.ts'
+import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { newMessage, type Message, type MessageStatus } from './model.ts'
 import { db, messages, pages, statement } from './tables.ts'
@@ -138,7 +139,12 @@ export interface MessageFilter {
 }
 
 const pageOfMessages = pages(
-  { table: 'messages', createdAt: 'created_at', literals: ['status'] },
+  {
+    table: 'messages',
+    createdAt: 'created_at',
+    literals: ['status'],
+    size: sizeOf('payload', 'headers'),
+  },
   (on) => on.selectFrom('messages').select(messages.all),
   {
     status: (query, status: MessageStatus) => query.where('status', '=', sql.lit(status)),

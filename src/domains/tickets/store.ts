@@ -3,6 +3,7 @@ import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { contains } from '../../store/contains.ts'
 import { lockRows } from '../../store/locking.ts'
+import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
 import type { Comment, Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
 import { db, pages, statement, ticketChanges, tickets } from './tables.ts'
@@ -116,7 +117,7 @@ export function listComments(queries: Queries, ticketId: string): Promise<Commen
 }
 
 const pageOfChanges = pages(
-  { table: 'ticket_changes', createdAt: 'at' },
+  { table: 'ticket_changes', createdAt: 'at', size: sizeOf('changes', 'comment') },
   (on) => on.selectFrom('ticket_changes').select(['seq', 'at', 'actor', 'changes', 'comment']),
   { ticketId: (query, ticketId: string) => query.where('ticket_id', '=', ticketId) },
 )
