@@ -13,7 +13,7 @@ import { listOrders, sortOf } from '../../src/domains/orders/list.ts'
 import { listAudit } from '../../src/domains/sessions/audit.ts'
 import { listSessions } from '../../src/domains/sessions/store.ts'
 import { listAgents } from '../../src/domains/telemetry/store.ts'
-import { listTickets, listTicketChanges } from '../../src/domains/tickets/store.ts'
+import { listComments, listTickets, listTicketChanges } from '../../src/domains/tickets/store.ts'
 import { readChanges } from '../../src/domains/users/change-log.ts'
 import { listUsers } from '../../src/domains/users/store.ts'
 import { OLDEST_FIRST } from '../../src/kernel/page.ts'
@@ -214,6 +214,11 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'the policies of commands',
     (on) => listPolicies(on, NEWEST),
     /^SEARCH command_policies USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  [
+    'the comments of a ticket',
+    (on) => listComments(on, 't', NEWEST),
+    /^SEARCH ticket_changes USING INDEX ticket_changes_with_comment \(ticket_id=\? AND seq<\?\)$/,
   ],
   [
     'the changes of a ticket',

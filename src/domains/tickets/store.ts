@@ -49,17 +49,6 @@ const insertChange = statement<NewRowOf<typeof ticketChanges>>((on, value) =>
   on.insertInto('ticket_changes').values(ticketChanges.values(value)),
 )
 
-const comments = statement<{ ticketId: string }, Comment>((on, value) =>
-  on
-    .selectFrom('ticket_changes')
-    // The condition excludes null.
-    .select(['id', 'at', 'actor as author', 'comment as text'])
-    .$narrowType<{ text: string }>()
-    .where('ticket_id', '=', value('ticketId'))
-    .where('comment', 'is not', null)
-    .orderBy('seq'),
-)
-
 const takeKey = statement<{ key: string; ticketId: string }>((on, value) =>
   on
     .insertInto('ticket_dedup_keys')
@@ -111,9 +100,25 @@ export async function insertTicketChange(tx: Tx, { changes, ...record }: ChangeR
   await tx.change(insertChange, { ...record, changes: others, comment: comment?.[1] ?? null })
 }
 
-/** Oldest first. */
-export function listComments(queries: Queries, ticketId: string): Promise<Comment[]> {
-  return queries.run(comments, { ticketId })
+const pageOfComments = pages(
+  { table: 'ticket_changes', createdAt: 'at', size: sizeOf('comment') },
+  (on) =>
+    on
+      .selectFrom('ticket_changes')
+      // The condition excludes null.
+      .select(['seq', 'id', 'at', 'actor as author', 'comment as text'])
+      .$narrowType<{ text: string }>()
+      .where('comment', 'is not', null),
+  { ticketId: (query, ticketId: string) => query.where('ticket_id', '=', ticketId) },
+)
+
+/** The comments of a ticket, newest first. */
+export async function listComments(
+  queries: Queries,
+  ticketId: string,
+  page: PageRequest,
+): Promise<Page<Comment>> {
+  return mapPage(await pageOfComments(queries, { ticketId }, page), ({ seq: _seq, ...comment }) => comment)
 }
 
 const pageOfChanges = pages(

@@ -125,6 +125,12 @@ const LISTS: Readonly<Record<string, List>> = {
       source: control(128),
     },
   },
+  listTicketComments: {
+    path: '/tickets/one/comments',
+    table: 'ticket_changes',
+    row: { id: ID, ticket_id: 'one', changes: '{}', comment: control(4_096) },
+    others: [TICKET],
+  },
   getTicketHistory: {
     path: '/tickets/one/history',
     table: 'ticket_changes',
