@@ -12,7 +12,7 @@ import {
 import { CreatedRanges } from './created-range.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
 import { inOrder } from './page-order.ts'
-import { countWithin, type RowSize } from './row-sizes.ts'
+import { BATCH_BYTES, countWithin, type RowSize } from './row-sizes.ts'
 import { statement, type Database, type Statement } from './statement.ts'
 import type { Reads } from './store.ts'
 
@@ -58,9 +58,6 @@ export interface PageOptions<Name extends string, Table = string, Column = strin
    */
   readonly size?: RawBuilder<number>
 }
-
-/** As JSON a text takes up to six times its bytes. So an answer has at most 8 MiB (docs/specification.md, HTTP API). */
-const PAGE_BYTES = 1_048_576
 
 /**
  * Declares a list that is read in pages. The result is a function of the filter and of the requested page:
@@ -141,7 +138,8 @@ class PageStatements {
     const select: Select = (db) => this.#select(db).clearSelect().select(size.as('bytes'))
     const statement = this.#sizes.getOrInsertComputed(shape.key, () => this.#build(select, shape, values))
     const sizes = await reads.run(statement, values)
-    const count = countWithin(sizes, PAGE_BYTES)
+    // As JSON a text takes up to six times its bytes: an answer has at most 8 MiB (docs/specification.md, HTTP API).
+    const count = countWithin(sizes, BATCH_BYTES)
     return count < Math.min(sizes.length, values.limit - 1) ? count : undefined
   }
 

@@ -1,5 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 
+/** The bytes of large rows that are read, changed or removed together, in one turn of the event loop. */
+export const BATCH_BYTES = 1_048_576
+
 /** The size of a row, which is read before the row itself. */
 export interface RowSize {
   readonly bytes: number
