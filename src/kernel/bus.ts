@@ -7,6 +7,12 @@ export interface BusMessage {
 }
 
 /**
+ * The most bytes of messages that are published together; a single message may be larger. A link of 100 kB a second takes
+ * them before the server counts as silent.
+ */
+export const PUBLISHED_BYTES = 524_288
+
+/**
  * The result of publishing one message.
  * `delivered`: the server has confirmed it. `failed`: it may or may not have arrived; send it again.
  * `refused`: the bus will never take it (too large, bad subject, no permission).

@@ -67,12 +67,18 @@ export interface Page<T> {
 export function pageOf<R extends Readonly<Record<Name, SortValue>>, Name extends string>(
   rows: readonly R[],
   limit: number,
-  { name: order, keys }: PageOrder<Name>,
+  order: PageOrder<Name>,
 ): Page<R> {
   const items = rows.slice(0, limit)
-  const last = items.at(-1)
-  if (rows.length <= limit || !last) return { items, next: null }
-  return { items, next: { order, values: keys.map(({ name }) => last[name]) } }
+  return { items, next: rows.length > limit ? positionOf(items.at(-1), order) : null }
+}
+
+/** The position of a row in an order; null without a row. */
+export function positionOf<R extends Readonly<Record<Name, SortValue>>, Name extends string>(
+  row: R | undefined,
+  { name: order, keys }: PageOrder<Name>,
+): PagePosition | null {
+  return row ? { order, values: keys.map(({ name }) => row[name]) } : null
 }
 
 /** The same page with each item converted. */

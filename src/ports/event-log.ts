@@ -17,7 +17,7 @@ export interface EventPage {
 
 /** The committed events of the messages, whether they are delivered or not. */
 export interface EventLog {
-  /** The events after the place `after`: about `limit`, or less. */
+  /** The events after the place `after`: about `limit`, or less if they are large. */
   readAfter(after: number, limit: number): Promise<EventPage>
   /** The place of the newest event; 0 before the first one. */
   newestPlace(): Promise<number>
@@ -36,7 +36,7 @@ export interface PositionedEvent extends LoggedEvent {
 
 /** The committed events of telemetry, whose outbox has places of its own. */
 export interface PositionedLog {
-  /** The events after the place `after`, in the order of their places: about `limit`. Empty only if there are none yet. */
+  /** The events after the place `after`, in the order of their places: about `limit`, or less if they are large. Empty only if there are none yet. */
   readAfter(after: number, limit: number): Promise<readonly PositionedEvent[]>
   /** The place of the newest event that comes before the message after `message`; 0 if there is none. */
   newestPlace(message: number): Promise<number>

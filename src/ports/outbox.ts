@@ -22,7 +22,10 @@ export interface Settlement {
 
 /** The table of messages that were committed together with a change. */
 export interface Outbox {
-  /** The oldest pending messages in the order of `seq`, except those on the given subjects or patterns (`order.>`). */
+  /**
+   * The oldest pending messages in the order of `seq`, except those on the given subjects or patterns (`order.>`): about
+   * `limit`, or as many as are published together (`PUBLISHED_BYTES`).
+   */
   pending(limit: number, without: readonly string[]): Promise<OutboxMessage[]>
   /**
    * Records the results; may be called twice for the same message. Returns the `seq` of each message that it skipped, and

@@ -21,6 +21,7 @@ import { addUserChanges } from './migrations/0017-user-changes.ts'
 import { orderArchive } from './migrations/0018-order-archive.ts'
 import { orderSearch } from './migrations/0019-order-search.ts'
 import { unclosedTickets } from './migrations/0020-unclosed-tickets.ts'
+import { ticketComments } from './migrations/0021-ticket-comments.ts'
 import { executionReasons } from './migrations/0027-execution-reasons.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -61,6 +62,7 @@ export const MIGRATIONS: readonly Migration[] = [
   orderArchive,
   orderSearch,
   unclosedTickets,
+  ticketComments,
   executionReasons,
 ]
 

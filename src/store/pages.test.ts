@@ -5,6 +5,7 @@ import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import { HOUR } from '../kernel/time.ts'
 import { defineColumns, integer, text } from './columns.ts'
+import { sizeOf } from './row-sizes.ts'
 import { schemaOf } from './schema.ts'
 import type { Queries } from './store.ts'
 
@@ -25,6 +26,12 @@ const readThings = pages(
     kind: (query, kind: 'round' | 'square') => query.where('kind', '=', sql.lit(kind)),
     label: (query, label: string) => query.where('label', '=', label),
   },
+)
+
+const readLarge = pages(
+  { table: 'things', size: sizeOf('label', 'kind') },
+  (on) => on.selectFrom('things').select(things.pick('seq', 'label')),
+  {},
 )
 
 const FIRST: PageRequest = { limit: 10 }
@@ -79,6 +86,34 @@ onEveryDialect('pages of a table', (dialect) => {
       await seqsBetween({ createdFrom: START + 3 * HOUR, createdTo: START + 7 * HOUR }),
       [6, 4],
     )
+  })
+
+  test('end early before a megabyte, and have at least one row', async () => {
+    await using w = await world(dialect)
+    const [half, whole] = ['x'.repeat(524_000), 'x'.repeat(1_500_000)]
+    const labels = [half, half, half, whole, whole, '', half, half]
+    await w.store.write(async ({ db }) => {
+      for (const [index, label] of labels.entries())
+        await sql`update things set label = ${label} where seq = ${index + 1}`.execute(db)
+    })
+    let returned = 0
+    const reads: Queries = {
+      ...w.store.read,
+      async run(statement, parameters) {
+        const rows = await w.store.read.run(statement, parameters)
+        for (const row of rows) if ('label' in (row as object)) returned++
+        return rows
+      },
+    }
+    const parts: number[][] = []
+    let after: PageRequest['after'] = null
+    do {
+      const page = await readLarge(reads, {}, { limit: 4, after })
+      parts.push(page.items.map(({ seq }) => seq))
+      after = page.next
+    } while (after)
+    assert.deepEqual(parts, [[8, 7, 6], [5], [4], [3, 2], [1]])
+    assert.equal(returned, 8, 'no row is read twice')
   })
 })
 

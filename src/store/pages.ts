@@ -1,7 +1,8 @@
-import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { Kysely, RawBuilder, SelectQueryBuilder } from 'kysely'
 import {
   NEWEST_FIRST,
   pageOf,
+  positionOf,
   type Page,
   type PageOrder,
   type PagePosition,
@@ -11,6 +12,7 @@ import {
 import { CreatedRanges } from './created-range.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
 import { inOrder } from './page-order.ts'
+import { BATCH_BYTES, countWithin, type RowSize } from './row-sizes.ts'
 import { statement, type Database, type Statement } from './statement.ts'
 import type { Reads } from './store.ts'
 
@@ -50,6 +52,11 @@ export interface PageOptions<Name extends string, Table = string, Column = strin
    * Each value needs a separate statement, so it must be one of a small fixed set.
    */
   readonly literals?: readonly Name[]
+  /**
+   * The size of a row in bytes ({@link sizeOf}), for a list of which a thousand of the largest rows are more than 8 MiB. A
+   * page of it has one row, or rows of up to 1 MiB: it ends early, and the rows behind it are not read.
+   */
+  readonly size?: RawBuilder<number>
 }
 
 /**
@@ -87,17 +94,21 @@ export function pagesOf<DB, Q extends ListQuery, C extends Conditions<Q>>(
 type Select = (db: Database) => AnyQuery
 type Values = Readonly<Record<string, unknown>>
 type Row = Readonly<Record<string, SortValue>>
+type Rows<R> = Statement<Values, R>
 
 class PageStatements {
   readonly #literals: readonly string[]
   readonly #ranges: CreatedRanges | undefined
   readonly #select: Select
   readonly #conditions: Conditions<AnyQuery>
-  readonly #statements = new Map<string, Statement<Values, Row>>()
+  readonly #size: RawBuilder<number> | undefined
+  readonly #statements = new Map<string, Rows<Row>>()
+  readonly #sizes = new Map<string, Rows<RowSize>>()
 
   constructor(options: PageOptions<string>, select: Select, conditions: Conditions<AnyQuery>) {
-    const { table, createdAt, literals = [] } = options
+    const { table, createdAt, literals = [], size } = options
     this.#literals = literals
+    this.#size = size
     this.#ranges = createdAt === undefined ? undefined : new CreatedRanges(table, createdAt)
     this.#select = select
     this.#conditions = { ...conditions, ...(createdAt !== undefined && rangeConditions(createdAt)) }
@@ -106,25 +117,42 @@ class PageStatements {
   async read(reads: Reads, filter: object, page: PageRequest<string>): Promise<Page<Row>> {
     const { order = NEWEST_FIRST, after, limit } = page
     const range = await this.#ranges?.find(reads, page)
-    const values = { ...filter, ...range, ...positionValues(after), limit: limit + 1 }
-    return pageOf(await reads.run(this.#statementFor(values, order, after), values), limit, order)
+    const values = { ...filter, ...range, ...positionValues(after) }
+    const shape = this.#shapeOf(values, order, after)
+    const rows = this.#statements.getOrInsertComputed(shape.key, () =>
+      this.#build(this.#select, shape, values),
+    )
+    const part = this.#size && (await this.#partOf(this.#size, reads, shape, { ...values, limit: limit + 1 }))
+    if (!part) return pageOf(await reads.run(rows, { ...values, limit: limit + 1 }), limit, order)
+    const items = await reads.run(rows, { ...values, limit: part })
+    return { items, next: positionOf(items.at(-1), order) }
   }
 
-  #statementFor(
-    values: Values,
-    order: PageOrder,
-    after: PagePosition | null | undefined,
-  ): Statement<Values, Row> {
+  /** The number of rows if the size ends the page; undefined if the limit or the end of the list does. */
+  async #partOf(
+    size: RawBuilder<number>,
+    reads: Reads,
+    shape: Shape,
+    values: Values & { readonly limit: number },
+  ): Promise<number | undefined> {
+    const select: Select = (db) => this.#select(db).clearSelect().select(size.as('bytes'))
+    const statement = this.#sizes.getOrInsertComputed(shape.key, () => this.#build(select, shape, values))
+    const sizes = await reads.run(statement, values)
+    // As JSON a text takes up to six times its bytes: an answer has at most 8 MiB (docs/specification.md, HTTP API).
+    const count = countWithin(sizes, BATCH_BYTES)
+    return count < Math.min(sizes.length, values.limit - 1) ? count : undefined
+  }
+
+  #shapeOf(values: Values, order: PageOrder, after: PagePosition | null | undefined): Shape {
     const given = Object.keys(this.#conditions).filter((name) => values[name] !== undefined)
     const isNull = after?.values.map((value) => value === null)
     const members = given.map((name) => (this.#isLiteral(name) ? [name, values[name]] : name))
-    const shape = JSON.stringify([order.name, isNull, members])
-    return this.#statements.getOrInsertComputed(shape, () => this.#build(given, values, order, isNull))
+    return { key: JSON.stringify([order.name, isNull, members]), given, order, isNull }
   }
 
-  #build(given: readonly string[], values: Values, order: PageOrder, isNull: readonly boolean[] | undefined) {
-    return statement<Values, Row>((db, value, capabilities) => {
-      let query = this.#select(db)
+  #build<R>(select: Select, { given, order, isNull }: Shape, values: Values): Rows<R> {
+    return statement<Values, R>((db, value, capabilities) => {
+      let query = select(db)
       for (const name of given) {
         const operand = this.#isLiteral(name) ? values[name] : value(name)
         query = this.#conditions[name]?.(query, operand as never, capabilities) ?? query
@@ -137,6 +165,16 @@ class PageStatements {
   #isLiteral(name: string): boolean {
     return this.#literals.includes(name)
   }
+}
+
+/** What the text of a query depends on; queries with the same key have the same text. */
+interface Shape {
+  readonly key: string
+  /** The members of the filter that have a value. */
+  readonly given: readonly string[]
+  readonly order: PageOrder
+  /** Of the position: which of its values are null. */
+  readonly isNull: readonly boolean[] | undefined
 }
 
 /** The values of a position, under names that no member of a filter has. */

@@ -141,11 +141,6 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     'select at from overview_steps where at < 1 order by at limit 500',
     /USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
-  [
-    'the comments of a ticket',
-    "select comment from ticket_changes where ticket_id = 't' and comment is not null order by seq",
-    /USING INDEX ticket_changes_of_ticket \(ticket_id=\?\)$/,
-  ],
 ]
 
 for (const [what, query, index] of PLANS) {

@@ -17,7 +17,7 @@ const PageQuery = {
       minimum: 1,
       maximum: MAXIMUM_LIMIT,
       default: DEFAULT_LIMIT,
-      description: 'Items in one page.',
+      description: 'Items in one page, at most. A page of large items ends early.',
     }),
   ),
   cursor: Type.Optional(

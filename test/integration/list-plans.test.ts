@@ -13,7 +13,7 @@ import { listOrders, sortOf } from '../../src/domains/orders/list.ts'
 import { listAudit } from '../../src/domains/sessions/audit.ts'
 import { listSessions } from '../../src/domains/sessions/store.ts'
 import { listAgents } from '../../src/domains/telemetry/store.ts'
-import { listTickets, listTicketChanges } from '../../src/domains/tickets/store.ts'
+import { listComments, listTickets, listTicketChanges } from '../../src/domains/tickets/store.ts'
 import { readChanges } from '../../src/domains/users/change-log.ts'
 import { listUsers } from '../../src/domains/users/store.ts'
 import { OLDEST_FIRST } from '../../src/kernel/page.ts'
@@ -216,6 +216,11 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     /^SEARCH command_policies USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [
+    'the comments of a ticket',
+    (on) => listComments(on, 't', NEWEST),
+    /^SEARCH ticket_changes USING INDEX ticket_changes_with_comment \(ticket_id=\? AND seq<\?\)$/,
+  ],
+  [
     'the changes of a ticket',
     (on) => listTicketChanges(on, 't', OLDEST),
     /^SEARCH ticket_changes USING INDEX ticket_changes_of_ticket \(ticket_id=\? AND seq>\?\)$/,
@@ -225,9 +230,11 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
 for (const [what, read, plan] of LISTS) {
   test(`a page of ${what} is read by an index, without sorting`, async () => {
     await using world = await testStore('sqlite')
+    // Of the sizes of the rows, and of the rows: without the output of executions, both have the same plan.
     const plans = await plansOf(world.store, read)
-    assert.equal(plans.length, 1)
-    assert.match(plans[0] ?? '', plan)
+    assert.match(plans.at(-1) ?? '', plan)
+    const searches = plans.map((each) => each.split('; ')[0])
+    assert.equal(new Set(searches).size, 1, searches.join('\n'))
   })
 }
 

@@ -129,10 +129,12 @@ export interface Operations {
   createTicket: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "title": string; readonly "level": "critical" | "high" | "medium" | "low" | "info"; readonly "description"?: string; readonly "source"?: string; readonly "assignee"?: string | null; readonly "dedup_key"?: string }; answer: Schemas['TicketDetails'] }
   /** List tickets, newest first. */
   listTickets: { path: undefined; query: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed" | "unclosed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "source"?: string; readonly "assignee"?: string; readonly "text"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Ticket'])[]; readonly "next_cursor": string | null } }
-  /** Read one ticket with its description and comments. */
+  /** Read one ticket with its description and its newest comments. */
   getTicket: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['TicketDetails'] }
   /** Change a ticket, or comment on it. */
   editTicket: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "title"?: string; readonly "comment"?: string; readonly "assignee"?: string | null }; answer: Schemas['TicketDetails'] }
+  /** Every comment of one ticket, newest first. */
+  listTicketComments: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "id": string; readonly "at": string; readonly "author": string; readonly "text": string })[]; readonly "next_cursor": string | null } }
   /** Every change of one ticket, oldest first. */
   getTicketHistory: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "at": string; readonly "actor": string; readonly "changes": { readonly [name: string]: readonly (string | null)[] } })[]; readonly "next_cursor": string | null } }
   /** Read the tree of menus. */
@@ -261,6 +263,7 @@ export const OPERATIONS = {
   listTickets: {"method":"GET","path":"/tickets","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   getTicket: {"method":"GET","path":"/tickets/{id}","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   editTicket: {"method":"PUT","path":"/tickets/{id}","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":false},
+  listTicketComments: {"method":"GET","path":"/tickets/{id}/comments","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   getTicketHistory: {"method":"GET","path":"/tickets/{id}/history","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   getMenus: {"method":"GET","path":"/menus","access":["admin","devops","service","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   editMenus: {"method":"PUT","path":"/menus","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},

@@ -4,6 +4,7 @@ import { OLDEST_FIRST, pageOf, type Page, type PageRequest } from '../../kernel/
 import type { NewRowOf } from '../../store/columns.ts'
 import { contains } from '../../store/contains.ts'
 import { lockRows } from '../../store/locking.ts'
+import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import {
   dueAt,
@@ -252,7 +253,7 @@ export async function insertHistory(tx: Tx, alertId: string, entry: ChangeEntry)
 }
 
 const pageOfHistory = pages(
-  { table: 'alert_history', createdAt: 'at' },
+  { table: 'alert_history', createdAt: 'at', size: sizeOf('note') },
   (on) =>
     on
       .selectFrom('alert_history')
@@ -272,7 +273,10 @@ export async function listHistory(
   const changes = await pageOfHistory(queries, { alertId }, { ...page, order: OLDEST_FIRST })
   const line = firstLine(origin)
   if (after || line.at < createdFrom || line.at >= createdTo) return changes
-  return pageOf<HistoryEntry & { seq: number }, 'seq'>([line, ...changes.items], limit, OLDEST_FIRST)
+  const entries: (HistoryEntry & { seq: number })[] = [line, ...changes.items]
+  return entries.length > limit
+    ? pageOf<HistoryEntry & { seq: number }, 'seq'>(entries, limit, OLDEST_FIRST)
+    : { items: entries, next: changes.next }
 }
 
 function firstLine({ firstAt: at, createdBy: actor, firstWeight: weight }: Origin) {
@@ -325,7 +329,7 @@ export interface AlertFilter {
 
 /** Newest first, by the time of the first report. */
 export const listAlerts = pages(
-  { table: 'alerts', createdAt: 'first_at', literals: ['severity'] },
+  { table: 'alerts', createdAt: 'first_at', literals: ['severity'], size: sizeOf('title', 'body') },
   (on) => on.selectFrom('alerts').select([...VIEW, 'seq']),
   {
     status: (query, status: AlertStatus) => query.where('status', '=', status),

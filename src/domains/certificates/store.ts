@@ -4,6 +4,7 @@ import { mapPage, type Page, type PageOrder, type PageRequest } from '../../kern
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import type { AnyQuery } from '../../store/pages.ts'
+import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { LadderStep } from './ladder.ts'
 import {
@@ -227,7 +228,11 @@ function withStatus(wanted: CertificateStatus, query: AnyQuery, now: number): An
 
 // Each status is a member, whose value is the time now.
 const pageOfCertificates = pages(
-  { table: 'certificates', createdAt: 'created_at' },
+  {
+    table: 'certificates',
+    createdAt: 'created_at',
+    size: sizeOf('serial', 'subject', 'issuer', 'names', 'chain'),
+  },
   (on) => on.selectFrom('certificates').select(certificates.all),
   {
     revoked: (query, now: number) => withStatus('revoked', query, now),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { lockRows } from '../../store/locking.ts'
+import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { queuedWork } from '../../store/work-queue.ts'
 import type { RunLease } from './lease-watch.ts'
@@ -142,7 +143,11 @@ const listedText = sql<string | null>`case when length(text) > ${LISTED_OUTPUT}
   then substr(text, length(text) - ${LISTED_OUTPUT} + 1) else text end`
 
 const pageOfExecutions = pages(
-  { table: 'command_executions', createdAt: 'created_at' },
+  {
+    table: 'command_executions',
+    createdAt: 'created_at',
+    size: sql<number>`${sizeOf('params', 'approvals', 'reason')} + ${LISTED_OUTPUT}`,
+  },
   (on) =>
     on
       .selectFrom('command_executions')
@@ -389,7 +394,7 @@ export async function addPolicy(tx: Tx, change: PolicyChange): Promise<void> {
 }
 
 const pageOfPolicies = pages(
-  { table: 'command_policies', createdAt: 'at' },
+  { table: 'command_policies', createdAt: 'at', size: sizeOf('rules') },
   (on) => on.selectFrom('command_policies').select(policies.all),
   {},
 )

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
+import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { queuedWork, WorkQueue } from '../../store/work-queue.ts'
 import type { DataBackup } from './model.ts'
@@ -287,7 +288,7 @@ export async function recordRemoval(tx: Tx, id: string): Promise<void> {
 }
 
 const pageOfBackups = pages(
-  { table: 'data_backups', createdAt: 'created_at' },
+  { table: 'data_backups', createdAt: 'created_at', size: sizeOf('tables', 'error', 'note') },
   (on) =>
     on
       .selectFrom('data_backups')

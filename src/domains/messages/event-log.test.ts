@@ -34,8 +34,8 @@ async function world(dialect: DialectName) {
     store,
     readIds,
     messages: inTransactions(store, service, 'publish'),
-    append: (subject: string) =>
-      store.write((tx) => events.append(tx, { type: 'order.created', subject, data: {} })),
+    append: (subject: string, data = {}) =>
+      store.write((tx) => events.append(tx, { type: 'order.created', subject, data })),
     [Symbol.asyncDispose]: dispose,
   }
 }
@@ -58,6 +58,25 @@ onEveryDialect('the log of the events', (dialect) => {
     assert.deepEqual(await w.readIds(2), ['c'])
     assert.deepEqual(await w.readIds(3), [])
     assert.equal(await w.log.newestPlace(), 3)
+  })
+
+  test('is read in parts of up to a megabyte, each with at least one event', async () => {
+    await using w = await world(dialect)
+    for (const [id, length] of [
+      ['a', 400_000],
+      ['b', 400_000],
+      ['c', 400_000],
+      ['d', 1_100_000],
+      ['e', 1],
+    ] as const)
+      await w.append(id, { text: 'x'.repeat(length) })
+    const parts: string[][] = []
+    for (let place = 0; place < 5;) {
+      const { events, through } = await w.log.readAfter(place, 10)
+      parts.push(events.map(({ payload }) => (JSON.parse(payload) as { subject: string }).subject))
+      place = through
+    }
+    assert.deepEqual(parts, [['a', 'b'], ['c'], ['d'], ['e']])
   })
 
   test('has no messages of users, whatever they look like', async () => {

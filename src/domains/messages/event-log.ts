@@ -1,21 +1,33 @@
 import { eventSource } from '../../kernel/cloud-event.ts'
 import type { EventLog, EventPage, LoggedEvent } from '../../ports/event-log.ts'
+import { BATCH_BYTES, countWithin, sizeOf, type RowSize } from '../../store/row-sizes.ts'
 import { SettledNumbers } from '../../store/settled-numbers.ts'
 import { first, type Queries } from '../../store/store.ts'
 import { db, EVENT_HEADERS_TEXT, eventLogs, messages, statement } from './tables.ts'
 
 type Row = LoggedEvent & { readonly id: string }
+type Part = Range & { readonly headers: string; readonly limit: number }
 
-const readEvents = statement<{ after: number; through: number; headers: string; limit: number }, Row>(
-  (on, value) =>
-    on
-      .selectFrom('messages')
-      .select(['seq as place', ...messages.pick('id', 'subject', 'payload')])
-      .where('seq', '>', value('after'))
-      .where('seq', '<=', value('through'))
-      .where('headers', '=', value('headers'))
-      .orderBy('seq')
-      .limit(value('limit')),
+const readEvents = statement<Part, Row>((on, value) =>
+  on
+    .selectFrom('messages')
+    .select(['seq as place', ...messages.pick('id', 'subject', 'payload')])
+    .where('seq', '>', value('after'))
+    .where('seq', '<=', value('through'))
+    .where('headers', '=', value('headers'))
+    .orderBy('seq')
+    .limit(value('limit')),
+)
+
+const readSizes = statement<Part, RowSize>((on, value) =>
+  on
+    .selectFrom('messages')
+    .select(sizeOf('payload').as('bytes'))
+    .where('seq', '>', value('after'))
+    .where('seq', '<=', value('through'))
+    .where('headers', '=', value('headers'))
+    .orderBy('seq')
+    .limit(value('limit')),
 )
 
 const readNext = statement<{ after: number }, { seq: number }>((on, value) =>
@@ -80,9 +92,13 @@ export class MessageLog implements EventLog {
   }
 
   async #readRange({ after, through }: Range, limit: number): Promise<EventPage> {
-    const rows = await this.#queries.run(readEvents, { after, through, headers: EVENT_HEADERS_TEXT, limit })
+    const part = { after, through, headers: EVENT_HEADERS_TEXT, limit }
+    const sizes = await this.#queries.run(readSizes, part)
+    const count = countWithin(sizes, BATCH_BYTES)
+    const rows = count === 0 ? [] : await this.#queries.run(readEvents, { ...part, limit: count })
     const events = rows.filter(isEvent).map(({ place, subject, payload }) => ({ place, subject, payload }))
-    return { events, through: rows.length < limit ? through : (rows.at(-1)?.place ?? through) }
+    const isWhole = sizes.length < limit && count === sizes.length
+    return { events, through: isWhole ? through : (rows.at(-1)?.place ?? through) }
   }
 
   /** The number before the next message: a restored database continues far above the numbers of its backup. */

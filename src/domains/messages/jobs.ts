@@ -11,7 +11,6 @@ export function messagePruneJob(messages: Pick<Messages, 'prune'>, clock: Clock,
   return {
     name: 'message-prune',
     everyMs: HOUR,
-    run: (signal) =>
-      runBatches(signal, async () => (await messages.prune(clock.now() - keepMs, BATCH)) === BATCH),
+    run: (signal) => runBatches(signal, async () => (await messages.prune(clock.now() - keepMs, BATCH)) > 0),
   }
 }

@@ -249,6 +249,25 @@ onEveryDialect('messages', (dialect) => {
     assert.deepEqual(await w.messages.pending(1_000, []), delivered)
   })
 
+  test('large messages are sent, sent again and removed in parts, and each of them once', async () => {
+    await using w = await world(dialect)
+    const payload = { text: 'x'.repeat(300_000) }
+    for (let count = 0; count < 5; count++)
+      await w.messages.publish({ subject: 'shop.large', payload, headers: {} })
+    const isSent = async () => {
+      const delivered = await w.messages.pending(500, [])
+      await w.messages.settle({ delivered, failed: [], refused: [] })
+      return delivered.length
+    }
+    const sent = async () => [await isSent(), await isSent(), await isSent(), await isSent(), await isSent()]
+    assert.deepEqual([await sent(), await isSent()], [[1, 1, 1, 1, 1], 0])
+    assert.equal(await w.messages.replay({ since: w.clock.now(), until: w.clock.now() + 1 }), 5)
+    await sent()
+    await w.appendEvent()
+    const later = w.clock.now() + 1
+    assert.deepEqual([await w.messages.prune(later, 500), await w.messages.prune(later, 500)], [3, 2])
+  })
+
   test('only a dead message can be redriven', async () => {
     await using w = await world(dialect)
     const { id } = await w.appendEvent()

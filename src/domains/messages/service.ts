@@ -166,7 +166,7 @@ export class Messages implements Outbox, DeadLetters {
         return replayDelivered(tx, span, REPLAY_BATCH)
       })
       replayed += batch
-    } while (batch === REPLAY_BATCH)
+    } while (batch > 0)
     return replayed
   }
 

@@ -1,12 +1,16 @@
 import { sql, type RawBuilder } from 'kysely'
+import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
 import { newId } from '../../kernel/ids.ts'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
 import { lockRows } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbering.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
+import { BATCH_BYTES, countWithin, sizeOf } from '../../store/row-sizes.ts'
 import { newMessage, type Message, type MessageStatus } from './model.ts'
 import { db, messages, pages, statement } from './tables.ts'
+
+const SIZE = sizeOf('payload', 'headers')
 
 const insert = statement<Message>((on, value) => on.insertInto('messages').values(messages.values(value)))
 
@@ -140,7 +144,12 @@ export interface MessageFilter {
 }
 
 const pageOfMessages = pages(
-  { table: 'messages', createdAt: 'created_at', literals: ['status', 'hidden'] },
+  {
+    table: 'messages',
+    createdAt: 'created_at',
+    literals: ['status', 'hidden'],
+    size: SIZE,
+  },
   (on) => on.selectFrom('messages').select(messages.all),
   {
     status: (query, status: MessageStatus) => query.where('status', '=', sql.lit(status)),
@@ -185,14 +194,16 @@ export async function listPending(
   const { patterns = [], subjects = [] } = Object.groupBy(without, (each) =>
     each.endsWith('.>') ? 'patterns' : 'subjects',
   )
-  let query = db(queries)
-    .selectFrom('messages')
-    .select(messages.pick('seq', 'id', 'subject', 'payload', 'headers'))
-    .where('status', '=', sql.lit('pending'))
+  let query = db(queries).selectFrom('messages').where('status', '=', sql.lit('pending')).orderBy('seq')
   if (subjects.length > 0) query = query.where('subject', 'not in', subjects)
   for (const pattern of patterns)
     query = query.where(withoutPrefix(pattern.slice(0, -1), [...pattern].length - 1))
-  const rows = await query.orderBy('seq').limit(limit).execute()
+  const sizes = await query.select(SIZE.as('bytes')).limit(limit).execute()
+  if (sizes.length === 0) return []
+  const rows = await query
+    .select(messages.pick('seq', 'id', 'subject', 'payload', 'headers'))
+    .limit(countWithin(sizes, PUBLISHED_BYTES))
+    .execute()
   return rows.map(messages.decode)
 }
 
@@ -250,25 +261,31 @@ export async function replayDelivered(
   { since, until }: DeliverySpan,
   limit: number,
 ): Promise<number> {
-  const replayed = await db(tx)
+  const delivered = await db(tx)
+    .selectFrom('messages')
+    .select(['seq', SIZE.as('bytes')])
+    .where('status', '=', sql.lit('delivered'))
+    .where('delivered_at', '>=', since)
+    .where('delivered_at', '<', until)
+    .orderBy('delivered_at')
+    // Those of one batch have one time, and the order of a subject is that of `seq`.
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+  const seqs = seqsWithin(delivered)
+  if (seqs.length === 0) return 0
+  await db(tx)
     .updateTable('messages')
     .set({ status: 'pending', delivered_at: null })
-    .where('seq', 'in', (of) =>
-      of
-        .selectFrom('messages')
-        .select('seq')
-        .where('status', '=', sql.lit('delivered'))
-        .where('delivered_at', '>=', since)
-        .where('delivered_at', '<', until)
-        .orderBy('delivered_at')
-        // Those of one batch have one time, and the order of a subject is that of `seq`.
-        .orderBy('seq')
-        .limit(limit),
-    )
+    .where('seq', 'in', seqs)
     .where('status', '=', sql.lit('delivered'))
-    .returning('seq')
     .execute()
-  return replayed.length
+  return seqs.length
+}
+
+/** The numbers of the first rows that are changed, or removed, together. */
+function seqsWithin(rows: readonly { readonly seq: number; readonly bytes: number }[]): number[] {
+  return rows.slice(0, countWithin(rows, BATCH_BYTES)).map(({ seq }) => seq)
 }
 
 /** The number of pending messages (counted up to 100,000), and when the oldest was written. */
@@ -296,24 +313,21 @@ async function countUpToLimit(queries: Queries, count: typeof backlog): Promise<
  * is kept, because the number of the next one is derived from it.
  */
 export async function deleteDelivered(tx: Tx, before: number, limit: number): Promise<number> {
-  const removed = await db(tx)
-    .deleteFrom('messages')
-    .where('seq', 'in', (of) =>
-      of
-        .selectFrom('messages')
-        .select('seq')
-        .where('delivered_at', '<', before)
-        .where('seq', '<', (newest) =>
-          newest.selectFrom('messages').select((row) => row.fn.max<number>('seq').as('seq')),
-        )
-        .orderBy('delivered_at')
-        .limit(limit),
+  const old = await db(tx)
+    .selectFrom('messages')
+    .select(['seq', SIZE.as('bytes')])
+    .where('delivered_at', '<', before)
+    .where('seq', '<', (newest) =>
+      newest.selectFrom('messages').select((row) => row.fn.max<number>('seq').as('seq')),
     )
-    .returning('seq')
+    .orderBy('delivered_at')
+    .limit(limit)
     .execute()
-  const upTo = Math.max(0, ...removed.map(({ seq }) => seq))
-  await tx.change(recordRemoval, { upTo })
-  return removed.length
+  const seqs = seqsWithin(old)
+  if (seqs.length === 0) return 0
+  await db(tx).deleteFrom('messages').where('seq', 'in', seqs).execute()
+  await tx.change(recordRemoval, { upTo: Math.max(...seqs) })
+  return seqs.length
 }
 
 const recordRemoval = statement<{ upTo: number }>((on, value) =>

@@ -14,6 +14,6 @@ export function telemetryPruneJob(telemetry: Pick<Telemetry, 'prune'>, clock: Cl
     name: 'telemetry-prune',
     everyMs: MINUTE,
     run: (signal) =>
-      runBatches(signal, async () => (await telemetry.prune(clock.now() - KEEP_MS, BATCH)) === BATCH),
+      runBatches(signal, async () => (await telemetry.prune(clock.now() - KEEP_MS, BATCH)) > 0),
   }
 }

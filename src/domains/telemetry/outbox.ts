@@ -1,3 +1,4 @@
+import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
@@ -11,6 +12,7 @@ import type {
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
+import { BATCH_BYTES, countWithin } from '../../store/row-sizes.ts'
 import { waitForWriters } from '../../store/writers.ts'
 import { agentOf, coversAllAgents, subjectOf } from './events.ts'
 import { eventIdOf, MAX_ITEMS, placeOf, uploadOf } from './model.ts'
@@ -36,8 +38,6 @@ export interface TelemetryOutboxDeps {
 }
 
 const SOURCE = '/platform/telemetry'
-// The limit for the uploads that are read together; a single upload may be larger.
-const BATCH_BYTES = 4 * 1024 * 1024
 const REASON_LENGTH = 500
 
 /**
@@ -57,7 +57,7 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
     const { read } = this.#deps.store
     const agents = without.flatMap((subject) => agentOf(subject) ?? [])
     const sizes = await listPendingTelemetry(read, limit, agents)
-    const rows = await readUploads(read, startOf(sizes, limit))
+    const rows = await readUploads(read, startOf(sizes, limit, PUBLISHED_BYTES))
     return rows.flatMap((upload) => messagesOf(upload, upload.sent))
   }
 
@@ -80,8 +80,10 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
     const next = uploadOf(after + 1)
     // One more upload than needed: all items of the first one may have been read.
     const sizes = await listUploadsFrom(read, next.seq, limit + 1)
-    const unread = sizes.map((size) => ({ ...size, sent: size.seq === next.seq ? next.index : 0 }))
-    const rows = await readUploads(read, startOf(unread, limit))
+    const unread = sizes
+      .map((size) => ({ ...size, sent: size.seq === next.seq ? next.index : 0 }))
+      .filter(({ items, sent }) => sent < items)
+    const rows = await readUploads(read, startOf(unread, limit, BATCH_BYTES))
     return rows.flatMap((upload) => eventsOf(upload, upload.seq === next.seq ? next.index : 0))
   }
 
@@ -137,14 +139,12 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
 }
 
 /** The first uploads until they have `limit` items, or too many bytes; at least one. */
-function startOf(sizes: readonly UploadSize[], limit: number): number[] {
+function startOf(sizes: readonly UploadSize[], limit: number, limitBytes: number): number[] {
   const seqs: number[] = []
   let items = 0
-  let bytes = 0
-  for (const each of sizes) {
-    if (items >= limit || (bytes > 0 && bytes + each.bytes > BATCH_BYTES)) break
+  for (const each of sizes.slice(0, countWithin(sizes, limitBytes))) {
+    if (items >= limit) break
     items += Math.max(0, each.items - each.sent)
-    bytes += each.bytes
     seqs.push(each.seq)
   }
   return seqs

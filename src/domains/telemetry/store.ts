@@ -4,6 +4,7 @@ import type { JsonText } from '../../kernel/json-text.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbering.ts'
+import { BATCH_BYTES, countWithin } from '../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Agent } from './model.ts'
 import { agents, db, pages, statement, totals, uploads } from './tables.ts'
@@ -297,13 +298,13 @@ export async function deleteDeliveredTelemetry(tx: Tx, before: number, limit: nu
   if (!last) return 0
   const rows = await db(tx)
     .selectFrom('telemetry_uploads')
-    .select('seq')
+    .select(['seq', 'bytes'])
     .where('delivered_at', '<', before)
     .where('seq', '<', last.seq)
     .orderBy('delivered_at')
     .limit(limit)
     .execute()
-  const seqs = rows.map(({ seq }) => seq)
+  const seqs = rows.slice(0, countWithin(rows, BATCH_BYTES)).map(({ seq }) => seq)
   if (seqs.length === 0) return 0
   await db(tx).deleteFrom('telemetry_uploads').where('seq', 'in', seqs).execute()
   await tx.change(raiseRemoved, { seq: Math.max(...seqs) })

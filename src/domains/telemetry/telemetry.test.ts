@@ -130,6 +130,24 @@ onEveryDialect('telemetry', (dialect) => {
     assert.equal(w.woken(), 1)
   })
 
+  test('large uploads are sent, and read, in parts', async () => {
+    await using w = await world(dialect)
+    for (let n = 1; n <= 3; n++)
+      await w.telemetry.accept(
+        parseUpload({ agent_id: 'a', items: [{ data: { n, text: 'x'.repeat(600_000) } }] }, w.clock.now()),
+        'collector',
+      )
+    assert.deepEqual(contents(await w.outbox.pending(10, [])), ['a 1'])
+    const read: string[][] = []
+    for (let place = 0, isMore = true; isMore;) {
+      const events = await w.outbox.readAfter(place, 10)
+      read.push(contents(events))
+      isMore = events.length > 0
+      place = events.at(-1)?.place ?? place
+    }
+    assert.deepEqual(read, [['a 1'], ['a 2'], ['a 3'], []])
+  })
+
   test('items wait in the order in which they came, each with an id of its own', async () => {
     await using w = await world(dialect)
     await w.send('a', 1, 2)

@@ -34,6 +34,9 @@ export interface Ticket {
   readonly version: number
 }
 
+/** docs/specification.md, Limits */
+export const SHOWN_COMMENTS = 50
+
 export interface Comment {
   readonly id: string
   readonly at: number
@@ -44,7 +47,7 @@ export interface Comment {
 /** One ticket in full; lists leave out its texts. */
 export interface TicketDetails extends Ticket {
   readonly description: string | null
-  /** Oldest first. */
+  /** The newest ones, at most {@link SHOWN_COMMENTS}; oldest first. */
   readonly comments: readonly Comment[]
 }
 

@@ -12,6 +12,7 @@ import {
   Timestamp,
 } from '../../wire/schemas.ts'
 import {
+  SHOWN_COMMENTS,
   TICKET_LEVELS,
   TICKET_STATUSES,
   type FieldChanges,
@@ -51,19 +52,22 @@ const TicketSchema = Fields(TICKET, { $id: 'Ticket' })
 
 export const TicketPage = PageOf(TicketSchema)
 
+const CommentSchema = Fields({
+  id: Id,
+  at: Timestamp,
+  author: Type.String({ description: 'Id of the caller.' }),
+  text: CommentText,
+})
+
+export const TicketComments = PageOf(CommentSchema)
+
 export const TicketDetailsSchema = Fields(
   {
     ...TICKET,
     description: Nullable<string>({ ...Description }),
-    comments: Type.Array(
-      Fields({
-        id: Id,
-        at: Timestamp,
-        author: Type.String({ description: 'Id of the caller.' }),
-        text: CommentText,
-      }),
-      { description: 'Oldest first.' },
-    ),
+    comments: Type.Array(CommentSchema, {
+      description: `The newest ${SHOWN_COMMENTS}, oldest first; \`comment_count\` counts all.`,
+    }),
   },
   { $id: 'TicketDetails' },
 )
@@ -104,7 +108,8 @@ export const TicketQuery = Fields({
   ...TimedPageQuery,
 })
 
-export const TicketHistoryQuery = Fields(TimedPageQuery)
+/** The query of the comments, and of the history, of one ticket. */
+export const TicketSublistQuery = Fields(TimedPageQuery)
 
 const HistoryEntry = Fields({
   at: Timestamp,
@@ -131,5 +136,7 @@ export const encodeTicket = encoderOf(TicketSchema)
 
 /** One ticket in responses and events. */
 export const encodeTicketDetails = encoderOf(TicketDetailsSchema)
+
+export const encodeComment = encoderOf(CommentSchema)
 
 export const encodeTicketChange = encoderOf(HistoryEntry)

@@ -14,8 +14,10 @@ import {
   creationChanges,
   isEmpty,
   newTicket,
+  SHOWN_COMMENTS,
   TICKET_LEVELS,
   TICKET_MOVES,
+  type Comment,
   type FieldChanges,
   type NewTicket,
   type Ticket,
@@ -109,6 +111,13 @@ export class Tickets {
     return listTicketChanges(read, id, page)
   }
 
+  /** Every comment, newest first. Rejects with `ticket_not_found`. */
+  async comments(id: string, page: PageRequest): Promise<Page<Comment>> {
+    const { read } = this.#deps.store
+    requireTicket(await findTicket(read, id), id)
+    return listComments(read, id, page)
+  }
+
   /**
    * Changes a ticket. If no field gets another value, the ticket is returned unchanged, without an event. Rejects
    * with `ticket_not_found`, with `invalid_transition`, with `validation_failed` for an unknown assignee, and with
@@ -158,7 +167,7 @@ export class Tickets {
 
   /**
    * Writes the history and the event of a change in its transaction, and counts it after the commit. Returns the ticket
-   * with its comments.
+   * with its newest comments.
    */
   async #record(
     tx: Tx,
@@ -185,8 +194,9 @@ async function withComments(
   queries: Queries,
   ticket: Omit<TicketDetails, 'comments'>,
 ): Promise<TicketDetails> {
-  const comments = ticket.commentCount === 0 ? [] : await listComments(queries, ticket.id)
-  return { ...ticket, comments }
+  if (ticket.commentCount === 0) return { ...ticket, comments: [] }
+  const { items } = await listComments(queries, ticket.id, { limit: SHOWN_COMMENTS })
+  return { ...ticket, comments: items.toReversed() }
 }
 
 /** Closing a ticket releases its dedup key; reopening it takes the key again, if no other ticket holds it. */

@@ -3,6 +3,7 @@ import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { contains } from '../../store/contains.ts'
 import { lockRows } from '../../store/locking.ts'
+import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
 import type { Comment, Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
 import { db, pages, statement, ticketChanges, tickets } from './tables.ts'
@@ -46,17 +47,6 @@ const update = statement<Ticket>((on, value) =>
 
 const insertChange = statement<NewRowOf<typeof ticketChanges>>((on, value) =>
   on.insertInto('ticket_changes').values(ticketChanges.values(value)),
-)
-
-const comments = statement<{ ticketId: string }, Comment>((on, value) =>
-  on
-    .selectFrom('ticket_changes')
-    // The condition excludes null.
-    .select(['id', 'at', 'actor as author', 'comment as text'])
-    .$narrowType<{ text: string }>()
-    .where('ticket_id', '=', value('ticketId'))
-    .where('comment', 'is not', null)
-    .orderBy('seq'),
 )
 
 const takeKey = statement<{ key: string; ticketId: string }>((on, value) =>
@@ -110,13 +100,29 @@ export async function insertTicketChange(tx: Tx, { changes, ...record }: ChangeR
   await tx.change(insertChange, { ...record, changes: others, comment: comment?.[1] ?? null })
 }
 
-/** Oldest first. */
-export function listComments(queries: Queries, ticketId: string): Promise<Comment[]> {
-  return queries.run(comments, { ticketId })
+const pageOfComments = pages(
+  { table: 'ticket_changes', createdAt: 'at', size: sizeOf('comment') },
+  (on) =>
+    on
+      .selectFrom('ticket_changes')
+      // The condition excludes null.
+      .select(['seq', 'id', 'at', 'actor as author', 'comment as text'])
+      .$narrowType<{ text: string }>()
+      .where('comment', 'is not', null),
+  { ticketId: (query, ticketId: string) => query.where('ticket_id', '=', ticketId) },
+)
+
+/** The comments of a ticket, newest first. */
+export async function listComments(
+  queries: Queries,
+  ticketId: string,
+  page: PageRequest,
+): Promise<Page<Comment>> {
+  return mapPage(await pageOfComments(queries, { ticketId }, page), ({ seq: _seq, ...comment }) => comment)
 }
 
 const pageOfChanges = pages(
-  { table: 'ticket_changes', createdAt: 'at' },
+  { table: 'ticket_changes', createdAt: 'at', size: sizeOf('changes', 'comment') },
   (on) => on.selectFrom('ticket_changes').select(['seq', 'at', 'actor', 'changes', 'comment']),
   { ticketId: (query, ticketId: string) => query.where('ticket_id', '=', ticketId) },
 )

@@ -125,6 +125,22 @@ onEveryDialect('tickets', (dialect) => {
     )
   })
 
+  test('a ticket and its event have the newest 50 comments, and a list of its own has all', async () => {
+    await using w = await world(dialect)
+    const { id } = await w.ticketIn('open')
+    for (let count = 1; count <= 60; count++) await w.tickets.edit(id, { comment: `${count}` }, 'ada')
+    const { comments, commentCount } = await w.tickets.get(id)
+    const newest = Array.from({ length: 50 }, (_, index) => `${index + 11}`)
+    const texts = (all: readonly { readonly text: string }[]) => all.map(({ text }) => text)
+    assert.deepEqual([texts(comments), commentCount], [newest, 60])
+    assert.deepEqual(texts(w.events.at(-1)?.data.comments ?? []), newest)
+    const first = await w.tickets.comments(id, { limit: 55 })
+    const second = await w.tickets.comments(id, { limit: 55, after: first.next })
+    const all = texts([...first.items, ...second.items])
+    assert.deepEqual([all.length, all[0], all.at(-1), second.next], [60, '60', '1', null])
+    await assert.rejects(w.tickets.comments('unknown', { limit: 1 }), { code: 'ticket_not_found' })
+  })
+
   test('an event leaves out the oldest comments when all of them would be too large for the bus', async () => {
     await using w = await world(dialect)
     const { id } = await w.ticketIn('open')

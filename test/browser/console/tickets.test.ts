@@ -141,6 +141,19 @@ test('a comment is shown once, and not again in the history', async (t) => {
   assert.equal(await shown.getByRole('list', { name: 'History' }).getByRole('listitem').count(), 2)
 })
 
+test('the comments before the newest 50 are shown when they are asked for', async (t) => {
+  const id = await createTicket('Much discussed')
+  for (let count = 1; count <= 52; count++) await editTicket(id, { comment: `No. ${count}.` })
+  const page = await world.open(t, `tickets/${id}`)
+  const entries = drawer(page, 'Much discussed').getByRole('list', { name: 'Comments' }).getByRole('listitem')
+  await entries.filter({ hasText: 'No. 52.' }).waitFor()
+  assert.equal(await entries.count(), 50)
+  await page.getByRole('button', { name: 'Show older comments' }).click()
+  await entries.filter({ hasText: 'No. 1.' }).waitFor()
+  assert.equal(await entries.count(), 52)
+  assert.equal(await page.getByRole('button', { name: 'Show older comments' }).count(), 0)
+})
+
 test('a ticket is dragged to another status, back with undo, and not over the change of another', async (t) => {
   const id = await createTicket('Move the printer')
   const page = await world.open(t, 'tickets?view=board')

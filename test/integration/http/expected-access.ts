@@ -49,6 +49,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'DELETE /alerts/silences/{id}': OPERATORS,
   'GET /tickets': ANY_ROLE,
   'GET /tickets/{id}': ANY_ROLE,
+  'GET /tickets/{id}/comments': ANY_ROLE,
   'GET /tickets/{id}/history': ANY_ROLE,
   'POST /tickets': ['admin', 'service', 'devops'],
   'PUT /tickets/{id}': ['admin', 'service', 'devops'],

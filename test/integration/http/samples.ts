@@ -100,6 +100,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
     },
   }),
   getTicket: () => ({ params: unknownId() }),
+  listTicketComments: () => ({ params: unknownId(), query: timedPage }),
   getTicketHistory: () => ({
     params: unknownId(),
     query: { ...timedPage, cursor: OLDEST_CURSOR },

@@ -1,13 +1,16 @@
+import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
 import { LinkedText } from '../../../parts/linked-text.tsx'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
+import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import type { TicketDetails } from './model.ts'
+import type { Comment, TicketDetails } from './model.ts'
+import { readComments } from './source.ts'
 import { ticketWords } from './words.ts'
 
 export interface TicketCommentsProps {
@@ -16,8 +19,10 @@ export interface TicketCommentsProps {
 }
 
 /** The comments of a ticket, and a form for another one. */
-export function TicketComments({ ticket: { id, comments }, model }: TicketCommentsProps) {
+export function TicketComments({ ticket, model }: TicketCommentsProps) {
+  const { id } = ticket
   const words = ticketWords()
+  const { comments, showOlder } = useComments(ticket)
   const { apply } = useChange(model)
   const send = (body: object) =>
     apply({
@@ -27,6 +32,11 @@ export function TicketComments({ ticket: { id, comments }, model }: TicketCommen
     })
   return (
     <Section title={words.comments}>
+      {comments.length < ticket.comment_count && (
+        <button type="button" class="button" onClick={showOlder}>
+          {words.olderComments}
+        </button>
+      )}
       <Timeline
         label={words.comments}
         empty={words.noComments}
@@ -55,4 +65,18 @@ export function TicketComments({ ticket: { id, comments }, model }: TicketCommen
       )}
     </Section>
   )
+}
+
+/** The newest comments of a ticket, which come with it, and the older ones that were asked for. */
+function useComments({ id, comments: newest }: TicketDetails) {
+  const pages = useSignal(0)
+  const read = useSignal<readonly Comment[]>([])
+  const showOlder = async () => {
+    const found = await readComments(id, pages.value + 1)
+    if (!found.ok) return reportFailure(found.failure)
+    pages.value += 1
+    read.value = found.value.items.toReversed()
+  }
+  const known = new Set(newest.map((comment) => comment.id))
+  return { comments: [...read.value.filter((comment) => !known.has(comment.id)), ...newest], showOlder }
 }

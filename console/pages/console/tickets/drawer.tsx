@@ -27,7 +27,7 @@ export function TicketDrawer({ id, onClose }: TicketDrawerProps) {
         <>
           <TicketActions ticket={ticket} model={model} />
           <TicketFacts ticket={ticket} />
-          <TicketComments ticket={ticket} model={model} />
+          <TicketComments key={ticket.id} ticket={ticket} model={model} />
           <ResourceTimeline
             title={history}
             source={ticketHistory}

@@ -4,6 +4,7 @@ import type { BadgeTone, Tone } from '../../../parts/status-badge.tsx'
 
 export type Ticket = AnswerOf<'listTickets'>['items'][number]
 export type TicketDetails = AnswerOf<'getTicket'>
+export type Comment = TicketDetails['comments'][number]
 export type TicketChange = AnswerOf<'getTicketHistory'>['items'][number]
 export type TicketEdit = BodyOf<'editTicket'>
 export type TicketStatus = Ticket['status']

@@ -1,5 +1,6 @@
 import type { AnswerOf } from '../../../api/operations.ts'
 import { readMostUrgent } from '../../../parts/list/most-urgent.ts'
+import { readPages } from '../../../parts/list/read-pages.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
@@ -46,6 +47,17 @@ export const ticketResource: ResourceSource<TicketDetails> = {
   prefix: PREFIX,
   read: (id, signal) => call('getTicket', { path: { id } }, signal),
   isAbout: (event, id) => ticketIn(event)?.id === id,
+}
+
+// As many as one request reads.
+const COMMENTS_PAGE = 100
+
+/** The comments of a ticket in the first pages, newest first. */
+export function readComments(id: string, pages: number) {
+  return readPages(
+    (from) => call('listTicketComments', { path: { id }, query: { ...from, limit: COMMENTS_PAGE } }),
+    pages,
+  )
 }
 
 /** The changes of one ticket. */

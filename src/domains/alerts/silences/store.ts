@@ -1,6 +1,7 @@
 import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
 import type { NewRowOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
+import { sizeOf } from '../../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
 import { SETTLE_MS, type Silence, type SilenceState } from './model.ts'
 import { db, pages, silences, statement } from './tables.ts'
@@ -84,7 +85,7 @@ export async function listActive(queries: Queries, now: number): Promise<Silence
 
 // Each member is a state; its value is the time now.
 const pageOfSilences = pages(
-  { table: 'alert_silences', createdAt: 'created_at' },
+  { table: 'alert_silences', createdAt: 'created_at', size: sizeOf('matchers', 'reason') },
   (on) => on.selectFrom('alert_silences').select([...SILENCE, 'seq']),
   {
     pending: (query, now: number) => query.where('ends_at', '>', now).where('starts_at', '>', now),

@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { servePlatform, temporaryDirectory } from '../../support/platform.ts'
+import { placesOf, type OpenApiDocument } from './document.ts'
+
+// docs/specification.md, HTTP API
+const LARGEST_ANSWER = 8 * 1_048_576
+const LONGEST_LIST = 1_000
+/** More than an answer may have, so that a list of large rows does not fit into one. */
+const LIST_BYTES = 2 * LARGEST_ANSWER
+
+type Value = string | number
+
+/** A list, and its largest rows: the value of each column that is not empty, or a function of the number of the row. */
+interface List {
+  readonly path: string
+  readonly table: string
+  readonly row: Readonly<Record<string, Value | ((n: number) => Value)>>
+  /** Statements that add rows of other tables. */
+  readonly others?: readonly string[]
+}
+
+const ID = (n: number) => String(n).padStart(8, '0')
+const longId = (n: number) => ID(n) + 'x'.repeat(56)
+const plain = (length: number) => 'x'.repeat(length)
+/** Each character has one byte, and six bytes in JSON. */
+const control = (length: number) => '\u0001'.repeat(length)
+/** Each character has three bytes. */
+const wide = (length: number) => '一'.repeat(length)
+const ALERT = `insert or ignore into alerts (id, identity, source, title, body, level, weight, status, count, first_at,
+  last_at, created_by, first_weight, reports, was_critical, was_high, swings)
+  values ('one', 'one', 's', 't', '', 1, 6, 'firing', 1, 1, 1, 'a', 6, 1, 0, 0, '[]')`
+const TICKET = `insert or ignore into tickets (id, title, level, status, comment_count, created_by, created_at,
+  updated_at, version) values ('one', 't', 'low', 'open', 0, 'a', 1, 1, 1)`
+
+/** By the id of the operation. */
+const LISTS: Readonly<Record<string, List>> = {
+  listOrders: {
+    path: '/orders',
+    table: 'orders',
+    row: { order_id: longId, platform: wide(64), status: 'pending', amount_cents: (n) => n },
+  },
+  listMessages: {
+    path: '/messages',
+    table: 'messages',
+    row: {
+      id: ID,
+      subject: plain(255),
+      payload: JSON.stringify(plain(1_048_574)),
+      headers: JSON.stringify({ a: plain(30_000) }),
+      status: 'dead',
+    },
+  },
+  listAlerts: {
+    path: '/alerts',
+    table: 'alerts',
+    row: {
+      id: ID,
+      identity: ID,
+      source: plain(128),
+      title: control(200),
+      body: control(16_384),
+      status: 'firing',
+      level: 1,
+      weight: 6,
+      swings: '[]',
+    },
+  },
+  getAlertHistory: {
+    path: '/alerts/one/history',
+    table: 'alert_history',
+    row: {
+      alert_id: 'one',
+      at: (n) => 1_000 + n,
+      from_status: 'firing',
+      to_status: 'firing',
+      note: control(4_096),
+    },
+    others: [ALERT],
+  },
+  listAlertDecisions: {
+    path: '/alerts/one/decisions',
+    table: 'alert_notifications',
+    row: {
+      id: ID,
+      alert_id: 'one',
+      occasion: 'raised',
+      channel: 'robot',
+      outcome: 'failed',
+      reason: control(500),
+    },
+    others: [ALERT],
+  },
+  listSilences: {
+    path: '/alerts/silences',
+    table: 'alert_silences',
+    row: {
+      id: ID,
+      matchers: JSON.stringify({ title: plain(1_024), source: plain(128) }),
+      reason: control(1_024),
+      ends_at: 9_999_999_999_999,
+    },
+  },
+  listHeartbeats: {
+    path: '/alerts/heartbeats',
+    table: 'heartbeats',
+    row: {
+      name: longId,
+      severity: 'HIGH',
+      source: wide(128),
+      every_seconds: 60,
+      due_at: 9_999_999_999_999,
+    },
+  },
+  listTickets: {
+    path: '/tickets',
+    table: 'tickets',
+    row: {
+      id: ID,
+      title: control(200),
+      level: 'low',
+      status: 'open',
+      source: control(128),
+    },
+  },
+  listTicketComments: {
+    path: '/tickets/one/comments',
+    table: 'ticket_changes',
+    row: { id: ID, ticket_id: 'one', changes: '{}', comment: control(4_096) },
+    others: [TICKET],
+  },
+  getTicketHistory: {
+    path: '/tickets/one/history',
+    table: 'ticket_changes',
+    row: { id: ID, ticket_id: 'one', at: (n) => 1_000 + n, changes: '{}', comment: control(4_096) },
+    others: [TICKET],
+  },
+  listUsers: {
+    path: '/users',
+    table: 'users',
+    row: { id: ID, name: longId, name_key: ID, roles: 'auditor', enabled: 1 },
+  },
+  listCertificates: {
+    path: '/certificates',
+    table: 'certificates',
+    row: {
+      id: ID,
+      name: control(100),
+      fingerprint_sha256: ID,
+      names: JSON.stringify([plain(250_000)]),
+      chain: '[]',
+      warnings: '[]',
+      not_after: 9_999_999_999_999,
+    },
+  },
+  listDataBackups: {
+    path: '/data/backups',
+    table: 'data_backups',
+    row: {
+      id: ID,
+      status: 'failed',
+      error: control(4_096),
+      note: control(1_000),
+      tables: JSON.stringify({ [plain(2_000)]: 1 }),
+    },
+  },
+  listExecutions: {
+    path: '/commands/executions',
+    table: 'command_executions',
+    row: {
+      id: ID,
+      command_id: 'data.backup',
+      params: JSON.stringify({ a: plain(60_000) }),
+      reason: control(1_024),
+      status: 'succeeded',
+      approvals: '[]',
+    },
+    others: [
+      `insert or ignore into command_outputs (execution_id, text, total)
+       select id, '${control(65_536)}', 65536 from command_executions`,
+    ],
+  },
+  getCommandPolicyHistory: {
+    path: '/commands/policy/history',
+    table: 'command_policies',
+    row: {
+      revision: (n) => n + 1,
+      actor: 'a',
+      rules: JSON.stringify({ [plain(500_000)]: { roles: ['admin'] } }),
+    },
+  },
+  listTelemetryAgents: {
+    path: '/api/v1/telemetry/agents',
+    table: 'telemetry_agents',
+    row: { agent_id: longId },
+  },
+  listVpnSessions: {
+    path: '/vpn/sessions',
+    table: 'vpn_sessions',
+    row: {
+      id: ID,
+      user_id: ID,
+      user_name: plain(64),
+      device: wide(253),
+      gateway: plain(253),
+      address: (n) => n,
+    },
+  },
+  listVpnAudit: {
+    path: '/vpn/audit',
+    table: 'vpn_audit',
+    row: {
+      id: ID,
+      event: 'session_closed',
+      user_name: plain(64),
+      device: wide(253),
+      gateway: plain(253),
+      reason: wide(512),
+    },
+  },
+}
+
+/** Their items come from the configuration. */
+const CONFIGURED = new Set(['listCommands'])
+
+const directory = temporaryDirectory()
+const platform = await servePlatform({
+  dataDir: directory.path,
+  modules: 'api',
+  env: { API_RATE_LIMIT: '0' },
+})
+const database = new DatabaseSync(join(directory.path, 'platform.db'), { enableForeignKeyConstraints: false })
+database.exec('pragma busy_timeout = 5000; pragma synchronous = off')
+after(async () => {
+  database.close()
+  await platform[Symbol.asyncDispose]()
+  directory[Symbol.dispose]()
+})
+
+/** Fills a table with its largest rows; returns how many there are. */
+function fill({ table, row, others = [] }: List): number {
+  const columns = database.prepare(`select name, type, "notnull" from pragma_table_info(?)`).all(table)
+  const given = columns.filter(({ name, notnull }) => (notnull && name !== 'seq') || String(name) in row)
+  const names = given.map(({ name }) => `"${String(name)}"`)
+  const valuesOf = (n: number) =>
+    given.map(({ name, type }) => {
+      const value = row[String(name)] ?? (type === 'INTEGER' ? 0 : '')
+      return typeof value === 'function' ? value(n) : value
+    })
+  const bytes = valuesOf(1).reduce<number>((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0)
+  const count = Math.min(LONGEST_LIST, Math.ceil(LIST_BYTES / bytes))
+  const insertRow = database.prepare(
+    `insert into ${table} (${names.join()}) values (${names.map(() => '?').join()})`,
+  )
+  database.exec(`begin immediate; delete from ${table}`)
+  for (let n = 1; n <= count; n++) insertRow.run(...valuesOf(n))
+  for (const statement of others) database.exec(statement)
+  database.exec('commit')
+  return count
+}
+
+interface Answer {
+  readonly items: readonly unknown[]
+  readonly next_cursor: string | null
+}
+
+/** All pages of a list; fails when one is too large, or empty although there are more. */
+async function readList(path: string): Promise<string[]> {
+  const items: string[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const query = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const answer = await platform.call('GET', `${path}?limit=${LONGEST_LIST}${query}`)
+    const body = await answer.text()
+    assert.equal(answer.status, 200, body.slice(0, 1_000))
+    assert.ok(Buffer.byteLength(body) <= LARGEST_ANSWER, `${path}: ${Buffer.byteLength(body)} bytes`)
+    const page = JSON.parse(body) as Answer
+    assert.ok(page.items.length > 0, `${path} has an empty page`)
+    items.push(...page.items.map((item) => JSON.stringify(item)))
+    cursor = page.next_cursor
+  }
+  return items
+}
+
+test('every list of the api is tried with its largest rows', async () => {
+  const document = (await (await platform.call('GET', '/openapi.json')).json()) as OpenApiDocument
+  const lists = placesOf(document).filter(({ operation }) =>
+    operation.parameters?.some(({ name }) => name === 'cursor'),
+  )
+  const untried = lists
+    .map(({ operation }) => operation.operationId)
+    .filter((id) => !(id in LISTS) && !CONFIGURED.has(id))
+  assert.deepEqual(untried, [])
+})
+
+for (const [operation, list] of Object.entries(LISTS)) {
+  test(`${operation}: no answer is too large, and the pages have each row once`, async () => {
+    const count = fill(list)
+    const items = await readList(list.path)
+    // The history of an alert begins with its first report, which is in another table.
+    const expected = operation === 'getAlertHistory' ? count + 1 : count
+    assert.deepEqual([items.length, new Set(items).size], [expected, expected])
+    database.exec(`delete from ${list.table}`)
+  })
+}
