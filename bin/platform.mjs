@@ -28,7 +28,8 @@ async function load([command = '']) {
   await import('./platform.ts')
 }
 
-main(process.argv.slice(2)).catch((error) => {
+// Awaited: Node.js reports it when this can never settle.
+await main(process.argv.slice(2)).catch((error) => {
   console.error(error instanceof SetupError ? `platform: ${error.message}` : error)
   process.exitCode = 1
 })

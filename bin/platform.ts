@@ -352,7 +352,14 @@ function failureText(error: unknown): string {
   return 'syscall' in error ? error.message : (error.stack ?? error.message)
 }
 
+/** Nothing is left that could settle the command: it is not done, and would otherwise end as if it were. */
+function failUnsettled(): void {
+  context.stderr.write('platform: the command has ended without a result; report this defect\n')
+  process.exit(FAILED)
+}
+
 async function main(): Promise<never> {
+  process.once('beforeExit', failUnsettled)
   // What ps, top and ss show; it would be the name of the runtime.
   process.title = ['platform', ...process.argv.slice(2)].join(' ')
   try {

@@ -45,7 +45,8 @@ async function main([name = '', ...args]) {
   become(runtime, [program, ...fixed, ...args])
 }
 
-main(process.argv.slice(2)).catch((error) => {
+// Awaited: Node.js reports it when this can never settle.
+await main(process.argv.slice(2)).catch((error) => {
   console.error(error instanceof SetupError ? `setup: ${error.message}` : error)
   process.exitCode = 1
 })

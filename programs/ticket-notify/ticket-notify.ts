@@ -3,6 +3,7 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { currentTime, processEnvironment } from './env.ts'
+import { createLog } from './log.ts'
 import { ticketNotify, type Runtime } from './main.ts'
 import type { NotifyModule } from './notification.ts'
 
@@ -17,6 +18,13 @@ const runtime: Runtime = {
   now: currentTime,
   loadNotify: (): Promise<NotifyModule> => import(notifyUrl),
 }
+
+// The process would end with 0 when nothing is left that could settle the program.
+process.once('beforeExit', () => {
+  if (process.exitCode !== undefined) return
+  createLog(runtime.stderr, runtime.now).error('the program has ended without a result')
+  process.exitCode = 1
+})
 
 // Without await: a Node.js that is too old for it must come to the check of its version.
 void ticketNotify(process.argv.slice(2), runtime).then((exitCode) => {

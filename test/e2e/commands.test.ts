@@ -95,6 +95,19 @@ describe('the command line', { concurrency: 4 }, () => {
   }
 })
 
+test('a command that can never have a result ends with 1 and one line', async (t) => {
+  const { run, dataDir } = commandWorld(t)
+  // Without a database, `data verify` waits for this call next.
+  const preload = join(dataDir, 'never.mjs')
+  writeFileSync(
+    preload,
+    "import files from 'node:fs/promises'; import { syncBuiltinESMExports } from 'node:module'\n" +
+      'files.open = () => new Promise(() => undefined); syncBuiltinESMExports()\n',
+  )
+  const result = await run(['data', 'verify', preload], { env: { NODE_OPTIONS: `--import=${preload}` } })
+  assertRefusal(result, 1, /ended without a result/)
+})
+
 describe('the configuration', { concurrency: 4 }, () => {
   test('config shows each value with its source, and no secret', async (t) => {
     const { run, dataDir, files } = commandWorld(t)

@@ -110,6 +110,10 @@ test('without the second file the first ends with 1 and one JSON line, before it
   const another = await w.run([], { command })
   assert.deepEqual([another.code, another.lines.length], [1, 1])
   assert.match(another.lines[0]?.message ?? '', /notification module cannot be loaded: it exports no/)
+  writeFileSync(join(w.directory, 'notify.mjs'), 'await new Promise(() => undefined)')
+  const unsettled = await w.run([], { command })
+  assert.deepEqual([unsettled.code, unsettled.lines.length], [1, 1])
+  assert.match(unsettled.lines[0]?.message ?? '', /ended without a result/)
   assert.equal(w.api.requests.length, 0)
   assert.ok(!existsSync(w.stateFile))
   w.api.tickets = [ticket('a')]

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
@@ -57,4 +59,26 @@ test('the end rejects every query that has no answer', async (t) => {
   reader.end()
   const statuses = (await outcomes).map(({ status }) => status)
   assert.deepEqual(statuses, ['rejected', 'rejected'])
+})
+
+const SLOW = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000000)'
+
+/** A program that does nothing but run a query, and prints what it has read, or why it has nothing. */
+const PROGRAM = `
+  import { ReaderThread } from ${JSON.stringify(join(import.meta.dirname, 'reader-thread.ts'))}
+  const [, , path, sql] = process.argv
+  new ReaderThread(path).read({ sql, parameters: [] }).then(
+    ([{ n }]) => process.stdout.write(String(n)),
+    ({ cause }) => process.stdout.write(cause.message),
+  )`
+
+test('a process waits for the end of its query, also for one that fails', (t) => {
+  const { path: directory } = scopeOf(t).use(temporaryDirectory())
+  const [database, program] = [join(directory, 'a.db'), join(directory, 'program.ts')]
+  new DatabaseSync(database).close()
+  writeFileSync(program, PROGRAM)
+  const printed = (query: string) =>
+    spawnSync(process.execPath, [program, database, `${SLOW} ${query}`], { encoding: 'utf8' }).stdout
+  assert.equal(printed('select count(*) as n from n'), '1000000')
+  assert.equal(printed('select abs(-9223372036854775807 - max(i) / 1000000) as n from n'), 'integer overflow')
 })

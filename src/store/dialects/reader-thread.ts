@@ -70,7 +70,9 @@ export class ReaderThread {
     let failure: Error | undefined
     worker.on('message', (rows: unknown[]) => {
       this.#waiting.shift()?.resolve(rows)
-      if (this.#waiting.length === 0) this.#idle = setTimeout(() => this.end(), IDLE_MS).unref()
+      if (this.#waiting.length > 0) return
+      worker.unref()
+      this.#idle = setTimeout(() => this.end(), IDLE_MS).unref()
     })
     worker.once('error', (error: Error) => (failure = error))
     worker.once('exit', () => {
@@ -80,6 +82,8 @@ export class ReaderThread {
   }
 
   #send(worker: Worker, { sql, parameters }: CompiledQuery): void {
+    // The process must not end before the answer.
+    worker.ref()
     worker.postMessage({ text: sql, values: parameters })
   }
 

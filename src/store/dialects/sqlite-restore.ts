@@ -1,6 +1,6 @@
-import { constants, existsSync } from 'node:fs'
-import { chmod, copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { constants, existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { chmod, chown, copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
@@ -15,9 +15,12 @@ import { openSqlite } from './sqlite.ts'
 
 /** The files beside a database that belong to it. */
 const COMPANIONS = ['-wal', '-shm']
+const OWNER_ONLY = 0o600
+const PERMISSIONS = 0o777
 
 /** Restores a SQLite file: the copy takes its place in one step, and the former file keeps another name. */
-export function sqliteRestore(path: string): RestoreTarget {
+export function sqliteRestore(name: string): RestoreTarget {
+  const path = targetOf(name)
   const requireUnserved = () => {
     if (existsSync(path) && isOpenElsewhere(path)) throw databaseInUse(`The database ${path}`)
   }
@@ -29,6 +32,7 @@ export function sqliteRestore(path: string): RestoreTarget {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 })
         await copySnapshot(snapshot, copy)
         await finishCopy(snapshot, copy)
+        await giveTo(accessTo(path), copy)
         // A process may have started since the first check: a large file is verified and copied for minutes.
         requireUnserved()
         const former = await keepFormer(path, stamp)
@@ -40,6 +44,34 @@ export function sqliteRestore(path: string): RestoreTarget {
       }
     },
   }
+}
+
+/** The file itself: a database that is a symbolic link stays one. */
+function targetOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+  return isLink ? resolve(dirname(path), readlinkSync(path)) : path
+}
+
+interface Access {
+  readonly uid: number
+  readonly gid: number
+  readonly mode: number
+}
+
+/** Who may use the database: the restoration may be a command of root. A new one belongs to the owner of its directory. */
+function accessTo(path: string): Access {
+  const former = statSync(path, { throwIfNoEntry: false })
+  if (former) return { uid: former.uid, gid: former.gid, mode: former.mode & PERMISSIONS }
+  const { uid, gid } = statSync(dirname(path))
+  return { uid, gid, mode: OWNER_ONLY }
+}
+
+/** Changes only what differs: some file systems refuse any change. */
+async function giveTo({ uid, gid, mode }: Access, path: string): Promise<void> {
+  const current = statSync(path)
+  if (current.uid !== uid || current.gid !== gid) await chown(path, uid, gid)
+  if ((current.mode & PERMISSIONS) !== mode) await chmod(path, mode)
 }
 
 /** A process that has the database open holds a lock on it, also when it does nothing. */
@@ -60,7 +92,7 @@ async function copySnapshot(
 ): Promise<void> {
   await rm(copy, { force: true })
   await copyFile(path, copy, constants.COPYFILE_EXCL)
-  await chmod(copy, 0o600)
+  await chmod(copy, OWNER_ONLY)
   const file = await open(copy, 'r+')
   try {
     await file.sync()
