@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { ConnectionLimits } from '../../src/infra/connections/connection-limits.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { MINUTE, SECOND } from '../../src/kernel/time.ts'
 import { listen, shutDown } from '../mock-server/listener.ts'
@@ -48,6 +49,7 @@ export async function startMockDrive(
     log: config.log ? createRequestLog(clock, write) : undefined,
   }
   server.on('request', (request, response) => handleRequest(context, request, response))
+  new ConnectionLimits(server)
   let closed: Promise<void> | undefined
   return {
     port,

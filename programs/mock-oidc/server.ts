@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { ConnectionLimits } from '../../src/infra/connections/connection-limits.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { endOfTurn } from '../../src/kernel/end-of-turn.ts'
 import { SECOND } from '../../src/kernel/time.ts'
@@ -56,6 +57,7 @@ export async function startMockOidc(config: MockConfig, { clock, write }: MockOi
   server.on('request', (request, response) => {
     void endOfTurn().then(() => handleRequest(context, request, response))
   })
+  new ConnectionLimits(server)
   let closed: Promise<void> | undefined
   return {
     port,

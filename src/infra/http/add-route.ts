@@ -4,6 +4,7 @@ import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import { ConstantContent } from '../../wire/constant-content.ts'
 import { FileContent } from '../../wire/file-content.ts'
 import {
   ANONYMOUS,
@@ -20,6 +21,7 @@ import {
 import { keyedRequest, type Changes } from './changes.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
+import { sendConstant } from './constant-response.ts'
 import { sendFile } from './file-response.ts'
 import { unauthenticated, type Identify } from './identity.ts'
 import type { CountRefusal } from './rate-limit.ts'
@@ -33,8 +35,6 @@ declare module 'fastify' {
     identity: Identity | null
   }
   interface FastifyContextConfig {
-    /** The response lasts as long as its client wants it. */
-    isStream?: boolean
     /** Not measured, and logged for developers only. */
     isProbe?: boolean
   }
@@ -48,8 +48,6 @@ export interface RouteOptions {
   readonly logger: Logger
   readonly countRefusal: CountRefusal
   readonly longResponses: LongResponses
-  /** Records a streamed response that the client has left. */
-  readonly record: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
 /** Adds an operation to the server. */
@@ -61,7 +59,7 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     url: route.path,
     schema: { ...(params && { params }), ...(query && { querystring: query }), ...(body && { body }) },
     onRequest: admission(route, options),
-    config: { isStream: isStream(route), isProbe: route.isProbe === true },
+    config: { isProbe: route.isProbe === true },
     ...(route.isBodyOptional && { preValidation: completeBody }),
     handler: async (request, reply) => {
       if (!body) refuseFields(request.body)
@@ -133,16 +131,17 @@ function responder(route: Answered, options: RouteOptions): Respond {
   return async (request, reply) => {
     const given = await answer(request)
     if (given.body instanceof FileContent) return sendFile(request, reply, given.body, options.longResponses)
+    if (given.body instanceof ConstantContent) return sendConstant(request, reply, given, given.body)
     return sendAnswer(reply, given)
   }
 }
 
 function streamer(route: StreamRoute<TSchema, TSchema>, options: RouteOptions): Respond {
-  const { clientAddress = peerAddress, longResponses, logger, record } = options
+  const { clientAddress = peerAddress, longResponses, logger } = options
   const contentType = route.answers[200]?.contentType ?? 'application/octet-stream'
   return async (request, reply) => {
     const body = await route.stream(routeRequest(request, clientAddress))
-    await sendStream(request, reply, body, { contentType, longResponses, logger, onAbort: record })
+    await sendStream(request, reply, body, { contentType, longResponses, logger })
     return reply
   }
 }

@@ -123,7 +123,7 @@ export class ApiConnection {
       this.#outage.works()
       return answer
     } catch (error) {
-      throw this.#failure(error, signal)
+      throw this.#failure(error, request, signal)
     }
   }
 
@@ -154,8 +154,9 @@ export class ApiConnection {
     return this.#opening
   }
 
-  #failure(error: unknown, signal: AbortSignal): unknown {
-    if (signal.aborted || error instanceof AppError) return error
+  #failure(error: unknown, { body }: ApiRequest, signal: AbortSignal): unknown {
+    const isOfSender = signal.aborted || (typeof body === 'object' && body.errored === error)
+    if (isOfSender || error instanceof AppError) return error
     this.#outage.fails(error)
     return apiUnavailable(error)
   }

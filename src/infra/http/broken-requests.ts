@@ -1,28 +1,53 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { newId } from '../../kernel/ids.ts'
+import type { ConnectionLimits } from '../connections/connection-limits.ts'
 import { endWithAnswer, lastAnswer, type RawAnswer } from './raw-answer.ts'
+import type { CountClientFault } from './request-log.ts'
 
 type Fault = readonly [status: number, code: string, message: string]
 
 const NOT_HTTP: Fault = [400, 'validation_failed', 'The request is not well-formed HTTP.']
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 const BY_CODE: Readonly<Record<string, Fault>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'validation_failed', 'The request did not arrive in time.'],
+  [REQUEST_TIMEOUT]: [408, 'validation_failed', 'The request did not arrive in time.'],
   HPE_HEADER_OVERFLOW: [431, 'validation_failed', 'The headers are too large.'],
 }
 const NO_TUNNELS: Fault = [405, 'method_not_allowed', 'CONNECT is not for this server.']
 const NO_EXPECTATIONS: Fault = [417, 'validation_failed', 'Expect may say 100-continue only.']
 
-/** Answers bytes that are not an HTTP request, and closes the connection. */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  endWithAnswer(socket, toAnswer(BY_CODE[error.code ?? ''] ?? NOT_HTTP))
+/** Answers bytes that are not an HTTP request, behind the answers to those before, and closes the connection. */
+export function answerBrokenRequests(
+  server: Server,
+  limits: ConnectionLimits,
+  countFault: CountClientFault,
+): void {
+  const broken = new WeakSet<Duplex>()
+  // The framework's own answers at once.
+  server.removeAllListeners('clientError')
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    // Whatever follows is broken too.
+    if (broken.has(socket)) return
+    broken.add(socket)
+    // Otherwise the request that broke off is counted.
+    if (limits.isIdle(socket)) countFault(error.code === REQUEST_TIMEOUT ? 'timeout' : 'not_http')
+    socket.pause()
+    limits.takeOver(socket, () => {
+      if (limits.isAnsweringEarly(socket)) return void socket.destroy()
+      // To see that the client closes the connection.
+      socket.resume()
+      endWithAnswer(socket, toAnswer(BY_CODE[error.code ?? ''] ?? NOT_HTTP))
+    })
+  })
 }
 
 /** Answers requests that Node.js would answer without a body, or not at all. */
-export function answerStrayRequests(server: Server): void {
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    endWithAnswer(socket, toAnswer(NO_TUNNELS))
+export function answerStrayRequests(server: Server, limits: ConnectionLimits): void {
+  server.on('connect', ({ socket: connection }: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => socket.destroy())
+    limits.takeOver(connection, () => endWithAnswer(socket, toAnswer(NO_TUNNELS)))
   })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { status, headers, body } = toAnswer(NO_EXPECTATIONS)

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { getAsset, getAssetKeys, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
 import { AppError } from '../../kernel/errors.ts'
+import { ConstantContent } from '../../wire/constant-content.ts'
 import { ok, type Answer } from '../../wire/route.ts'
 
 /** Where `scripts/build-console.ts` writes the pages; a release has them beside the program, or inside it. */
@@ -32,16 +32,16 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 /** Where the assets of a single executable have the pages. */
 const EMBEDDED_PAGES = 'console'
 
-interface Asset {
-  readonly content: string
-  /** The content as gzip (RFC 1952), from the first client that accepts it. */
-  compressed?: Buffer
+interface Build {
+  readonly page: ConstantContent
+  /** By file name; nothing else is served. */
+  readonly assets: ReadonlyMap<string, ConstantContent>
 }
 
-interface Build {
+/** What was built, as text. */
+interface BuiltText {
   readonly page: string
-  /** By file name; nothing else is served. */
-  readonly assets: ReadonlyMap<string, Asset>
+  readonly assets: ReadonlyMap<string, string>
 }
 
 export interface BuiltPageOptions {
@@ -73,50 +73,47 @@ export class BuiltPage {
   page(): Answer {
     const build = this.#read()
     if (!build) return notBuilt(this.#name)
-    return ok(build.page.replace('</head>', `${this.#facts}</head>`), {
-      'content-type': 'text/html; charset=utf-8',
+    return ok(build.page, {
       'content-security-policy': PAGE_POLICY,
       // The names of the assets change with their content, the name of the page does not.
       'cache-control': 'no-cache',
     })
   }
 
-  /** Compressed if `acceptEncoding`, the header of the request, allows it. Rejects with `route_not_found`. */
-  asset(name: string, acceptEncoding: string | undefined): Answer {
+  /** Rejects with `route_not_found`. */
+  asset(name: string): Answer {
     const asset = this.#read()?.assets.get(name)
-    const type = CONTENT_TYPES[extname(name)]
-    if (asset === undefined || type === undefined) {
+    if (asset === undefined) {
       throw new AppError('not_found', 'route_not_found', 'The page has no such file; reload the page.')
     }
-    const headers = {
-      'content-type': type,
-      'cache-control': 'public, max-age=31536000, immutable',
-      vary: 'accept-encoding',
-    }
-    if (!acceptsGzip(acceptEncoding)) return ok(asset.content, headers)
-    asset.compressed ??= gzipSync(asset.content, { level: 9 })
-    return ok(asset.compressed, { ...headers, 'content-encoding': 'gzip' })
+    return ok(asset, { 'cache-control': 'public, max-age=31536000, immutable' })
   }
 
   /** Reads the files once: page and assets stay those of one build while another one is written. */
   #read(): Build | undefined {
-    this.#build ??= this.#directory === undefined ? embeddedBuild(this.#name) : readBuild(this.#directory)
+    if (this.#build) return this.#build
+    const text = this.#directory === undefined ? embeddedBuild(this.#name) : readBuild(this.#directory)
+    this.#build = text && prepare(text, this.#facts)
     return this.#build
   }
 }
 
-/** RFC 9110, section 12.5.3; a weight of 0 refuses the coding. */
-function acceptsGzip(acceptEncoding = ''): boolean {
-  return acceptEncoding.split(',').some((each) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)|$)/i.test(each))
+function prepare({ page, assets }: BuiltText, facts: string): Build {
+  const served = [...assets].flatMap(([name, text]): [string, ConstantContent][] => {
+    const type = CONTENT_TYPES[extname(name)]
+    return type === undefined ? [] : [[name, new ConstantContent(text, type)]]
+  })
+  return {
+    page: new ConstantContent(page.replace('</head>', `${facts}</head>`), 'text/html; charset=utf-8'),
+    assets: new Map(served),
+  }
 }
 
-function readBuild(directory: string): Build | undefined {
+function readBuild(directory: string): BuiltText | undefined {
   try {
     const page = readFileSync(join(directory, 'index.html'), 'utf8')
     const assets = join(directory, 'assets')
-    const files = readdirSync(assets).map(
-      (name) => [name, { content: readFileSync(join(assets, name), 'utf8') }] as const,
-    )
+    const files = readdirSync(assets).map((name) => [name, readFileSync(join(assets, name), 'utf8')] as const)
     return { page, assets: new Map(files) }
   } catch {
     // Missing, or being replaced: the next request reads again.
@@ -124,12 +121,12 @@ function readBuild(directory: string): Build | undefined {
   }
 }
 
-function embeddedBuild(name: string): Build {
+function embeddedBuild(name: string): BuiltText {
   const assets = `${EMBEDDED_PAGES}/${name}/assets/`
   const keys = getAssetKeys().filter((key) => key.startsWith(assets))
   return {
     page: getAsset(`${EMBEDDED_PAGES}/${name}/index.html`, 'utf8'),
-    assets: new Map(keys.map((key) => [key.slice(assets.length), { content: getAsset(key, 'utf8') }])),
+    assets: new Map(keys.map((key) => [key.slice(assets.length), getAsset(key, 'utf8')])),
   }
 }
 

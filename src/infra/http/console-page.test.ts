@@ -41,6 +41,16 @@ test('every path of the console has the same page, and only its assets are files
   assert.equal(await plain.text(), await asset.text())
   assert.equal((await withEncoding('identity, GZIP;q=0.5')).headers.get('content-encoding'), 'gzip')
   assert.equal((await fetch(`${url}/console/assets/unknown.js`)).status, 404)
+  for (const path of ['/console/', script, '/openapi.json']) {
+    for (const encoding of ['gzip', 'identity']) {
+      const headers = { 'accept-encoding': encoding }
+      const tag = (await fetch(`${url}${path}`, { headers })).headers.get('etag') ?? ''
+      const known = await fetch(`${url}${path}`, {
+        headers: { ...headers, 'if-none-match': `W/"x", ${tag}` },
+      })
+      assert.deepEqual([known.status, known.headers.get('etag'), await known.text()], [304, tag, ''], path)
+    }
+  }
   assert.ok(closing)
 })
 

@@ -16,6 +16,6 @@ export function consoleRoutes({ hasProvider }: ConsoleOptions): Route[] {
   return [
     publicPage('/console', () => ({ status: 302, headers: { location: '/console/' } })),
     publicPage('/console/*', () => page.page()),
-    publicFiles('/console/assets', (file, encoding) => page.asset(file, encoding)),
+    publicFiles('/console/assets', (file) => page.asset(file)),
   ]
 }

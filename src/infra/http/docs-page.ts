@@ -1,5 +1,6 @@
-import { JsonText } from '../../kernel/json-text.ts'
+import { ConstantContent } from '../../wire/constant-content.ts'
 import { ok, type Route } from '../../wire/route.ts'
+import { JSON_TYPE } from './add-route.ts'
 import { BuiltPage } from './built-page.ts'
 import { createOpenApiDocument } from './openapi.ts'
 import { publicFiles, publicPage } from './public-page.ts'
@@ -7,15 +8,15 @@ import { publicFiles, publicPage } from './public-page.ts'
 /** The OpenAPI document of `routes` at `/openapi.json`, and a page that shows it at `/docs`, where `/` redirects to. */
 export function docsRoutes(routes: readonly Route[], version: string): Route[] {
   const docs = new BuiltPage('docs')
-  let document: JsonText | undefined
+  let document: ConstantContent | undefined
   // Created by the first call, because most processes are never asked for it.
   const readDocument = () =>
-    (document ??= new JsonText(JSON.stringify(createOpenApiDocument(routes, version))))
+    (document ??= new ConstantContent(JSON.stringify(createOpenApiDocument(routes, version)), JSON_TYPE))
   return [
     publicPage('/', () => ({ status: 302, headers: { location: '/docs' } })),
     publicPage('/openapi.json', () => ok(readDocument())),
     publicPage('/docs', () => docs.page()),
     publicPage('/docs/', () => docs.page()),
-    publicFiles('/docs/assets', (file, encoding) => docs.asset(file, encoding)),
+    publicFiles('/docs/assets', (file) => docs.asset(file)),
   ]
 }

@@ -39,6 +39,13 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, readonly [ErrorKind, code: strin
   FST_ERR_BAD_URL: ['invalid', 'validation_failed', 'The path is not a well-formed URL path.'],
 }
 
+/** Ends the work for a client that has closed its connection. Nobody gets an answer. */
+export class ClientLeft extends Error {
+  constructor() {
+    super('The client has closed its connection.')
+  }
+}
+
 /** The error that the caller gets. An unknown one becomes `internal`, without its cause. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { FileContent } from '../../wire/file-content.ts'
 import { parseByteRange, type ByteRange } from './byte-range.ts'
+import { matchesTag } from './entity-tags.ts'
 import { errorAnswer } from './errors.ts'
 import type { LongResponses } from './long-responses.ts'
 
@@ -22,9 +23,9 @@ export async function sendFile(
   const { headers } = request
   const { entityTag, sizeBytes } = file
   reply.headers({ etag: entityTag, 'accept-ranges': 'bytes' })
-  if (headers['if-match'] !== undefined && !matches(headers['if-match'], entityTag, 'strong'))
+  if (headers['if-match'] !== undefined && !matchesTag(headers['if-match'], entityTag, 'strong'))
     return refuse(reply, changed(entityTag))
-  if (headers['if-none-match'] !== undefined && matches(headers['if-none-match'], entityTag, 'weak'))
+  if (headers['if-none-match'] !== undefined && matchesTag(headers['if-none-match'], entityTag, 'weak'))
     return reply.code(304).send()
   // A range has a meaning in a GET only (RFC 9110, section 14.2).
   const range = request.method === 'GET' ? requestedRange(request, file) : 'whole'
@@ -89,13 +90,6 @@ function sendBytes(
   const remove = longResponses.add(request.raw, () => reply.raw.destroy())
   reply.raw.once('close', remove)
   return reply.send(stream)
-}
-
-function matches(header: string, entityTag: string, comparison: 'strong' | 'weak'): boolean {
-  if (header.trim() === '*') return true
-  const tags = header.split(',').map((tag) => tag.trim())
-  const comparable = comparison === 'weak' ? tags.map((tag) => tag.replace(/^W\//, '')) : tags
-  return comparable.includes(entityTag)
 }
 
 function refuse(

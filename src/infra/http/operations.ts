@@ -4,6 +4,7 @@ import type { Bus } from '../../kernel/bus.ts'
 import type { Mirror, MirrorHealth } from '../../ports/mirror.ts'
 import { Fields, Nullable, OneOf } from '../../wire/schemas.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
+import { sharedWork } from './shared-work.ts'
 
 export interface OperationsOptions {
   readonly version: string
@@ -59,6 +60,11 @@ const HealthSchema = Fields(
 export function operationsRoutes(options: OperationsOptions): Route[] {
   const { clock, version, modules, readOnly } = options
   const startedAt = clock.monotonic()
+  // One set of bytes for all who ask at the same time.
+  const expose = sharedWork(async () => {
+    const { contentType, body } = await options.exposeMetrics()
+    return { contentType, bytes: Buffer.from(body) }
+  })
   return [
     route({
       method: 'GET',
@@ -103,8 +109,8 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
         200: { description: 'Text, version 0.0.4.', schema: Type.String(), contentType: 'text/plain' },
       },
       read: async () => {
-        const { contentType, body } = await options.exposeMetrics()
-        return ok(body, { 'content-type': contentType })
+        const { contentType, bytes } = await expose()
+        return ok(bytes, { 'content-type': contentType })
       },
     }),
   ]

@@ -5,6 +5,7 @@ import { isEventStream } from './answer-reader.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { peerAddress } from './client-address.ts'
 import { isCutOff, untilDiscarded } from './discard-body.ts'
+import { ClientLeft } from './errors.ts'
 import { malformed } from './framing.ts'
 import { endToEndHeaders, type Sender } from './headers-for-api.ts'
 import { unauthenticated, type Identify } from './identity.ts'
@@ -112,7 +113,7 @@ function endable(
 function endedBy({ raw }: FastifyReply): AbortController {
   const exchange = new AbortController()
   raw.once('close', () => {
-    if (!raw.writableFinished) exchange.abort()
+    if (!raw.writableFinished) exchange.abort(new ClientLeft())
   })
   return exchange
 }

@@ -8,16 +8,13 @@ export function publicPage(path: string, read: () => Answer): Route {
   return route({ ...PAGE, path, read })
 }
 
-/** The files below the path, by their names and the header `Accept-Encoding`. */
-export function publicFiles(
-  path: string,
-  read: (file: string, acceptEncoding: string | undefined) => Answer,
-): Route {
+/** The files below the path, by their names. */
+export function publicFiles(path: string, read: (file: string) => Answer): Route {
   return route({
     ...PAGE,
     path: `${path}/:file`,
     params: FileParams,
-    read: ({ params, headers }) => read(params.file, headers['accept-encoding']),
+    read: ({ params }) => read(params.file),
   })
 }
 

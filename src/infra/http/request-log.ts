@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import type { ConnectionLimits } from '../connections/connection-limits.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 import { pathOf } from './request-path.ts'
 
@@ -14,24 +15,26 @@ export interface RecordOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly clientAddress?: ClientAddress
+  readonly limits: Pick<ConnectionLimits, 'wasCut'>
+  readonly countFault: CountClientFault
 }
 
-type RecordResponse = (request: FastifyRequest, reply: FastifyReply) => void
-
 /**
- * Writes a log line and metrics for each response. Never logs the query, which may contain secrets. Returns the function
- * that does so, for a response that the framework does not see the end of.
+ * Writes a log line and metrics for each request at its end: when the response is sent, or when the client has left. Never
+ * logs the query, which may contain secrets.
  */
-export function recordRequests(app: FastifyInstance, options: RecordOptions): RecordResponse {
-  const { logger, clientAddress = peerAddress } = options
+export function recordRequests(app: FastifyInstance, options: RecordOptions): void {
+  const { logger, clientAddress = peerAddress, limits, countFault } = options
   const measure = createMeasure(options.metrics)
-  const record: RecordResponse = (request, reply) => {
-    const { elapsedTime: duration, statusCode: status } = reply
+  const record = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { elapsedTime: duration } = reply
     const { url: route, config } = request.routeOptions
-    // How long a client stays says nothing about the speed of the server.
-    const isStream = config.isStream && status < 300
+    const isStream = isStreamed(reply)
+    const status = outcomeOf(reply, isStream)
+    if (status === CLIENT_LEFT) countFault(limits.wasCut(request.raw.socket) ? 'unread' : 'left')
     // A 503 of a probe is no failed request.
     if (!config.isProbe)
+      // How long a client stays says nothing about the speed of the server.
       measure(request.method, route ?? 'none', status, isStream ? undefined : duration / 1_000)
     logger[config.isProbe ? 'debug' : 'info'](
       {
@@ -47,11 +50,43 @@ export function recordRequests(app: FastifyInstance, options: RecordOptions): Re
       'request',
     )
   }
-  app.addHook('onResponse', (request, reply, done) => {
-    record(request, reply)
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.raw.once('close', () => record(request, reply))
     done()
   })
-  return record
+}
+
+// No status of HTTP: that of nginx for a client that has left before it had its response.
+const CLIENT_LEFT = 499
+
+/** A client leaves a stream whenever it has seen enough. */
+function outcomeOf({ raw, statusCode }: FastifyReply, isStream: boolean): number {
+  return raw.writableFinished || isStream ? statusCode : CLIENT_LEFT
+}
+
+/** Also a stream that a gateway passes on. */
+function isStreamed(reply: FastifyReply): boolean {
+  return reply.raw.headersSent && reply.statusCode < 300 && reply.getHeader('x-accel-buffering') === 'no'
+}
+
+/**
+ * `left`: before the response was sent. `unread`: cut, because the client did not read. `not_http`: no well-formed request.
+ * `timeout`: the request did not arrive in time.
+ */
+export type ClientFault = 'left' | 'unread' | 'not_http' | 'timeout'
+
+export type CountClientFault = (fault: ClientFault) => void
+
+const CLIENT_FAULTS: readonly ClientFault[] = ['left', 'unread', 'not_http', 'timeout']
+
+export function createFaultCounter(metrics: Metrics): CountClientFault {
+  const faults = metrics.counter({
+    name: 'http_client_faults_total',
+    help: 'Requests that their clients broke off: left, unread (the response), not_http, timeout.',
+    labels: ['reason'],
+  })
+  for (const reason of CLIENT_FAULTS) faults.increment({ reason }, 0)
+  return (reason) => faults.increment({ reason })
 }
 
 function createMeasure(metrics: Metrics) {

@@ -13,22 +13,24 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Answer, Route } from '../../wire/route.ts'
+import { ConnectionLimits, type ConnectionLimitOptions } from '../connections/connection-limits.ts'
 import { addRoute, JSON_TYPE, sendAnswer } from './add-route.ts'
 import type { ApiConnection } from './api-connection.ts'
-import { answerBrokenRequest, answerStrayRequests } from './broken-requests.ts'
+import { answerBrokenRequests, answerStrayRequests } from './broken-requests.ts'
 import type { Changes } from './changes.ts'
 import type { ClientAddress } from './client-address.ts'
+import { memoryOf } from './constant-response.ts'
 import { isCutOff, untilDiscarded } from './discard-body.ts'
 import { docsRoutes } from './docs-page.ts'
 import { ServerDrain } from './drain.ts'
-import { errorAnswer, toAppError } from './errors.ts'
+import { ClientLeft, errorAnswer, toAppError } from './errors.ts'
 import { framingFault } from './framing.ts'
 import type { Identify } from './identity.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import { LongResponses } from './long-responses.ts'
 import { limitRate } from './rate-limit.ts'
 import { requestIdOf } from './request-id.ts'
-import { recordRequests } from './request-log.ts'
+import { createFaultCounter, recordRequests } from './request-log.ts'
 import { methodTable, refuseShadowed, refuseUnmatched, type MethodsAt } from './unmatched.ts'
 import { asksForWebSocket, handOverUpgrades, type UpgradeOptions } from './upgrades.ts'
 import { compileValidator } from './validation.ts'
@@ -53,6 +55,7 @@ export interface HttpServerOptions {
   readonly upgrades?: UpgradeOptions
   /** Verifies the tokens of responses that last again; without it no caller has one. */
   readonly authenticator?: Pick<Authenticator, 'authenticate'>
+  readonly connectionLimits?: Pick<ConnectionLimitOptions, 'maxUnsentBytes' | 'progressMs'>
   /** Of all headers together, in bytes; 16 KiB by default. */
   readonly headerLimit?: number
 }
@@ -104,17 +107,19 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     routerOptions: { maxParamLength: 16_384 },
     genReqId: ({ headers }) => requestIdOf(headers),
     requestIdHeader: false,
-    clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {
       void answerError(request, withCommonHeaders(reply, request), toAppError(error))
     },
     logger: false,
     schemaController: SCHEMA_COMPILERS,
   })
+  const countFault = createFaultCounter(options.metrics)
+  const limits = new ConnectionLimits(app.server, options.connectionLimits)
   const drain = new ServerDrain(app.server)
-  answerStrayRequests(app.server)
+  answerBrokenRequests(app.server, limits, countFault)
+  answerStrayRequests(app.server, limits)
   continueUnlessTooLarge(app.server)
-  if (options.upgrades) handOverUpgrades(app.server, options.upgrades)
+  if (options.upgrades) handOverUpgrades(app.server, limits, options.upgrades)
   app.decorateRequest('identity', null)
   acceptJsonOnly(app)
   app.addHook('onRequest', (request, reply, done) => {
@@ -123,7 +128,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if (fault) reply.header('connection', 'close')
     done(fault)
   })
-  const record = recordRequests(app, options)
+  recordRequests(app, { ...options, limits, countFault })
+  app.addHook('onSend', (_request, { raw }, payload, done) => {
+    limits.hold(raw, memoryOf(payload))
+    done(null, payload)
+  })
   const longResponses = new LongResponses({ authenticator: options.authenticator })
   answerFailures(app, options.logger)
   const countRefusal = await limitRate(app, options.rateLimitPerMinute, options.clientAddress)
@@ -133,7 +142,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const methodsAt = methodTable(routes)
   refuseUnmatched(app, countRefusal, api ? passedOnOr(methodsAt, app.supportedMethods) : methodsAt)
   await app.register(async (scope) => {
-    for (const route of routes) addRoute(scope, route, { ...options, countRefusal, longResponses, record })
+    for (const route of routes) addRoute(scope, route, { ...options, countRefusal, longResponses })
     refuseShadowed(scope, routes, countRefusal)
   })
   if (api) {
@@ -166,10 +175,15 @@ function answerFailures(app: FastifyInstance, logger: Logger): void {
     // Fastify closes the connection, and a client that is still sending would lose the answer (RFC 9112, section 9.6).
     // Without this header Node.js discards the rest of the body, for as long as a request may take.
     if (known.code === 'payload_too_large') reply.removeHeader('connection')
-    if (known.kind === 'internal')
+    if (known.kind === 'internal' && !isOfClient(error, request))
       logger.error({ request_id: request.id, error: known.cause }, 'a request failed')
     return answerError(request, reply, known)
   })
+}
+
+/** The client has left in the middle of its body, or before its answer. */
+function isOfClient(error: unknown, { raw }: FastifyRequest): boolean {
+  return error instanceof ClientLeft || (error !== null && error === raw.errored)
 }
 
 async function answerError(

@@ -9,8 +9,6 @@ export interface StreamResponseOptions {
   readonly contentType: string
   readonly longResponses: LongResponses
   readonly logger: Logger
-  /** Records a response that the client has left before its end; others are recorded by the framework. */
-  readonly onAbort: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
 // A client that reads receives the rest of a response in less time.
@@ -21,14 +19,11 @@ export async function sendStream(
   request: FastifyRequest,
   reply: FastifyReply,
   body: StreamBody,
-  { contentType, longResponses, logger, onAbort }: StreamResponseOptions,
+  { contentType, longResponses, logger }: StreamResponseOptions,
 ): Promise<void> {
   // Without this header proxies such as nginx would buffer the response.
   reply.code(200).type(contentType).header('x-accel-buffering', 'no').hijack()
   const { raw } = reply
-  raw.once('close', () => {
-    if (!raw.writableFinished) onAbort(request, reply)
-  })
   const output = new ResponseOutput(raw)
   raw.writeHead(200, reply.getHeaders() as Record<string, string>)
   if (request.method === 'HEAD') output.end('done')

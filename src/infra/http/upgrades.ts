@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { AppError } from '../../kernel/errors.ts'
+import type { ConnectionLimits } from '../connections/connection-limits.ts'
 import { errorAnswer } from './errors.ts'
 import { framingFault } from './framing.ts'
 import { endWithAnswer, lastAnswer } from './raw-answer.ts'
@@ -33,8 +34,8 @@ export function asksForWebSocket(options: UpgradeOptions | undefined): (request:
     url.split('?', 1)[0] === options?.path && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-/** Hands over requests for an upgrade, and refuses badly framed ones. */
-export function handOverUpgrades(server: Server, { take }: UpgradeOptions): void {
+/** Hands over requests for an upgrade, once those before are answered, and refuses badly framed ones. */
+export function handOverUpgrades(server: Server, limits: ConnectionLimits, { take }: UpgradeOptions): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // A connection that breaks before another listener is there must not end the process.
     socket.on('error', () => socket.destroy())
@@ -44,8 +45,11 @@ export function handOverUpgrades(server: Server, { take }: UpgradeOptions): void
       socket.once('finish', () => socket.destroy())
       endWithAnswer(socket, lastAnswer(errorAnswer(error), requestId))
     }
-    const fault = framingFault(request)
-    if (fault) refuse(fault)
-    else take({ request, requestId, socket, head, refuse })
+    limits.takeOver(request.socket, () => {
+      if (socket.destroyed) return
+      const fault = framingFault(request)
+      if (fault) refuse(fault)
+      else take({ request, requestId, socket, head, refuse })
+    })
   })
 }

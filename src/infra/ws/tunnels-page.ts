@@ -10,6 +10,6 @@ export function tunnelsPageRoutes(directory?: string): Route[] {
   const page = new BuiltPage('tunnels', { directory })
   return [
     publicPage('/tunnels', () => page.page()),
-    publicFiles('/tunnels/assets', (file, encoding) => page.asset(file, encoding)),
+    publicFiles('/tunnels/assets', (file) => page.asset(file)),
   ]
 }

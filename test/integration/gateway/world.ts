@@ -34,6 +34,7 @@ export interface WorldOptions {
 }
 
 export interface LoggedLine extends LogFields {
+  readonly level: string
   readonly message: string
 }
 
@@ -135,7 +136,14 @@ function createHolders(tokens: ReturnType<typeof createTokens>) {
 
 function createLog(): { logger: Logger; logged: LoggedLine[] } {
   const logged: LoggedLine[] = []
-  const write = (fields: LogFields, message: string) => void logged.push({ ...fields, message })
-  const logger: Logger = { error: write, warn: write, info: write, debug: write, child: () => logger }
+  const write = (level: string) => (fields: LogFields, message: string) =>
+    void logged.push({ ...fields, level, message })
+  const logger: Logger = {
+    error: write('error'),
+    warn: write('warn'),
+    info: write('info'),
+    debug: write('debug'),
+    child: () => logger,
+  }
   return { logger, logged }
 }

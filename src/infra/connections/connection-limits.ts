@@ -1,0 +1,136 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
+import { SECOND } from '../../kernel/time.ts'
+import { Connection } from './connection.ts'
+
+export interface ConnectionLimitOptions {
+  /** Of all connections together; see {@link MAX_UNSENT_BYTES}. */
+  readonly maxUnsentBytes?: number
+  /** How long a client may take none of the bytes that wait for it, in milliseconds. */
+  readonly progressMs?: number
+  /** Monotonic, in milliseconds. */
+  readonly now?: () => number
+}
+
+// docs/specification.md, Limits
+const MAX_UNSENT_BYTES = 64 * 1_048_576
+const PROGRESS_MS = 15 * SECOND
+// A client that reads has taken an answer sooner than this.
+const STALL_MS = SECOND
+
+/**
+ * Bounds what the clients of an HTTP server can make it hold: requests that are sent without waiting for the answers, and
+ * answers that nobody reads.
+ */
+export class ConnectionLimits {
+  readonly #connections = new Map<Duplex, Connection>()
+  readonly #maxUnsentBytes: number
+  readonly #now: () => number
+  readonly #cutOff = new WeakSet<Duplex>()
+  #unsentBytes = 0
+
+  /** Takes over the requests of a server that has its one listener and does not listen yet. */
+  constructor(server: Server, options: ConnectionLimitOptions = {}) {
+    const { maxUnsentBytes = MAX_UNSENT_BYTES, progressMs = PROGRESS_MS } = options
+    this.#maxUnsentBytes = maxUnsentBytes
+    this.#now = options.now ?? (() => performance.now())
+    const handle = takeListener(server)
+    server.on('connection', (socket: Socket) => this.#add(socket, handle))
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const connection = this.#connections.get(request.socket)
+      if (connection) connection.add(request, response)
+      else handle(request, response)
+    })
+    // The timer of a socket begins again whenever the kernel has taken or brought some bytes.
+    server.setTimeout(progressMs, (socket) => this.#judge(socket))
+  }
+
+  /** Of all responses that clients have not read yet. */
+  get unsentBytes(): number {
+    return this.#unsentBytes
+  }
+
+  /** Counts a response that is held in memory until its client has read it; cuts the worst readers above the limit. */
+  hold(response: ServerResponse, bytes: number): void {
+    this.#connections.get(response.req.socket)?.hold(response, bytes, this.#now())
+    while (this.#unsentBytes > this.#maxUnsentBytes) {
+      const worst = this.#worst()
+      if (!worst) return
+      this.#cut(worst)
+    }
+  }
+
+  /**
+   * No more requests come from the socket. Calls back once the complete ones are answered, or when it is closed; then the
+   * socket is the caller's.
+   */
+  takeOver(socket: Duplex, then: () => void): void {
+    const connection = this.#connections.get(socket)
+    if (!connection) return then()
+    const judge = () => this.#judge(connection.socket)
+    socket.on('timeout', judge)
+    connection.takeOver(() => {
+      this.#connections.delete(socket)
+      socket.off('timeout', judge)
+      then()
+    })
+  }
+
+  /** Whether the connection was cut, because its client did not read. */
+  wasCut(socket: Duplex): boolean {
+    return this.#cutOff.has(socket)
+  }
+
+  /** Whether no request of the connection waits for its answer. */
+  isIdle(socket: Duplex): boolean {
+    return this.#connections.get(socket)?.isIdle ?? true
+  }
+
+  /** Whether a response has begun to a request that is not complete. */
+  isAnsweringEarly(socket: Duplex): boolean {
+    return this.#connections.get(socket)?.isAnsweringEarly ?? false
+  }
+
+  #add(socket: Socket, handle: RequestListener): void {
+    const connection = new Connection(socket, handle, (change) => (this.#unsentBytes += change))
+    this.#connections.set(socket, connection)
+    socket.once('close', () => {
+      this.#connections.delete(socket)
+      connection.close()
+    })
+  }
+
+  /** Nothing has moved for as long as it may. */
+  #judge(socket: Socket): void {
+    const connection = this.#connections.get(socket)
+    if (connection?.isBlocked) this.#cut(connection)
+    // A connection between two requests; during a request the server is at work, or a stream has nothing to say.
+    else if (connection?.isIdle ?? true) socket.destroy()
+  }
+
+  /** Of those that have not read for a while, else of all, the one with the most unread bytes. */
+  #worst(): Connection | undefined {
+    const holding = [...this.#connections.values()].filter(({ unsentBytes }) => unsentBytes > 0)
+    const before = this.#now() - STALL_MS
+    const stalled = holding.filter(({ unsentSince }) => unsentSince <= before)
+    const [first, ...others] = stalled.length > 0 ? stalled : holding
+    return (
+      first && others.reduce((worst, each) => (each.unsentBytes > worst.unsentBytes ? each : worst), first)
+    )
+  }
+
+  #cut(connection: Connection): void {
+    this.#cutOff.add(connection.socket)
+    this.#connections.delete(connection.socket)
+    connection.socket.destroy()
+    connection.close()
+  }
+}
+
+function takeListener(server: Server): RequestListener {
+  const [listener, ...others] = server.listeners('request') as RequestListener[]
+  if (!listener || others.length > 0) throw new Error('The server needs exactly one listener for requests.')
+  server.off('request', listener)
+  return listener
+}

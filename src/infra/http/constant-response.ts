@@ -1,0 +1,44 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ConstantContent } from '../../wire/constant-content.ts'
+import type { Answer } from '../../wire/route.ts'
+import { matchesTag } from './entity-tags.ts'
+
+/** Bytes that all responses share, which cost no memory of their own. */
+const shared = new WeakSet<object>()
+
+/** The memory that a response needs until its client has read it. */
+export function memoryOf(payload: unknown): number {
+  if (typeof payload === 'string') return payload.length
+  return Buffer.isBuffer(payload) && !shared.has(payload) ? payload.length : 0
+}
+
+/** Sends the content compressed if the client accepts that, or 304 if the client has it already. */
+export function sendConstant(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers: given = {} }: Answer,
+  content: ConstantContent,
+): FastifyReply {
+  const isCompressed = acceptsGzip(headers['accept-encoding'])
+  reply.headers({
+    // The client asks each time whether its copy is still good, unless the answer says more.
+    'cache-control': 'no-cache',
+    ...given,
+    etag: isCompressed ? content.compressedTag : content.entityTag,
+    vary: 'accept-encoding',
+  })
+  const known = headers['if-none-match']
+  const isKnown = [content.entityTag, content.compressedTag].some(
+    (tag) => known !== undefined && matchesTag(known, tag, 'weak'),
+  )
+  if (isKnown) return reply.code(304).send()
+  if (isCompressed) reply.header('content-encoding', 'gzip')
+  const bytes = isCompressed ? content.compressed : content.bytes
+  shared.add(bytes)
+  return reply.code(status).type(content.contentType).send(bytes)
+}
+
+/** RFC 9110, section 12.5.3; a weight of 0 refuses the coding. */
+function acceptsGzip(acceptEncoding = ''): boolean {
+  return acceptEncoding.split(',').some((each) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)|$)/i.test(each))
+}
