@@ -21,6 +21,7 @@ import { addUserChanges } from './migrations/0017-user-changes.ts'
 import { orderArchive } from './migrations/0018-order-archive.ts'
 import { orderSearch } from './migrations/0019-order-search.ts'
 import { unclosedTickets } from './migrations/0020-unclosed-tickets.ts'
+import { alertGroups } from './migrations/0023-alert-groups.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   orderArchive,
   orderSearch,
   unclosedTickets,
+  alertGroups,
 ]
 
 // Any number that no other program uses for a lock in the same database.
