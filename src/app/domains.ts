@@ -220,8 +220,8 @@ function commandSettings({ commands }: Config) {
 }
 
 function alertSettings(config: Config) {
-  const { acknowledgeForMs, keepMs, robot } = config.alerts
-  return { channel: alertRobot(config), minSeverity: robot.minSeverity, acknowledgeForMs, keepMs }
+  const { robot, ...times } = config.alerts
+  return { channel: alertRobot(config), minSeverity: robot.minSeverity, ...times }
 }
 
 /** The routes of all domains. */

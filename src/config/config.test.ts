@@ -70,7 +70,12 @@ test('without a file and an environment everything has its default', () => {
         LANG: 'C.UTF-8',
       },
     },
-    alerts: { acknowledgeForMs: 14_400_000, keepMs: 7_776_000_000, robot: { minSeverity: 'WARNING' } },
+    alerts: {
+      acknowledgeForMs: 14_400_000,
+      keepMs: 7_776_000_000,
+      webhookStaleAfterMs: 86_400_000,
+      robot: { minSeverity: 'WARNING' },
+    },
     data: { backupKeep: 7 },
     backup: {
       installRoot: '/opt/platform',
@@ -218,6 +223,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'commands.start_within': { toml: '"20m"', env: '3h' },
   'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
   'alerts.keep': { toml: '"30d"', env: '60d' },
+  'alerts.webhook_stale_after': { toml: '"12h"', env: '36h' },
   'alerts.robot.url': {
     toml: '"https://robot/canary"',
     fileText: SECRET,

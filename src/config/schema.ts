@@ -1,4 +1,4 @@
-import { DAY, SECOND } from '../kernel/time.ts'
+import { DAY, MINUTE, SECOND } from '../kernel/time.ts'
 import {
   busServers,
   cidrList,
@@ -312,6 +312,12 @@ const SETTINGS = {
   'alerts.keep': setting(durationFrom(SECOND), {
     description: 'How long recovered alerts are kept, with their history and decisions.',
     default: '90d',
+  }),
+  'alerts.webhook_stale_after': setting(durationFrom(MINUTE), {
+    description:
+      "How long an alert that an Alertmanager's webhook has reported fires without news of its group. Longer than the " +
+      'longest `repeat_interval` of the Alertmanager.',
+    default: '24h',
   }),
   'alerts.robot.url': setting(secretHttpUrl, {
     description:

@@ -11,8 +11,15 @@ export interface ChannelMessage {
 }
 
 /**
+ * Whether a message failed by itself (the receiver refuses this one) or would have failed whatever it said: the receiver
+ * is away, overloaded, or does not accept the address, the token or the signature.
+ */
+export type SendFault = 'message' | 'receiver'
+
+/**
  * The outcome of one attempt. `answer` and `reason` contain no credentials of the channel. `retryable`: the same message
  * may succeed later; otherwise a setting or the message must be changed first. `pauseMs`: the channel asks for that pause.
+ * `isUncertain`: there was no answer, so the receiver may have got the message.
  */
 export type SendOutcome =
   | { readonly sent: true; readonly answer: string }
@@ -20,7 +27,9 @@ export type SendOutcome =
       readonly sent: false
       readonly reason: string
       readonly retryable: boolean
+      readonly fault: SendFault
       readonly pauseMs?: number
+      readonly isUncertain?: boolean
     }
 
 /** Where notifications of alerts are sent, such as the robot of a group chat. Nothing to close. */

@@ -22,6 +22,7 @@ import { orderArchive } from './migrations/0018-order-archive.ts'
 import { orderSearch } from './migrations/0019-order-search.ts'
 import { unclosedTickets } from './migrations/0020-unclosed-tickets.ts'
 import { ticketComments } from './migrations/0021-ticket-comments.ts'
+import { alertGroups } from './migrations/0023-alert-groups.ts'
 import { executionReasons } from './migrations/0027-execution-reasons.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   orderSearch,
   unclosedTickets,
   ticketComments,
+  alertGroups,
   executionReasons,
 ]
 

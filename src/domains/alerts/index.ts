@@ -30,6 +30,8 @@ export interface AlertsDomainDeps
   readonly events: EventSink<AlertView | SilenceView>
   /** How long recovered alerts are kept, in milliseconds. */
   readonly keepMs: number
+  /** How long what an Alertmanager's webhook has reported fires without news of its group, in milliseconds. */
+  readonly webhookStaleAfterMs: number
 }
 
 /** Alerts of the platform itself and of its clients (docs/specification.md, Alerts). */
@@ -56,7 +58,7 @@ export const alertsDomain = defineDomain({
         ...alertRoutes(alerts),
         ...silenceRoutes(silences),
         ...notificationRoutes(alerts, notifier),
-        ...intakeRoutes(alerts, deps.clock),
+        ...intakeRoutes(alerts, deps),
       ],
       jobs: {
         api: [alertCountJob(alerts, deps.metrics)],

@@ -35,9 +35,9 @@ export function silenceEndJob(silences: Pick<Silences, 'settleEnded'>): Job {
   }
 }
 
-/** Removes recovered alerts and ended silences that are older than `keepMs`. */
+/** Removes recovered alerts and ended silences that are older than `keepMs`, and groups that are not heard of. */
 export function alertPruneJob(
-  alerts: Pick<Alerts, 'prune'>,
+  alerts: Pick<Alerts, 'prune' | 'pruneGroups'>,
   silences: Pick<Silences, 'prune'>,
   { clock, keepMs }: { readonly clock: Clock; readonly keepMs: number },
 ): Job {
@@ -48,6 +48,7 @@ export function alertPruneJob(
       const before = clock.now() - keepMs
       await runBatches(signal, async () => (await alerts.prune(before, PRUNE_BATCH)) === PRUNE_BATCH)
       if (!signal.aborted) await silences.prune(before)
+      if (!signal.aborted) await alerts.pruneGroups()
     },
   }
 }

@@ -265,6 +265,7 @@ function withReport(alert: Alert, report: Report, at: number): Alert {
     wasHigh: isHigh || (alert.wasHigh && weight >= 5),
     wasCritical: alert.wasCritical || weight === 6,
     expiresAt: report.expiresAt ?? (severityOf(weight) === 'INFO' ? at + NOTICE_MS : null),
+    groupId: report.groupId ?? null,
   }
 }
 
@@ -294,6 +295,7 @@ function unreported(
     acknowledgedWeight: null,
     acknowledgedUntil: null,
     expiresAt: null,
+    groupId: null,
     swings: [],
     freeze: null,
   }

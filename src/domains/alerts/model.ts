@@ -86,6 +86,8 @@ interface AlertMemory {
   readonly acknowledgedUntil: number | null
   /** When it recovers without a report; null if it waits for one. */
   readonly expiresAt: number | null
+  /** The group of an Alertmanager that keeps it from expiring; null if none does. */
+  readonly groupId: string | null
   /** The swings of the last hour, oldest first; empty while it is frozen. */
   readonly swings: readonly Swing[]
   /** Null unless it is frozen. */
@@ -123,6 +125,8 @@ export interface Report {
   readonly weight?: AlertWeight
   /** When the alert recovers if it is not reported again; the default is never, for INFO after {@link NOTICE_MS}. */
   readonly expiresAt?: number
+  /** The group of an Alertmanager; as long as it is heard of, the alert does not expire. */
+  readonly groupId?: string
 }
 
 /** How long an alert of severity INFO fires after its last report. */

@@ -252,7 +252,10 @@ onEveryDialect('the jobs of alerts', (dialect) => {
   it('remove nothing after an abort', async () => {
     await using world = await alertWorld(dialect)
     const called: string[] = []
-    const recording = (name: string) => ({ prune: async () => called.push(name) })
+    const recording = (name: string) => ({
+      prune: async () => called.push(name),
+      pruneGroups: async () => void called.push(`groups of ${name}`),
+    })
     const options = { clock: world.clock, keepMs: DAY }
     await alertPruneJob(recording('alerts'), recording('silences'), options).run(AbortSignal.abort())
     assert.deepEqual(called, [])

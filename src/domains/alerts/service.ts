@@ -39,9 +39,11 @@ import type { AlertNotifications } from './occasion.ts'
 import {
   countAlerts,
   countFiring,
+  deleteGroups,
   deleteRecovered,
   findAlarm,
   findAlert,
+  findGroupEnd,
   insertAlert,
   insertHistory,
   listAlerts,
@@ -52,6 +54,7 @@ import {
   lockAlert,
   lockFree,
   lockReported,
+  saveGroup,
   updateAlert,
   type AlertFilter,
 } from './store.ts'
@@ -196,10 +199,11 @@ export class Alerts implements RecoverableAlerts {
     if (due.length === 0) return { due: 0, changed: 0 }
     return store.write(async (tx) => {
       let changed = 0
-      for (const alert of await lockFree(tx, due)) {
+      for (const locked of await lockFree(tx, due)) {
+        const alert = await this.#withGroupEnd(tx, locked)
         const judgements = judgeTime(alert, clock.now())
         await this.#apply(tx, alert, judgements, WORKER)
-        if (judgements.length > 0) changed++
+        if (judgements.length > 0 || alert !== locked) changed++
       }
       return { due: due.length, changed }
     })
@@ -216,6 +220,17 @@ export class Alerts implements RecoverableAlerts {
     }
   }
 
+  /** An Alertmanager has told of a group: until then its alerts do not expire. */
+  keepGroup(tx: Tx, id: string, firesUntil: number): Promise<void> {
+    return saveGroup(tx, id, firesUntil)
+  }
+
+  /** Forgets the groups whose alerts have expired. */
+  pruneGroups(): Promise<void> {
+    const { clock, store } = this.#deps
+    return store.write((tx) => deleteGroups(tx, clock.now()))
+  }
+
   /** Removes one batch of alerts that have recovered before that time; returns how many. */
   prune(before: number, limit: number): Promise<number> {
     return this.#deps.store.write((tx) => deleteRecovered(tx, before, limit))
@@ -225,6 +240,17 @@ export class Alerts implements RecoverableAlerts {
   countByStatus(): Promise<{ status: AlertStatus; alerts: number }[]> {
     const { store } = this.#deps
     return store.readAside(countAlerts(store.read))
+  }
+
+  /** The alert with a later expiry if its group was heard of since its last report. */
+  async #withGroupEnd(tx: Tx, alert: Alert): Promise<Alert> {
+    const { expiresAt, groupId } = alert
+    if (expiresAt === null || groupId === null) return alert
+    const firesUntil = await findGroupEnd(tx, groupId)
+    if (firesUntil === undefined || firesUntil <= expiresAt) return alert
+    const extended = { ...alert, expiresAt: firesUntil }
+    await updateAlert(tx, extended)
+    return extended
   }
 
   async #endSilence(tx: Tx, matched: readonly AlertView[]): Promise<void> {

@@ -18,7 +18,7 @@ import {
   type Severity,
 } from './model.ts'
 import type { ChangeEntry, HistoryEntry } from './judgement.ts'
-import { alertHistory, alerts, db, pages, statement } from './tables.ts'
+import { alertGroups, alertHistory, alerts, db, pages, statement } from './tables.ts'
 
 type Row = NewRowOf<typeof alerts>
 
@@ -77,6 +77,7 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'acknowledgedWeight',
         'acknowledgedUntil',
         'expiresAt',
+        'groupId',
         'swings',
         'freeze',
         'dueAt',
@@ -308,6 +309,32 @@ export async function deleteRecovered(tx: Tx, before: number, limit: number): Pr
     )
     .executeTakeFirst()
   return Number(numDeletedRows)
+}
+
+const extendGroup = statement<NewRowOf<typeof alertGroups>>((on, value) =>
+  on
+    .insertInto('alert_groups')
+    .values(alertGroups.values(value))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ fires_until: value('firesUntil') })),
+)
+
+const findGroup = statement<{ id: string }, { firesUntil: number }>((on, value) =>
+  on.selectFrom('alert_groups').select('fires_until as firesUntil').where('id', '=', value('id')),
+)
+
+/** The alerts of that group fire until then, unless they are resolved or the group is heard of again. */
+export async function saveGroup(tx: Tx, id: string, firesUntil: number): Promise<void> {
+  await tx.change(extendGroup, { id, firesUntil })
+}
+
+/** Until when the alerts of a group fire; undefined if it was not heard of for so long that it was removed. */
+export async function findGroupEnd(queries: Queries, id: string): Promise<number | undefined> {
+  return (await first(queries, findGroup, { id }))?.firesUntil
+}
+
+/** Removes the groups whose alerts have expired before that time. */
+export async function deleteGroups(tx: Tx, before: number): Promise<void> {
+  await db(tx).deleteFrom('alert_groups').where('fires_until', '<', before).execute()
 }
 
 /** The query that counts the alerts of each status. It reads a whole index, so it runs with `readAside`. */

@@ -29,6 +29,7 @@ export const alerts = defineColumns({
   expiresAt: integer().nullable(),
   swings: json<readonly Swing[]>(),
   freeze: json<Freeze>().nullable(),
+  groupId: text().nullable(),
   /** When the alert changes by itself; null if it waits for a report or a user. */
   dueAt: integer().nullable(),
 })
@@ -45,4 +46,15 @@ export const alertHistory = defineColumns({
   note: text().nullable(),
 })
 
-export const { db, names, pages, statement } = schemaOf({ alerts, alert_history: alertHistory })
+/** Groups of Alertmanagers. */
+export const alertGroups = defineColumns({
+  id: text(),
+  /** Until then its alerts fire, unless they are resolved. */
+  firesUntil: integer(),
+})
+
+export const { db, names, pages, statement } = schemaOf({
+  alerts,
+  alert_history: alertHistory,
+  alert_groups: alertGroups,
+})

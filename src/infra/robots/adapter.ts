@@ -1,4 +1,5 @@
 import type { RateLimit } from '../../kernel/token-bucket.ts'
+import type { SendFault } from '../../ports/notification-channel.ts'
 import type { RobotMessage } from './robot.ts'
 
 export interface RobotTarget {
@@ -26,7 +27,13 @@ export interface RobotReply {
  */
 export type Verdict =
   | { readonly sent: true }
-  | { readonly sent: false; readonly reason: string; readonly retryable: boolean; readonly pauseMs?: number }
+  | {
+      readonly sent: false
+      readonly reason: string
+      readonly retryable: boolean
+      readonly fault: SendFault
+      readonly pauseMs?: number
+    }
 
 /** The protocol of one kind of robot. */
 export interface RobotAdapter {
@@ -40,6 +47,23 @@ export interface RobotAdapter {
 }
 
 export const SENT: Verdict = { sent: true }
+
+/** A failure that the same message may survive later. */
+export const temporary = (reason: string, pauseMs?: number): Verdict => ({
+  sent: false,
+  reason,
+  retryable: true,
+  fault: 'receiver',
+  ...(pauseMs !== undefined && { pauseMs }),
+})
+
+/** A failure until somebody changes the settings of the robot or the message. */
+export const permanent = (reason: string, fault: SendFault): Verdict => ({
+  sent: false,
+  reason,
+  retryable: false,
+  fault,
+})
 
 export const byteLength = (text: string): number => Buffer.byteLength(text)
 

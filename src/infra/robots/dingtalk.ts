@@ -4,6 +4,14 @@ import { errcodeVerdict } from './errcode.ts'
 import type { RobotMessage } from './robot.ts'
 
 // Too many messages silence a robot for ten minutes.
+// Unknown tokens, and robots or groups that are gone.
+const OF_RECEIVER = [300001, 300005, 400013, 400101, 400102, 400106]
+// One code for a missing keyword, a wrong signature or time, and a forbidden address; only the text differs.
+const SECURITY_CODE = 310000
+
+const faultOf = (code: number, text: string) =>
+  OF_RECEIVER.includes(code) || (code === SECURITY_CODE && !/keyword/i.test(text)) ? 'receiver' : 'message'
+
 const PAUSES_MS = { 130101: 600_000, 410100: 600_000, '-1': 2_000 }
 
 function signedUrl(url: string, secret: string | undefined, now: number): string {
@@ -26,5 +34,5 @@ export const dingtalk: RobotAdapter = {
   maximumSize: 20_000,
   size: (message) => byteLength(JSON.stringify(content(message))),
   request: (message, { url, secret, now }) => jsonRequest(signedUrl(url, secret, now), content(message)),
-  verdict: (reply, now) => errcodeVerdict(reply, now, PAUSES_MS),
+  verdict: (reply, now) => errcodeVerdict(reply, now, PAUSES_MS, faultOf),
 }

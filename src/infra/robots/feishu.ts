@@ -1,9 +1,20 @@
 import { createHmac } from 'node:crypto'
-import { byteLength, jsonRequest, SENT, type RobotAdapter, type RobotReply, type Verdict } from './adapter.ts'
+import {
+  byteLength,
+  jsonRequest,
+  permanent,
+  SENT,
+  temporary,
+  type RobotAdapter,
+  type RobotReply,
+  type Verdict,
+} from './adapter.ts'
 import { jsonFields, quote, statusVerdict } from './replies.ts'
 import type { RobotMessage } from './robot.ts'
 
 const LIMITED_CODES = [11232, 99991400]
+// A wrong token, signature or time, and a forbidden address of the sender.
+const OF_RECEIVER = [19001, 19021, 19022]
 // Also the code of malformed messages; only the text differs.
 const AMBIGUOUS_CODE = 9499
 const PAUSE_MS = 2_000
@@ -35,13 +46,12 @@ function verdict(reply: RobotReply, now: number): Verdict {
   const result = code ?? legacyCode
   if (reply.status === 200 && result === 0) return SENT
   if (result === undefined && reply.status !== 200) return statusVerdict(reply, now)
-  if (result === undefined)
-    return { sent: false, reason: `an unknown answer: ${quote(reply.body)}`, retryable: true }
+  if (result === undefined) return temporary(`an unknown answer: ${quote(reply.body)}`)
   const text = typeof msg === 'string' ? msg : ''
   const reason = `code ${Number(result)}: ${quote(text)}`
-  return isRateLimited(Number(result), text, reply)
-    ? { sent: false, reason, retryable: true, pauseMs: pauseMs(reply) }
-    : { sent: false, reason, retryable: false }
+  if (isRateLimited(Number(result), text, reply)) return temporary(reason, pauseMs(reply))
+  if (reply.status >= 500) return temporary(reason)
+  return permanent(reason, OF_RECEIVER.includes(Number(result)) ? 'receiver' : 'message')
 }
 
 export const feishu: RobotAdapter = {

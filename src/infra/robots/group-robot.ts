@@ -78,7 +78,7 @@ export class GroupRobot implements Robot {
 }
 
 function failure(reason: string): SendOutcome {
-  return { sent: false, reason, retryable: true }
+  return { sent: false, reason, retryable: true, fault: 'receiver' }
 }
 
 async function sleepUnlessAborted(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

@@ -4,7 +4,10 @@ import type { RobotReply, RobotRequest } from './adapter.ts'
 const MAX_REPLY_BYTES = 64 * 1_024
 
 /** The reply, or why there is none; neither contains the address. */
-export type PostResult = { readonly reply: RobotReply } | { readonly failure: string }
+export type PostResult =
+  | { readonly reply: RobotReply }
+  /** `isUncertain`: the request may have arrived. */
+  | { readonly failure: string; readonly isUncertain: boolean }
 
 export interface PostLimits {
   /** For the connection, the request and the whole reply together. */
@@ -31,7 +34,9 @@ export async function post(request: RobotRequest, { timeoutMs, signal }: PostLim
       reply: { status: response.status, headers: response.headers, body: await limitedText(response) },
     }
   } catch (error) {
-    return { failure: control.signal.aborted ? String(control.signal.reason) : networkFailure(error) }
+    return control.signal.aborted
+      ? { failure: String(control.signal.reason), isUncertain: true }
+      : networkFailure(error)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
@@ -52,9 +57,19 @@ async function limitedText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8', 0, MAX_REPLY_BYTES)
 }
 
+/** Failures before anything was sent. */
+const NEVER_CONNECTED = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]
+
 /** The code of the error: its message would name the host. */
-function networkFailure(error: unknown): string {
+function networkFailure(error: unknown): { failure: string; isUncertain: boolean } {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no code'
-  return `not reached (${code})`
+  return { failure: `not reached (${code})`, isUncertain: !NEVER_CONNECTED.includes(code) }
 }

@@ -1,4 +1,4 @@
-import type { RobotReply, Verdict } from './adapter.ts'
+import { permanent, temporary, type RobotReply, type Verdict } from './adapter.ts'
 
 const SECONDS = /^\d{1,9}$/
 const MAX_QUOTE_CHARACTERS = 200
@@ -31,16 +31,20 @@ export function quote(text: string): string {
 // Besides 5xx: request timeout, too early, too many requests (RFC 9110, RFC 8470, RFC 6585).
 const TEMPORARY = [408, 425, 429]
 const DEFAULT_PAUSE_MS = 60_000
+// About the address, the credentials or the method, not about the content (RFC 9110, section 15.5).
+const OF_RECEIVER = [401, 403, 404, 405, 407, 410]
 
 /** The meaning of an HTTP status other than 200, for every kind of robot. */
 export function statusVerdict(reply: RobotReply, now: number): Verdict {
   const reason = `HTTP ${reply.status} ${quote(reply.body)}`.trim()
   const retryable = TEMPORARY.includes(reply.status) || reply.status >= 500
   const pauseMs = retryAfterMs(reply, now) ?? (reply.status === 429 ? DEFAULT_PAUSE_MS : undefined)
-  return {
-    sent: false,
-    reason,
-    retryable,
-    ...(retryable && pauseMs !== undefined && { pauseMs }),
-  }
+  if (retryable) return temporary(reason, pauseMs)
+  const isOfMessage = reply.status >= 400 && !OF_RECEIVER.includes(reply.status)
+  return permanent(reason, isOfMessage ? 'message' : 'receiver')
+}
+
+/** A page for people: it comes from a proxy or a sign-in before the robot, whatever its status says. */
+export function isPage({ headers, body }: RobotReply): boolean {
+  return /^text\/html\b/i.test(headers.get('content-type') ?? '') || /^\s*<(!doctype|html)\b/i.test(body)
 }

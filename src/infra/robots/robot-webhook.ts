@@ -6,10 +6,13 @@ import type { RobotAdapter } from './adapter.ts'
 import { ROBOT_ADAPTERS } from './adapters.ts'
 import { post } from './post.ts'
 import { redact } from './redact.ts'
-import { quote } from './replies.ts'
+import { isPage, quote } from './replies.ts'
 import type { RobotKind, RobotMessage } from './robot.ts'
 
 const SEND_TIMEOUT_MS = 10_000
+
+/** An answer that does not come from the robot says nothing about the message. */
+const PAGE = { retryable: true, fault: 'receiver' } as const
 
 export interface WebhookOptions {
   readonly kind: RobotKind
@@ -47,12 +50,15 @@ export class RobotWebhook implements NotificationChannel {
     const target = { url: this.#url, secret: this.#secret, now: this.#clock.now() }
     const request = this.adapter.request(message, target)
     const result = await post(request, { timeoutMs: this.#timeoutMs, signal })
-    if ('failure' in result) return { sent: false, reason: result.failure, retryable: true }
+    if ('failure' in result) {
+      const { failure: reason, isUncertain } = result
+      return { sent: false, reason, retryable: true, fault: 'receiver', isUncertain }
+    }
     const { reply } = result
     const verdict = this.adapter.verdict(reply, this.#clock.now())
     return verdict.sent
       ? { sent: true, answer: this.#redact(`HTTP ${reply.status} ${quote(reply.body)}`.trim()) }
-      : { ...verdict, reason: this.#redact(verdict.reason) }
+      : { ...verdict, ...(isPage(reply) && PAGE), reason: this.#redact(verdict.reason) }
   }
 
   #redact(text: string): string {

@@ -155,30 +155,47 @@ test('signatures are as documented by the robots', () => {
   assert.match(signed, /xh4g%3D/)
 })
 
-const REFUSALS: readonly [kind: RobotKind, status: number, body: string, retryable: boolean][] = [
-  ['feishu', 200, '{"code":19001,"msg":"param invalid: incoming webhook access token invalid"}', false],
-  ['feishu', 200, '{"StatusCode":9499,"msg":"Bad Request"}', false],
-  ['feishu', 200, '{"code":9499,"msg":"too many request"}', true],
-  ['feishu', 200, '{"msg":"what is this"}', true],
-  ['feishu', 400, '{"code":99991400,"msg":"request trigger frequency limit"}', true],
-  ['dingtalk', 200, '{"errcode":310000,"errmsg":"keywords not in content"}', false],
-  ['dingtalk', 200, '{"errcode":130101,"errmsg":"send too fast"}', true],
-  ['dingtalk', 200, '{"status":1111,"wait":5,"source":"x5","punish":"deny"}', true],
-  ['dingtalk', 502, '{"errcode":0,"errmsg":"ok"}', true],
-  ['wecom', 200, '{"errcode":93000,"errmsg":"invalid webhook url"}', false],
-  ['wecom', 200, '{"errcode":-1,"errmsg":"system busy"}', true],
-  ['slack', 403, 'invalid_token', false],
-  ['slack', 200, 'no_text', true],
-  ['generic', 404, 'gone', false],
-  ['generic', 503, 'later', true],
+const REFUSALS: readonly [kind: RobotKind, status: number, body: string, fault: string][] = [
+  ['feishu', 200, '{"code":19001,"msg":"param invalid: incoming webhook access token invalid"}', 'receiver'],
+  ['feishu', 200, '{"code":19021,"msg":"sign match fail or timestamp is not within one hour"}', 'receiver'],
+  ['feishu', 200, '{"code":19024,"msg":"Key Words Not Found"}', 'message'],
+  ['feishu', 200, '{"StatusCode":9499,"msg":"Bad Request"}', 'message'],
+  ['feishu', 200, '{"code":9499,"msg":"too many request"}', 'temporary'],
+  ['feishu', 200, '{"msg":"what is this"}', 'temporary'],
+  ['feishu', 400, '{"code":99991400,"msg":"request trigger frequency limit"}', 'temporary'],
+  ['feishu', 500, '{"code":1,"msg":"internal"}', 'temporary'],
+  ['dingtalk', 200, '{"errcode":310000,"errmsg":"keywords not in content"}', 'message'],
+  ['dingtalk', 200, '{"errcode":310000,"errmsg":"sign not match"}', 'receiver'],
+  ['dingtalk', 200, '{"errcode":300001,"errmsg":"token is not exist"}', 'receiver'],
+  ['dingtalk', 200, '{"errcode":130101,"errmsg":"send too fast"}', 'temporary'],
+  ['dingtalk', 200, '{"status":1111,"wait":5,"source":"x5","punish":"deny"}', 'temporary'],
+  ['dingtalk', 502, '{"errcode":0,"errmsg":"ok"}', 'temporary'],
+  ['wecom', 200, '{"errcode":93000,"errmsg":"invalid webhook url"}', 'receiver'],
+  ['wecom', 200, '{"errcode":40008,"errmsg":"invalid message type"}', 'message'],
+  ['wecom', 200, '{"errcode":-1,"errmsg":"system busy"}', 'temporary'],
+  ['slack', 403, 'invalid_token', 'receiver'],
+  ['slack', 400, 'no_service', 'receiver'],
+  ['slack', 400, 'invalid_payload', 'message'],
+  ['slack', 200, 'no_text', 'temporary'],
+  ['generic', 404, 'gone', 'receiver'],
+  ['generic', 401, 'who are you', 'receiver'],
+  ['generic', 422, 'not that word', 'message'],
+  ['generic', 302, '', 'receiver'],
+  ['generic', 400, '<!DOCTYPE html><title>Bad gateway</title>', 'temporary'],
+  ['generic', 425, 'too early', 'temporary'],
+  ['generic', 503, 'later', 'temporary'],
 ]
 
-for (const [kind, status, body, retryable] of REFUSALS) {
-  test(`${kind}: ${status} ${body} is a ${retryable ? 'temporary' : 'permanent'} failure`, async () => {
+for (const [kind, status, body, fault] of REFUSALS) {
+  const isTemporary = fault === 'temporary'
+  test(`${kind}: ${status} ${body} is a ${isTemporary ? fault : `permanent fault of the ${fault}`}`, async () => {
     await using w = await timedWorld()
     w.doubles.behave((response) => void response.writeHead(status).end(body))
-    const outcome = await robotOf(w.doubles, kind, w.options(kind)).send(MESSAGE)
-    assert.ok(outcome.outcome === 'failed' && outcome.retryable === retryable, inspect(outcome))
+    const options = w.options(kind)
+    const outcome = await robotOf(w.doubles, kind, options).send(MESSAGE)
+    assert.ok(outcome.outcome === 'failed' && outcome.retryable === isTemporary, inspect(outcome))
+    const attempt = await new RobotWebhook({ kind, url: new Secret(w.doubles.url(kind)) }).send(MESSAGE)
+    assert.ok(!attempt.sent && attempt.fault === (isTemporary ? 'receiver' : fault), inspect(attempt))
   })
 }
 

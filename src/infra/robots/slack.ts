@@ -1,4 +1,4 @@
-import { jsonRequest, SENT, type RobotAdapter } from './adapter.ts'
+import { jsonRequest, permanent, SENT, temporary, type RobotAdapter } from './adapter.ts'
 import { quote, statusVerdict } from './replies.ts'
 import type { RobotMessage } from './robot.ts'
 
@@ -6,6 +6,20 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 // Without angle brackets `<!channel>` notifies no one.
 const escape = (text: string) => text.replace(/[&<>]/g, (character) => ENTITIES[character] ?? character)
+
+// The answers about a webhook, its workspace or its channel, with several statuses.
+const OF_RECEIVER = [
+  'invalid_token',
+  'no_active_hooks',
+  'no_service',
+  'no_service_id',
+  'no_team',
+  'team_disabled',
+  'channel_not_found',
+  'channel_is_archived',
+  'action_prohibited',
+  'posting_to_general_channel_denied',
+]
 
 const content = ({ title, text }: RobotMessage) => escape(`${title}\n${text}`)
 
@@ -17,7 +31,9 @@ export const slack: RobotAdapter = {
   request: (message, { url }) => jsonRequest(url, { text: content(message), mrkdwn: false }),
   verdict(reply, now) {
     if (reply.status === 200 && reply.body.trim() === 'ok') return SENT
-    if (reply.status !== 200) return statusVerdict(reply, now)
-    return { sent: false, reason: `an unknown answer: ${quote(reply.body)}`, retryable: true }
+    if (reply.status === 200) return temporary(`an unknown answer: ${quote(reply.body)}`)
+    if (OF_RECEIVER.includes(reply.body.trim()))
+      return permanent(`HTTP ${reply.status} ${quote(reply.body)}`, 'receiver')
+    return statusVerdict(reply, now)
   },
 }

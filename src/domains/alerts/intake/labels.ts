@@ -21,6 +21,16 @@ export function alarmIdOf(labels: AlertLabels): string {
   return `prometheus:${hash('sha256', JSON.stringify(labels)).slice(0, HASH_DIGITS)}`
 }
 
+/** The group of a notification: an Alertmanager repeats a whole group, and names it by a text of any length. */
+export function groupIdOf(
+  notification: Readonly<Partial<Record<'externalURL' | 'receiver' | 'groupKey', string>>>,
+): string | undefined {
+  const { externalURL = '', receiver = '', groupKey } = notification
+  return groupKey === undefined
+    ? undefined
+    : hash('sha256', JSON.stringify([externalURL, receiver, groupKey]), 'base64url')
+}
+
 /** One label a line, in the notation of Prometheus. */
 export function labelText(labels: AlertLabels): string {
   return labels.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join('\n')

@@ -23,9 +23,14 @@ export function parseAlert(given: unknown, path: string): Parsed {
   return parsedBy(() => checkedAlert(given, path))
 }
 
-/** Checks one alert that an Alertmanager sends: it has a status, too. */
+/** Checks one alert that an Alertmanager sends. Its status alone says whether it has ended; without one its end does. */
 export function parseNotified(given: unknown, path: string): Parsed {
-  return parsedBy(() => ({ ...checkedAlert(given, path), isResolved: isResolved(given, path) }))
+  return parsedBy(() => {
+    const alert = checkedAlert(given, path)
+    const status = statusOf(given, path)
+    if (status === undefined) return alert
+    return { ...alert, endsAt: undefined, isResolved: status === 'resolved' }
+  })
 }
 
 function parsedBy(check: () => PrometheusAlert): Parsed {
@@ -61,11 +66,11 @@ function checkedAlert(given: unknown, path: string): PrometheusAlert {
   return { labels, annotations, endsAt, isResolved: false }
 }
 
-function isResolved(given: unknown, path: string): boolean {
-  const status = isObject(given) ? (given['status'] ?? 'firing') : 'firing'
-  if (status !== 'firing' && status !== 'resolved')
+function statusOf(given: unknown, path: string): 'firing' | 'resolved' | undefined {
+  const status = isObject(given) ? (given['status'] ?? undefined) : undefined
+  if (status !== undefined && status !== 'firing' && status !== 'resolved')
     throw new InvalidAlert(`${path}.status`, 'must be firing or resolved')
-  return status === 'resolved'
+  return status
 }
 
 function isObject(given: unknown): given is Readonly<Record<string, unknown>> {

@@ -13,7 +13,9 @@ const LABELS = { alertname: 'DiskFull', job: 'node', instance: '192.0.2.10:9100'
 
 function reportOf(given: object, parse = parseAlert) {
   const parsed = parse({ labels: LABELS, ...given }, '0')
-  return isFault(parsed) ? assert.fail(parsed.fault.message) : toReport(parsed, NOW)
+  return isFault(parsed)
+    ? assert.fail(parsed.fault.message)
+    : toReport(parsed, { now: NOW, fireForMs: 5 * MINUTE })
 }
 
 test('an alert becomes a report', () => {

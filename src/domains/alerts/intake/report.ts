@@ -1,4 +1,3 @@
-import { MINUTE } from '../../../kernel/time.ts'
 import { BODY_BYTES, TITLE_LENGTH, type Report, type Severity } from '../model.ts'
 import { sanitizeBody, sanitizeText } from '../text.ts'
 import { alarmIdOf, labelOf, labelText, type AlertLabels } from './labels.ts'
@@ -14,8 +13,14 @@ export interface PrometheusAlert {
   readonly isResolved: boolean
 }
 
-/** How long an alert without an end fires after it was sent last. */
-const RESOLVE_TIMEOUT_MS = 5 * MINUTE
+/** When an alert was received, and what ends it if it has no end. */
+export interface Arrival {
+  readonly now: number
+  /** How long it fires after it was sent last. */
+  readonly fireForMs: number
+  /** The group that it came with. */
+  readonly groupId?: string | undefined
+}
 
 const SOURCE_LENGTH = 128
 const ADDRESS_LENGTH = 256
@@ -34,8 +39,8 @@ const SEVERITIES: ReadonlyMap<string | undefined, Severity> = new Map<string, Se
   ['debug', 'INFO'],
 ])
 
-/** The report of an alert that was received at `now` (docs/specification.md, Prometheus and Alertmanager). */
-export function toReport(alert: PrometheusAlert, now: number): Report {
+/** The report of an alert (docs/specification.md, Prometheus and Alertmanager). */
+export function toReport(alert: PrometheusAlert, arrival: Arrival): Report {
   const { labels, annotations } = alert
   const label = (name: string, maxCodeUnits: number) => firstText([labelOf(labels, name)], maxCodeUnits)
   return {
@@ -44,17 +49,17 @@ export function toReport(alert: PrometheusAlert, now: number): Report {
     title: firstText([annotations['summary'], labelOf(labels, 'alertname')], TITLE_LENGTH) ?? DEFAULT_TITLE,
     body: bodyOf(alert),
     serverAddr: label('instance', ADDRESS_LENGTH) ?? null,
-    ...stateOf(alert, now),
+    ...stateOf(alert, arrival),
   }
 }
 
 function stateOf(
   { labels, endsAt, isResolved }: PrometheusAlert,
-  now: number,
-): Pick<Report, 'level' | 'expiresAt'> {
+  { now, fireForMs, groupId }: Arrival,
+): Pick<Report, 'level' | 'expiresAt' | 'groupId'> {
   if (isResolved || (endsAt !== undefined && endsAt <= now)) return { level: 'CLOSE' }
   const level = SEVERITIES.get(labelOf(labels, 'severity')?.toLowerCase()) ?? 'WARNING'
-  return { level, expiresAt: endsAt ?? now + RESOLVE_TIMEOUT_MS }
+  return { level, expiresAt: endsAt ?? now + fireForMs, ...(groupId !== undefined && { groupId }) }
 }
 
 function bodyOf({ labels, annotations }: PrometheusAlert): string {

@@ -21,6 +21,26 @@ const alert = (name: string, more: object = {}) => ({
   ...more,
 })
 
+/** How Go writes a time that is not set. */
+const ZERO_TIME = '0001-01-01T00:00:00Z'
+/** The default of an Alertmanager. */
+const REPEAT_INTERVAL_MS = 4 * HOUR
+
+/** What the webhook of an Alertmanager sends. */
+const notification = (alerts: readonly object[], more: object = {}) => ({
+  receiver: 'platform',
+  status: 'firing',
+  alerts: alerts.map((each) => ({ status: 'firing', fingerprint: 'b98c7a1e31d07a2b', ...each })),
+  groupLabels: {},
+  commonLabels: {},
+  commonAnnotations: {},
+  externalURL: 'http://alertmanager:9093',
+  version: '4',
+  groupKey: '{}:{}',
+  truncatedAlerts: 0,
+  ...more,
+})
+
 async function startApi(dialect: DialectName = 'sqlite') {
   await using opening = new AsyncDisposableStack()
   const clock = fakeClock()
@@ -35,7 +55,7 @@ async function startApi(dialect: DialectName = 'sqlite') {
     notifications: noNotifications,
     acknowledgeForMs: 4 * HOUR,
   })
-  const routes = intakeRoutes(alerts, clock)
+  const routes = intakeRoutes(alerts, { clock, webhookStaleAfterMs: 24 * HOUR })
   const server = opening.use(await startRouteServer({ store, clock, routes, user: 'prometheus' }))
   const opened = opening.move()
   return {
@@ -86,33 +106,74 @@ onEveryDialect('alerts of Prometheus', (dialect) => {
     assert.deepEqual(api.events, ['alert.raised', 'alert.raised', 'alert.recovered'])
   })
 
-  for (const [name, path] of Object.entries(PATHS)) {
-    const request = (alerts: readonly object[]) => (path === PATHS.prometheus ? alerts : { alerts })
+  test('recover by themselves 5 minutes after they were sent last', async () => {
+    await using api = await startApi(dialect)
+    await api.post(PATHS.prometheus, [alert('DiskFull', { endsAt: ZERO_TIME })])
+    await api.pass(5 * MINUTE - 1)
+    await api.post(PATHS.prometheus, [alert('DiskFull')])
+    await api.pass(5 * MINUTE - 1)
+    assert.deepEqual(await api.list(), [['DiskFull', 'firing', 2]])
+    await api.pass(1)
+    assert.deepEqual(await api.list(), [['DiskFull', 'recovered', 2]])
+    assert.deepEqual(api.events, ['alert.raised', 'alert.recovered'])
+  })
 
-    test(`of ${name} recover by themselves 5 minutes after they were sent last`, async () => {
-      await using api = await startApi(dialect)
-      await api.post(path, request([alert('DiskFull', { endsAt: '0001-01-01T00:00:00Z' })]))
-      await api.pass(5 * MINUTE - 1)
-      await api.post(path, request([alert('DiskFull')]))
-      await api.pass(5 * MINUTE - 1)
-      assert.deepEqual(await api.list(), [['DiskFull', 'firing', 2]])
-      await api.pass(1)
-      assert.deepEqual(await api.list(), [['DiskFull', 'recovered', 2]])
-      assert.deepEqual(api.events, ['alert.raised', 'alert.recovered'])
-    })
+  test('recover by themselves at the end that was sent last', async () => {
+    await using api = await startApi(dialect)
+    const endingIn = (milliseconds: number) =>
+      api.post(PATHS.prometheus, [alert('DiskFull', { endsAt: toRfc3339(api.clock.now() + milliseconds) })])
+    await endingIn(HOUR)
+    await endingIn(10 * SECOND)
+    await api.pass(10 * SECOND - 1)
+    assert.deepEqual(await api.list(), [['DiskFull', 'firing', 2]])
+    await api.pass(1)
+    assert.deepEqual(await api.list(), [['DiskFull', 'recovered', 2]])
+  })
 
-    test(`of ${name} recover by themselves at the end that was sent last`, async () => {
-      await using api = await startApi(dialect)
-      const endingIn = (milliseconds: number) =>
-        api.post(path, request([alert('DiskFull', { endsAt: toRfc3339(api.clock.now() + milliseconds) })]))
-      await endingIn(HOUR)
-      await endingIn(10 * SECOND)
-      await api.pass(10 * SECOND - 1)
-      assert.deepEqual(await api.list(), [['DiskFull', 'firing', 2]])
-      await api.pass(1)
-      assert.deepEqual(await api.list(), [['DiskFull', 'recovered', 2]])
-    })
-  }
+  test('of a group that an Alertmanager repeats every four hours fire until they are resolved', async () => {
+    await using api = await startApi(dialect)
+    const both = [alert('Disk', { endsAt: ZERO_TIME }), alert('Shop', { endsAt: ZERO_TIME })]
+    await api.post(PATHS.alertmanager, notification(both))
+    for (let repetition = 0; repetition < 12; repetition++) {
+      await api.pass(REPEAT_INTERVAL_MS)
+      // The second time and later the Alertmanager names only one of them: the other one is muted there.
+      await api.post(PATHS.alertmanager, notification(both.slice(0, 1)))
+    }
+    assert.deepEqual(api.events, ['alert.raised', 'alert.raised'])
+    const resolved = alert('Disk', { status: 'resolved', endsAt: toRfc3339(api.clock.now() - MINUTE) })
+    await api.post(PATHS.alertmanager, notification([resolved, both[1] ?? {}]))
+    assert.deepEqual(
+      new Set((await api.list()).map(([title, status]) => `${title} ${status}`)),
+      new Set(['Disk recovered', 'Shop firing']),
+    )
+  })
+
+  test('of a group that is not heard of any more recover after a day', async () => {
+    await using api = await startApi(dialect)
+    const both = [alert('Disk'), alert('Shop')]
+    await api.post(PATHS.alertmanager, notification(both.slice(0, 1)))
+    await api.post(PATHS.alertmanager, notification(both.slice(1), { groupKey: '{}:{other}' }))
+    await api.pass(HOUR)
+    await api.post(PATHS.alertmanager, notification(both.slice(1), { groupKey: '{}:{other}' }))
+    await api.pass(23 * HOUR - 1)
+    assert.deepEqual(api.events, ['alert.raised', 'alert.raised'])
+    await api.pass(1)
+    assert.deepEqual(
+      new Set(await api.list()),
+      new Set([
+        ['Disk', 'recovered', 1],
+        ['Shop', 'firing', 2],
+      ]),
+    )
+    await api.pass(HOUR)
+    assert.deepEqual(
+      new Set(await api.list()),
+      new Set([
+        ['Disk', 'recovered', 1],
+        ['Shop', 'recovered', 2],
+      ]),
+    )
+  })
 
   test('that come at the same time in different orders are all accepted', async () => {
     await using api = await startApi(dialect)
@@ -153,20 +214,11 @@ test('a body that is no list of alerts is 400', async () => {
 
 test('a notification of an Alertmanager raises and recovers alerts; its other keys are ignored', async () => {
   await using api = await startApi()
-  const notification = (status: string, more: object) => ({
-    version: '4',
-    groupKey: '{}:{}',
-    truncatedAlerts: 0,
-    status,
-    receiver: 'platform',
-    commonLabels: {},
-    externalURL: 'http://alertmanager',
-    alerts: [alert('Disk', { status, fingerprint: 'b98c7a1e31d07a2b', ...more })],
-  })
-  const fired = await api.post(PATHS.alertmanager, notification('firing', { endsAt: '0001-01-01T00:00:00Z' }))
+  const fired = await api.post(PATHS.alertmanager, notification([alert('Disk', { endsAt: ZERO_TIME })]))
   assert.deepEqual([fired.status, fired.text], [200, ''])
   assert.deepEqual(await api.list(), [['Disk', 'firing', 1]])
-  await api.post(PATHS.alertmanager, notification('resolved', { endsAt: toRfc3339(api.clock.now()) }))
+  const resolved = alert('Disk', { status: 'resolved', endsAt: toRfc3339(api.clock.now()) })
+  await api.post(PATHS.alertmanager, notification([resolved]))
   assert.deepEqual(await api.list(), [['Disk', 'recovered', 1]])
 })
 

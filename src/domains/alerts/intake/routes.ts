@@ -1,16 +1,24 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import { AppError, type ErrorDetail } from '../../../kernel/errors.ts'
+import { MINUTE } from '../../../kernel/time.ts'
 import type { Tx } from '../../../store/store.ts'
 import { ok, route, type Answer, type Route } from '../../../wire/route.ts'
 import { ALERT_REPORTERS } from '../access.ts'
 import type { Report } from '../model.ts'
 import type { Alerts } from '../service.ts'
+import { groupIdOf } from './labels.ts'
 import { isFault, parseAlert, parseNotified, type Parsed } from './parse.ts'
-import { toReport, type PrometheusAlert } from './report.ts'
+import { toReport, type Arrival, type PrometheusAlert } from './report.ts'
 import { NotificationBody, PrometheusBody, PrometheusFault } from './schemas.ts'
 
+/** How long an alert that Prometheus sends without an end fires after it was sent last. */
+const RESOLVE_TIMEOUT_MS = 5 * MINUTE
+
 /** docs/specification.md, Prometheus and Alertmanager */
-export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Route[] {
+export function intakeRoutes(
+  alerts: Pick<Alerts, 'report' | 'keepGroup'>,
+  { clock, webhookStaleAfterMs }: { readonly clock: Clock; readonly webhookStaleAfterMs: number },
+): Route[] {
   const reportAll = async (tx: Tx, reports: readonly Report[], actor: string) => {
     for (const report of reports) await alerts.report(tx, report, actor)
   }
@@ -34,7 +42,7 @@ export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Rout
       prepare: ({ body }) =>
         outcomesOf(
           body.map((each, index) => parseAlert(each, `${index}`)),
-          clock.now(),
+          { now: clock.now(), fireForMs: RESOLVE_TIMEOUT_MS },
         ),
       change: async (tx, { identity }, { reports, faults }) => {
         await reportAll(tx, reports, identity.id)
@@ -48,18 +56,20 @@ export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Rout
       tag: 'Alerts',
       summary: 'Take a notification of an Alertmanager',
       description:
-        'For the webhook of an Alertmanager (version 4). A firing alert without an end recovers 5 minutes after it was ' +
-        'sent last.',
+        'For the webhook of an Alertmanager (version 4). A firing alert recovers when it is resolved, or when its group ' +
+        'was not heard of for `alerts.webhook_stale_after`.',
       access: ALERT_REPORTERS,
       body: NotificationBody,
       answers: { 200: { description: 'All alerts were taken.' } },
       prepare: ({ body }) => {
         const parsed = body.alerts.map((each, index) => parseNotified(each, `alerts.${index}`))
-        const { reports, faults } = outcomesOf(parsed, clock.now())
+        const arrival = { now: clock.now(), fireForMs: webhookStaleAfterMs, groupId: groupIdOf(body) }
+        const { reports, faults } = outcomesOf(parsed, arrival)
         if (faults.length > 0) throw invalidAlerts(faults)
-        return reports
+        return { reports, arrival }
       },
-      change: async (tx, { identity }, reports) => {
+      change: async (tx, { identity }, { reports, arrival: { now, fireForMs, groupId } }) => {
+        if (groupId !== undefined) await alerts.keepGroup(tx, groupId, now + fireForMs)
         await reportAll(tx, reports, identity.id)
         return ok(undefined)
       },
@@ -67,9 +77,9 @@ export function intakeRoutes(alerts: Pick<Alerts, 'report'>, clock: Clock): Rout
   ]
 }
 
-function outcomesOf(parsed: readonly Parsed[], now: number) {
+function outcomesOf(parsed: readonly Parsed[], arrival: Arrival) {
   return {
-    reports: inLockOrder(parsed.filter(isAlert).map((alert) => toReport(alert, now))),
+    reports: inLockOrder(parsed.filter(isAlert).map((alert) => toReport(alert, arrival))),
     faults: parsed.filter(isFault).map(({ fault }) => fault),
   }
 }

@@ -25,6 +25,9 @@ export const PrometheusBody = Type.Unsafe<readonly unknown[]>({
 export const NotificationBody = Type.Object(
   {
     version: Type.Optional(OneOf(['4'], 'Of the format.')),
+    receiver: Type.Optional(Type.String({ description: 'With `groupKey` and `externalURL`: the group.' })),
+    groupKey: Type.Optional(Type.String({ description: 'While the group is heard of, its alerts fire.' })),
+    externalURL: Type.Optional(Type.String({ description: 'The address of the Alertmanager.' })),
     alerts: Type.Unsafe<readonly unknown[]>({
       ...Alerts,
       examples: [[{ status: 'firing', labels: LABELS }]],
