@@ -36,7 +36,7 @@ import type { Delivery } from '../ports/outbox.ts'
 import { createSnapshots } from '../store/snapshots.ts'
 import type { Store } from '../store/store.ts'
 import type { Domain, DomainParts } from '../wire/domain.ts'
-import { EventSubjects, type DeclaredSubject } from '../wire/event-subjects.ts'
+import { EventSubjects, type DeclaredSubject } from '../kernel/event-subjects.ts'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-codes.ts'
 import { createOverview } from './overview.ts'
 

@@ -231,7 +231,7 @@ const overdue = statement<{ queuedBefore: number; limit: number }, { id: string 
 )
 
 /** The queued executions that no worker has begun since that time. */
-export function listOverdue(
+export function listUnstarted(
   queries: Queries,
   queuedBefore: number,
   limit: number,

@@ -1,6 +1,6 @@
 import type { EventLog } from '../../ports/event-log.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import type { EventSubjects } from '../../wire/event-subjects.ts'
+import type { EventSubjects } from '../../kernel/event-subjects.ts'
 import { redriveDeadCommand } from './commands.ts'
 import { MessageLog } from './event-log.ts'
 import { messagePruneJob } from './jobs.ts'

@@ -1,6 +1,6 @@
 import { bodyWriter } from '../../wire/codec.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
-import { SUBJECT_ERRORS, type EventSubjects } from '../../wire/event-subjects.ts'
+import type { EventSubjects } from '../../kernel/event-subjects.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { bodyOf, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
@@ -24,7 +24,7 @@ const VISIBLE =
 
 export const MESSAGE_ERRORS = {
   message_not_found: { status: 404, meaning: 'There is no such message.' },
-  ...SUBJECT_ERRORS,
+  reserved_subject: { status: 403, meaning: 'Only the platform itself publishes on this subject.' },
 } as const satisfies ErrorCodes
 
 const { message_not_found, reserved_subject } = MESSAGE_ERRORS

@@ -182,7 +182,7 @@ function visible(hidden: readonly string[]) {
       ...patterns.map((pattern) => withoutPrefix(sql.lit(pattern.slice(0, -1)), pattern.length - 1)),
     ],
     sql` and `,
-  ) as RawBuilder<boolean>
+  )
 }
 
 /** The oldest pending messages in the order of their delivery, except those on the subjects or patterns of `without`. */

@@ -1,6 +1,5 @@
-import { AppError } from '../kernel/errors.ts'
-import { hasRole, type Identity, type Role } from '../kernel/identity.ts'
-import type { ErrorCodes } from './error-codes.ts'
+import { AppError } from './errors.ts'
+import { hasRole, type Identity, type Role } from './identity.ts'
 
 /** A subject on which a domain publishes; one that ends in `*` has a variable last part. */
 export interface DeclaredSubject {
@@ -8,10 +7,6 @@ export interface DeclaredSubject {
   /** The roles that may read its events, which are those that may list its objects. */
   readonly readers: readonly Role[]
 }
-
-export const SUBJECT_ERRORS = {
-  reserved_subject: { status: 403, meaning: 'Only the platform itself publishes on this subject.' },
-} as const satisfies ErrorCodes
 
 /**
  * Who may read, and who may write, on the subjects of the platform's events (docs/specification.md, Events). Every other
