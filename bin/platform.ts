@@ -6,7 +6,7 @@ import { versionText } from '../src/app/commands/version.ts'
 import { ConfigError } from '../src/config/config-error.ts'
 import { processEnvironment } from '../src/config/env.ts'
 import { AppError } from '../src/kernel/errors.ts'
-import { ROLES } from '../src/kernel/identity.ts'
+import { ROLES, TOKEN_PURPOSES } from '../src/kernel/identity.ts'
 import { ValueError } from '../programs/mock-server/value-error.ts'
 
 // docs/reference/commands.md
@@ -208,6 +208,12 @@ function program(): Command {
     .option(
       '--ttl <duration>',
       'how long it is valid, such as 30m or 8h, at most 30d (default: auth.token_ttl)',
+    )
+    .addOption(
+      new Option(
+        '--purpose <purpose>',
+        'what it is good for, and nothing else: mirror, for a standby',
+      ).choices(TOKEN_PURPOSES),
     )
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).issueToken(context, name, options))

@@ -11,7 +11,13 @@ export interface Identity {
   readonly name: string
   readonly roles: readonly Role[]
   readonly via: 'token' | 'headers'
+  /** Set for a token that is good for nothing else. */
+  readonly purpose?: TokenPurpose
 }
+
+/** What a token can be limited to. `mirror`: the copy of the users for a standby. */
+export const TOKEN_PURPOSES = ['mirror'] as const
+export type TokenPurpose = (typeof TOKEN_PURPOSES)[number]
 
 export function isRole(value: string): value is Role {
   return (ROLES as readonly string[]).includes(value)

@@ -1,4 +1,4 @@
-import type { Identity } from '../kernel/identity.ts'
+import type { Identity, TokenPurpose } from '../kernel/identity.ts'
 
 /**
  * Verifies tokens and knows their users. Nothing to close; every call may be repeated. Each method throws or rejects
@@ -19,6 +19,8 @@ export interface TokenClaims {
   readonly roles: readonly string[]
   /** Undefined in a token that another program signed with the same secret. */
   readonly generation: number | undefined
+  /** Undefined in a token for every operation. */
+  readonly purpose?: TokenPurpose | undefined
   readonly issuedAt: number
   readonly expiresAt: number
 }

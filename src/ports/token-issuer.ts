@@ -1,3 +1,5 @@
+import type { TokenPurpose } from '../kernel/identity.ts'
+
 /** Signs tokens. Synchronous, with nothing to close; each call gives another token. */
 export interface TokenIssuer {
   /** A token that is valid for `ttlMs` milliseconds, rounded up to a whole second. */
@@ -11,6 +13,8 @@ export interface TokenSubject {
   readonly roles: readonly string[]
   /** Of the user's tokens; the token is revoked when the user's generation is raised above it. */
   readonly generation: number
+  /** Limits the token to one purpose. */
+  readonly purpose?: TokenPurpose | undefined
 }
 
 /** A token in the compact form (RFC 7519, section 3.1), and when it expires. */

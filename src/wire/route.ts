@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
-import type { Identity, Role } from '../kernel/identity.ts'
+import type { Identity, Role, TokenPurpose } from '../kernel/identity.ts'
 import { JsonText } from '../kernel/json-text.ts'
 import type { Tx } from '../store/store.ts'
 import type { ErrorCodes } from './error-codes.ts'
@@ -67,6 +67,8 @@ interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly summary: string
   readonly description?: string
   readonly access: Access
+  /** Tokens of this purpose may call it, and no other operation. */
+  readonly purpose?: TokenPurpose
   readonly params?: P
   readonly query?: Q
   readonly body?: B

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createTokens } from '../../src/infra/tokens/jwt.ts'
-import type { Role } from '../../src/kernel/identity.ts'
+import type { Role, TokenPurpose } from '../../src/kernel/identity.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { connect, openSession, PATIENT, refusedBy } from '../integration/gateway/socket.ts'
@@ -67,9 +67,9 @@ class Servers {
   }
 
   /** A new token of a user of the primary. */
-  async token(name: string): Promise<string> {
+  async token(name: string, purpose?: TokenPurpose): Promise<string> {
     const { id, roles, token_generation: generation } = await this.#find(name)
-    return this.#tokens.sign({ userId: id, name, roles, generation }).token
+    return this.#tokens.sign({ userId: id, name, roles, generation, purpose }).token
   }
 
   async setEnabled(name: string, enabled: boolean): Promise<void> {
@@ -99,7 +99,7 @@ async function twoServers(t: TestContext): Promise<Servers> {
   await servers.addUser('bob', 'devops')
   await servers.addUser('standby', 'service')
   const tokenFile = join(servers.standbyDir, 'mirror-token')
-  writeFileSync(tokenFile, await servers.token('standby'), { mode: 0o600 })
+  writeFileSync(tokenFile, await servers.token('standby', 'mirror'), { mode: 0o600 })
   return servers
 }
 
@@ -125,6 +125,19 @@ test('a standby stands in for its primary', async (t) => {
   ]
   const isAway = async () => (await healthOf(standby)).checks.mirror === 'degraded'
   const isCurrent = async () => (await healthOf(standby)).checks.mirror === 'ok'
+
+  await t.test('its token copies the users and is good for nothing else', async () => {
+    const [mirror, service] = [await servers.token('standby', 'mirror'), await servers.token('standby')]
+    const statusOf = async (url: string, token: string) => (await fetch(url, authorization(token))).status
+    const { url, gatewayUrl } = servers.primary
+    assert.equal(await statusOf(`${url}/users/mirror`, mirror), 200)
+    assert.equal(await statusOf(`${url}/users/mirror`, service), 403, 'any other token of the same user')
+    for (const path of ['/auth/me', '/tickets', '/vpn/sessions']) {
+      assert.equal(await statusOf(url + path, mirror), 403, path)
+      assert.equal(await statusOf(gatewayUrl + path, mirror), 403, `${path} through the gateway`)
+    }
+    assert.equal((await refusedBy(gatewayUrl, { token: mirror })).status, 401, 'a session')
+  })
 
   await t.test('beside it: its users, its api, the sessions of both', async () => {
     const session = await openSession(standby.gatewayUrl, { token: ada })

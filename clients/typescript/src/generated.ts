@@ -231,7 +231,7 @@ export const OPERATIONS = {
   changeUser: {"method":"PATCH","path":"/users/{id}","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":false},
   deleteUser: {"method":"DELETE","path":"/users/{id}","access":["admin"],"answer":"none","isKeyed":false,"isRepeatable":true},
   setPassword: {"method":"PUT","path":"/users/{id}/password","access":"authenticated","answer":"none","isKeyed":false,"isRepeatable":true},
-  mirrorUsers: {"method":"GET","path":"/users/mirror","access":["service","admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  mirrorUsers: {"method":"GET","path":"/users/mirror","access":"policy","answer":"json","isKeyed":false,"isRepeatable":true},
   beginSignIn: {"method":"GET","path":"/auth/oauth/login","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
   finishSignIn: {"method":"GET","path":"/auth/oauth/callback","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
   redeemTicket: {"method":"POST","path":"/auth/oauth/redeem","access":"public","answer":"json","isKeyed":false,"isRepeatable":false},

@@ -2,7 +2,7 @@ import type { Config, LoadedConfig } from '../../config/config.ts'
 import { readJwtSecret } from '../../config/secrets.ts'
 import { usersMirrored, type Auth, type Users } from '../../domains/users/index.ts'
 import { AppError } from '../../kernel/errors.ts'
-import type { Role } from '../../kernel/identity.ts'
+import type { Role, TokenPurpose } from '../../kernel/identity.ts'
 import type { PagePosition } from '../../kernel/page.ts'
 import type { RotatedKeys } from '../../kernel/secret.ts'
 import { alignColumns } from '../../kernel/table.ts'
@@ -120,10 +120,12 @@ export async function removeUser(
 export async function issueToken(
   context: CommandContext,
   name: string,
-  options: ConfigOptions & { readonly ttl?: string },
+  options: ConfigOptions & { readonly ttl?: string; readonly purpose?: TokenPurpose },
 ): Promise<void> {
   const ttlMs = options.ttl === undefined ? undefined : parseTokenLifetime(options.ttl)
-  const { token } = await withUsers(configOf(context, options), ({ auth }) => auth.issueToken(name, ttlMs))
+  const { token } = await withUsers(configOf(context, options), ({ auth }) =>
+    auth.issueToken(name, ttlMs, options.purpose),
+  )
   context.stdout.write(`${token.reveal()}\n`)
 }
 

@@ -77,7 +77,7 @@ test('a primary that is away is a warning, a copy that is too old an error', asy
 
 for (const [status, reason] of [
   [401, /does not accept the token/],
-  [403, /lacks the role service/],
+  [403, /not issued with --purpose mirror/],
 ] as const)
   test(`a primary that answers ${status} is an error with its reason`, async (t) => {
     const { examine } = await world(t, { status })

@@ -176,13 +176,13 @@ function visible(hidden: readonly string[]) {
     each.endsWith('*') ? 'patterns' : 'subjects',
   )
   const exact = sql.join(subjects.map((subject) => sql.lit(subject)))
-  return sql.join(
+  return sql<boolean>`${sql.join(
     [
       ...(subjects.length > 0 ? [sql<boolean>`subject not in (${exact})`] : []),
       ...patterns.map((pattern) => withoutPrefix(sql.lit(pattern.slice(0, -1)), pattern.length - 1)),
     ],
     sql` and `,
-  )
+  )}`
 }
 
 /** The oldest pending messages in the order of their delivery, except those on the subjects or patterns of `without`. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
+import type { TokenPurpose } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
@@ -106,11 +107,11 @@ export class Auth {
   }
 
   /** Issues a token without a password, for the operator. Rejects with `user_not_found` or `user_disabled`. */
-  async issueToken(name: string, ttlMs?: number): Promise<IssuedToken> {
+  async issueToken(name: string, ttlMs?: number, purpose?: TokenPurpose): Promise<IssuedToken> {
     const user = await this.#deps.users.getByName(name)
     if (!user.enabled)
       throw new AppError('conflict', 'user_disabled', `${user.name} is disabled; enable the user first.`)
-    return this.#issue(user, ttlMs)
+    return this.#issue(user, ttlMs, purpose)
   }
 
   async #verifyCredentials(
@@ -150,9 +151,9 @@ export class Auth {
     return { matches: false, outdated: false }
   }
 
-  #issue(user: User, ttlMs?: number): IssuedToken {
+  #issue(user: User, ttlMs?: number, purpose?: TokenPurpose): IssuedToken {
     const { id: userId, name, roles, tokenGeneration: generation } = user
-    const { token, expiresAt } = this.#deps.tokens.sign({ userId, name, roles, generation }, ttlMs)
+    const { token, expiresAt } = this.#deps.tokens.sign({ userId, name, roles, generation, purpose }, ttlMs)
     // The issue of a token is a whole second, so this is its lifetime.
     const expiresInSeconds = Math.ceil((expiresAt - this.#deps.clock.now()) / 1_000)
     return { token: new Secret(token), expiresAt, expiresInSeconds, user }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
-import { knownRoles, type Role } from '../../kernel/identity.ts'
+import { knownRoles, type Identity, type Role } from '../../kernel/identity.ts'
 import type { Authenticator, TokenClaims, TokenHolder } from '../../ports/authenticator.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { acceptsToken, type TokenIssue, type User } from './model.ts'
@@ -77,8 +77,9 @@ export async function requireTokenHolder(
 
 /** The name is the user's: a program that signs tokens may write anything into `name`. */
 function toHolder({ id, name }: User, claims: TokenClaims, roles: readonly Role[]): TokenHolder {
-  const { generation, issuedAt, expiresAt } = claims
-  return { identity: { id, name, roles, via: 'token' }, generation, issuedAt, expiresAt }
+  const { generation, purpose, issuedAt, expiresAt } = claims
+  const identity: Identity = { id, name, roles, via: 'token', ...(purpose && { purpose }) }
+  return { identity, generation, issuedAt, expiresAt }
 }
 
 function requireAccepted(user: User | undefined, token: TokenIssue): User {

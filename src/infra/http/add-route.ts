@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError, readOnlyError } from '../../kernel/errors.ts'
-import { hasRole, type Identity } from '../../kernel/identity.ts'
+import { hasRole, type Identity, type TokenPurpose } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { ConstantContent } from '../../wire/constant-content.ts'
 import { FileContent } from '../../wire/file-content.ts'
@@ -75,7 +75,7 @@ function completeBody(request: FastifyRequest, _reply: FastifyReply, done: () =>
 
 /** Identifies the caller and checks its rights, before the body is read. */
 function admission(route: Route, { identify, readOnly, countRefusal }: RouteOptions) {
-  const { access } = route
+  const { access, purpose } = route
   const refusesChange = readOnly && isChange(route)
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
     const refuse = async (fault: Error) => done(await countRefusal(request, fault))
@@ -86,7 +86,7 @@ function admission(route: Route, { identify, readOnly, countRefusal }: RouteOpti
     }
     const admit = (identity: Identity | undefined) => {
       request.identity = identity ?? null
-      const fault = accessFault(access, identity, request)
+      const fault = purposeFault(identity, purpose) ?? accessFault(access, identity, request)
       if (fault instanceof Promise) fault.then(finish, refuse)
       else finish(fault)
     }
@@ -118,6 +118,12 @@ function accessFault(
   return hasRole(identity, access)
     ? undefined
     : forbidden(`The call needs one of the roles ${access.join(', ')}.`)
+}
+
+/** A token that is limited to another purpose. */
+export function purposeFault(identity: Identity | undefined, purpose?: TokenPurpose): AppError | undefined {
+  if (identity?.purpose === undefined || identity.purpose === purpose) return undefined
+  return forbidden(`The token was issued for the purpose ${identity.purpose} and is good for nothing else.`)
 }
 
 function forbidden(message: string): AppError {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { purposeFault } from './add-route.ts'
 import { isEventStream } from './answer-reader.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { peerAddress } from './client-address.ts'
@@ -56,6 +57,8 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
       if (own.length > 0) throw await countRefusal(request, methodNotAllowed(request, reply, own))
       const identity = await identify(request.raw)
       if (!identity) throw unauthenticated('The call needs a Bearer token in its Authorization header.')
+      const fault = purposeFault(identity)
+      if (fault) throw await countRefusal(request, fault)
       request.identity = identity
     },
     handler: (request, reply) =>

@@ -119,7 +119,7 @@ function parseJson(text: string): unknown {
 
 const REFUSALS: Readonly<Record<number, string>> = {
   401: 'the primary does not accept the token in gateway.mirror_token_file; write a new one',
-  403: 'the user of the token in gateway.mirror_token_file lacks the role service on the primary',
+  403: 'the token in gateway.mirror_token_file was not issued with --purpose mirror',
   404: 'the primary is of a release without standbys, or gateway.mirror_from is not its api',
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { TOKEN_PURPOSES, type TokenPurpose } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { RotatedKeys } from '../../kernel/secret.ts'
 import { SECOND } from '../../kernel/time.ts'
@@ -32,11 +33,21 @@ export function createTokens({ secrets, clock, ttlMs }: TokenOptions): Tokens {
   const key = createHs256Key(current)
   const keys = [key, ...former.map(createHs256Key)]
   return {
-    sign({ userId, name, roles, generation }, lifetimeMs = ttlMs) {
+    sign({ userId, name, roles, generation, purpose }, lifetimeMs = ttlMs) {
       const iat = Math.floor(clock.now() / SECOND)
       // Readers take the difference for the lifetime.
       const exp = iat + Math.ceil(lifetimeMs / SECOND)
-      const claims = { name, roles, gen: generation, sub: userId, iss: ISSUER, iat, exp, jti: newId() }
+      const claims = {
+        name,
+        roles,
+        gen: generation,
+        purpose,
+        sub: userId,
+        iss: ISSUER,
+        iat,
+        exp,
+        jti: newId(),
+      }
       return { token: signCompact(claims, key), expiresAt: exp * SECOND }
     },
 
@@ -44,8 +55,9 @@ export function createTokens({ secrets, clock, ttlMs }: TokenOptions): Tokens {
       const payload = token.length > TOKEN_LIMIT ? undefined : verifyCompact(token, keys)
       if (!isPlatformPayload(payload)) throw invalid()
       requireValidNow(payload, clock.now())
-      const { sub, roles = [], gen, iat, exp } = payload
-      return { userId: sub, roles, generation: gen, issuedAt: iat * SECOND, expiresAt: exp * SECOND }
+      const { sub, roles = [], gen, purpose, iat, exp } = payload
+      const times = { issuedAt: iat * SECOND, expiresAt: exp * SECOND }
+      return { userId: sub, roles, generation: gen, ...(purpose && { purpose }), ...times }
     },
   }
 }
@@ -59,6 +71,7 @@ interface Payload {
   readonly nbf?: number
   readonly roles?: readonly string[]
   readonly gen?: number
+  readonly purpose?: TokenPurpose
 }
 
 const CLAIMS: Readonly<Record<keyof Payload, (value: unknown) => boolean>> = {
@@ -69,6 +82,8 @@ const CLAIMS: Readonly<Record<keyof Payload, (value: unknown) => boolean>> = {
   nbf: optional(isTime),
   roles: optional((value) => Array.isArray(value) && value.every((each) => typeof each === 'string')),
   gen: optional(Number.isSafeInteger),
+  // A token for an unknown purpose is good for nothing here.
+  purpose: optional((value) => (TOKEN_PURPOSES as readonly unknown[]).includes(value)),
 }
 
 function isPlatformPayload(payload: unknown): payload is Payload {

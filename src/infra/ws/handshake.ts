@@ -50,6 +50,8 @@ export function tokenOf(headers: IncomingHttpHeaders): string {
 
 /** Throws `unauthenticated` for a user without any role: a session would be of no use (docs/specification.md, Gateway). */
 export function requireRole({ identity }: TokenHolder): void {
+  if (identity.purpose !== undefined)
+    throw unauthenticated(`The token was issued for the purpose ${identity.purpose}, not for a session.`)
   if (identity.roles.length === 0) throw unauthenticated('The token names no role of the platform.')
 }
 

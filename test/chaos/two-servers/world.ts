@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createVpnClient, type VpnClient, type VpnEvent } from '../../../programs/vpn-client/index.ts'
 import { createTokens } from '../../../src/infra/tokens/jwt.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
+import type { TokenPurpose } from '../../../src/kernel/identity.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { eventually } from '../../support/eventually.ts'
 import {
@@ -172,7 +173,12 @@ class World {
       if (answer?.status !== 201) throw new Error(`no user ${name}: ${answer?.status}`)
     }
     const items = await this.#mirrored()
-    return [sign(items.find(({ name }) => name === 'standby'))]
+    return [
+      sign(
+        items.find(({ name }) => name === 'standby'),
+        'mirror',
+      ),
+    ]
   }
 
   async #mirrored(): Promise<MirroredItem[]> {
@@ -219,10 +225,10 @@ interface MirroredItem {
   readonly token_generation: number
 }
 
-function sign(user: MirroredItem | undefined): string {
+function sign(user: MirroredItem | undefined, purpose?: TokenPurpose): string {
   if (!user) throw new Error('the primary does not list the user')
   const { id: userId, name, roles, token_generation: generation } = user
-  return tokens.sign({ userId, name, roles, generation }).token
+  return tokens.sign({ userId, name, roles, generation, purpose }).token
 }
 
 async function measure(options: WorldOptions, scope: AsyncDisposableStack): Promise<Measurements> {

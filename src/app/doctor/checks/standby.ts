@@ -10,7 +10,7 @@ import { fault, fine, skipped, warning, type Check, type CheckFinding } from '..
 type Outcome = Awaited<ReturnType<PrimaryUsers['changesSince']>>
 
 const TOKEN_REMEDY =
-  'on the primary, run: platform token issue USER --ttl 30d, for a user with the role service'
+  'on the primary, run: platform token issue USER --purpose mirror --ttl 30d, for any enabled user'
 const UNREACHABLE_REMEDY = 'start the primary, or change gateway.mirror_from; until then the copy is used'
 const REMEDIES: Readonly<Record<UserSourceFailure['outcome'], string>> = {
   refused: TOKEN_REMEDY,

@@ -1,3 +1,4 @@
+import { hasRole } from '../../../kernel/identity.ts'
 import { JsonText } from '../../../kernel/json-text.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'
@@ -30,7 +31,11 @@ export function mirrorRoute(users: Users, pool: string): Route {
     description:
       'The users that were created, changed or deleted after the revision `since`, each as it is now, in the order of ' +
       'their last changes. No change is left out, whichever transactions run at once. Contains no password and no hash.',
-    access: ['service', 'admin'],
+    access: {
+      description: 'For tokens that were issued with `--purpose mirror`, and for the role admin.',
+      allows: ({ identity }) => identity.purpose === 'mirror' || hasRole(identity, ['admin']),
+    },
+    purpose: 'mirror',
     query: MirrorQuery,
     answers: { 200: { description: 'A page of changed users.', schema: UserChangesSchema } },
     read: async ({ query }) => {
