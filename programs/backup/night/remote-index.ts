@@ -1,3 +1,4 @@
+import { newId } from '../../../src/kernel/ids.ts'
 import { indexFiles, readIndex, type IndexEntry, type ReadIndex } from '../drive/index-entries.ts'
 import type { Drive } from '../drive/port.ts'
 import { writeFile } from '../drive/small-files.ts'
@@ -8,6 +9,8 @@ interface MonthIndex {
   /** The server that has written it. */
   readonly host: string
   readonly format: 1
+  /** No two files have the same content: the drive would keep the old file, which another writer may be about to delete. */
+  readonly revision: string
   readonly backups: readonly IndexEntry[]
 }
 
@@ -58,9 +61,7 @@ export class RemoteIndex {
   async #change(change: Change): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { entries, files } = await this.read()
-      const { fileId } = await this.#write(change(entries))
-      // Another writer may be about to delete the file that has this content already.
-      if (files.some((file) => file.fileId === fileId)) return
+      await this.#write(change(entries))
       for (const file of files) await this.#drive.delete(file.fileId)
       if ((await indexFiles(this.#drive, this.#folderId)).length === 1) return
     }
@@ -68,7 +69,7 @@ export class RemoteIndex {
 
   #write(entries: readonly IndexEntry[]) {
     const backups = entries.toSorted((a, b) => (a.backup_id < b.backup_id ? -1 : 1))
-    const index: MonthIndex = { host: this.#host, format: 1, backups }
+    const index: MonthIndex = { host: this.#host, format: 1, revision: newId(), backups }
     return writeFile(this.#drive, this.#target(MANIFEST_NAME), `${JSON.stringify(index, null, 2)}\n`)
   }
 
