@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Config, LoadedConfig } from '../../src/config/config.ts'
 import { databaseLocation } from '../../src/config/address-types.ts'
-import type { WaitingClock } from '../../src/kernel/clock.ts'
+import { systemClock, type WaitingClock } from '../../src/kernel/clock.ts'
 import { errorMessage } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/logger.ts'
 import type { Secret } from '../../src/kernel/secret.ts'
@@ -71,6 +71,17 @@ export function placesOf({ backup: { installRoot } }: Config) {
     state: join(directory, 'state.json'),
     lock: join(directory, 'run.lock'),
     log: join(installRoot, 'logs/backend/backup.log'),
+  }
+}
+
+/** The other servers that the last run has found in its folder of the drive; none before the first one. */
+export function otherServersIn(config: Config): readonly string[] {
+  const quiet = { clock: systemClock, onUnusable: () => undefined }
+  try {
+    return new FileStateStore(placesOf(config).state, quiet).read().sharedWith ?? []
+  } catch {
+    // Each run reports a state that cannot be read.
+    return []
   }
 }
 
@@ -207,6 +218,7 @@ function nightSettingsOf(config: Config): NightSettings {
     retryEveryMs: backup.retryEveryMs,
     server: backup.server,
     hostName: hostname(),
+    madeBy: `${hostname()}:${backup.installRoot}`,
     sourcePath: sourcePathOf(config),
     logs: backup.logs,
     staging: backup.staging,

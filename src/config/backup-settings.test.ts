@@ -90,6 +90,13 @@ describe('the table [backup]', () => {
     ['drive.part_size = "64"', undefined],
     ['drive.part_size = "6GiB"', 'drive.part_size: expected a number of bytes such as 64MiB or 10MB, from 1'],
     ['drive.part_size = 1.5', 'drive.part_size: expected a number of bytes'],
+    [
+      'reboot_command = "systemctl reboot"',
+      'reboot_command: expected a program and its arguments, as a list',
+    ],
+    ['logs = "/var/log"', 'logs: expected a list of paths'],
+    ['media_globs = "/srv/*.tmp"', 'media_globs: expected a list of absolute paths'],
+    ['clean = "tmp"', 'clean: expected a list without repetition'],
     ['reboot_command = []', 'reboot_command: expected a program and its arguments'],
     ['reboot_command = [1]', 'reboot_command: expected a program and its arguments'],
     ['media_globs = ["relative/*"]', 'media_globs: expected a list of absolute paths'],

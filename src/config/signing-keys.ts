@@ -10,7 +10,7 @@ const MOST_KEYS = 8
 export const signingKeys = valueType<RotatedKeys>({
   name: 'secret or list of secrets',
   expected: `${signingKey.expected}, or an array of 1 to ${MOST_KEYS} different ones`,
-  toml: 'array',
+  toml: 'string or array',
   parse(text) {
     const [current, ...former] = textsIn(text).map((each) => signingKey.parse(each, ''))
     if (!current || former.length >= MOST_KEYS || !former.every(isSecret)) return undefined

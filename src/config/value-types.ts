@@ -9,8 +9,16 @@ export interface ValueType<T> {
   readonly name: string
   /** Completes the sentence "expected …". */
   readonly expected: string
-  /** The type in a TOML file; a list may also be one string with commas. */
-  readonly toml: 'string' | 'number' | 'string or number' | 'boolean' | 'list' | 'array' | 'table'
+  /** The type in a TOML file; a list, but no array, may also be one string with commas. */
+  readonly toml:
+    | 'string'
+    | 'number'
+    | 'string or number'
+    | 'boolean'
+    | 'list'
+    | 'array'
+    | 'string or array'
+    | 'table'
   /** The value of a text, undefined when the text is wrong. Relative paths start at `cwd`. */
   parse(text: string, cwd: string): T | undefined
   /** The first wrong item of a text that is a list, where the type can name one; the first index is 0. */
@@ -33,14 +41,16 @@ const TEXT_TYPES: Readonly<Record<ValueType<unknown>['toml'], readonly string[]>
   'string or number': ['string', 'number'],
   boolean: ['boolean'],
   list: ['string'],
-  array: ['string'],
+  // Its items may contain commas, so a text is a list that somebody has forgotten to write as one.
+  array: [],
+  'string or array': ['string'],
   table: [],
 }
 
 /** A value of a TOML file as the environment would have it, undefined when it has another type. */
 export function textOfToml(value: unknown, { toml }: ValueType<unknown>): string | undefined {
   if (toml === 'table') return typeof value === 'object' ? JSON.stringify(value) : undefined
-  if (toml === 'array' && Array.isArray(value)) return JSON.stringify(value)
+  if ((toml === 'array' || toml === 'string or array') && Array.isArray(value)) return JSON.stringify(value)
   if (toml === 'list' && Array.isArray(value)) {
     return value.every((item) => typeof item === 'string' && item !== '') ? value.join(',') : undefined
   }

@@ -37,7 +37,8 @@ export function cleaningDeps(deps: Partial<CleaningDeps> & { readonly files?: Fi
   return {
     shell: recordingShell(),
     files: hostFileChanges,
-    clock: systemClock,
+    // A wait ends at once.
+    clock: { ...systemClock, wait: async () => undefined },
     tmpDir: '/nonexistent',
     mediaGlobs: [],
     protectedPaths: [],

@@ -7,7 +7,7 @@ import { takeSnapshot } from '../../programs/backup/package/take-snapshot.ts'
 import type { DatabaseFiles } from '../../src/ports/database-files.ts'
 import { DryRunDrive } from '../../programs/backup/drive/dry-run-drive.ts'
 import type { Drive } from '../../programs/backup/drive/port.ts'
-import { replaceFile } from '../../programs/backup/drive/small-files.ts'
+import { writeFile } from '../../programs/backup/drive/small-files.ts'
 import { bytesSource } from '../../programs/backup/drive/sources.ts'
 import { writePackage, type WrittenPackage } from '../../programs/backup/package/write-package.ts'
 import type { DrillReport } from '../../programs/backup/restore/drill-report.ts'
@@ -144,9 +144,11 @@ async function publishArchive(
     ...entry,
   }
   const folderId = await drive.ensureFolder(`${ROOT}/backup/${String(members.backup_id).slice(0, 6)}`)
+  for (const { fileId } of await drive.list(folderId)) await drive.delete(fileId)
   await drive.upload({ folderId, name: String(members.file) }, bytesSource(bytes))
+  if (entry['size'] === 'no index') return
   const index = { host: 'server-1', format: 1, backups: [members] }
-  await replaceFile(drive, { folderId, name: 'MANIFEST.json' }, JSON.stringify(index))
+  await writeFile(drive, { folderId, name: 'MANIFEST.json' }, JSON.stringify(index))
 }
 
 const SCHEMA = `

@@ -88,6 +88,7 @@ export function installWorld({ host = false, settings = {} }: InstallWorldOption
           return { status: 'succeeded' }
         },
       },
+      otherServers: [],
       registerHeartbeats: async () => void registrations++,
     },
     path: (name) => join(directory, name),

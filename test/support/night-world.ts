@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { NIGHT_ALERTS, weightOfNightLevel } from '../../programs/backup/alerts/events.ts'
+import { readIndex } from '../../programs/backup/drive/index-entries.ts'
 import type { Drive } from '../../programs/backup/drive/port.ts'
 import { TokenFile } from '../../programs/backup/drive/token-file.ts'
 import type {
@@ -59,9 +60,13 @@ export interface NightWorld extends AsyncDisposable {
   staging(): string[]
 }
 
-export async function nightWorld(env: MockDriveEnvironment = {}): Promise<NightWorld> {
+/** `drives`: those of another world, whose folder this server uses, too. */
+export async function nightWorld(
+  env: MockDriveEnvironment = {},
+  shared?: Pick<NightWorld, 'drives'>,
+): Promise<NightWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'night-'))
-  const drives = await driveWorld(env)
+  const drives = shared?.drives ?? (await driveWorld(env))
   const fake = fakeClock(NIGHT_START)
   const clock = {
     ...fake,
@@ -114,7 +119,7 @@ export async function nightWorld(env: MockDriveEnvironment = {}): Promise<NightW
     restore: (backupId) => restoredDatabase(drives, directory, backupId),
     staging: () => (existsSync(settings.staging) ? readdirSync(settings.staging) : []),
     async [Symbol.asyncDispose]() {
-      await drives[Symbol.asyncDispose]()
+      if (!shared) await drives[Symbol.asyncDispose]()
       rmSync(directory, { recursive: true })
     },
   }
@@ -136,6 +141,7 @@ export function settingsIn(directory: string): NightSettings {
     retryEveryMs: 1_800_000,
     server: 'primary',
     hostName: 'server-1',
+    madeBy: `server-1:${directory}`,
     sourcePath: '/var/lib/platform/platform.db',
     logs: [join(directory, 'logs')],
     staging: join(directory, 'staging'),
@@ -253,11 +259,8 @@ export async function remoteNames(drives: DriveWorld, month = '202601'): Promise
 
 async function remoteIndex(drives: DriveWorld, month = '202601'): Promise<Record<string, unknown>[]> {
   const folderId = await remoteFolder(drives, month)
-  const files = folderId === undefined ? [] : await drives.open().list(folderId)
-  const file = files.find(({ name }) => name === 'MANIFEST.json')
-  if (!file) return []
-  const text = (await readAll(drives.open().download(file))).toString()
-  return (JSON.parse(text) as { backups: Record<string, unknown>[] }).backups
+  const index = folderId === undefined ? undefined : await readIndex(drives.open(), folderId)
+  return (index?.entries ?? []).map((entry) => ({ ...entry }))
 }
 
 /** Downloads a backup that the index names, compares its SHA-256, and unpacks it: the text of its database. */

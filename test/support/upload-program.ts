@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { openRemoteDrive } from '../../programs/backup/drive/remote-drive.ts'
 import type { UploadState } from '../../programs/backup/drive/port.ts'
-import { replaceFile } from '../../programs/backup/drive/small-files.ts'
+import { writeFile } from '../../programs/backup/drive/small-files.ts'
 import { fileSource } from '../../programs/backup/drive/sources.ts'
 import { TokenFile } from '../../programs/backup/drive/token-file.ts'
 import { verifyUpload } from '../../programs/backup/drive/verify.ts'
@@ -30,7 +30,7 @@ async function uploadArchive(): Promise<void> {
   const onState = (state: UploadState) => writeFileSync(statePath, JSON.stringify(state))
   const target = { folderId, name: 'backup-20260131-020000.tar.zst' }
   await verifyUpload(drive, await drive.upload(target, source, { resume, onState }), source)
-  await replaceFile(drive, { folderId, name: 'MANIFEST.json' }, JSON.stringify({ backups: [{ sha1 }] }))
+  await writeFile(drive, { folderId, name: 'MANIFEST.json' }, JSON.stringify({ backups: [{ sha1 }] }))
   drive.close()
 }
 

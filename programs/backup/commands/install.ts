@@ -12,7 +12,7 @@ import {
   type InstallDeps,
   type InstallReport,
 } from '../install/index.ts'
-import type { BackupParts } from '../parts.ts'
+import { otherServersIn, type BackupParts } from '../parts.ts'
 import type { CommandResult } from './result.ts'
 
 export interface InstallOptions {
@@ -52,6 +52,8 @@ function installDeps(parts: BackupParts, root: TargetRoot): InstallDeps {
     clock: runtime.clock,
     shell,
     shellVariables: shellVariablesOf(runtime.loaded),
+    // An image has run no night yet.
+    otherServers: root.isHost ? otherServersIn(config) : [],
     registerHeartbeats() {
       // An image sends what waits there when it runs; the log of this host has nothing to do with it.
       const log = root.isHost ? logger : silentLogger

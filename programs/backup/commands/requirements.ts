@@ -11,10 +11,18 @@ export function requireDriveSettings(loaded: LoadedConfig): void {
     ...(drive.apiUrl === undefined
       ? [problemOf(loaded, 'backup.drive.api_url', 'the address of the cloud drive')]
       : []),
+    ...publicFiles(loaded),
+  ]
+  if (problems.length > 0) throw new ConfigError(problems)
+}
+
+/** The files of the drive that others than their owner can read. */
+export function publicFiles(loaded: LoadedConfig): Problem[] {
+  const { drive } = loaded.config.backup
+  return [
     ...publicFile(loaded, 'backup.drive.token_file', drive.tokenFile),
     ...publicFile(loaded, 'backup.drive.secrets_file', drive.secretsFile),
   ]
-  if (problems.length > 0) throw new ConfigError(problems)
 }
 
 /** Throws a {@link ConfigError} for an identity file that others can read. */

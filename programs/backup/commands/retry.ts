@@ -8,9 +8,8 @@ import type { BackupParts } from '../parts.ts'
 import { isLockHeld } from './lock.ts'
 import { RETRY_CALL } from './night-call.ts'
 import { nightResult } from './night-result.ts'
-import { requireDriveSettings } from './requirements.ts'
 import type { CommandResult } from './result.ts'
-import { runNight, runTimerCall, type RunOptions } from './run.ts'
+import { requireDrive, runNight, runTimerCall, type RunOptions } from './run.ts'
 import { readableState } from './unrecorded-failure.ts'
 
 export interface RetryOptions extends RunOptions {
@@ -19,7 +18,7 @@ export interface RetryOptions extends RunOptions {
 
 /** `platform backup retry`: waits and tries until the night succeeds or its window ends; with `--once` tries now. */
 export async function retryBackup(parts: BackupParts, options: RetryOptions): Promise<CommandResult> {
-  requireDriveSettings(parts.runtime.loaded)
+  await requireDrive(parts, options, RETRY_CALL)
   if (options.once) return nightResult(await runTimerCall(parts, options, RETRY_CALL))
   let failedAt: number | undefined
   for (;;) {

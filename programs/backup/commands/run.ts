@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { ConfigError } from '../../../src/config/config-error.ts'
 import { BackupError } from '../errors.ts'
 import { isSystemError } from '../../files/system-error.ts'
 import { Night, type NightOutcome } from '../night/night.ts'
@@ -7,7 +8,7 @@ import { isLockHeld, withRunLock } from './lock.ts'
 import { updateMetrics } from './metrics.ts'
 import { MANUAL_CALL, SCHEDULED_CALL, type NightCall } from './night-call.ts'
 import { nightResult } from './night-result.ts'
-import { requireDriveSettings } from './requirements.ts'
+import { publicFiles, requireDriveSettings } from './requirements.ts'
 import type { CommandResult } from './result.ts'
 import { reportUnrecordedFailure } from './unrecorded-failure.ts'
 
@@ -20,12 +21,26 @@ export interface RunOptions {
 
 /** `platform backup run` */
 export async function runBackup(parts: BackupParts, options: RunOptions): Promise<CommandResult> {
-  requireDriveSettings(parts.runtime.loaded)
+  const call = options.scheduled ? SCHEDULED_CALL : MANUAL_CALL
+  await requireDrive(parts, options, call)
   return nightResult(
-    options.scheduled
-      ? await runTimerCall(parts, options, SCHEDULED_CALL)
-      : await runNight(parts, options, MANUAL_CALL),
+    options.scheduled ? await runTimerCall(parts, options, call) : await runNight(parts, options, call),
   )
+}
+
+/** Throws a `ConfigError` for a call that cannot begin. Nobody sees that at night, so a file that is not private is reported. */
+export async function requireDrive(
+  parts: BackupParts,
+  { dryRun = false }: Pick<RunOptions, 'dryRun'>,
+  call: NightCall,
+): Promise<void> {
+  const { loaded } = parts.runtime
+  const problems = publicFiles(loaded)
+  if (problems.length > 0 && !dryRun && !parts.config.backup.dryRun) {
+    const { message } = new ConfigError(problems)
+    await reportUnrecordedFailure(parts, new BackupError('token_unreadable', message), call)
+  }
+  requireDriveSettings(loaded)
 }
 
 /** A call of a timer. While another call is at work it has nothing to do, and no unit fails because of that. */

@@ -51,14 +51,14 @@ export class DryRunDrive implements Drive {
     { onProgress }: UploadOptions = {},
   ): Promise<DriveFile> {
     const { size, sha1 } = source
-    const namesakes = (await this.list(folderId)).filter((file) => file.name === name)
-    const standing = namesakes.find((file) => file.size === size && file.sha1 === sha1)
+    const standing = (await this.list(folderId)).find(
+      (file) => file.name === name && file.size === size && file.sha1 === sha1,
+    )
     if (standing) return standing
     this.#deps.print(`would upload ${folderId}/${name}: ${size} bytes, SHA-1 ${sha1}`)
     const file = { fileId: `dry-run-${this.#nextId++}`, name, size, sha1, createdAt: this.#deps.clock.now() }
     this.#planned.set(file.fileId, { file, folderId, source })
     onProgress?.(size)
-    for (const { fileId } of namesakes) await this.delete(fileId)
     return file
   }
 

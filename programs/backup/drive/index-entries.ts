@@ -1,6 +1,6 @@
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
-import type { Drive } from './port.ts'
+import type { Drive, DriveFile } from './port.ts'
 import { readFile } from './small-files.ts'
 
 /** A backup in `MANIFEST.json`, the index of its month on the drive (docs/specification.md, Nightly backup). */
@@ -13,14 +13,20 @@ export interface IndexEntry {
   readonly created_at: string
   readonly contents: readonly string[]
   readonly servers: readonly string[]
+  /** Host name and `install_root` of the server; older entries have none. */
+  readonly made_by?: string
 }
 
 export interface ReadIndex {
   readonly entries: readonly IndexEntry[]
-  /** The text of an index that cannot be used. It has no entries then. */
-  readonly damaged?: string
+  /** The files that the entries come from: more than one after writers that did not see each other. */
+  readonly files: readonly DriveFile[]
+  /** The texts of the files that cannot be used. */
+  readonly damaged: readonly string[]
 }
 
+// Each further one means that another server has replaced the index while it was read.
+const ATTEMPTS = 5
 const MAX_INDEX_BYTES = 16 * 1_024 ** 2
 const BACKUP_ID = /^\d{8}-\d{6}$/
 const SHA256 = /^[0-9a-f]{64}$/
@@ -36,18 +42,44 @@ export function backupIdOf(file: string): string | undefined {
   return ARCHIVE_NAME.exec(file)?.[1]
 }
 
-/** The index in the folder of a month; undefined when it has none. */
-export async function readIndex(drive: Drive, folderId: string): Promise<ReadIndex | undefined> {
-  const first = await readOnce(drive, folderId)
-  // Read again, because a bit may have flipped on the way.
-  return first?.damaged === undefined ? first : readOnce(drive, folderId)
+/** The files of the index in the folder of a month, the oldest first. */
+export async function indexFiles(drive: Drive, folderId: string): Promise<DriveFile[]> {
+  const files = (await drive.list(folderId)).filter(({ name }) => name === MANIFEST_NAME)
+  return files.toSorted((a, b) => a.createdAt - b.createdAt)
 }
 
-async function readOnce(drive: Drive, folderId: string): Promise<ReadIndex | undefined> {
-  const text = await readFile(drive, { folderId, name: MANIFEST_NAME }, MAX_INDEX_BYTES)
-  if (text === undefined) return undefined
-  const entries = entriesIn(text)
-  return entries ? { entries } : { entries: [], damaged: text }
+/** The index in the folder of a month, with the entries of all of its files; undefined when it has none. */
+export async function readIndex(drive: Drive, folderId: string): Promise<ReadIndex | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const files = await indexFiles(drive, folderId)
+    try {
+      return await readFiles(drive, files)
+    } catch (error) {
+      const left = await indexFiles(drive, folderId)
+      const isReplaced = files.some(({ fileId }) => !left.some((file) => file.fileId === fileId))
+      if (attempt === ATTEMPTS || !isReplaced) throw error
+    }
+  }
+}
+
+async function readFiles(drive: Drive, files: readonly DriveFile[]): Promise<ReadIndex | undefined> {
+  if (files.length === 0) return undefined
+  const entries = new Map<string, IndexEntry>()
+  const damaged: string[] = []
+  for (const file of files) {
+    const read = await readEntries(drive, file)
+    if (typeof read === 'string') damaged.push(read)
+    else for (const entry of read) entries.set(`${entry.backup_id} ${entry.sha256}`, entry)
+  }
+  return { entries: [...entries.values()], files, damaged }
+}
+
+/** The text of a file that is no index. It is read again first, because a bit may have flipped on the way. */
+async function readEntries(drive: Drive, file: DriveFile): Promise<IndexEntry[] | string> {
+  const first = entriesIn(await readFile(drive, file, MAX_INDEX_BYTES))
+  if (first) return first
+  const text = await readFile(drive, file, MAX_INDEX_BYTES)
+  return entriesIn(text) ?? text
 }
 
 /** Undefined when the text is no index. An entry is kept as it is, with members that this program does not know. */

@@ -66,8 +66,8 @@ export interface Drive {
   /** What the drive has under this id, or undefined. */
   stat(fileId: string): Promise<DriveFile | undefined>
   /**
-   * Makes the content available under the name. A file of this name with this content is kept and nothing is sent;
-   * files of this name with another content are deleted after the new one stands.
+   * Makes the content available under the name. A file of this name with this content is kept and nothing is sent. Other
+   * files of this name stay: another server may have made them.
    */
   upload(target: UploadTarget, source: UploadSource, options?: UploadOptions): Promise<DriveFile>
   /** The content of a file, or a range of it. Rejects when fewer bytes arrive than the drive has named. */

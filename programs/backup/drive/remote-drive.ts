@@ -104,13 +104,8 @@ class RemoteDrive implements Drive {
   }
 
   async upload(target: UploadTarget, source: UploadSource, options: UploadOptions = {}): Promise<DriveFile> {
-    const others = await this.#namesakes(target)
-    const standing = others.find((file) => isSame(file, source))
-    const file = standing ?? (await this.#store(target, source, options))
-    // The old content goes only when the drive has named the new one as it is here.
-    if (!isSame(file, source)) return file
-    for (const { fileId } of others) if (fileId !== file.fileId) await this.delete(fileId)
-    return file
+    const standing = (await this.#namesakes(target)).find((file) => isSame(file, source))
+    return standing ?? this.#store(target, source, options)
   }
 
   async *download(
@@ -237,7 +232,7 @@ class RemoteDrive implements Drive {
       parent_file_id: target.folderId,
       name: target.name,
       type: 'file',
-      // A file of this name is deleted after the new one stands.
+      // The caller decides which other file of this name may go.
       check_name_mode: 'ignore',
       size: source.size,
       part_info_list: Array.from({ length: count }, (_, index) => ({ part_number: index + 1 })),

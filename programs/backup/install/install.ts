@@ -17,6 +17,8 @@ export interface InstallDeps {
   readonly shell: CommandRunner
   /** The variables of this shell that settings come from; no unit has them. */
   readonly shellVariables: readonly string[]
+  /** The other servers that the last run has found in its folder of the drive. */
+  readonly otherServers: readonly string[]
   /** Makes the heartbeats `backup` and `backup-restore-drill`; never rejects because the platform is away. */
   readonly registerHeartbeats: () => Promise<unknown>
 }
@@ -87,12 +89,17 @@ const LEFT_ADVICE =
 
 const DRIVE_ADVICE = 'backup.drive.api_url is not set: each run fails until it is'
 
-function adviceOn(entries: readonly InstalledEntry[], { settings, shellVariables }: InstallDeps): string[] {
+function adviceOn(
+  entries: readonly InstalledEntry[],
+  { settings, shellVariables, otherServers }: InstallDeps,
+): string[] {
+  const shared = `other servers have backups in the same folder of the drive: ${otherServers.join(', ')}; give each server a "root_dir" of its own in its token file`
   const variables = `only in this shell: ${shellVariables.join(', ')}; the units read ${ENVIRONMENT_FILE} and the configuration file`
   return [
     ...(entries.some(isLeftUnit) ? [LEFT_ADVICE] : []),
     ...(settings.hasDrive ? [] : [DRIVE_ADVICE]),
     ...(shellVariables.length > 0 ? [variables] : []),
+    ...(otherServers.length > 0 ? [shared] : []),
   ]
 }
 

@@ -13,6 +13,8 @@ import type { StateStore } from './state-file.ts'
 export interface NightSettings extends Schedule {
   readonly server: 'primary' | 'standby'
   readonly hostName: string
+  /** What tells this server from others that use the same folder of the drive. */
+  readonly madeBy: string
   /** The database, as people may see it. */
   readonly sourcePath: string
   readonly logs: readonly string[]

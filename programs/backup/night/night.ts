@@ -13,6 +13,7 @@ import { keepInStaging } from './staging.ts'
 import {
   hasReached,
   nightOf,
+  withGivenId,
   withNight,
   withOpenAlert,
   type BackupState,
@@ -143,7 +144,7 @@ export class Night {
     const isAbandoned = last?.archive !== undefined && !hasReached(last, 'verified')
     return {
       ...state,
-      givenIds: [...state.givenIds, backupId].slice(-KEPT_IDS),
+      givenIds: withGivenId(state, backupId),
       abandonedIds: isAbandoned ? [...state.abandonedIds, last.backupId] : state.abandonedIds,
       run: {
         backupId,
@@ -281,8 +282,6 @@ export class Night {
     }
   }
 }
-
-const KEPT_IDS = 100
 
 function failedOutcome({ run }: RunContext, { message, errorCode }: RunFailure): NightOutcome {
   return { outcome: 'failed', message, errorCode, run }

@@ -1,6 +1,7 @@
-import { readIndex, type IndexEntry, type ReadIndex } from '../drive/index-entries.ts'
+import { newId } from '../../../src/kernel/ids.ts'
+import { indexFiles, readIndex, type IndexEntry, type ReadIndex } from '../drive/index-entries.ts'
 import type { Drive } from '../drive/port.ts'
-import { replaceFile } from '../drive/small-files.ts'
+import { writeFile } from '../drive/small-files.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
 
 /** `MANIFEST.json` of a month on the drive (docs/specification.md, Nightly backup). */
@@ -8,10 +9,17 @@ interface MonthIndex {
   /** The server that has written it. */
   readonly host: string
   readonly format: 1
+  /** No two files have the same content: the drive would keep the old file, which another writer may be about to delete. */
+  readonly revision: string
   readonly backups: readonly IndexEntry[]
 }
 
-/** The index of one month on the drive, which is replaced as a whole. */
+type Change = (entries: readonly IndexEntry[]) => readonly IndexEntry[]
+
+// To have one file again after another server has written the index at the same time; the next change tries it, too.
+const ATTEMPTS = 3
+
+/** The index of one month on the drive, which is replaced as a whole. Another server may do that at the same time. */
 export class RemoteIndex {
   readonly #drive: Drive
   readonly #folderId: string
@@ -25,30 +33,44 @@ export class RemoteIndex {
 
   /** Its entries; none when there is no index, or a damaged one. */
   async read(): Promise<ReadIndex> {
-    return (await readIndex(this.#drive, this.#folderId)) ?? { entries: [] }
+    return (await readIndex(this.#drive, this.#folderId)) ?? { entries: [], files: [], damaged: [] }
   }
 
   /**
-   * Adds an entry, or replaces that of the same backup. A damaged index is kept under a name of its own, which is returned.
+   * Adds an entry in place of those that `isReplaced` names. A damaged index is kept under a name of its own, which is
+   * returned.
    */
-  async put(entry: IndexEntry): Promise<string | undefined> {
-    const { entries, damaged } = await this.read()
-    const keptAs = damaged === undefined ? undefined : `MANIFEST.damaged-${entry.backup_id}.json`
-    if (keptAs !== undefined) await replaceFile(this.#drive, this.#target(keptAs), damaged ?? '')
-    await this.#write([...entries.filter((each) => each.backup_id !== entry.backup_id), entry])
+  async put(entry: IndexEntry, isReplaced: (entry: IndexEntry) => boolean): Promise<string | undefined> {
+    const { damaged } = await this.read()
+    const keptAs = damaged.length === 0 ? undefined : `MANIFEST.damaged-${entry.backup_id}.json`
+    if (keptAs !== undefined)
+      for (const text of damaged) await writeFile(this.#drive, this.#target(keptAs), text)
+    await this.#change((entries) => [...entries.filter((each) => !isReplaced(each)), entry])
     return keptAs
   }
 
-  async remove(backupId: string): Promise<void> {
+  async remove(isRemoved: (entry: IndexEntry) => boolean): Promise<void> {
     const { entries } = await this.read()
-    const others = entries.filter((each) => each.backup_id !== backupId)
-    if (others.length < entries.length) await this.#write(others)
+    if (entries.some(isRemoved)) await this.#change((all) => all.filter((each) => !isRemoved(each)))
   }
 
-  async #write(entries: readonly IndexEntry[]): Promise<void> {
+  /**
+   * The index is the union of its files. Only files are deleted whose entries are in a new one, so no interleaving with
+   * another writer loses an entry.
+   */
+  async #change(change: Change): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const { entries, files } = await this.read()
+      await this.#write(change(entries))
+      for (const file of files) await this.#drive.delete(file.fileId)
+      if ((await indexFiles(this.#drive, this.#folderId)).length === 1) return
+    }
+  }
+
+  #write(entries: readonly IndexEntry[]) {
     const backups = entries.toSorted((a, b) => (a.backup_id < b.backup_id ? -1 : 1))
-    const index: MonthIndex = { host: this.#host, format: 1, backups }
-    await replaceFile(this.#drive, this.#target(MANIFEST_NAME), `${JSON.stringify(index, null, 2)}\n`)
+    const index: MonthIndex = { host: this.#host, format: 1, revision: newId(), backups }
+    return writeFile(this.#drive, this.#target(MANIFEST_NAME), `${JSON.stringify(index, null, 2)}\n`)
   }
 
   #target(name: string) {

@@ -1,4 +1,5 @@
 import { expiredBackups } from '../drive/retention.ts'
+import { isOfServer, ownershipOf } from './ownership.ts'
 import { RemoteIndex } from './remote-index.ts'
 import type { RunContext } from './run-context.ts'
 
@@ -17,26 +18,29 @@ export async function expireRemote(context: RunContext): Promise<void> {
   }
 }
 
-/** Removes a backup from the index of its month, and its archive, whatever the extensions are. */
+/** Removes a backup of this server from the index of its month, and its archive, whatever the extensions are. */
 export async function removeRemote(context: RunContext, backupId: string): Promise<void> {
   const { drive } = context.drive()
   const folderId = await drive.findFolder(context.monthFolder(backupId))
   if (folderId === undefined) return
-  await new RemoteIndex(drive, folderId, context.deps.settings.hostName).remove(backupId)
-  for (const { fileId, name } of await drive.list(folderId))
-    if (name.startsWith(`backup-${backupId}.`)) await drive.delete(fileId)
+  const index = new RemoteIndex(drive, folderId, context.deps.settings.hostName)
+  const { isOwnEntry, isOwnFile } = ownershipOf(context, backupId, (await index.read()).entries)
+  await index.remove(isOwnEntry)
+  for (const file of await drive.list(folderId)) if (isOwnFile(file)) await drive.delete(file.fileId)
+  const { archives = [] } = context.state
+  context.update({ archives: archives.filter((each) => each.backupId !== backupId) })
 }
 
 /** The backups of this server in the indexes of the last months. Needed once, and after the state was lost. */
 async function searchDrive(context: RunContext): Promise<string[]> {
   const { drive } = context.drive()
-  const { hostName, server } = context.deps.settings
+  const { settings } = context.deps
   const ids = new Set([context.run.backupId])
   for (const month of monthsUpTo(context.run.backupId)) {
     const folderId = await drive.findFolder(context.monthFolder(month))
     if (folderId === undefined) continue
-    const { entries } = await new RemoteIndex(drive, folderId, hostName).read()
-    for (const { backup_id: id, servers } of entries) if ([servers].flat().includes(server)) ids.add(id)
+    const { entries } = await new RemoteIndex(drive, folderId, settings.hostName).read()
+    for (const entry of entries) if (isOfServer(entry, settings)) ids.add(entry.backup_id)
   }
   return [...ids].toSorted()
 }

@@ -35,6 +35,13 @@ export interface StagedArchive {
   readonly contents: readonly string[]
 }
 
+/** An archive that this server has made and that may be on the drive. */
+export interface MadeArchive {
+  readonly backupId: string
+  readonly sha256: string
+  readonly sha1: string
+}
+
 /** The archive as the drive has it. */
 export interface RemoteArchive {
   readonly fileId: string
@@ -112,6 +119,10 @@ export interface BackupState {
   readonly abandonedIds: readonly string[]
   /** The verified backups on the drive; unknown until the drive was searched. */
   readonly remoteIds?: readonly string[]
+  /** By these the archives and entries of this server are known, where another one uses the same folder. */
+  readonly archives?: readonly MadeArchive[]
+  /** The other servers that the last run has found in the folder of the drive. */
+  readonly sharedWith?: readonly string[]
   readonly pendingReboot?: PendingReboot
   /** The local date of the last reboot by this routine. */
   readonly rebootedOn?: string
@@ -141,6 +152,13 @@ export function nightOf({ nights }: BackupState, date: string): NightRecord {
 /** The open alerts with one more. */
 export function withOpenAlert({ openAlerts }: BackupState, alert: OpenAlert): readonly OpenAlert[] {
   return [...new Set([...openAlerts, alert])]
+}
+
+const KEPT_IDS = 100
+
+/** The ids that were given, with one more. */
+export function withGivenId({ givenIds }: BackupState, backupId: string): readonly string[] {
+  return [...givenIds, backupId].slice(-KEPT_IDS)
 }
 
 const KEPT_NIGHTS = 10
@@ -251,6 +269,8 @@ const CHECKS: Readonly<Record<keyof BackupState, Check>> = {
   givenIds: listOf(isBackupId),
   abandonedIds: listOf(isBackupId),
   remoteIds: optional(listOf(isBackupId)),
+  archives: optional(listOf(objectOf({ backupId: isBackupId, sha256: isText, sha1: isText }))),
+  sharedWith: optional(listOf(isText)),
   pendingReboot: optional(objectOf({ backupId: isBackupId, at: isNumber })),
   rebootedOn: optional(isDate),
   freedBytes: optional(valuesOf(isNumber)),

@@ -20,14 +20,15 @@ export interface IndexedBackup {
 /** The folder of a month on the drive, with the backups that its index names. */
 interface BackupMonth {
   readonly folderId: string
-  /** Undefined for an index that cannot be read. */
-  readonly backups: readonly IndexedBackup[] | undefined
+  /** Empty for an index that is missing or cannot be read. */
+  readonly backups: readonly IndexedBackup[]
+  readonly isDamaged: boolean
 }
 
 /** `202601` of `20260131-020000` */
 const monthOf = (backupId: string) => backupId.slice(0, 6)
 
-/** The month such as `202601`; undefined when the drive has none, or no index of it. */
+/** The month such as `202601`; undefined when the drive has none. */
 async function readMonth(
   drive: Drive,
   rootDirectory: string,
@@ -35,12 +36,11 @@ async function readMonth(
 ): Promise<BackupMonth | undefined> {
   const folderId = await drive.findFolder(`${rootDirectory}/backup/${month}`)
   if (folderId === undefined) return undefined
-  const index = await readIndex(drive, folderId)
-  if (!index) return undefined
-  return { folderId, backups: index.damaged === undefined ? index.entries.map(toIndexedBackup) : undefined }
+  const { entries, damaged } = (await readIndex(drive, folderId)) ?? { entries: [], damaged: [] }
+  return { folderId, backups: entries.map(toIndexedBackup), isDamaged: damaged.length > 0 }
 }
 
-/** The archives in the folder of a month, for backups that a damaged index has lost. */
+/** The archives in the folder of a month, for backups that no index names. */
 async function listArchives(drive: Drive, folderId: string): Promise<IndexedBackup[]> {
   return (await drive.list(folderId)).flatMap(({ name: file, size, createdAt }) => {
     const backupId = backupIdOf(file)
@@ -62,10 +62,10 @@ export async function requireBackup(
   const month = await readMonth(drive, rootDirectory, monthOf(backupId))
   const isIt = (each: IndexedBackup) => each.backupId === backupId
   const backup =
-    month?.backups?.find(isIt) ?? (month && (await listArchives(drive, month.folderId)).find(isIt))
+    month?.backups.find(isIt) ?? (month && (await listArchives(drive, month.folderId)).find(isIt))
   if (month && backup) return { folderId: month.folderId, backup }
-  if (month && !month.backups) throw damagedIndex(rootDirectory, monthOf(backupId))
-  const others = month?.backups?.map((each) => each.backupId).join(', ') ?? ''
+  if (month?.isDamaged) throw damagedIndex(rootDirectory, monthOf(backupId))
+  const others = month?.backups.map((each) => each.backupId).join(', ') ?? ''
   const hint = others === '' ? 'there is none of that month' : `of that month there are ${others}`
   throw new RestoreError(`The drive has no backup ${backupId}; ${hint}.`)
 }
@@ -86,10 +86,10 @@ export async function requireLatestBackup(
   for (const name of monthsBefore(now)) {
     const month = await readMonth(drive, rootDirectory, name)
     if (!month) continue
-    const backups = month.backups ?? (await listArchives(drive, month.folderId))
-    const [backup] = backups.toSorted((one, other) => other.createdAt - one.createdAt)
+    const indexed = month.backups.length > 0 ? month.backups : await listArchives(drive, month.folderId)
+    const [backup] = indexed.toSorted((one, other) => other.createdAt - one.createdAt)
     if (backup) return { folderId: month.folderId, backup }
-    if (!month.backups) throw damagedIndex(rootDirectory, name)
+    if (month.isDamaged) throw damagedIndex(rootDirectory, name)
   }
   const message = `The drive has no backup of the last ${MONTHS_BACK} months in ${rootDirectory}/backup.`
   throw new RestoreError(message, { isOfDrive: true })

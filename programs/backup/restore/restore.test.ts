@@ -112,8 +112,8 @@ describe('a restore drill', () => {
     }
   })
 
-  it('finds an archive that a damaged index has lost, and checks the hashes inside of it', async () => {
-    for (const entry of [{ size: -1 }, { sha256: 'x' }, { created_at: 'today' }])
+  it('finds an archive that no index names, and checks the hashes inside of it', async () => {
+    for (const entry of [{ size: 'no index' }, { size: -1 }, { sha256: 'x' }, { created_at: 'today' }])
       for (const backupId of [BACKUP_ID, undefined]) {
         using w = drillWorld()
         await w.publish(readFileSync((await w.pack()).file), entry)

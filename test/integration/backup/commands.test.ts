@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -254,6 +263,28 @@ test('a run that cannot write its state reports it: a failure, then HIGH, then a
     'backup.failed.critical CRITICAL',
     'ticket backup:2026-01-31',
   ])
+})
+
+test('a token file that others can read is refused and reported: a failure, then a lost night, and no run', async (t) => {
+  const directory = newDirectory(t)
+  const platform = await startPlatform(t)
+  let now = Date.UTC(2026, 0, 31, 1)
+  const clock = { ...systemClock, now: () => now }
+  using parts = partsOf(directory, [], { clock, platformApi: platform.url })
+  const refusal = { name: 'ConfigError', message: /token_file: expected a file that only its owner can read/ }
+  chmodSync(join(directory, 'certs/backend/drive-token.json'), 0o644)
+  await assert.rejects(runBackup(parts, { scheduled: true, dryRun: true }), refusal)
+  assert.deepEqual(platform.reports, [])
+  await assert.rejects(runBackup(parts, { scheduled: true }), refusal)
+  assert.deepEqual(platform.reports, ['backup.failed ERROR'])
+  now += 4 * HOUR
+  await assert.rejects(retryBackup(parts, { once: true }), refusal)
+  assert.deepEqual(platform.reports.slice(1), [
+    'backup.failed HIGH',
+    'backup.failed.critical CRITICAL',
+    'ticket backup:2026-01-31',
+  ])
+  assert.ok(!existsSync(join(directory, 'backups/state.json')))
 })
 
 test('a run that cannot read its state reports it, and leaves the file', async (t) => {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { bytesSource } from '../../../programs/backup/drive/sources.ts'
 import { BackupError, ERROR_CODES, type ErrorCode } from '../../../programs/backup/errors.ts'
+import type { NightOutcome } from '../../../programs/backup/night/night.ts'
 import { HOUR, MINUTE } from '../../../src/kernel/time.ts'
 import { storeUnavailable } from '../../../src/store/unavailable.ts'
 import { driveScenarios } from '../../support/mock-drive.ts'
@@ -446,6 +447,8 @@ describe('the drive', () => {
       await world.night().run()
       const drive = world.drives.open()
       const folderId = (await drive.findFolder('servers/main/backup/202601')) ?? ''
+      for (const { fileId, name } of await drive.list(folderId))
+        if (name === 'MANIFEST.json') await drive.delete(fileId)
       await drive.upload({ folderId, name: 'MANIFEST.json' }, bytesSource(text))
       world.clock.advance(MINUTE)
       assert.equal((await world.night().run()).outcome, 'succeeded')
@@ -492,6 +495,80 @@ describe('the drive', () => {
     await world.night({}, { remoteKeep, reboot: false }).runScheduled()
     assert.deepEqual(await world.remote('202601'), ['MANIFEST.json'])
   })
+})
+
+describe('two servers with one folder of the drive', () => {
+  /** Another server, with the same name, the same role, the same clock, and other logs. */
+  async function twin(world: NightWorld): Promise<NightWorld> {
+    const other = await nightWorld({}, world)
+    writeFileSync(join(other.directory, 'logs', 'access.log'), 'GET /orders\n')
+    return other
+  }
+
+  async function assertBoth(world: NightWorld, outcomes: readonly NightOutcome[]): Promise<void> {
+    const ids = outcomes.map(({ run, outcome, message }) => {
+      assert.equal(outcome, 'succeeded', message)
+      return run?.backupId ?? ''
+    })
+    assert.equal(new Set(ids).size, 2)
+    const entries = await world.index()
+    for (const { run } of outcomes)
+      assert.ok(
+        entries.some(({ sha256 }) => sha256 === run?.archive?.sha256),
+        `${run?.backupId} is not in the index`,
+      )
+    for (const id of ids) assert.equal(await world.restore(id), DATABASE_CONTENT)
+  }
+
+  test('the second one of the same second takes another id, and says so', async () => {
+    await using world = await nightWorld()
+    await using other = await twin(world)
+    const outcomes = [await world.night().runScheduled(), await other.night().runScheduled()]
+    await assertBoth(world, outcomes)
+    assert.deepEqual(
+      outcomes.map(({ run }) => run?.backupId),
+      ['20260131-020000', '20260131-020001'],
+    )
+    assert.ok(other.lines.some(({ message }) => /takes another id/.test(message)))
+  })
+
+  test('both keep their backups when they upload at the same time', async () => {
+    await using world = await nightWorld()
+    await using other = await twin(world)
+    await assertBoth(world, await Promise.all([world.night().run(), other.night().run()]))
+    for (const each of [world, other]) each.clock.advance(MINUTE)
+    await assertBoth(world, await Promise.all([world.night().run(), other.night().run()]))
+  })
+
+  test('a server removes its own old backups only, also after it has lost its state', async () => {
+    await using world = await nightWorld()
+    await using other = await twin(world)
+    const night = (server: NightWorld) =>
+      server.night({}, { reboot: false, remoteKeep: { daily: 1, weekly: 0, monthly: 0 } }).runScheduled()
+    await night(world)
+    await night(other)
+    for (const each of [world, other]) each.clock.advance(24 * HOUR)
+    rmSync(join(world.directory, 'state.json'))
+    await night(world)
+    assert.deepEqual(world.state().sharedWith, [], 'of the new month')
+    assert.deepEqual(await world.remote(), ['MANIFEST.json', 'backup-20260131-020001.tar.zst'])
+    await night(other)
+    assert.deepEqual(other.state().sharedWith, [`server-1:${world.directory}`])
+    assert.deepEqual(await world.remote(), ['MANIFEST.json'])
+    assert.equal((await world.index('202602')).length, 2)
+  })
+})
+
+test('the hour that clocks repeat gives no id twice', async () => {
+  await using world = await nightWorld()
+  world.clock.advance(Date.UTC(2026, 9, 25, 0, 30) - world.clock.now())
+  const first = await world.night().run()
+  world.clock.advance(HOUR)
+  const second = await world.night().run()
+  assert.deepEqual(
+    [first, second].map(({ run }) => run?.backupId),
+    ['20261025-023000', '20261025-023001'],
+  )
 })
 
 test('a state that cannot be used is kept, and the run goes on as a first one', async () => {

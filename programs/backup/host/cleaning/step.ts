@@ -1,12 +1,12 @@
 import type { FileChanges } from '../file-changes.ts'
 import type { Shell } from '../shell.ts'
-import type { Clock } from '../../../../src/kernel/clock.ts'
+import type { WaitingClock } from '../../../../src/kernel/clock.ts'
 
 /** What the steps use of the host. */
 export interface CleaningDeps {
   readonly shell: Shell
   readonly files: FileChanges
-  readonly clock: Clock
+  readonly clock: WaitingClock
   /** What the step `tmp` cleans. */
   readonly tmpDir: string
   /** What the step `media` removes. */

@@ -28,7 +28,13 @@ export const packageStep: NightStep = {
     await requireSpace(context)
     const written = await writeArchive(context)
     const { archive: _old, upload: _upload, remote: _remote, ...run } = context.run
-    context.update({ run: { ...run, archive: stagedArchive(written, context) } })
+    const made = stagedArchive(written, context)
+    const { backupId } = run
+    const { sha256, sha1 } = made
+    context.update({
+      run: { ...run, archive: made },
+      archives: [...(context.state.archives ?? []), { backupId, sha256, sha1 }],
+    })
   },
 }
 

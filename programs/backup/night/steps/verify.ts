@@ -2,6 +2,7 @@ import { toRfc3339 } from '../../../../src/kernel/time.ts'
 import type { IndexEntry } from '../../drive/index-entries.ts'
 import { verifyUpload } from '../../drive/verify.ts'
 import { BackupError } from '../../errors.ts'
+import { isOfServer, ownershipOf } from '../ownership.ts'
 import { RemoteIndex } from '../remote-index.ts'
 import type { RunContext } from '../run-context.ts'
 import { requireArchive } from './upload.ts'
@@ -22,13 +23,16 @@ export const verifyStep: NightStep = {
       (error: unknown) => removeRejected(context, error),
     )
     const index = new RemoteIndex(drive, remote.folderId, context.deps.settings.hostName)
-    const damagedIndex = await index.put(entryOf(context))
+    const { isOwnEntry } = ownershipOf(context, context.run.backupId, [])
+    const damagedIndex = await index.put(entryOf(context), isOwnEntry)
     if (damagedIndex !== undefined)
       context.deps.logger.error(
         { path: `${context.monthFolder()}/${damagedIndex}` },
         'the index of the month was damaged and is kept here; earlier backups of the month can be restored by their ids',
       )
-    await requireEntry(index, entryOf(context))
+    const { entries } = await index.read()
+    requireEntry(entries, entryOf(context))
+    rememberOthers(context, entries)
     const known = context.state.remoteIds
     if (known) context.update({ remoteIds: [...new Set([...known, context.run.backupId])] })
   },
@@ -55,13 +59,23 @@ function entryOf(context: RunContext): IndexEntry {
     created_at: toRfc3339(createdAt),
     contents,
     servers: [context.deps.settings.server],
+    made_by: context.deps.settings.madeBy,
   }
 }
 
-async function requireEntry(index: RemoteIndex, { backup_id, size, sha256 }: IndexEntry): Promise<void> {
-  const { entries } = await index.read()
-  const entry = entries.find((each) => each.backup_id === backup_id)
-  if (entry?.size === size && entry.sha256 === sha256) return
+/** For `status`, `install` and `doctor`: a folder that servers share is a mistake in most cases. */
+function rememberOthers(context: RunContext, entries: readonly IndexEntry[]): void {
+  const { settings, logger } = context.deps
+  const others = entries.filter((entry) => !isOfServer(entry, settings))
+  const sharedWith = [...new Set(others.map(({ made_by: madeBy, servers }) => madeBy ?? String(servers)))]
+  context.update({ sharedWith })
+  if (sharedWith.length > 0)
+    logger.warn({ shared_with: sharedWith }, 'other servers have backups in the same folder of the drive')
+}
+
+function requireEntry(entries: readonly IndexEntry[], { backup_id, size, sha256 }: IndexEntry): void {
+  const isIt = (each: IndexEntry) => each.backup_id === backup_id && each.sha256 === sha256
+  if (entries.some((each) => isIt(each) && each.size === size)) return
   throw new BackupError(
     'verify_mismatch',
     `The index on the drive does not name the archive of ${backup_id}.`,

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
+import { otherServersIn } from '../../../../programs/backup/index.ts'
 import type { Config } from '../../../config/config.ts'
-import { fault, fine, skipped, type Check, type CheckFinding } from '../check.ts'
+import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 import { documentPath } from '../document-path.ts'
 
 const GROUP_OR_OTHERS = 0o077
@@ -11,7 +12,10 @@ export const backupCheck: Check = {
   run: async ({ loaded: { config } }) =>
     config.backup.drive.apiUrl === undefined
       ? [skipped('backup.drive.api_url', 'is not set: there is no nightly routine')]
-      : filesOf(config).map(([setting, path]) => privateFile(setting, path)),
+      : [
+          ...filesOf(config).map(([setting, path]) => privateFile(setting, path)),
+          ...sharedFolder(otherServersIn(config)),
+        ],
 }
 
 function filesOf({ backup: { drive, standby, encryption } }: Config): [setting: string, path: string][] {
@@ -22,6 +26,14 @@ function filesOf({ backup: { drive, standby, encryption } }: Config): [setting: 
     ['backup.encryption.identity_file', encryption.identityFile],
   ]
   return files.flatMap(([setting, path]) => (path === undefined ? [] : [[setting, path]]))
+}
+
+function sharedFolder(others: readonly string[]): CheckFinding[] {
+  if (others.length === 0) return []
+  const detail = `has backups of other servers: ${others.join(', ')}`
+  return [
+    warning('root_dir of the drive', detail, 'give each server a root_dir of its own in its token file'),
+  ]
 }
 
 function privateFile(setting: string, path: string): CheckFinding {

@@ -1,0 +1,44 @@
+import type { IndexEntry } from '../drive/index-entries.ts'
+import type { DriveFile } from '../drive/port.ts'
+import type { NightSettings } from './deps.ts'
+import type { RunContext } from './run-context.ts'
+
+/** What of a backup on the drive this server has made: another one may use the same folder, and the same id. */
+export interface Ownership {
+  isOwnEntry(entry: IndexEntry): boolean
+  isOwnFile(file: DriveFile): boolean
+}
+
+/** `entries`: those of the index of the month. */
+export function ownershipOf(
+  { state, deps: { settings } }: Pick<RunContext, 'state' | 'deps'>,
+  backupId: string,
+  entries: readonly IndexEntry[],
+): Ownership {
+  const made = (state.archives ?? []).filter((each) => each.backupId === backupId)
+  const isNamed = ({ backup_id: id }: IndexEntry) => id === backupId
+  const isOwnName = ({ name }: DriveFile) => name.startsWith(`backup-${backupId}.`)
+  // The drive may name another hash than that of the archive that was sent.
+  const sent = state.run?.backupId === backupId ? state.run.remote?.fileId : undefined
+  if (made.length > 0)
+    return {
+      isOwnEntry: (entry) => isNamed(entry) && made.some(({ sha256 }) => sha256 === entry.sha256),
+      isOwnFile: (file) =>
+        isOwnName(file) && (file.fileId === sent || made.some(({ sha1 }) => sha1 === file.sha1)),
+    }
+  // The state of an older release, or one that was lost, names no archive: what no other server names is its own.
+  const others = entries.filter((entry) => !isOfServer(entry, settings))
+  return {
+    isOwnEntry: (entry) => isNamed(entry) && !others.includes(entry),
+    isOwnFile: (file) =>
+      isOwnName(file) && !others.some((other) => other.file === file.name && other.size === file.size),
+  }
+}
+
+/** Whether an entry is one of this server. Older entries name its role only. */
+export function isOfServer(
+  { made_by: madeBy, servers }: IndexEntry,
+  settings: Pick<NightSettings, 'madeBy' | 'server'>,
+): boolean {
+  return madeBy === undefined ? [servers].flat().includes(settings.server) : madeBy === settings.madeBy
+}
