@@ -91,7 +91,14 @@ const FOLDERS = [
     name: 'programs',
     comment: 'Separate programs that talk to the platform over HTTP, as any client would.',
     path: '^programs/',
-    mayImport: ['^programs/', CONFIG, KERNEL, PORTS, '^src/infra/(robots|mail|connections)/', '^node_modules/'],
+    mayImport: [
+      '^programs/',
+      CONFIG,
+      KERNEL,
+      PORTS,
+      '^src/infra/(robots|mail|connections)/',
+      '^node_modules/',
+    ],
   },
   {
     name: 'console',
