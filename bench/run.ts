@@ -29,6 +29,7 @@ import { createProgress } from './support/progress.ts'
 import { chartName, toJson, toMarkdown, withFigures, type Report } from './support/report.ts'
 import { telemetry } from './telemetry.ts'
 import { ticketNotify } from './ticket-notify.ts'
+import { worst } from './worst.ts'
 
 // In the order of docs/performance.md.
 const BENCHES: readonly Bench[] = [
@@ -50,6 +51,7 @@ const BENCHES: readonly Bench[] = [
   telemetry,
   consoleBench,
   scaleOut,
+  worst,
 ]
 
 const DOCS = join(import.meta.dirname, '../docs')

@@ -72,6 +72,8 @@ interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
+  /** See {@link maxBodyBytes}. */
+  readonly maxBodyBytes?: number
   /** Whether a supervisor calls it every few seconds: it is not measured, and logged for developers only. */
   readonly isProbe?: true
   /** Whether a request without a body counts as one with an empty object. */
@@ -149,6 +151,15 @@ export function isChange(route: Route): route is ChangeRoute<TSchema, TSchema, T
 /** Whether the response of the operation is streamed. */
 export function isStream(route: Route): route is StreamRoute<TSchema, TSchema> {
   return 'stream' in route
+}
+
+// docs/specification.md, Limits
+const MAX_BODY_BYTES = 1_048_576
+const MAX_PUBLIC_BODY_BYTES = 16_384
+
+/** How large the body of a request may be: much smaller while nobody knows who sends it. */
+export function maxBodyBytes({ access, maxBodyBytes: own }: Pick<Route, 'access' | 'maxBodyBytes'>): number {
+  return own ?? (access === 'public' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES)
 }
 
 /** The caller of a public route. */

@@ -15,6 +15,7 @@ import { scan } from '../../bench/scan.ts'
 import { slowDisk } from '../../bench/slow-disk.ts'
 import { start } from '../../bench/start.ts'
 import { telemetry } from '../../bench/telemetry.ts'
+import { worst } from '../../bench/worst.ts'
 
 // Each one starts what it measures, measures it once and stops it; the figures say nothing about speed.
 for (const bench of [
@@ -33,6 +34,7 @@ for (const bench of [
   telemetry,
   consoleBench,
   scaleOut,
+  worst,
 ]) {
   test(`the benchmark ${bench.name} takes all its figures`, async () => {
     const steps: string[] = []

@@ -20,7 +20,11 @@ const STATUS: Readonly<Record<ErrorKind, number>> = {
 
 /** Errors of the HTTP framework itself, by their code. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, readonly [ErrorKind, code: string, message: string]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'payload_too_large', 'The body is larger than 1 MiB.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: [
+    'too_large',
+    'payload_too_large',
+    'The body is larger than the operation takes.',
+  ],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
     'unsupported_media_type',

@@ -6,8 +6,8 @@ import { AppError } from '../../kernel/errors.ts'
 const faulty = new WeakSet<Socket>()
 
 /**
- * Finds what a proxy and this server could interpret differently in a request that Node.js accepts: more than one `Host`, a
- * request target that is not a path, and a transfer coding that would stay in the body (RFC 9112, sections 3.2, 6.1 and
+ * Finds what a proxy and this server could interpret differently in a request that Node.js accepts: a repeated `Host` or
+ * other header with one value, a request target that is not a path, and a transfer coding that would stay in the body (RFC 9112, sections 3.2, 6.1 and
  * 11.2). Every further request on the connection is refused too, and the caller has to close the connection.
  */
 export function framingFault(request: IncomingMessage): AppError | undefined {
@@ -21,13 +21,38 @@ function findFault(request: IncomingMessage): AppError | undefined {
   if (request.url?.charCodeAt(0) !== SLASH) {
     return malformed('the request target', 'must be a path that begins with "/"')
   }
-  const hosts = countHeader(request, 'host')
-  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return malformed('Host', 'must occur once')
+  const repeated = repeatedHeader(request)
+  if (repeated !== undefined) return malformed(repeated, 'must occur once')
+  if (request.headers.host === undefined && request.httpVersion === '1.1')
+    return malformed('Host', 'must occur once')
   const coding = request.headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     return malformed('Transfer-Encoding', 'must be chunked')
   }
   return undefined
+}
+
+/**
+ * Headers with one value, which Node.js would take from the first line, or join. If-Match and If-None-Match are lists, so
+ * several lines are one list (RFC 9110, section 5.3).
+ */
+const SINGLE_HEADERS = [
+  'Host',
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-Range',
+  'Last-Event-ID',
+  'Origin',
+  'Range',
+  'Sec-WebSocket-Key',
+  'Sec-WebSocket-Version',
+]
+
+function repeatedHeader(request: IncomingMessage): string | undefined {
+  // Mostly each line is a header of its own.
+  if (request.rawHeaders.length === 2 * Object.keys(request.headers).length) return undefined
+  return SINGLE_HEADERS.find((name) => countHeader(request, name.toLowerCase()) > 1)
 }
 
 function afterFault(): AppError {

@@ -2,17 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
-import { countMembers, countWrittenMembers } from './json-scan.ts'
-
-declare global {
-  interface JSON {
-    /** The third argument is ECMAScript 2026: the text that a primitive value was read from. */
-    parse(
-      text: string,
-      reviver: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
-    ): unknown
-  }
-}
+import { countMembers, pathAt, scanJson } from './json-scan.ts'
 
 // Deeper than any thing of the platform; more than many readers of JSON on the bus take.
 const DEPTH_LIMIT = 64
@@ -20,16 +10,36 @@ const DEPTH_LIMIT = 64
 /** A body is JSON or nothing; no body at all is left to the route's schema. */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const fault = codingFault(request.headers, body as Buffer)
-    if (fault || body.length === 0) return done(fault ?? null, undefined)
-    const text = body.toString()
-    void parse(request, text, (error, value) => {
-      if (error) return done(isJson(text) ? DANGEROUS_MEMBER : malformedJson('The body is not JSON.', error))
-      done(valueFault(text, value) ?? null, value)
-    })
+    try {
+      done(null, parseBody(request.headers, body as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
   })
+}
+
+function parseBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
+  const fault = codingFault(headers, body)
+  if (fault) throw fault
+  if (body.length === 0) return undefined
+  const text = withoutByteOrderMark(body.toString())
+  const value = parseJson(text)
+  const found = valueFault(text, value)
+  if (found) throw found
+  return value
+}
+
+function withoutByteOrderMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw malformedJson('The body is not JSON.', error)
+  }
 }
 
 // JavaScript gives these names a meaning of their own.
@@ -37,15 +47,6 @@ const DANGEROUS_MEMBER = invalidBody(
   '',
   'must not have a member __proto__, nor a member prototype of constructor',
 )
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** What is read as text must be the text that was sent. */
 function codingFault(headers: IncomingHttpHeaders, body: Buffer): AppError | undefined {
@@ -65,50 +66,29 @@ function codingFault(headers: IncomingHttpHeaders, body: Buffer): AppError | und
  * with a duplicate member, or with a number that no double represents.
  */
 function valueFault(text: string, value: unknown): AppError | undefined {
-  if (text.length > 2 * DEPTH_LIMIT && isDeeperThan(DEPTH_LIMIT, value)) {
-    return invalidBody('', `must not be nested deeper than ${DEPTH_LIMIT} levels`)
+  const { members, depth, lostAt } = scanJson(text)
+  if (depth > DEPTH_LIMIT) return invalidBody('', `must not be nested deeper than ${DEPTH_LIMIT} levels`)
+  // Without a member there is nothing to compare.
+  let isDangerous = false
+  const visit = (name: string, member: unknown) => {
+    if (name === '__proto__' || (name === 'constructor' && hasPrototype(member))) isDangerous = true
   }
+  const kept = members === 0 ? 0 : countMembers(value, visit)
+  if (isDangerous) return DANGEROUS_MEMBER
   // Of members with the same name the value has kept one.
-  if (countWrittenMembers(text) > countMembers(value))
-    return malformedJson('The body names a member of an object twice.')
-  const path = MAYBE_LOST.test(text) ? pathOfLost(text) : undefined
-  return path && invalidBody(path.join('.'), 'must be an integer up to 2^53 - 1, or a number below 1.8e308')
+  if (members > kept) return malformedJson('The body names a member of an object twice.')
+  if (lostAt === undefined) return undefined
+  const path = pathAt(text, lostAt).join('.')
+  return invalidBody(path, 'must be an integer up to 2^53 - 1, or a number below 1.8e308')
+}
+
+function hasPrototype(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
 }
 
 function invalidBody(path: string, message: string): AppError {
   const sentence = `${path === '' ? 'The body' : path} ${message}.`
   return new AppError('invalid', 'validation_failed', sentence, { details: [{ path, message }] })
-}
-
-function isDeeperThan(levels: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member))
-}
-
-// An exponent of three digits, or as many digits as the first integer that doubles leave out.
-const MAYBE_LOST = /[eE]\+?\d{3}|\d{16}/
-const LOST = Symbol('lost')
-
-/** The path of the first number that a double does not represent exactly (RFC 7493, section 2.2). */
-function pathOfLost(json: string): string[] | undefined {
-  const marked: unknown = JSON.parse(json.replace(/^\ufeff/, ''), (_name, value: unknown, { source = '' }) =>
-    typeof value === 'number' && isLost(value, source) ? LOST : value,
-  )
-  return pathOf(LOST, marked)
-}
-
-function isLost(value: number, source: string): boolean {
-  return !Number.isFinite(value) || (/^-?\d+$/.test(source) && !Number.isSafeInteger(value))
-}
-
-function pathOf(sought: symbol, value: unknown): string[] | undefined {
-  if (value === sought) return []
-  if (typeof value !== 'object' || value === null) return undefined
-  for (const [name, member] of Object.entries(value)) {
-    const path = pathOf(sought, member)
-    if (path) return [name, ...path]
-  }
-  return undefined
 }
 
 function malformedJson(message: string, cause?: unknown): AppError {

@@ -8,24 +8,66 @@ const OPENING_BRACKET = 91
 const CLOSING_BRACKET = 93
 const OPENING_BRACE = 123
 const CLOSING_BRACE = 125
+const PLUS = 43
+const MINUS = 45
+const POINT = 46
+const DIGIT_0 = 48
+const DIGIT_9 = 57
+const CAPITAL_E = 69
+const SMALL_E = 101
 
-/** How many members all objects of a JSON text have together: as many as there are colons outside strings. */
-export function countWrittenMembers(json: string): number {
-  let colons = 0
-  for (let at = 0; at < json.length; at++) {
-    const character = json.charCodeAt(at)
-    if (character === COLON) colons++
-    else if (character === QUOTE) at = endOfString(json, at)
-  }
-  return colons
+/** What a JSON text tells that its value does not, or only at a high price. */
+export interface JsonScan {
+  /** How many members all objects have together: as many as there are colons outside strings. */
+  readonly members: number
+  /** How many lists and objects are in each other. */
+  readonly depth: number
+  /** Where the first number begins that a double does not represent (RFC 7493, section 2.2). */
+  readonly lostAt: number | undefined
 }
 
-/** How many members all objects of a value have together: fewer than its text has when that names a member twice. */
-export function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const members = Object.values(value)
-  const own = Array.isArray(value) ? 0 : members.length
-  return members.reduce((sum: number, member) => sum + countMembers(member), own)
+/** Reads the text once. */
+export function scanJson(json: string): JsonScan {
+  let members = 0
+  let depth = 0
+  let deepest = 0
+  let lostAt: number | undefined
+  for (let at = 0; at < json.length; at++) {
+    const character = json.charCodeAt(at)
+    if (character === QUOTE) at = endOfString(json, at)
+    else if (character === COLON) members++
+    else if (isDigit(character)) {
+      const end = endOfNumber(json, at)
+      if (lostAt === undefined && isLost(json, at, end)) lostAt = at
+      at = end - 1
+    } else if (character >= OPENING_BRACKET) {
+      depth += nesting(character)
+      if (depth > deepest) deepest = depth
+    }
+  }
+  return { members, depth: deepest, lostAt }
+}
+
+/** The names and indexes that lead to the value at that place of the text. */
+export function pathAt(json: string, place: number): string[] {
+  const steps: (number | Span)[] = []
+  let name: Span = { start: 0, end: 0 }
+  for (let at = 0; at < place; at++) {
+    const character = json.charCodeAt(at)
+    const index = steps.at(-1)
+    if (character === QUOTE) {
+      const start = at
+      at = endOfString(json, at)
+      name = { start, end: at + 1 }
+    } else if (character === COLON) steps[steps.length - 1] = name
+    else if (character === COMMA && typeof index === 'number') steps[steps.length - 1] = index + 1
+    else if (character === OPENING_BRACE) steps.push(name)
+    else if (character === OPENING_BRACKET) steps.push(0)
+    else if (nesting(character) === -1) steps.pop()
+  }
+  return steps.map((step) =>
+    typeof step === 'number' ? String(step) : (JSON.parse(json.slice(step.start, step.end)) as string),
+  )
 }
 
 /** From the first character of a value to the one behind it. */
@@ -69,13 +111,68 @@ function nesting(character: number): number {
 
 /** The quotation mark that ends the string which begins at `start`. */
 function endOfString(json: string, start: number): number {
-  let end = json.indexOf('"', start + 1)
-  while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
-  return end
+  let at = start + 1
+  for (let character = json.charCodeAt(at); character !== QUOTE; character = json.charCodeAt(at))
+    at += character === BACKSLASH ? 2 : 1
+  return at
 }
 
-function isEscaped(json: string, at: number): boolean {
-  let first = at
-  while (json.charCodeAt(first - 1) === BACKSLASH) first--
-  return (at - first) % 2 === 1
+function isDigit(character: number): boolean {
+  return character >= DIGIT_0 && character <= DIGIT_9
+}
+
+/** Behind a number whose first digit is at `start`. */
+function endOfNumber(json: string, start: number): number {
+  let at = start + 1
+  while (isPartOfNumber(json.charCodeAt(at))) at++
+  return at
+}
+
+function isPartOfNumber(character: number): boolean {
+  return (
+    isDigit(character) || character === POINT || character === PLUS || character === MINUS || isE(character)
+  )
+}
+
+function isE(character: number): boolean {
+  return character === CAPITAL_E || character === SMALL_E
+}
+
+// As many digits as the first integer that doubles leave out.
+const MANY_DIGITS = 16
+
+// As many digits as the first exponent that doubles leave out.
+const EXPONENT_DIGITS = 3
+
+/** Whether a double is another number: an integer that is too large, or any number that is. */
+function isLost(json: string, start: number, end: number): boolean {
+  if (end - start < MANY_DIGITS && exponentLength(json, start, end) < EXPONENT_DIGITS) return false
+  const text = json.slice(start, end)
+  const value = Number(text)
+  return !Number.isFinite(value) || (!Number.isSafeInteger(value) && /^\d+$/.test(text))
+}
+
+function exponentLength(json: string, start: number, end: number): number {
+  for (let at = end - 1; at > start; at--) if (isE(json.charCodeAt(at))) return end - 1 - at
+  return 0
+}
+
+/**
+ * How many members all objects of a value have together: fewer than its text has when that names a member twice. Calls
+ * `visit` for each of them.
+ */
+export function countMembers(value: unknown, visit?: (name: string, member: unknown) => void): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value) count += countMembers(item, visit)
+    return count
+  }
+  // Without a list of the members, of which there may be very many.
+  for (const name in value) {
+    const member = (value as Record<string, unknown>)[name]
+    visit?.(name, member)
+    count += 1 + countMembers(member, visit)
+  }
+  return count
 }

@@ -1,7 +1,15 @@
 import { Type, type TObject, type TSchema } from 'typebox'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCode, type ErrorCodes } from '../../wire/error-codes.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
-import { isChange, isPolicy, isStream, type Access, type AnswerSchema, type Route } from '../../wire/route.ts'
+import {
+  isChange,
+  isPolicy,
+  isStream,
+  maxBodyBytes,
+  type Access,
+  type AnswerSchema,
+  type Route,
+} from '../../wire/route.ts'
 import { ErrorBody } from '../../wire/schemas.ts'
 
 const REFERENCE = '#/components/schemas/'
@@ -60,6 +68,7 @@ function operationOf(route: Route): Record<string, unknown> {
     security: route.access === 'public' ? [] : [{ token: [] }, { localTool: [] }],
     'x-roles': documentedRoles(route.access),
     ...(!isRepeatable && { 'x-repeatable': false }),
+    ...(body && { 'x-max-body-bytes': maxBodyBytes(route) }),
     responses: responsesOf(route),
   }
 }

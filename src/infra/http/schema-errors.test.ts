@@ -65,3 +65,17 @@ test('of a list with many wrong items, the first ones are described, wherever th
     ['/items', '/items/50000/children/1/id'],
   )
 })
+
+test('of very many unknown members only those that are listed are read', () => {
+  const schema = Type.Object({ name: Type.String() }, { additionalProperties: false })
+  const wrong = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`field_${index}`, 1]))
+  let reads = 0
+  const counted = new Proxy<Record<string, unknown>>(wrong, {
+    get: (target, name: string) => {
+      reads++
+      return target[name]
+    },
+  })
+  assert.ok(schemaErrors(schema)(counted, '').length > 0)
+  assert.ok(reads <= 20, `${reads} members were read`)
+})

@@ -32,12 +32,35 @@ export function schemaErrors(schema: TSchema): Describe {
   }))
   const own = Compile(withoutItems(schema))
   return (value, path) => {
-    const errors = own.Errors(value).map((error) => ({ ...error, instancePath: path + error.instancePath }))
+    const errors = own
+      .Errors(withFewUnknown(schema, value))
+      .map((error) => ({ ...error, instancePath: path + error.instancePath }))
     const below = describeLists.flatMap(({ name, describe }) =>
       name === undefined ? describe(value, path) : describe(memberOf(value, name), `${path}/${name}`),
     )
     return [...errors, ...below]
   }
+}
+
+/** The value with as many of its unknown members as a response lists: a body may have a hundred thousand. */
+function withFewUnknown(schema: TSchema, value: unknown): unknown {
+  if (!isClosed(schema) || typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const members = membersOf(schema)
+  const kept: [string, unknown][] = Object.entries(members).flatMap(([name, member]) =>
+    Object.hasOwn(value, name) ? [[name, withFewUnknown(member, memberOf(value, name))]] : [],
+  )
+  const limit = kept.length + ERROR_LIMIT
+  for (const name in value) {
+    if (kept.length >= limit) break
+    if (!Object.hasOwn(members, name)) kept.push([name, memberOf(value, name)])
+  }
+  return Object.fromEntries(kept)
+}
+
+/** Whether the schema refuses the members that it does not name. */
+function isClosed(schema: TSchema): boolean {
+  const { additionalProperties, patternProperties } = schema as Record<string, unknown>
+  return additionalProperties === false && patternProperties === undefined
 }
 
 function itemErrors({ items }: ListSchema): Describe {

@@ -116,6 +116,36 @@ test('responses are counted by the class of their status, each from 0', async (t
     assert.match(text, new RegExp(`^platform_http_responses_total\\{class="${name}"\\} ${count}$`, 'm'))
 })
 
+test('a body may have 16 KiB while nobody knows who sends it, and 1 MiB then', async (t) => {
+  const post = async (url: string, bytes: number) => {
+    const headers = { 'content-type': 'application/json', 'x-caller': 'ada' }
+    const response = await fetch(`${url}/things/a`, {
+      method: 'POST',
+      headers,
+      body: `"${'x'.repeat(bytes - 2)}"`,
+    })
+    const { code, message } = (await response.json()) as { code: string; message: string }
+    return `${response.status} ${code}: ${message}`
+  }
+  const [known, unknown] = [await serve(t, 'authenticated'), await serve(t)]
+  assert.match(await post(unknown.url, 16_384), /^400 validation_failed/)
+  assert.equal(await post(unknown.url, 16_385), '413 payload_too_large: The body is larger than 16 KiB.')
+  assert.match(await post(known.url, 1_048_576), /^400 validation_failed/)
+  assert.equal(await post(known.url, 1_048_577), '413 payload_too_large: The body is larger than 1 MiB.')
+})
+
+test('the OpenAPI document has the limit of each body', () => {
+  const body = Type.Object({ name: Type.String() })
+  const limitOf = (access: Route['access'], own = {}) =>
+    createOpenApiDocument([{ ...echoRoute(access), body, ...own }], '0.0.0').paths['/things/{name}']?.[
+      'post'
+    ]?.['x-max-body-bytes']
+  assert.deepEqual(
+    [limitOf('public'), limitOf('authenticated'), limitOf('public', { maxBodyBytes: 65_536 })],
+    [16_384, 1_048_576, 65_536],
+  )
+})
+
 test('an Upgrade header is ignored where no protocol is offered', async (t) => {
   const { url } = await serve(t)
   const { hostname, port } = new URL(url)

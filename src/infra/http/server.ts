@@ -8,7 +8,7 @@ import {
   type FastifyServerOptions,
 } from 'fastify'
 import { endOfTurn } from '../../kernel/end-of-turn.ts'
-import type { AppError } from '../../kernel/errors.ts'
+import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
@@ -171,7 +171,7 @@ function withCommonHeaders(reply: FastifyReply, { id }: FastifyRequest): Fastify
 
 function answerFailures(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
-    const known = toAppError(error)
+    const known = withLimit(toAppError(error), request)
     // Fastify closes the connection, and a client that is still sending would lose the answer (RFC 9112, section 9.6).
     // Without this header Node.js discards the rest of the body, for as long as a request may take.
     if (known.code === 'payload_too_large') reply.removeHeader('connection')
@@ -179,6 +179,13 @@ function answerFailures(app: FastifyInstance, logger: Logger): void {
       logger.error({ request_id: request.id, error: known.cause }, 'a request failed')
     return answerError(request, reply, known)
   })
+}
+
+/** An error of the framework says nothing of the limit that was exceeded. */
+function withLimit(error: AppError, { routeOptions: { bodyLimit } }: FastifyRequest): AppError {
+  if (error.code !== 'payload_too_large' || error.cause === undefined || bodyLimit === undefined) return error
+  const limit = bodyLimit % 1_048_576 === 0 ? `${bodyLimit / 1_048_576} MiB` : `${bodyLimit / 1_024} KiB`
+  return new AppError(error.kind, error.code, `The body is larger than ${limit}.`, { cause: error.cause })
 }
 
 /** The client has left in the middle of its body, or before its answer. */

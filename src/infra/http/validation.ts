@@ -41,7 +41,7 @@ export function refuseFields(body: unknown): void {
   const names =
     typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.keys(body) : undefined
   if (names?.length === 0) return
-  const details = names?.map((path) => ({ path, message: 'is not a known field' }))
+  const details = names?.slice(0, DETAIL_LIMIT).map((path) => ({ path, message: 'is not a known field' }))
   throw validationFailed('body', details ?? [{ path: '', message: 'must be left out' }])
 }
 

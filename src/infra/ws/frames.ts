@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { countMembers, countWrittenMembers, spanOfMember, type Span } from '../http/json-scan.ts'
+import { countMembers, scanJson, spanOfMember, type Span } from '../http/json-scan.ts'
 import { staysBelowPrefix } from '../http/request-path.ts'
 
 /** What a client may send (docs/specification.md, Gateway). */
@@ -74,9 +74,9 @@ function readRequest(fields: Fields, text: string): RequestFrame | undefined {
 
 /** Outside its body, which the api judges. */
 function namesMemberTwice(fields: Fields, text: string, body: Span | undefined): boolean {
-  if (!body) return countWrittenMembers(text) > countMembers(fields)
+  if (!body) return scanJson(text).members > countMembers(fields)
   const withoutBody = `${text.slice(0, body.start)}0${text.slice(body.end)}`
-  return countWrittenMembers(withoutBody) > countMembers({ ...fields, body: 0 })
+  return scanJson(withoutBody).members > countMembers({ ...fields, body: 0 })
 }
 
 function isId(id: unknown): id is string | number {

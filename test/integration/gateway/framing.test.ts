@@ -5,6 +5,8 @@ import { openWorld } from './world.ts'
 
 const FAULTS: Readonly<Record<string, string>> = {
   'two Hosts': 'GET /a HTTP/1.1\r\nHost: a\r\nHost: b\r\n',
+  'two tokens': 'GET /a HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\n',
+  'two types': 'GET /a HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\nContent-Type: c/d\r\n',
   'no Host': 'GET /a HTTP/1.1\r\n',
   'an absolute target': 'GET http://a/a HTTP/1.1\r\nHost: a\r\n',
   'an unknown transfer coding': 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n',

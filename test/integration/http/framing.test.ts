@@ -51,6 +51,33 @@ test('accepts a well-framed request', async () => {
   assert.equal(answer?.status, 200)
 })
 
+describe('headers with one value', () => {
+  for (const header of [
+    'Content-Type',
+    'Authorization',
+    'Idempotency-Key',
+    'Last-Event-ID',
+    'Range',
+    'If-Range',
+  ])
+    test(`refuses two ${header}`, async () => {
+      const twice = `${header}: a\r\n${header.toLowerCase()}: a\r\n`
+      const [answer] = await exchange(api.platform.url, get(`Host: 127.0.0.1\r\n${twice}`))
+      assert.ok(answer)
+      assertError(answer, 400)
+      assert.deepEqual(
+        answer.error().details?.map(({ path }) => path),
+        [header],
+      )
+    })
+
+  test('takes several lines of a list', async () => {
+    const lists = 'If-None-Match: "a"\r\nIf-None-Match: "b"\r\nAccept: text/plain\r\nAccept: */*\r\n'
+    const [answer] = await exchange(api.platform.url, get(`Host: 127.0.0.1\r\n${lists}`))
+    assert.equal(answer?.status, 200)
+  })
+})
+
 describe('the request line', () => {
   refuses({
     'an absolute-form target': [400, get('Host: 127.0.0.1\r\n', 'http://127.0.0.1/orders')],
