@@ -29,6 +29,11 @@ export class Batch {
     return this.#allSettled.promise
   }
 
+  /** How many messages have no result. */
+  get open(): number {
+    return this.#open
+  }
+
   isOpen(index: number): boolean {
     return index < this.#results.length && this.#results[index] === undefined
   }

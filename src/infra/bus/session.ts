@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Msg, NatsConnection, Status } from '@nats-io/transport-node'
+import type { Msg, NatsConnection, Status, SubscriptionOptions } from '@nats-io/transport-node'
 import { createInbox, InvalidArgumentError, PermissionViolationError } from '@nats-io/transport-node'
 import type { BusMessage, PublishResult } from '../../kernel/bus.ts'
 import { errorMessage } from '../../kernel/errors.ts'
@@ -18,6 +18,14 @@ const MAX_SILENT_BATCHES = 3
 /** Finds a deleted stream, or the end of a problem, also while nothing is published. */
 const COVERAGE_CHECK_MS = 5 * SECOND
 
+interface Connection extends Pick<NatsConnection, 'publish' | 'flush' | 'status' | 'closed' | 'close'> {
+  subscribe(subject: string, options: SubscriptionOptions): unknown
+}
+type Coverage = Pick<
+  StreamCoverage,
+  'problem' | 'refresh' | 'confirmationOf' | 'invalidate' | 'replaceLeader'
+>
+
 export interface SessionOptions {
   /** Whether there is another server to go to when JetStream does not answer on this one. */
   readonly hasAlternative: boolean
@@ -30,8 +38,8 @@ export interface SessionOptions {
 export class BusSession {
   /** Resolves with the reason once the connection is lost. Never rejects. */
   readonly lost: Promise<string>
-  readonly #connection: NatsConnection
-  readonly #coverage: StreamCoverage
+  readonly #connection: Connection
+  readonly #coverage: Coverage
   readonly #hasAlternative: boolean
   readonly #inbox = createInbox()
   readonly #batches = new Map<number, Batch>()
@@ -45,7 +53,7 @@ export class BusSession {
   #isLost = false
   #lacksJetStream = false
 
-  constructor(connection: NatsConnection, coverage: StreamCoverage, { hasAlternative }: SessionOptions) {
+  constructor(connection: Connection, coverage: Coverage, { hasAlternative }: SessionOptions) {
     this.#connection = connection
     this.#coverage = coverage
     this.#hasAlternative = hasAlternative
@@ -70,7 +78,10 @@ export class BusSession {
     return this.#lacksJetStream
   }
 
-  /** Sends after all messages of earlier calls; the confirmations of several calls may overlap. */
+  /**
+   * Sends when the server has taken all messages of earlier calls: so no more than one batch is on its way, and the ping of
+   * the connection waits for no more than that. The acknowledgements of several calls may overlap.
+   */
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
     if (this.#isLost) return messages.map(() => failedResult('the connection was lost'))
     const batch = new Batch(messages)
@@ -105,8 +116,10 @@ export class BusSession {
     const confirmations = batch.messages.map((_message, index) =>
       batch.isOpen(index) ? this.#sendOne(batch, number, index) : 'none',
     )
-    this.#limitWait(batch, confirmations.includes('acknowledgement'))
-    if (confirmations.includes('flush')) void this.#confirmByFlush(batch, confirmations)
+    if (confirmations.every((each) => each === 'none')) return
+    const result = await this.#flush()
+    confirmations.forEach((each, index) => each === 'flush' && batch.settle(index, result))
+    this.#limitWait(batch)
   }
 
   /** `none` if the message was not sent. */
@@ -130,11 +143,17 @@ export class BusSession {
     }
   }
 
-  #limitWait(batch: Batch, expectsAcknowledgement: boolean): void {
+  /**
+   * Waits as long as there are acknowledgements. A batch that the server has not taken yet has no limit: sent again, it would
+   * only wait behind itself. The ping of the connection finds a server that takes nothing.
+   */
+  #limitWait(batch: Batch): void {
+    const { open } = batch
     const limit = setTimeout(() => {
+      if (batch.open < open) return this.#limitWait(batch)
       // If a stream is deleted while its subjects have subscribers, nothing answers at all.
-      if (expectsAcknowledgement) this.#onSilence()
-      batch.settleRest(failedResult(`no confirmation within ${CONFIRMATION_MS / SECOND} s`))
+      this.#onSilence()
+      batch.settleRest(failedResult(`no acknowledgement within ${CONFIRMATION_MS / SECOND} s`))
     }, CONFIRMATION_MS)
     void batch.settled.then(() => clearTimeout(limit))
   }
@@ -143,11 +162,6 @@ export class BusSession {
     this.#coverage.invalidate()
     this.#silentBatches += 1
     if (this.#silentBatches % MAX_SILENT_BATCHES === 0) void this.#coverage.replaceLeader()
-  }
-
-  async #confirmByFlush(batch: Batch, confirmations: readonly Confirmation[]): Promise<void> {
-    const result = await this.#flush()
-    confirmations.forEach((each, index) => each === 'flush' && batch.settle(index, result))
   }
 
   async #flush(): Promise<PublishResult> {
@@ -177,8 +191,8 @@ export class BusSession {
   }
 
   #checkCoverage(): void {
-    // A failure is kept in `problem`.
-    this.#coverage.refresh().catch(() => this.#onCoverageFailure())
+    // The question would wait behind the messages that are on their way. A failure is kept in `problem`.
+    void this.#sending.then(() => this.#coverage.refresh()).catch(() => this.#onCoverageFailure())
   }
 
   #onCoverageFailure(): void {

@@ -20,15 +20,24 @@ import type { ReadGate } from './read-gate.ts'
 import { isBusy, fromSqliteError } from './sqlite-errors.ts'
 import type { SqliteStatements, StatementResult } from './sqlite-statements.ts'
 
+// In rows, as in ReadGate, but a change costs more than a read: after so much work, some milliseconds, a transaction goes on
+// in the next turn of the event loop.
+const BASE_COST = 8
+const TURN_LIMIT = 250
+
 // Some seconds in all.
 const LOCK_RETRIES = 100
 const LOCK_BACKOFF = { initialMs: 1, maximumMs: 50 }
 
-/** Runs the statements of all readers, or of one transaction. */
+/**
+ * Runs the statements of all readers, or of one transaction. One of many statements goes on in further turns of the event
+ * loop. Nobody else uses the connection of the writer meanwhile, and readers see what was committed before.
+ */
 export class SqliteConnection implements DatabaseConnection {
   readonly #statements: SqliteStatements
   readonly #gate: ReadGate | undefined
   #hasEnded = false
+  #cost = 0
 
   /** `gate` for the readers; a transaction runs its statements at once. */
   constructor(statements: SqliteStatements, gate?: ReadGate) {
@@ -45,9 +54,11 @@ export class SqliteConnection implements DatabaseConnection {
   async run(text: string, values: readonly unknown[]): Promise<StatementResult> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return this.#gate
-          ? await this.#gate.run(() => this.#runNow(text, values))
-          : this.#runNow(text, values)
+        if (this.#gate) return await this.#gate.run(() => this.#runNow(text, values))
+        const result = this.#runNow(text, values)
+        this.#cost += BASE_COST + result.rows.length + result.changes
+        if (this.#cost >= TURN_LIMIT) await this.#nextTurn()
+        return result
       } catch (error) {
         if (!isBusy(error)) throw fromSqliteError(error)
         if (attempt >= LOCK_RETRIES) throw storeUnavailable(error)
@@ -64,6 +75,11 @@ export class SqliteConnection implements DatabaseConnection {
   // oxlint-disable-next-line require-yield
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('Streaming would hold the connection; read in pages instead.')
+  }
+
+  #nextTurn(): Promise<void> {
+    this.#cost = 0
+    return new Promise((resolve) => setImmediate(resolve))
   }
 
   #runNow(text: string, values: readonly unknown[]): StatementResult {

@@ -117,3 +117,59 @@ test('a write does not wait for a thousand lists', async () => {
   assert.ok(listed > 0 && listed < 200, `${listed} lists were read first`)
   await Promise.all(lists)
 })
+
+/** Writes these names in one transaction; counts the statements of each turn of the event loop. */
+async function putAll(store: Store, all: readonly string[], { thenFail = false } = {}) {
+  const counts: number[] = [0]
+  const reads: Promise<string[]>[] = []
+  let isDone = false
+  const onTurn = () => {
+    if (isDone) return
+    counts.push(0)
+    reads.push(names(store))
+    setImmediate(onTurn)
+  }
+  setImmediate(onTurn)
+  const written = store.write(async ({ db }) => {
+    for (const name of all) {
+      counts[counts.length - 1] = (counts.at(-1) ?? 0) + 1
+      await db.insertInto('leases').values({ name, holder: 'me', expires_at: 1 }).execute()
+    }
+    if (thenFail) throw new Error('too late')
+  })
+  const outcome = await written.then(
+    () => 'committed',
+    () => 'rolled back',
+  )
+  isDone = true
+  return { outcome, mostInOneTurn: Math.max(...counts), read: await Promise.all(reads) }
+}
+
+const numbered = (word: string) => Array.from({ length: 200 }, (_, number) => `${word} ${number}`)
+
+test('a transaction of many statements leaves the event loop between them, and nobody sees or joins its half', async () => {
+  await using world = await testStore('sqlite')
+  const all = numbered('a')
+  const [{ outcome, mostInOneTurn, read }] = await Promise.all([
+    putAll(world.store, all),
+    put(world.store, 'b'),
+  ])
+  assert.equal(outcome, 'committed')
+  assert.ok(mostInOneTurn <= 30, `${mostInOneTurn} statements in one turn`)
+  const whole = [0, 1, all.length, all.length + 1]
+  assert.deepEqual(
+    read.filter(({ length }) => !whole.includes(length)),
+    [],
+  )
+  assert.deepEqual(await names(world.store), [...all, 'b'].toSorted())
+})
+
+test('a transaction that fails after many turns leaves nothing, and the others of its group are whole', async () => {
+  await using world = await testStore('sqlite')
+  const [failed, other] = await Promise.all([
+    putAll(world.store, numbered('a'), { thenFail: true }),
+    putAll(world.store, numbered('b')),
+  ])
+  assert.deepEqual([failed.outcome, other.outcome], ['rolled back', 'committed'])
+  assert.deepEqual(await names(world.store), numbered('b').toSorted())
+})
