@@ -22,6 +22,7 @@ import { orderArchive } from './migrations/0018-order-archive.ts'
 import { orderSearch } from './migrations/0019-order-search.ts'
 import { unclosedTickets } from './migrations/0020-unclosed-tickets.ts'
 import { alertGroups } from './migrations/0023-alert-groups.ts'
+import { alertTold } from './migrations/0024-alert-told.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -62,6 +63,7 @@ export const MIGRATIONS: readonly Migration[] = [
   orderSearch,
   unclosedTickets,
   alertGroups,
+  alertTold,
 ]
 
 // Any number that no other program uses for a lock in the same database.
