@@ -21,7 +21,7 @@ import { addUserChanges } from './migrations/0017-user-changes.ts'
 import { orderArchive } from './migrations/0018-order-archive.ts'
 import { orderSearch } from './migrations/0019-order-search.ts'
 import { unclosedTickets } from './migrations/0020-unclosed-tickets.ts'
-import { alertGroups } from './migrations/0023-alert-groups.ts'
+import { addAlertGroups } from './migrations/0023-alert-groups.ts'
 import { alertTold } from './migrations/0024-alert-told.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -62,7 +62,7 @@ export const MIGRATIONS: readonly Migration[] = [
   orderArchive,
   orderSearch,
   unclosedTickets,
-  alertGroups,
+  addAlertGroups,
   alertTold,
 ]
 

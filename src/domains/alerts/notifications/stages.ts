@@ -50,7 +50,7 @@ const isWorse = ({ alert, told }: Facts) =>
 const always = () => true
 
 /** Whether the alert is, at each occasion, worse than or other than what the receiver was told last. */
-export const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
+const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
   raised: isWorse,
   risen: isWorse,
   silence_ended: isWorse,
