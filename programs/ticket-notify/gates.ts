@@ -4,12 +4,19 @@ import type { Ticket } from './tickets.ts'
 export const REASONS = ['too_old', 'too_old_transition', 'level', 'test', 'budget'] as const
 export type Reason = (typeof REASONS)[number]
 
-const NOTIFY_LEVELS: readonly string[] = ['critical', 'high']
+/** The levels of which new tickets are notified, the lower one first. */
+const NOTIFY_LEVELS: readonly string[] = ['high', 'critical']
+
+/** Whether a ticket of that level is notified, and whether it is more severe: larger is, and 0 is not notified. */
+export const notifyRank = (level: string): number => NOTIFY_LEVELS.indexOf(level) + 1
+
 export const TEST_MARKERS = ['[TK-', '[tk-', 'SELFTEST', 'selftest', '[自测', 'ZZ-', '[TEST', '验收'] as const
 
 /** A new or changed ticket for which a notification may be sent. */
 export interface Candidate {
   readonly kind: 'new' | 'change'
+  /** Whether the level of a known ticket has risen. */
+  readonly isRise?: boolean
   readonly ticket: Ticket
   readonly now: number
   readonly freshMs: number
@@ -20,15 +27,15 @@ export interface Candidate {
 type Gate = (candidate: Candidate) => Reason | undefined
 
 /** A time that cannot be parsed suppresses nothing. */
-function freshness({ kind, ticket, now, freshMs }: Candidate): Reason | undefined {
-  const at = kind === 'new' ? (ticket.createdAt ?? ticket.updatedAt) : ticket.updatedAt
+function freshness({ kind, isRise = false, ticket, now, freshMs }: Candidate): Reason | undefined {
+  const at = kind === 'new' && !isRise ? (ticket.createdAt ?? ticket.updatedAt) : ticket.updatedAt
   if (at === undefined || now - at <= freshMs) return undefined
   return kind === 'new' ? 'too_old' : 'too_old_transition'
 }
 
 /** The level of a changed ticket does not matter. */
 const level: Gate = ({ kind, ticket }) =>
-  kind === 'change' || NOTIFY_LEVELS.includes(ticket.level) ? undefined : 'level'
+  kind === 'change' || notifyRank(ticket.level) > 0 ? undefined : 'level'
 
 const testTitle: Gate = ({ ticket }) =>
   TEST_MARKERS.some((marker) => ticket.fullTitle.includes(marker)) ? 'test' : undefined

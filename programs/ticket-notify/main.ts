@@ -130,9 +130,10 @@ class Program {
 
   async #selfTest(send: Send): Promise<number> {
     const notice = selfTestNotice(this.#runtime.now())
-    const { mail, robot, reasons } = await send(notice, { ignoreThrottle: true })
+    const { mail, robot, reasons, refused } = await send(notice, { ignoreThrottle: true })
     const fields = { mail, robot, reasons }
     if (mail !== 'sent') return this.#fail('self-test: mail does not work', fields)
+    if (refused) this.#log.warn('mail was refused for some recipients', { ...fields, refused })
     this.#log.info('self-test passed', fields)
     return DONE
   }

@@ -8,24 +8,28 @@ const UNKNOWN = 'unknown'
 const STATE_ALERT = 'ticket-notify.state'
 
 /** The notification of a new ticket or of a change of its status. */
-export function ticketNotice({ kind, ticket, from }: TicketEvent): Notification {
+export function ticketNotice({ kind, ticket, from, fromLevel }: TicketEvent): Notification {
   const { id, title, status, level, createdAt, updatedAt, updatedAtText } = ticket
   const name = title || `ticket ${id}`
   const mark = `[${(level || UNKNOWN).toUpperCase()}]`
   const isNew = kind === 'new'
+  const isRise = fromLevel !== undefined
+  const change = isRise ? `${fromLevel} → ${level}` : `${from} → ${status}`
   return {
     category: 'ticket',
-    title: `${mark} ${isNew ? `New ticket: ${name}` : `${from} → ${status}: ${name}`}`,
+    title: `${mark} ${isNew ? `New ticket: ${name}` : `${change}: ${name}`}`,
     text: [
       `Ticket: ${id}`,
       `Title: ${title || UNKNOWN}`,
-      `Level: ${level || UNKNOWN}`,
-      isNew ? `Status: ${status || UNKNOWN}` : `Status: ${from} → ${status}`,
+      `Level: ${isRise ? change : level || UNKNOWN}`,
+      `Status: ${isNew || isRise ? status || UNKNOWN : change}`,
       `Opened: ${formatTime(createdAt)}`,
       `Updated: ${formatTime(updatedAt)}`,
     ].join('\n'),
     level: level || UNKNOWN,
-    key: isNew ? `ticket:${id}:new:` : `ticket:${id}:${from}>${status}:${updatedAtText}`,
+    key: isNew
+      ? `ticket:${id}:new:`
+      : `ticket:${id}:${isRise ? `${fromLevel}>${level}` : `${from}>${status}`}:${updatedAtText}`,
   }
 }
 

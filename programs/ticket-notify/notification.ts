@@ -19,6 +19,8 @@ export interface NotifyResult {
   readonly robot: ChannelOutcome
   /** Why a channel was skipped or failed; for one that sent, a problem that the operator should know. */
   readonly reasons: { readonly mail?: string; readonly robot?: string }
+  /** The recipients that the mail server refused, of a mail that was sent to the others. */
+  readonly refused?: readonly string[]
 }
 
 export interface NotifyOptions {

@@ -164,3 +164,11 @@ test('a failing channel does not affect the other', async () => {
 })
 
 const outcomes = ({ mail, robot }: Awaited<ReturnType<typeof notify>>) => [mail, robot]
+
+test('the outcome of a mail names the recipients that the server has refused', async () => {
+  await using w = await world()
+  w.configure({ ...mailKeys(w.smtp), MAIL_TO: 'a@example.com,nobody@example.com' })
+  const result = await notify(NOTICE, w.options)
+  assert.deepEqual([result.mail, result.refused], ['sent', ['nobody@example.com']])
+  assert.match(result.reasons.mail ?? '', /refused for nobody@example\.com/)
+})

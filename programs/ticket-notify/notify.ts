@@ -28,5 +28,6 @@ export async function notify(notification: Notification, options: NotifyOptions 
       ...(mail.reason !== undefined && { mail: mail.reason }),
       ...(robot.reason !== undefined && { robot: robot.reason }),
     },
+    ...(mail.refused && { refused: mail.refused }),
   }
 }

@@ -1,6 +1,6 @@
-import { applyGates, type Reason } from './gates.ts'
+import { applyGates, notifyRank, type Reason } from './gates.ts'
 import type { Options } from './options.ts'
-import { type Snapshot, type SnapshotEntry, toEntry } from './snapshot.ts'
+import { type Snapshot, type SnapshotEntry, toEntry, toldLevel } from './snapshot.ts'
 import { type Ticket, toLine } from './tickets.ts'
 
 /** What a round does with one ticket of the list. */
@@ -9,7 +9,7 @@ export type Step =
   | (TicketEvent & { readonly action: 'suppress'; readonly reason: Reason })
   | (TicketEvent & { readonly action: 'send' })
 
-/** A new ticket, or a change of its status. */
+/** A new ticket, or a change of its status or a rise of its level. */
 export interface TicketEvent {
   readonly kind: 'new' | 'change'
   readonly ticket: Ticket
@@ -17,6 +17,8 @@ export interface TicketEvent {
   readonly entry: SnapshotEntry
   /** The status before a change. */
   readonly from: string | undefined
+  /** The level that was notified before its rise. */
+  readonly fromLevel?: string
 }
 
 /** Compares each ticket of the list, in its order, with the snapshot. */
@@ -29,18 +31,28 @@ export function planRound(
   return tickets.map((ticket): Step => {
     const known = snapshot.get(ticket.id)
     const entry = toEntry(ticket, known, now)
-    const kind = eventKind(ticket, known)
-    if (kind === undefined) return { action: 'remember', ticket, entry }
-    const verdict = applyGates({ kind, ticket, now, freshMs, budgetLeft })
-    const event = { kind, ticket, entry, from: known && toLine(known.status) }
+    const found = eventOf(ticket, known)
+    if (found === undefined) return { action: 'remember', ticket, entry }
+    const { isRise = false, ...changed } = found
+    const verdict = applyGates({ kind: found.kind, isRise, ticket, now, freshMs, budgetLeft })
+    const event = { ...changed, ticket, entry, from: known && toLine(known.status) }
     if (verdict !== 'send') return { action: 'suppress', reason: verdict, ...event }
     budgetLeft -= 1
     return { action: 'send', ...event }
   })
 }
 
-/** A change needs two known statuses. */
-function eventKind(ticket: Ticket, known: SnapshotEntry | undefined): TicketEvent['kind'] | undefined {
-  if (!known) return 'new'
-  return ticket.status !== '' && known.status !== '' && ticket.status !== known.status ? 'change' : undefined
+interface Found extends Pick<TicketEvent, 'kind' | 'fromLevel'> {
+  readonly isRise?: true
+}
+
+/** A change needs two known statuses, a rise two known levels. A rise to a level that was not notified is news, as of a new ticket if none was. */
+function eventOf(ticket: Ticket, known: SnapshotEntry | undefined): Found | undefined {
+  if (!known) return { kind: 'new' }
+  if (ticket.status !== '' && known.status !== '' && ticket.status !== known.status) return { kind: 'change' }
+  const told = toldLevel(known)
+  const isRise =
+    known.level !== '' && notifyRank(ticket.level) > Math.max(notifyRank(known.level), notifyRank(told))
+  if (!isRise) return undefined
+  return told === '' ? { kind: 'new', isRise } : { kind: 'change', isRise, fromLevel: told }
 }

@@ -25,7 +25,10 @@ function world(settings: Partial<RoundSettings> = {}) {
   const alerts: Alert[] = []
   const platform = { takesAlerts: true }
   const lines: LogLine[] = []
-  const channels: { mail: ChannelOutcome; robot: ChannelOutcome } = { mail: 'sent', robot: 'sent' }
+  const channels: { mail: ChannelOutcome; robot: ChannelOutcome; refused?: readonly string[] } = {
+    mail: 'sent',
+    robot: 'sent',
+  }
   const now = () => new Date(clock.now()).toISOString()
   const round = (
     tickets: readonly object[],
@@ -545,4 +548,74 @@ test('a failed fetch changes no file', async () => {
   )
   await assert.rejects(failing, FetchError)
   assert.deepEqual(w.disk, before)
+})
+
+const titles = (sent: readonly Notification[]) => sent.map(({ title }) => title)
+
+test('a ticket whose level rises to a notified one is notified: as new if it never was, else as a change', async () => {
+  const w = world()
+  const info = w.ticket('a', { level: 'info' })
+  const high = w.ticket('b', { level: 'high' })
+  await w.round([])
+  await w.round([info, high])
+  w.clock.advance(2 * 60 * MINUTE)
+  const updated_at = w.now()
+  const risen = [
+    { ...info, level: 'critical', updated_at },
+    { ...high, level: 'critical', updated_at },
+  ]
+  await w.round(risen)
+  await w.round(risen)
+  assert.deepEqual(titles(w.sent), [
+    '[HIGH] New ticket: Ticket b',
+    '[CRITICAL] New ticket: Ticket a',
+    '[CRITICAL] high → critical: Ticket b',
+  ])
+})
+
+test('a fall, and a rise back to the level that was notified, are not notified', async () => {
+  const w = world()
+  const ticket = w.ticket('a', { level: 'high' })
+  await w.round([])
+  for (const level of ['high', 'info', 'high', 'low', 'critical', 'high', 'critical'])
+    await w.round([{ ...ticket, level, updated_at: w.now() }])
+  assert.deepEqual(titles(w.sent), ['[HIGH] New ticket: Ticket a', '[CRITICAL] high → critical: Ticket a'])
+})
+
+test('a rise is as fresh as the update of its ticket, and waits for the budget and for channels', async () => {
+  const w = world({ maxNotify: 1 })
+  const [a, b] = [w.ticket('a', { level: 'info' }), w.ticket('b', { level: 'info' })]
+  await w.round([a, b])
+  const old = w.now()
+  w.clock.advance(2 * 60 * MINUTE)
+  const [staleA, risenB] = [
+    { ...a, level: 'high', updated_at: old },
+    { ...b, level: 'high', updated_at: w.now() },
+  ]
+  w.channels.mail = w.channels.robot = 'failed'
+  const counts = await w.round([staleA, risenB])
+  assert.deepEqual([counts.suppressed.too_old, counts.failed], [1, 1])
+  w.channels.mail = 'sent'
+  await w.round([staleA, risenB])
+  assert.deepEqual(titles(w.sent), ['[HIGH] New ticket: Ticket b', '[HIGH] New ticket: Ticket b'])
+})
+
+test('an entry of an older program with a notified level counts as notified', async () => {
+  const w = world()
+  const entry = { status: 'open', title: 't', updated_at: w.now() }
+  w.disk.state = JSON.stringify({ a: { ...entry, level: 'high' }, b: { ...entry, level: 'info' } })
+  await w.round([w.ticket('a'), w.ticket('b')])
+  assert.deepEqual(titles(w.sent), [
+    '[CRITICAL] high → critical: Ticket a',
+    '[CRITICAL] New ticket: Ticket b',
+  ])
+})
+
+test('a recipient that the mail server refuses is a warning that names it', async () => {
+  const w = world()
+  w.channels.refused = ['nobody@example.com']
+  await w.round([])
+  await w.round([w.ticket('a')])
+  const line = w.lines.find(({ message }) => message === 'mail was refused for some recipients')
+  assert.deepEqual([line?.level, line?.['refused']], ['WARN', ['nobody@example.com']])
 })

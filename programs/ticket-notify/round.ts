@@ -7,7 +7,7 @@ import { digestNotice, ticketNotice, unreadableStateAlert } from './notices.ts'
 import { failedOnBoth, type Notification, type NotifyResult, wasDelivered } from './notification.ts'
 import type { Options } from './options.ts'
 import { planRound, type Step, type TicketEvent } from './plan.ts'
-import { Snapshot, toEntry } from './snapshot.ts'
+import { Snapshot, toEntry, toToldEntry } from './snapshot.ts'
 import type { OpenedState, StateStore } from './state-store.ts'
 import type { TicketList } from './tickets.ts'
 
@@ -195,10 +195,11 @@ class Round {
       this.counts.failed += 1
       return
     }
-    if (wasDelivered(result)) this.counts.sent += 1
+    const isDelivered = wasDelivered(result)
+    if (isDelivered) this.counts.sent += 1
     else this.#noteUndelivered(event, notice)
     this.#record.remove('budget', event.ticket.id)
-    snapshot.set(event.ticket.id, event.entry)
+    snapshot.set(event.ticket.id, isDelivered ? toToldEntry(event.entry) : event.entry)
     this.#save(snapshot)
   }
 
@@ -255,6 +256,7 @@ function logResult(log: Log, { title, key }: Notification, result: NotifyResult)
   const fields = { title, key, ...result }
   if (failedOnBoth(result)) log.error('notification failed on both channels', fields)
   else if (result.mail === 'failed' || result.robot === 'failed') log.warn('one channel failed', fields)
+  else if (result.refused !== undefined) log.warn('mail was refused for some recipients', fields)
   else log.info('notified', fields)
 }
 

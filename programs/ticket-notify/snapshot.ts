@@ -1,3 +1,4 @@
+import { notifyRank } from './gates.ts'
 import type { Ticket } from './tickets.ts'
 
 /** What is remembered of a ticket. Unknown fields of a state file are kept. */
@@ -6,6 +7,8 @@ export interface SnapshotEntry {
   readonly level: string
   readonly title: string
   readonly updated_at: string
+  /** The level that was notified last, empty if none was; see {@link toldLevel} for an entry without it. */
+  readonly told?: string
   /** When the entry last changed, for a ticket whose `updated_at` cannot be parsed. */
   readonly seen_at?: string
   readonly [field: string]: unknown
@@ -138,10 +141,32 @@ const entryLine = ([id, entry]: readonly [string, unknown]) =>
 const encode = (text: string) => Buffer.from(text).toString('latin1')
 const decode = (text: string) => (/[\x80-\xff]/.test(text) ? Buffer.from(text, 'latin1').toString() : text)
 
+/** The level that was notified last; an entry without one, as of an older program, was notified if its level says so. */
+export function toldLevel({ told, level }: SnapshotEntry): string {
+  return typeof told === 'string' ? told : notifiedLevel(level)
+}
+
+/** The entry once its present level was notified. */
+export function toToldEntry(entry: SnapshotEntry): SnapshotEntry {
+  return withTold(
+    entry,
+    notifyRank(entry.level) > notifyRank(toldLevel(entry)) ? entry.level : toldLevel(entry),
+  )
+}
+
+/** Without the field where the level says the same. */
+function withTold({ told: _, ...entry }: SnapshotEntry, told: string): SnapshotEntry {
+  const rest = entry as SnapshotEntry
+  return told === notifiedLevel(rest.level) ? rest : { ...rest, told }
+}
+
+const notifiedLevel = (level: string) => (notifyRank(level) > 0 ? level : '')
+
 /** The entry of a ticket; fields that are unknown now keep their earlier values. */
 export function toEntry(ticket: Ticket, known: SnapshotEntry | undefined, now: number): SnapshotEntry {
   const { seen_at: _, ...earlier } = known ?? readEntry({})
-  return {
+  const told = known ? toldLevel(known) : ''
+  const entry = {
     ...earlier,
     status: ticket.status || earlier.status,
     level: ticket.level || earlier.level,
@@ -149,6 +174,7 @@ export function toEntry(ticket: Ticket, known: SnapshotEntry | undefined, now: n
     updated_at: ticket.updatedAtText || earlier.updated_at,
     ...(ticket.updatedAt === undefined && { seen_at: new Date(now).toISOString() }),
   }
+  return withTold(entry, told)
 }
 
 /** Any JSON value as an entry: fields of another type count as unknown. */

@@ -22,7 +22,8 @@ import { orderArchive } from './migrations/0018-order-archive.ts'
 import { orderSearch } from './migrations/0019-order-search.ts'
 import { unclosedTickets } from './migrations/0020-unclosed-tickets.ts'
 import { ticketComments } from './migrations/0021-ticket-comments.ts'
-import { alertGroups } from './migrations/0023-alert-groups.ts'
+import { addAlertGroups } from './migrations/0023-alert-groups.ts'
+import { alertTold } from './migrations/0024-alert-told.ts'
 import { executionReasons } from './migrations/0027-execution-reasons.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -64,7 +65,8 @@ export const MIGRATIONS: readonly Migration[] = [
   orderSearch,
   unclosedTickets,
   ticketComments,
-  alertGroups,
+  addAlertGroups,
+  alertTold,
   executionReasons,
 ]
 

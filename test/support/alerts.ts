@@ -1,5 +1,6 @@
 import {
   Alerts,
+  noNotifications,
   type Alert,
   type AlertDeps,
   type AlertOccasion,
@@ -84,6 +85,7 @@ function processOn(store: Store, clock: Clock, record: Committed, overrides: Par
         tx.afterCommit(() => void record.events.push({ ...event, data: viewOf(event.data) })),
     },
     notifications: {
+      ...noNotifications,
       notify: async (tx, { kind }, { alarmId, status }) =>
         tx.afterCommit(() => void record.noticed.push({ kind, alarmId, status })),
     },

@@ -18,6 +18,8 @@ export interface RobotDoubles extends AsyncDisposable {
   readonly shown: readonly string[]
   /** Overrides the behaviour of all robots; undefined restores their rules. */
   behave(behaviour: Behaviour | undefined): void
+  /** The same by the request. */
+  behaveOn(choose: ((arrival: Arrival) => Behaviour | undefined) | undefined): void
 }
 
 export interface Arrival {
@@ -197,13 +199,14 @@ export async function startRobots({
   const shown: string[] = []
   const posted: Arrival[] = []
   const passed = new Map<RobotKind, number[]>()
-  let behaviour: Behaviour | undefined
+  let behaviourOn: ((arrival: Arrival) => Behaviour | undefined) | undefined
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? ''
     const [kind, double] = entryFor(url)
     const arrival = { kind, url, headers: request.headers, body: await text(request) }
     requests.push(arrival)
+    const behaviour = behaviourOn?.(arrival)
     if (behaviour) return behaviour(response)
     const earlier = passed.get(kind) ?? []
     const parameters = new URL(url, 'http://robot').searchParams
@@ -230,8 +233,11 @@ export async function startRobots({
     requests,
     posted,
     shown,
+    behaveOn(next) {
+      behaviourOn = next
+    },
     behave(next) {
-      behaviour = next
+      behaviourOn = next && (() => next)
     },
     async [Symbol.asyncDispose]() {
       server.close()

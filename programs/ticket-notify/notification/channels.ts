@@ -9,6 +9,8 @@ import type { SecretKey, SecretValues } from './secrets-file.ts'
 export interface ChannelResult {
   readonly outcome: ChannelOutcome
   readonly reason?: string | undefined
+  /** The recipients that the mail server refused. */
+  readonly refused?: readonly string[]
 }
 
 export interface Delivery {
@@ -40,8 +42,9 @@ export const sendByMail = catchErrors(async ({ notification, secrets, memory, ig
   const result = await mailer.send({ subject: title, text, key }, signal)
   if (result.outcome === 'failed') return result
   if (!ignoreThrottle) memory.noteMail(category)
-  const refused = result.refused.length > 0 ? `refused for ${result.refused.join(', ')}` : undefined
-  return { outcome: 'sent', reason: refused ?? memory.problem }
+  const { refused } = result
+  if (refused.length === 0) return { outcome: 'sent', reason: memory.problem }
+  return { outcome: 'sent', reason: `refused for ${refused.join(', ')}`, refused }
 })
 
 export const sendByRobot = catchErrors(async ({ notification, secrets, memory, signal }) => {

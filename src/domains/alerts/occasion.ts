@@ -10,7 +10,7 @@ export const PLAIN_OCCASIONS = [
   'recovered',
   /** It fires again, because its acknowledgement has lapsed. */
   'acknowledgement_lapsed',
-  /** A silence or an inhibition has ended: a notification is due only if the alert fires and was never notified. */
+  /** A silence or an inhibition has ended: a notification is due only if the alert is worse than, or other than, told. */
   'silence_ended',
   'inhibition_ended',
 ] as const
@@ -34,7 +34,15 @@ export interface AlertNotifications {
    * called for rises and recoveries of acknowledged and frozen alerts, and decides whether they are sent.
    */
   notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void>
+  /** Called when the texts of a firing alert have changed: a silence or an inhibition may not match it any more. */
+  review(tx: Tx, alert: Alert): Promise<void>
+  /** Called when an alert was acknowledged: people know it as it is now, and are notified of a rise from there. */
+  acknowledged(tx: Tx, alert: Alert): Promise<void>
 }
 
 /** Sends no notifications. */
-export const noNotifications: AlertNotifications = { async notify() {} }
+export const noNotifications: AlertNotifications = {
+  async notify() {},
+  async review() {},
+  async acknowledged() {},
+}

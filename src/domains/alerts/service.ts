@@ -58,6 +58,7 @@ import {
   updateAlert,
   type AlertFilter,
 } from './store.ts'
+import { MATCHED_FIELDS } from './silences/model.ts'
 import { sanitizeBody, sanitizeText } from './text.ts'
 
 /** What the alert domain needs of the rest of the platform. */
@@ -170,6 +171,8 @@ export class Alerts implements RecoverableAlerts {
     const alert = requireAlert(await lockAlert(tx, id), id)
     const until = cause.at + this.#deps.acknowledgeForMs
     const after = await this.#apply(tx, alert, judgeAcknowledgement(alert, { until, comment }, cause), actor)
+    if (after !== alert && after.status === 'acknowledged')
+      await this.#deps.notifications.acknowledged(tx, after)
     if (after.status !== 'acknowledged')
       throw invalidTransition(`A ${after.status} alert cannot be acknowledged; only a firing one can.`)
     return after
@@ -261,7 +264,7 @@ export class Alerts implements RecoverableAlerts {
     }
   }
 
-  /** Decides again about the notification of the alert that a recovered alert has inhibited. */
+  /** Decides again about the notification of the alert that another one has inhibited, with the source that it had. */
   async #endInhibition(tx: Tx, inhibitor: Alert): Promise<void> {
     const alarmId = inhibitedIdOf(inhibitor)
     const alert = alarmId === undefined ? undefined : await lockAlarm(tx, alarmId)
@@ -284,7 +287,10 @@ export class Alerts implements RecoverableAlerts {
     if (!after) return alert
     await updateAlert(tx, after)
     for (const judgement of judgements) await this.#record(tx, judgement, actor)
-    if (alert.weight > 0 && after.weight === 0) await this.#endInhibition(tx, after)
+    if (alert.weight > 0 && (after.weight === 0 || after.source !== alert.source))
+      await this.#endInhibition(tx, alert)
+    if (after.status === 'firing' && MATCHED_FIELDS.some((field) => after[field] !== alert[field]))
+      await this.#deps.notifications.review(tx, after)
     return after
   }
 

@@ -52,7 +52,12 @@ test('users are asked for with the token, after a revision', async (t) => {
 
 const FAILURES: readonly (readonly [name: string, RequestListener, outcome: string, reason: RegExp])[] = [
   ['401', (_request, response) => response.writeHead(401).end('{}'), 'refused', /does not accept the token/],
-  ['403', (_request, response) => response.writeHead(403).end('{}'), 'refused', /not issued with --purpose mirror/],
+  [
+    '403',
+    (_request, response) => response.writeHead(403).end('{}'),
+    'refused',
+    /not issued with --purpose mirror/,
+  ],
   [
     '404',
     (_request, response) => response.writeHead(404).end('{}'),

@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts'
 
 /** Until when the alerts of each group of an Alertmanager fire, unless the group is heard of again. */
-export const alertGroups: Migration = {
+export const addAlertGroups: Migration = {
   name: '0023-alert-groups',
   breaking: false,
   async up({ db, capabilities: { integer, tableSuffix } }) {

@@ -4,7 +4,6 @@ import type { Waiting } from './model.ts'
 
 /** What is raised within this time from one source is sent together (docs/specification.md, Alert notifications). */
 export const GATHER_MS = SECOND
-const CRITICAL = 6
 
 export interface BundleOptions {
   readonly now: number
@@ -16,31 +15,39 @@ export interface BundleOptions {
 /**
  * Selects the notifications of the next message from `waiting`, which is sorted oldest first. A group has one source and
  * one second. The message has one group, or, if there are more groups than the channel accepts messages, all of them;
- * what does not fit waits for a later message. Urgent alerts come first. Empty if no group is complete.
+ * what does not fit waits for a later message. The most severe alerts come first. Empty if no group is complete.
  */
-export function nextBundle(waiting: readonly Waiting[], options: BundleOptions): readonly Waiting[] {
-  const { now, tokens, fits } = options
-  const urgent = urgentAlerts(waiting)
-  const groups = urgentFirst(completeGroups(waiting, now), (group) =>
-    group.some(({ alertId }) => urgent.has(alertId)),
-  )
+export function nextBundle(
+  waiting: readonly Waiting[],
+  { now, tokens, fits }: BundleOptions,
+): readonly Waiting[] {
+  const weights = weightsOf(waiting)
+  const weightOf = ({ alertId }: Waiting) => weights.get(alertId) ?? 0
+  const groups = heaviestFirst(completeGroups(waiting, now), (group) => Math.max(...group.map(weightOf)))
   const [first] = groups
   if (!first) return []
-  const chosen = urgentFirst(groups.length > tokens ? groups.flat() : first, ({ alertId }) =>
-    urgent.has(alertId),
-  )
-  const count = largest(chosen.length, (length) => fits(messageOf(chosen.slice(0, length))))
-  // One that is too long alone is shortened.
-  return chosen.slice(0, Math.max(1, count))
+  const chosen = heaviestFirst(groups.length > tokens ? groups.flat() : first, weightOf)
+  return fittingPart(chosen, fits)
 }
 
-/** Alerts that are CRITICAL or have just been; all their notifications come first, in their order. */
-function urgentAlerts(waiting: readonly Waiting[]): ReadonlySet<string> {
-  return new Set(waiting.filter(({ weight }) => weight === CRITICAL).map(({ alertId }) => alertId))
+/** As many of the notifications as fit into a message. One that is too long alone is shortened later. */
+export function fittingPart(
+  notifications: readonly Waiting[],
+  fits: BundleOptions['fits'],
+): readonly Waiting[] {
+  const count = largest(notifications.length, (length) => fits(messageOf(notifications.slice(0, length))))
+  return notifications.slice(0, Math.max(1, count))
 }
 
-function urgentFirst<T>(items: readonly T[], isUrgent: (item: T) => boolean): T[] {
-  return [...items.filter(isUrgent), ...items.filter((item) => !isUrgent(item))]
+/** The highest weight of each alert: its notifications stay together, in their order. */
+function weightsOf(waiting: readonly Waiting[]): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>()
+  for (const { alertId, weight } of waiting) weights.set(alertId, Math.max(weight, weights.get(alertId) ?? 0))
+  return weights
+}
+
+function heaviestFirst<T>(items: readonly T[], weightOf: (item: T) => number): T[] {
+  return items.toSorted((one, other) => weightOf(other) - weightOf(one))
 }
 
 /** The notifications of each source in windows of a second, which begin with a notification. */

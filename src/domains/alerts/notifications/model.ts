@@ -9,6 +9,7 @@ export const OUTCOMES = [
   'silenced',
   'acknowledged',
   'frozen',
+  'superseded',
   'pending',
   'sent',
   'bundled',
@@ -18,11 +19,32 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 export type OccasionKind = AlertOccasion['kind']
 
+export const TOLD_STATUSES = ['firing', 'recovered', 'frozen'] as const
+export type ToldStatus = (typeof TOLD_STATUSES)[number]
+
+/** What a receiver knows of an alert. */
+export interface Told {
+  readonly weight: AlertWeight
+  readonly status: ToldStatus
+}
+
+/** What a notification tells. */
+export function toldBy({ occasion, weight }: Pick<Waiting, 'occasion' | 'weight'>): Told {
+  if (occasion === 'frozen') return { weight, status: 'frozen' }
+  return { weight, status: weight === 0 ? 'recovered' : 'firing' }
+}
+
 /** A decision of the stages, or of the sender. */
 export interface Decided {
   readonly outcome: Outcome
   /** Why the notification was suppressed, or how it was sent; null while it is pending without a failure. */
   readonly reason: string | null
+}
+
+/** Of a notification that waited until a newer one replaced it, or until the alert was as it was told. */
+export const SUPERSEDED: Decided = {
+  outcome: 'superseded',
+  reason: 'The alert has changed again before this was sent.',
 }
 
 /** The notification of one occasion, as the API lists it. */

@@ -23,6 +23,12 @@ async function suppressedWorld(dialect: DialectName, metrics: Metrics = noMetric
   })
   const notify = (kind: 'silence_ended' | 'inhibition_ended', alert: Alert) =>
     world.store.write((tx) => world.notifier.notify(tx, { kind } satisfies AlertOccasion, alert))
+  /** Sends what is pending. */
+  const send = async () => {
+    const sender = world.sender()
+    await world.drain()
+    await sender.stop()
+  }
   const outcomes = async (alert: Alert) =>
     (await world.decisions(alert.id)).map(({ occasion, outcome }) => `${occasion} ${outcome}`)
   let alert: Alert | undefined
@@ -35,7 +41,7 @@ async function suppressedWorld(dialect: DialectName, metrics: Metrics = noMetric
     assert.ok(alert)
     return { alert }
   }
-  return { ...world, state, notify, outcomes, swing }
+  return { ...world, state, notify, send, outcomes, swing }
 }
 
 const FAILED = { title: 'Backup failed', alarmId: 'backup.failed' } as const
@@ -50,9 +56,9 @@ onEveryDialect('decisions on notifications', (dialect) => {
     }
     assert.deepEqual(await world.outcomes(alert), [
       'raised below_level',
-      'recovered pending',
-      'risen pending',
-      'raised pending',
+      'recovered superseded',
+      'risen superseded',
+      'raised superseded',
     ])
     const [newest] = await world.decisions(alert.id)
     assert.deepEqual(
@@ -85,7 +91,9 @@ onEveryDialect('decisions on notifications', (dialect) => {
   it('does not push a second recovery after a pushed one', async () => {
     await using world = await suppressedWorld(dialect)
     const { alert } = await world.report(FAILED)
+    await world.send()
     await world.report({ ...FAILED, level: 'CLOSE' })
+    await world.send()
     world.state.isSilenced = true
     await world.report(FAILED)
     await world.report({ ...FAILED, level: 'CLOSE' })
@@ -96,6 +104,7 @@ onEveryDialect('decisions on notifications', (dialect) => {
     await using world = await suppressedWorld(dialect)
     const { alert } = await world.swing(5)
     await world.swing(2)
+    await world.send()
     world.state.isSilenced = true
     await world.store.write((tx) => world.alerts.unfreeze(tx, alert.id, 'anna'))
     await world.report({ ...FAILED, level: 'CLOSE' })
@@ -104,20 +113,22 @@ onEveryDialect('decisions on notifications', (dialect) => {
       'unfrozen silenced',
       'raised frozen',
       'recovered frozen',
-      'frozen pending',
+      'frozen sent',
     ])
   })
 
   it('does not push a recovery after the end of a freeze has pushed one', async () => {
     await using world = await suppressedWorld(dialect)
     const { alert } = await world.swing(6)
+    await world.send()
     await world.store.write((tx) => world.alerts.unfreeze(tx, alert.id, 'anna'))
+    await world.send()
     world.state.isSilenced = true
     await world.swing(2)
     assert.deepEqual((await world.outcomes(alert)).slice(0, 3), [
       'recovered silenced',
       'raised silenced',
-      'unfrozen pending',
+      'unfrozen sent',
     ])
   })
 
@@ -135,9 +146,10 @@ onEveryDialect('decisions on notifications', (dialect) => {
   it('pushes the end of a freeze that was pushed, although the alert is silenced by then', async () => {
     await using world = await suppressedWorld(dialect)
     const { alert } = await world.swing(5)
+    await world.send()
     world.state.isSilenced = true
     await world.store.write((tx) => world.alerts.recover(tx, alert.id, 'anna'))
-    assert.deepEqual((await world.outcomes(alert)).slice(0, 2), ['unfrozen pending', 'frozen pending'])
+    assert.deepEqual((await world.outcomes(alert)).slice(0, 2), ['unfrozen pending', 'frozen sent'])
   })
 
   it('pushes the end of a freeze that began with a recovery', async () => {
@@ -147,17 +159,19 @@ onEveryDialect('decisions on notifications', (dialect) => {
     world.clock.advance(HOUR)
     const { alert } = await world.swing(4)
     assert.deepEqual([alert.status, alert.weight], ['frozen', 0])
+    await world.send()
     await world.store.write((tx) => world.alerts.unfreeze(tx, alert.id, 'anna'))
-    assert.deepEqual((await world.outcomes(alert)).slice(0, 2), ['unfrozen pending', 'frozen pending'])
+    assert.deepEqual((await world.outcomes(alert)).slice(0, 2), ['unfrozen pending', 'frozen sent'])
   })
 
   it('stores one decision of each kind for a freeze, however often the alert changes', async () => {
     await using world = await suppressedWorld(dialect)
     const { alert } = await world.swing(25)
+    await world.send()
     assert.deepEqual((await world.outcomes(alert)).slice(0, 3), [
       'raised frozen',
       'recovered frozen',
-      'frozen pending',
+      'frozen sent',
     ])
     world.state.isSilenced = true
     await world.swing(6)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../kernel/clock.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
@@ -9,15 +10,30 @@ import { severityOf, type Alert, type AlertWeight } from '../model.ts'
 import { shareAlerts } from '../store.ts'
 import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
 import { clip } from './message.ts'
-import { OUTCOMES, type Content, type Decided, type Decision, type Outcome, type Waiting } from './model.ts'
-import { decide, decideDue, type Facts, type InhibitedBy, type SilencedBy } from './stages.ts'
+import {
+  OUTCOMES,
+  SUPERSEDED,
+  type Content,
+  type Decided,
+  type Decision,
+  type OccasionKind,
+  type Outcome,
+  type Told,
+  type Waiting,
+} from './model.ts'
+import { decide, isOfFreeze, OF_END, type Facts, type InhibitedBy, type SilencedBy } from './stages.ts'
 import {
   countPending,
   decidePending,
-  findEarlier,
+  findHeldBack,
+  findLatest,
+  findTold,
   insertNotification,
   isDecidedInFreeze,
   listDecisions,
+  listPendingOf,
+  lowerTold,
+  refreshPending,
 } from './store.ts'
 
 /** The silence and the alert that suppress the notifications of an alert; read in the transaction of the decision. */
@@ -67,8 +83,75 @@ export class Notifier implements AlertNotifications {
   }
 
   async notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
-    const decided = decide(await this.#factsOf(tx, { occasion: occasion.kind, weight: alert.weight }, alert))
-    if (!decided) return
+    const { channelName: channel, isEnabled } = this.#options
+    const { sending, waiting } = isEnabled ? await listPendingOf(tx, alert.id, channel) : NOTHING_PENDING
+    // What waits is judged by the state at the time when it is sent.
+    if (OF_END.has(occasion.kind) && waiting.length > 0) return
+    if (alert.status !== 'frozen' || isOfFreeze(occasion.kind))
+      for (const { id } of waiting) await this.#decide(tx, id, SUPERSEDED)
+    const decided = decide(await this.#factsOf(tx, occasion.kind, alert, sending))
+    if (decided) await this.#insert(tx, occasion, alert, decided)
+  }
+
+  async review(tx: Tx, alert: Alert): Promise<void> {
+    if (!this.#options.isEnabled) return
+    const kind = END_OF.get((await findLatest(tx, alert.id, this.#options.channelName))?.outcome)
+    if (!kind) return
+    const decided = decide(await this.#factsOf(tx, kind, alert, undefined))
+    if (decided?.outcome === 'pending') await this.#insert(tx, { kind }, alert, decided)
+  }
+
+  async acknowledged(tx: Tx, { id, weight }: Alert): Promise<void> {
+    if (this.#options.isEnabled) await lowerTold(tx, id, weight)
+  }
+
+  /**
+   * Repeats the decision on each pending notification with the present state of its alert, and returns the notifications
+   * that are still pending, in the same order, with that state.
+   */
+  async judgeAgain(tx: Tx, pending: readonly Waiting[]): Promise<Waiting[]> {
+    const alerts = await shareAlerts(tx, [...new Set(pending.map(({ alertId }) => alertId))])
+    const newest = new Map(
+      pending.toSorted((a, b) => a.seq - b.seq).map(({ alertId, seq }) => [alertId, seq]),
+    )
+    const due: Waiting[] = []
+    for (const notification of pending) {
+      // The notifications of an alert that was pruned meanwhile are gone with it.
+      const alert = alerts.get(notification.alertId)
+      if (!alert) continue
+      const isNewest = newest.get(alert.id) === notification.seq
+      const current = isNewest ? await this.#stillDue(tx, notification, alert) : undefined
+      if (current) due.push(current)
+      else if (!isNewest) await this.#decide(tx, notification.id, SUPERSEDED)
+    }
+    return due
+  }
+
+  /** The decisions on an alert, newest first. */
+  list(alertId: string, page: PageRequest): Promise<Page<Decision>> {
+    return listDecisions(this.#options.store.read, alertId, page)
+  }
+
+  /** Counts notifications with an outcome. */
+  count(outcome: Outcome, by: number): void {
+    this.#decisions.increment({ channel: this.#options.channelName, outcome }, by)
+  }
+
+  /** The notification with the present state of its alert; undefined if that is not to be told. */
+  async #stillDue(tx: Tx, notification: Waiting, alert: Alert): Promise<Waiting | undefined> {
+    const { id, occasion, content } = notification
+    const decided = decide(await this.#factsOf(tx, occasion, alert, undefined)) ?? SUPERSEDED
+    if (decided.outcome !== 'pending') {
+      await this.#decide(tx, id, decided)
+      return undefined
+    }
+    const { weight, source } = alert
+    const current = { ...notification, weight, source, content: contentOf(content.note, alert) }
+    if (!isDeepStrictEqual(current, notification)) await refreshPending(tx, current)
+    return current
+  }
+
+  async #insert(tx: Tx, occasion: AlertOccasion, alert: Alert, decided: Decided): Promise<void> {
     const { channelName: channel, clock, onPending } = this.#options
     const isPending = decided.outcome === 'pending'
     tx.afterCommit(isPending ? onPending : () => this.count(decided.outcome, 1))
@@ -82,60 +165,45 @@ export class Notifier implements AlertNotifications {
       ...decided,
       source: alert.source,
       weight: alert.weight,
-      content: isPending ? contentOf(occasion, alert) : null,
+      content: isPending ? contentOf(noteOf(occasion, alert.weight), alert) : null,
       messageId: null,
     })
   }
 
-  /**
-   * Repeats the decision on each pending notification with the present state of its alert, and returns the notifications
-   * that are still pending. The decision on an end depends on the earlier decisions of its alert, so they are made in order.
-   */
-  async judgeAgain(tx: Tx, pending: readonly Waiting[]): Promise<Waiting[]> {
-    const alerts = await shareAlerts(tx, [...new Set(pending.map(({ alertId }) => alertId))])
-    const due = new Set<string>()
-    for (const notification of pending.toSorted((a, b) => a.seq - b.seq)) {
-      // The notifications of an alert that was pruned meanwhile are gone with it.
-      const alert = alerts.get(notification.alertId)
-      if (alert && (await this.#isStillDue(tx, notification, alert))) due.add(notification.id)
-    }
-    return pending.filter(({ id }) => due.has(id))
-  }
-
-  /** The decisions on an alert, newest first. */
-  list(alertId: string, page: PageRequest): Promise<Page<Decision>> {
-    return listDecisions(this.#options.store.read, alertId, page)
-  }
-
-  /** Counts notifications with an outcome. */
-  count(outcome: Outcome, by: number): void {
-    this.#decisions.increment({ channel: this.#options.channelName, outcome }, by)
-  }
-
-  async #isStillDue(tx: Tx, notification: Waiting, alert: Alert): Promise<boolean> {
-    const decided = decideDue(await this.#factsOf(tx, notification, alert))
-    if (decided.outcome === 'pending') return true
-    await decidePending(tx, notification.id, decided)
+  async #decide(tx: Tx, id: string, decided: Decided): Promise<void> {
+    await decidePending(tx, id, decided)
     tx.afterCommit(() => this.count(decided.outcome, 1))
-    return false
   }
 
-  async #factsOf(tx: Tx, { occasion, weight, seq }: Judged, alert: Alert): Promise<Facts> {
-    const { isEnabled, minWeight, suppressions } = this.#options
-    const facts = { occasion, alert: { weight, status: alert.status }, isEnabled, minWeight }
+  /** `sending`: what a message says that the receiver may have got. */
+  async #factsOf(tx: Tx, occasion: OccasionKind, alert: Alert, sending: Told | undefined): Promise<Facts> {
+    const { channelName, isEnabled, minWeight, suppressions } = this.#options
+    const facts = { occasion, alert, isEnabled, minWeight }
     // Without a channel nothing else matters, and alerts cost no further queries.
-    if (!isEnabled) return { ...facts, silencedBy: undefined, inhibitedBy: undefined, earlier: undefined }
+    if (!isEnabled)
+      return { ...facts, silencedBy: undefined, inhibitedBy: undefined, told: undefined, heldBack: undefined }
+    const told = sending ?? (await findTold(tx, alert.id, channelName))
     return {
       ...facts,
       silencedBy: await suppressions.silencedBy(tx, alert),
       inhibitedBy: await suppressions.inhibitedBy(tx, alert),
-      earlier: await findEarlier(tx, alert.id, seq),
+      told,
+      // Only the end of an alert that was not told needs the reason.
+      heldBack: alert.weight === 0 ? await findHeldBack(tx, alert.id, channelName) : undefined,
     }
   }
 }
 
-/** A new notification, which has no number yet, or a pending one. */
-type Judged = Pick<Waiting, 'occasion' | 'weight'> & Partial<Pick<Waiting, 'seq'>>
+const NOTHING_PENDING = { sending: undefined, waiting: [] } as const
+
+/** The occasion at which an alert is told that was held back for that reason. */
+const END_OF: ReadonlyMap<Outcome | undefined, 'silence_ended' | 'inhibition_ended'> = new Map<
+  Outcome | undefined,
+  'silence_ended' | 'inhibition_ended'
+>([
+  ['silenced', 'silence_ended'],
+  ['inhibited', 'inhibition_ended'],
+])
 
 /** A frozen alert may change very often: a freeze stores one decision of each kind; the metric counts all of them. */
 async function isRepeated(
@@ -148,14 +216,8 @@ async function isRepeated(
   return isDecidedInFreeze(tx, id, { occasion, outcome })
 }
 
-function contentOf(occasion: AlertOccasion, { title, alarmId, serverAddr, body, weight }: Alert): Content {
-  return {
-    title,
-    alarmId,
-    serverAddr,
-    excerpt: clip(body, EXCERPT_CHARACTERS),
-    note: noteOf(occasion, weight),
-  }
+function contentOf(note: string | null, { title, alarmId, serverAddr, body }: Alert): Content {
+  return { title, alarmId, serverAddr, excerpt: clip(body, EXCERPT_CHARACTERS), note }
 }
 
 function noteOf(occasion: AlertOccasion, weight: AlertWeight): string | null {

@@ -239,7 +239,7 @@ const OUTAGES = {
   'is away': ROBOT_FAULTS['resets the connection'],
   hangs: ROBOT_FAULTS['accepts and says nothing'],
   'refuses with an error': ROBOT_FAULTS['answers 500'],
-  'refuses for good': ROBOT_FAULTS['echoes its address'],
+  'refuses its token': ROBOT_FAULTS['echoes its address'],
 } as const
 
 for (const [what, behaviour] of Object.entries(OUTAGES)) {
@@ -271,6 +271,89 @@ for (const [what, behaviour] of Object.entries(OUTAGES)) {
     assert.equal(world.robots.requests.length - attempts, world.robots.shown.length, 'no limit was broken')
   })
 }
+
+/** Refuses, with that status, each message whose text has the word; accepts the others. */
+function poison(world: NotificationWorld, status: number): void {
+  world.robots.behaveOn(({ body }) =>
+    body.includes('poison') ? (response) => void response.writeHead(status).end('not that word') : undefined,
+  )
+}
+
+test('one message that the robot answers with 500 delays no other, CRITICAL included', async () => {
+  await using world = await notificationWorld('sqlite', { kind: 'generic' })
+  poison(world, 500)
+  world.startSender()
+  await world.report({ title: 'poison', level: 'CRITICAL' })
+  await world.pass(10 * MINUTE, MINUTE)
+  const start = world.clock.now()
+  await world.report({ title: 'critical', source: 'a', level: 'CRITICAL' })
+  await world.report({ title: 'warning', source: 'b', level: 'WARNING' })
+  while (world.robots.shown.length < 2) await world.pass(SECOND / 2)
+  assert.ok(world.clock.now() - start <= 3 * SECOND, `${world.clock.now() - start} ms`)
+  assert.deepEqual(
+    world.robots.shown.map((text) => text.split('\n')[0]),
+    ['[CRITICAL] critical', '[WARNING] warning'],
+  )
+  world.robots.behaveOn(undefined)
+  await world.drain(SECOND)
+  assert.equal(world.robots.shown.length, 3)
+})
+
+test('messages that the robot refuses are set aside after three tries, with the reason; the others are sent', async () => {
+  await using world = await notificationWorld('sqlite', { kind: 'generic' })
+  poison(world, 400)
+  world.startSender()
+  const refused: string[] = []
+  for (let n = 0; n < 5; n++)
+    refused.push((await world.report({ title: `poison ${n}`, source: `s${n}`, level: 'CRITICAL' })).alert.id)
+  await world.pass(2 * SECOND)
+  const { alert } = await world.report({ title: 'other' })
+  await world.drain()
+  assert.deepEqual(
+    world.robots.shown.map((text) => text.split('\n')[0]),
+    ['[ERROR] other'],
+  )
+  assert.equal((await world.decisions(alert.id))[0]?.outcome, 'sent')
+  for (const id of refused) {
+    const [decision] = await world.decisions(id)
+    assert.deepEqual(
+      [decision?.outcome, decision?.reason],
+      ['failed', 'Set aside after 3 refusals. Attempt 3 has failed: HTTP 400 not that word'],
+    )
+  }
+  assert.equal(world.robots.requests.length, 5 * 3 + 1)
+})
+
+test('of a bundle only what the robot refuses is set aside', async () => {
+  await using world = await notificationWorld('sqlite', { kind: 'generic' })
+  poison(world, 400)
+  world.startSender()
+  for (let n = 0; n < 15; n++) await world.report({ title: `Alert #${n}.` })
+  const { alert } = await world.report({ title: 'poison' })
+  await world.drain()
+  assertEachOnce(world.robots.shown, 15)
+  assert.equal((await world.decisions(alert.id))[0]?.outcome, 'failed')
+})
+
+test('nothing is set aside while the robot refuses the token; the most severe is tried and sent first', async () => {
+  await using world = await notificationWorld('sqlite', { kind: 'generic' })
+  world.robots.behave((response) => void response.writeHead(401).end('no'))
+  world.startSender()
+  const levels = ['WARNING', 'ERROR', 'HIGH', 'CRITICAL'] as const
+  for (const level of levels) {
+    await world.report({ title: level, source: level, level })
+    await world.pass(20 * SECOND, SECOND)
+  }
+  await world.pass(HOUR, 5 * MINUTE)
+  const before = world.robots.requests.length
+  assert.ok(before < 80, `${before} attempts`)
+  world.robots.behave(undefined)
+  await world.drain(SECOND)
+  const order = world.robots.shown.join('\n').match(/\[(CRITICAL|HIGH|ERROR|WARNING)\] /g)
+  assert.deepEqual(order?.slice(0, 1), ['[CRITICAL] '])
+  assert.equal(order?.length, 4)
+  assert.deepEqual(await world.rows(`select id from alert_notifications where outcome = 'failed'`), [])
+})
 
 test('a message that the robot refuses does not hold up the others', async () => {
   await using world = await notificationWorld('sqlite', { kind: 'generic' })

@@ -1,20 +1,25 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { WaitingClock } from '../../../kernel/clock.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Metrics } from '../../../kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
 import { TokenBucket } from '../../../kernel/token-bucket.ts'
-import type { NotificationChannel } from '../../../ports/notification-channel.ts'
+import type { NotificationChannel, SendOutcome } from '../../../ports/notification-channel.ts'
 import { Runner, type WorkClaim, type WorkOutcome } from '../../../store/runner.ts'
 import type { Store, Tx } from '../../../store/store.ts'
-import { nextBundle } from './bundle.ts'
+import { queuedWork } from '../../../store/work-queue.ts'
+import { fittingPart, nextBundle } from './bundle.ts'
+import { afterFailure, allowedBy, isDueAt, type Allowed, type Health } from './health.ts'
 import { fittingMessage, type MessageContent } from './message.ts'
-import type { Outcome, Waiting } from './model.ts'
+import { SUPERSEDED, type Outcome, type Waiting } from './model.ts'
 import {
+  claimMessage,
   createMessage,
   dropMessage,
   explainFailure,
   listContained,
+  listInMessages,
   listUnsent,
   listWaiting,
   lockChannel,
@@ -33,7 +38,7 @@ export interface SenderOptions {
   readonly metrics: Metrics
   readonly channel: NotificationChannel
   readonly channelName: string
-  /** Repeats the decision on each pending notification, and returns the ones that are still pending, in the same order. */
+  /** Repeats the decision on each pending notification; returns those that are still pending, as their alerts are now. */
   readonly judgeAgain: (tx: Tx, pending: readonly Waiting[]) => Promise<Waiting[]>
   /** Counts notifications by outcome. */
   readonly count: (outcome: Outcome, by: number) => void
@@ -45,27 +50,35 @@ export const SEND_EVERY_MS = SECOND / 2
 const LEASE_MS = 10 * SECOND
 // docs/specification.md, Alert notifications
 const RETRY = { initialMs: SECOND, maximumMs: MINUTE, giveUpAfterMs: 24 * HOUR }
-// A message that the channel refuses must not hold up the others; when it refuses several, it refuses all.
-const MAX_REFUSED = 5
+// docs/specification.md, Alert notifications
+const MAX_REFUSALS = 3
 const REASON_CHARACTERS = 500
+
+type Failed = Extract<SendOutcome, { readonly sent: false }>
 
 /** A failed attempt at a message. */
 class SendFailure extends Error {
-  readonly isRefused: boolean
-  readonly pauseMs: number | undefined
+  readonly failed: Failed
 
-  constructor(reason: string, { isRefused, pauseMs }: { isRefused: boolean; pauseMs: number | undefined }) {
-    super(reason)
-    this.isRefused = isRefused
-    this.pauseMs = pauseMs
+  constructor(failed: Failed) {
+    super(failed.reason)
+    this.failed = failed
   }
+}
+
+/** What the next attempt may be at: a message that has failed, or notifications that no message contains yet. */
+interface Candidate {
+  /** The highest weight in it. */
+  readonly weight: number
+  readonly attempts: number
+  claim(): Promise<ChannelWork | undefined>
 }
 
 /**
  * Sends pending notifications. One process sends at a time, one message after the other: a claim takes a token of the
- * channel's rate limit, which all processes share, and either repeats a message or bundles notifications into a new one.
- * Both are judged again before: while they waited, the alerts may have been silenced. If a process dies between sending a
- * message and recording it, the message is sent again as it is, with the same key.
+ * channel's rate limit, which all processes share, and either repeats a message or bundles notifications into a new one,
+ * the most severe first. Both are judged again before: while they waited, the alerts may have changed. A message that the
+ * channel may have got, because its process died or there was no answer, is sent again as it is, with the same key.
  */
 export class NotificationSender {
   readonly #options: SenderOptions
@@ -107,56 +120,93 @@ export class NotificationSender {
 
   async #claim(tx: Tx, claim: WorkClaim): Promise<ChannelWork[]> {
     const { channel, channelName } = this.#options
-    const bucket = new TokenBucket(channel.rate, () => claim.now, await lockChannel(tx, channelName))
+    const state = await lockChannel(tx, channelName)
+    const bucket = new TokenBucket(channel.rate, () => claim.now, state.rate)
+    const allowed = allowedBy(state.health, claim.now, RETRY)
     const tokens = bucket.available()
+    if (tokens === 0 || allowed === 'none') return []
     const unsent = await listUnsent(tx)
-    if (tokens === 0 || unsent.some(isLeasedAt(claim.now))) return []
-    const [due] = await messageQueue.claim(tx, { ...claim, limit: 1 })
-    if (!due && !mayCreate(unsent)) return []
-    const message = due ? await this.#repeat(tx, due, unsent) : await this.#create(tx, claim, tokens)
-    if (!message) return []
-    bucket.take()
-    await saveChannel(tx, channelName, bucket.state)
-    return [message]
+    if (unsent.some(isLeasedAt(claim.now))) return []
+    const chances = { claim, unsent, tokens, allowed, health: state.health }
+    for (const candidate of await this.#candidates(tx, chances)) {
+      const message = await candidate.claim()
+      if (!message) continue
+      bucket.take()
+      await saveChannel(tx, channelName, { ...state, rate: bucket.state })
+      return [message]
+    }
+    return []
+  }
+
+  /** In the order in which they are tried. */
+  async #candidates(
+    tx: Tx,
+    { claim, unsent, tokens, allowed, health }: Chances,
+  ): Promise<readonly Candidate[]> {
+    const waiting = await listWaiting(tx)
+    const contained = unsent.length > 0 ? await listInMessages(tx) : []
+    // The later state of an alert waits for its message, which is as urgent as that state.
+    const messageOf = new Map(contained.map(({ alertId, messageId }) => [alertId, messageId]))
+    const weights = new Map<string | undefined, number>()
+    for (const { alertId, weight } of [...contained, ...waiting]) {
+      const id = messageOf.get(alertId)
+      weights.set(id, Math.max(weight, weights.get(id) ?? 0))
+    }
+    const isAllowed = ({ id, dueAt }: ChannelWork) =>
+      (allowed === 'any' || id !== health?.lastFailed) &&
+      (health?.isDown === true || (dueAt !== null && isDueAt(dueAt, claim.now, RETRY.maximumMs)))
+    const repeated = unsent.filter(isAllowed).map((message) => ({
+      weight: weights.get(message.id) ?? 0,
+      attempts: message.attempts,
+      claim: () => this.#repeat(tx, message, claim),
+    }))
+    const free = waiting.filter(({ alertId }) => !messageOf.has(alertId))
+    // While the channel is down, a new message has all that fits.
+    const room = { now: claim.now, tokens: health?.isDown ? 0 : tokens, fits: this.#fits(newId()) }
+    const bundle = nextBundle(free, room)
+    const weight = Math.max(...bundle.map((each) => each.weight))
+    const created = { weight, attempts: 0, claim: () => this.#create(tx, claim, bundle, free) }
+    const candidates: Candidate[] = bundle.length > 0 ? [...repeated, created] : repeated
+    return candidates.sort(allowed === 'any' ? mostSevereFirst : leastTriedFirst)
   }
 
   /** The message without what is not to be sent any more; undefined if nothing is left of it. */
-  async #repeat(
-    tx: Tx,
-    message: ChannelWork,
-    unsent: readonly ChannelWork[],
-  ): Promise<ChannelWork | undefined> {
-    // Its process has died, and may have sent it. People who have got it must be told of the end of its alerts, too.
-    if (unsent.some(({ id, leaseHolder }) => id === message.id && leaseHolder !== null)) return message
+  async #repeat(tx: Tx, message: ChannelWork, claim: WorkClaim): Promise<ChannelWork | undefined> {
+    // The channel may have got it. People who have got it must be told of the end of its alerts, too.
+    if (message.leaseHolder !== null || message.isUncertain) return claimMessage(tx, message, claim)
     const contained = await listContained(tx, message.id)
     const due = await this.#stillDue(tx, contained, contained)
     if (due.length === 0) {
       await dropMessage(tx, message.id)
       return undefined
     }
-    if (due.length === contained.length) return message
     const rewritten = { ...message, ...fittingMessage(due, this.#fits(message.id)) }
-    await rewriteMessage(tx, rewritten)
-    return rewritten
+    if (!isDeepStrictEqual(rewritten, message)) await rewriteMessage(tx, rewritten)
+    return claimMessage(tx, rewritten, claim)
   }
 
   /** Bundles notifications into a message, which the holder of the claim has claimed already. */
-  async #create(tx: Tx, { now, holder, until }: WorkClaim, tokens: number): Promise<ChannelWork | undefined> {
+  async #create(
+    tx: Tx,
+    { now, holder, until }: WorkClaim,
+    bundle: readonly Waiting[],
+    waiting: readonly Waiting[],
+  ): Promise<ChannelWork | undefined> {
+    const due = await this.#stillDue(tx, bundle, waiting)
+    if (due.length === 0) return undefined
     const id = newId()
     const fits = this.#fits(id)
-    const waiting = await listWaiting(tx)
-    const notifications = await this.#stillDue(tx, nextBundle(waiting, { now, tokens, fits }), waiting)
-    if (notifications.length === 0) return undefined
-    const queuedAt = Math.min(...notifications.map(({ at }) => at))
+    const notifications = fittingPart(due, fits)
+    const queuedAt = Math.min(now, ...notifications.map(({ at }) => at))
     const work = { dueAt: until, leaseHolder: holder, attempts: 1, queuedAt }
-    const created = { id, ...fittingMessage(notifications, fits), isRefused: false, ...work }
+    const created = { id, ...fittingMessage(notifications, fits), ...NO_FAILURES, ...work }
     await createMessage(tx, created, notifications)
     return created
   }
 
   /**
-   * Those of the notifications that are still to be sent. All that wait of their alerts are judged, because an end is sent
-   * only if something before it is.
+   * Those of the notifications that are still to be sent, as their alerts are now. All that wait of their alerts are judged:
+   * the newest replaces the others.
    */
   async #stillDue(
     tx: Tx,
@@ -166,8 +216,8 @@ export class NotificationSender {
     if (notifications.length === 0) return []
     const alerts = new Set(notifications.map(({ alertId }) => alertId))
     const judged = waiting.filter(({ alertId }) => alerts.has(alertId))
-    const due = new Set(await this.#options.judgeAgain(tx, judged))
-    const kept = notifications.filter((notification) => due.has(notification))
+    const due = new Map((await this.#options.judgeAgain(tx, judged)).map((each) => [each.id, each]))
+    const kept = notifications.map(({ id }) => due.get(id)).filter((each) => each !== undefined)
     // The next message need not wait for the next look.
     if (kept.length === 0) tx.afterCommit(() => this.wake())
     return kept
@@ -180,8 +230,7 @@ export class NotificationSender {
   async #send({ id, title, text, level }: ChannelWork, signal: AbortSignal): Promise<void> {
     const outcome = await this.#options.channel.send({ title, text, level, key: id }, signal)
     if (outcome.sent) return
-    const { reason, retryable, pauseMs } = outcome
-    throw new SendFailure(reason, { isRefused: !retryable, pauseMs })
+    throw new SendFailure(outcome)
   }
 
   async #settle(tx: Tx, message: ChannelWork, holder: string, outcome: WorkOutcome<void>): Promise<boolean> {
@@ -193,42 +242,95 @@ export class NotificationSender {
   }
 
   async #markSent(tx: Tx, { id }: ChannelWork): Promise<void> {
-    const { outcome, count } = await recordSent(tx, id)
-    tx.afterCommit(() => this.#options.count(outcome, count))
+    const { channelName, clock, count } = this.#options
+    const state = await lockChannel(tx, channelName)
+    if (state.health) await saveChannel(tx, channelName, { ...state, health: undefined })
+    const sent = await recordSent(tx, id, clock.now())
+    tx.afterCommit(() => count(sent.outcome, sent.count))
   }
 
   async #markFailure(
     tx: Tx,
-    { id, attempts }: ChannelWork,
+    message: ChannelWork,
     { status, error }: Exclude<WorkOutcome<void>, { status: 'done' }>,
   ): Promise<void> {
-    if (error instanceof SendFailure) {
-      const reason = `Attempt ${attempts} has failed: ${error.message}`.slice(0, REASON_CHARACTERS)
-      await explainFailure(tx, id, { isRefused: error.isRefused, reason })
-      if (error.pauseMs !== undefined) await this.#pause(tx, error.pauseMs)
-    }
+    const failed = error instanceof SendFailure ? error.failed : undefined
+    if (failed) await this.#explain(tx, message, failed)
+    if (failed && status !== 'interrupted') await this.#judgeChannel(tx, message, failed)
+    if (failed?.fault === 'message') return this.#refuse(tx, message)
     if (status !== 'failed') return
     // The next attempt would come after the end of the 24 hours.
     const before = this.#options.clock.now() - RETRY.giveUpAfterMs + RETRY.maximumMs
-    const count = await markFailed(tx, id, before)
-    tx.afterCommit(() => this.#options.count('failed', count))
+    await this.#fail(tx, message, { before, why: 'Given up after 24 hours.' })
   }
 
-  /** The channel has asked for a pause, which holds for all messages and all processes. */
-  async #pause(tx: Tx, milliseconds: number): Promise<void> {
+  async #explain(tx: Tx, { id, attempts, refusals }: ChannelWork, failed: Failed): Promise<void> {
+    const reason = `Attempt ${attempts} has failed: ${failed.reason}`.slice(0, REASON_CHARACTERS)
+    const isUncertain = failed.isUncertain === true
+    const refused = failed.fault === 'message' ? refusals + 1 : refusals
+    await explainFailure(tx, { id, refusals: refused }, { reason, isUncertain, replacement: SUPERSEDED })
+  }
+
+  /** A channel that refuses one message works. A pause that it asks for holds for all messages and all processes. */
+  async #judgeChannel(tx: Tx, { id }: ChannelWork, { fault, pauseMs }: Failed): Promise<void> {
     const { channel, channelName, clock } = this.#options
-    const bucket = new TokenBucket(channel.rate, clock.now, await lockChannel(tx, channelName))
-    bucket.pause(milliseconds)
-    await saveChannel(tx, channelName, bucket.state)
+    const now = clock.now()
+    const state = await lockChannel(tx, channelName)
+    const bucket = new TokenBucket(channel.rate, () => now, state.rate)
+    if (pauseMs !== undefined) bucket.pause(pauseMs)
+    const health = fault === 'receiver' ? afterFailure(state.health, id, { now, pauses: RETRY }) : undefined
+    await saveChannel(tx, channelName, { rate: bucket.state, health })
+  }
+
+  /** A refused bundle is sent in two parts, so that only what is refused is set aside. */
+  async #refuse(tx: Tx, message: ChannelWork): Promise<void> {
+    const contained = await listContained(tx, message.id)
+    if (contained.length > 1) return this.#split(tx, message, contained)
+    if (message.refusals + 1 < MAX_REFUSALS) return
+    const why = `Set aside after ${MAX_REFUSALS} refusals.`
+    await this.#fail(tx, message, { before: Number.MAX_SAFE_INTEGER, why })
+  }
+
+  async #split(tx: Tx, message: ChannelWork, contained: readonly Waiting[]): Promise<void> {
+    const middle = Math.ceil(contained.length / 2)
+    const work = { ...queuedWork(this.#options.clock.now()), queuedAt: message.queuedAt }
+    for (const part of [contained.slice(0, middle), contained.slice(middle)]) {
+      const id = newId()
+      const created = { id, ...fittingMessage(part, this.#fits(id)), ...NO_FAILURES, ...work }
+      await createMessage(tx, created, part)
+    }
+    await dropMessage(tx, message.id)
+  }
+
+  async #fail(
+    tx: Tx,
+    { id }: ChannelWork,
+    end: { readonly before: number; readonly why: string },
+  ): Promise<void> {
+    const failed = await markFailed(tx, id, end)
+    tx.afterCommit(() => this.#options.count('failed', failed))
   }
 }
+
+/** Of a message that was not tried yet. */
+const NO_FAILURES = { isRefused: false, refusals: 0, isUncertain: false } as const
+
+/** What the next attempt is chosen from. */
+interface Chances {
+  readonly claim: WorkClaim
+  readonly unsent: readonly ChannelWork[]
+  readonly tokens: number
+  readonly allowed: Allowed
+  readonly health: Health | undefined
+}
+
+const mostSevereFirst = (one: Candidate, other: Candidate) =>
+  other.weight - one.weight || one.attempts - other.attempts
+
+const leastTriedFirst = (one: Candidate, other: Candidate) =>
+  one.attempts - other.attempts || other.weight - one.weight
 
 const isLeasedAt =
   (now: number) =>
   ({ leaseHolder, dueAt }: ChannelWork) =>
-    leaseHolder !== null && dueAt !== null && dueAt > now
-
-/** While the channel fails, notifications are gathered, so that fewer messages are sent when it works again. */
-function mayCreate(unsent: readonly ChannelWork[]): boolean {
-  return unsent.length < MAX_REFUSED && unsent.every(({ isRefused }) => isRefused)
-}
+    leaseHolder !== null && dueAt !== null && !isDueAt(dueAt, now, RETRY.maximumMs)

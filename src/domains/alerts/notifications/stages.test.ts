@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decide, STAGES, type Facts } from './stages.ts'
-import type { Outcome } from './model.ts'
+import type { AlertWeight } from '../model.ts'
+import type { Outcome, ToldStatus } from './model.ts'
 
 const FIRING: Facts = {
   occasion: 'raised',
@@ -10,25 +11,26 @@ const FIRING: Facts = {
   minWeight: 3,
   silencedBy: undefined,
   inhibitedBy: undefined,
-  earlier: undefined,
+  told: undefined,
+  heldBack: undefined,
 }
 const SILENCE = { id: 's-1', reason: 'maintenance' }
 const INHIBITOR = { id: 'a-1', alarmId: 'backup.failed.critical' }
 const RECOVERED = { occasion: 'recovered', alert: { weight: 0, status: 'recovered' } } as const
 const UNFROZEN = { occasion: 'unfrozen', alert: { weight: 0, status: 'recovered' } } as const
-const earlier = (outcome: Outcome, reason: string | null = null) => ({ earlier: { outcome, reason } })
+/** The receiver was told that the alert fires with that weight, or ended. */
+const told = (weight: AlertWeight, status: ToldStatus = weight === 0 ? 'recovered' : 'firing') => ({
+  told: { weight, status },
+})
+const heldBack = (outcome: Outcome, reason: string | null = null) => ({ heldBack: { outcome, reason } })
 
 type Case = readonly [what: string, facts: Partial<Facts>, outcome: Outcome | 'none', reason?: RegExp]
 
 const CASES: readonly Case[] = [
   ['a new alert is pushed', {}, 'pending'],
   ['one with the least severity is pushed', { alert: { weight: 3, status: 'firing' } }, 'pending'],
-  ['a rise of a pushed alert is pushed', { occasion: 'risen', ...earlier('sent') }, 'pending'],
-  [
-    'a lapsed acknowledgement is pushed',
-    { occasion: 'acknowledgement_lapsed', ...earlier('sent') },
-    'pending',
-  ],
+  ['a rise of a pushed alert is pushed', { occasion: 'risen', ...told(4) }, 'pending'],
+  ['a lapsed acknowledgement is pushed', { occasion: 'acknowledgement_lapsed', ...told(4) }, 'pending'],
   [
     'nothing is pushed without a robot, whatever else holds',
     { isEnabled: false, silencedBy: SILENCE, inhibitedBy: INHIBITOR },
@@ -67,34 +69,30 @@ const CASES: readonly Case[] = [
   ['a frozen alert is not pushed', { alert: { weight: 6, status: 'frozen' } }, 'frozen'],
   [
     'the recovery of a frozen alert is not pushed',
-    { occasion: 'recovered', alert: { weight: 0, status: 'frozen' }, ...earlier('sent') },
+    { occasion: 'recovered', alert: { weight: 0, status: 'frozen' }, ...told(4) },
     'frozen',
   ],
   ['the freeze itself is pushed', { occasion: 'frozen', alert: { weight: 0, status: 'frozen' } }, 'pending'],
   [
     'its end is pushed while the alert fires',
-    { occasion: 'unfrozen', ...earlier('silenced', 'Silenced by s-1: maintenance') },
+    { occasion: 'unfrozen', ...heldBack('silenced', 'Silenced by s-1: maintenance') },
     'pending',
   ],
-  [
-    'its end with a recovery is pushed if anything was pushed',
-    { ...UNFROZEN, ...earlier('sent') },
-    'pending',
-  ],
+  ['its end with a recovery is pushed if anything was pushed', { ...UNFROZEN, ...told(4) }, 'pending'],
   [
     'its end with a recovery is pushed even if the alert is silenced and inhibited by then',
-    { ...UNFROZEN, ...earlier('sent'), silencedBy: SILENCE, inhibitedBy: INHIBITOR },
+    { ...UNFROZEN, ...told(4), silencedBy: SILENCE, inhibitedBy: INHIBITOR },
     'pending',
   ],
   [
     'its end with a recovery is not pushed if nothing was pushed, for the same reason',
-    { ...UNFROZEN, ...earlier('silenced', 'Silenced by s-1: maintenance') },
+    { ...UNFROZEN, ...heldBack('silenced', 'Silenced by s-1: maintenance') },
     'silenced',
     /never pushed\. Silenced by s-1: maintenance$/,
   ],
   [
     'its end while the alert fires is not pushed if a silence matches',
-    { occasion: 'unfrozen', ...earlier('sent'), silencedBy: SILENCE },
+    { occasion: 'unfrozen', ...told(4), silencedBy: SILENCE },
     'silenced',
   ],
   [
@@ -102,28 +100,28 @@ const CASES: readonly Case[] = [
     { occasion: 'frozen', alert: { weight: 6, status: 'frozen' }, silencedBy: SILENCE },
     'silenced',
   ],
-  ['the recovery of a sent alert is pushed', { ...RECOVERED, ...earlier('sent') }, 'pending'],
-  ['the recovery of a bundled alert is pushed', { ...RECOVERED, ...earlier('bundled') }, 'pending'],
-  ['the recovery of a pending alert is pushed', { ...RECOVERED, ...earlier('pending') }, 'pending'],
+  ['the recovery of a sent alert is pushed', { ...RECOVERED, ...told(4) }, 'pending'],
+  ['the recovery of a bundled alert is pushed', { ...RECOVERED, ...told(4) }, 'pending'],
+  ['the recovery of a pending alert is pushed', { ...RECOVERED, ...told(4) }, 'pending'],
   [
     'the recovery of an alert that was pushed before its silence is pushed',
-    { ...RECOVERED, ...earlier('sent'), silencedBy: SILENCE },
+    { ...RECOVERED, ...told(4), silencedBy: SILENCE },
     'pending',
   ],
   [
     'the recovery of an alert that was pushed before its inhibition is pushed',
-    { ...RECOVERED, ...earlier('sent'), inhibitedBy: INHIBITOR },
+    { ...RECOVERED, ...told(4), inhibitedBy: INHIBITOR },
     'pending',
   ],
   [
     'the recovery of an alert that was silenced is not pushed, for the same reason',
-    { ...RECOVERED, ...earlier('silenced', 'Silenced by s-1: maintenance') },
+    { ...RECOVERED, ...heldBack('silenced', 'Silenced by s-1: maintenance') },
     'silenced',
     /never pushed\. Silenced by s-1: maintenance$/,
   ],
   [
     'the recovery of an alert below the severity is not pushed',
-    { ...RECOVERED, ...earlier('below_level', 'INFO is below WARNING.') },
+    { ...RECOVERED, ...heldBack('below_level', 'INFO is below WARNING.') },
     'below_level',
   ],
   [
@@ -134,23 +132,55 @@ const CASES: readonly Case[] = [
   ],
   [
     'the end of a silence pushes an alert that was never pushed',
-    { occasion: 'silence_ended', ...earlier('silenced') },
+    { occasion: 'silence_ended', ...heldBack('silenced') },
     'pending',
   ],
   [
     'the end of an inhibition pushes an alert that was never pushed',
-    { occasion: 'inhibition_ended', ...earlier('inhibited') },
+    { occasion: 'inhibition_ended', ...heldBack('inhibited') },
     'pending',
   ],
   [
     'the end of one of two silences pushes nothing',
-    { occasion: 'silence_ended', ...earlier('silenced'), silencedBy: SILENCE },
+    { occasion: 'silence_ended', ...heldBack('silenced'), silencedBy: SILENCE },
     'silenced',
   ],
   [
-    'the end of a silence is no occasion for an alert that was pushed',
-    { occasion: 'silence_ended', ...earlier('sent') },
+    'the end of a silence is no occasion for an alert that is as it was told',
+    { occasion: 'silence_ended', ...told(5) },
     'none',
+  ],
+  ['the end of a silence does not push a fall', { occasion: 'silence_ended', ...told(6) }, 'none'],
+  [
+    'the end of a silence pushes a rise over what was told',
+    { occasion: 'silence_ended', ...told(4) },
+    'pending',
+  ],
+  [
+    'the end of a silence pushes an alert that fires again after an end that was told',
+    { occasion: 'silence_ended', ...told(0) },
+    'pending',
+  ],
+  [
+    'the end of an inhibition pushes an alert whose freeze was told last',
+    { occasion: 'inhibition_ended', ...told(6, 'frozen') },
+    'pending',
+  ],
+  ['a rise back to what was told is not pushed', { occasion: 'risen', ...told(5) }, 'none'],
+  [
+    'an alert that fires again before its end was told is not pushed',
+    { occasion: 'raised', ...told(5) },
+    'none',
+  ],
+  [
+    'the end of an acknowledgement is pushed even if nothing differs',
+    { occasion: 'acknowledgement_lapsed', ...told(6) },
+    'pending',
+  ],
+  [
+    'the recovery of an alert whose end was told is not pushed again',
+    { ...RECOVERED, ...told(0), ...heldBack('silenced') },
+    'silenced',
   ],
   [
     'the end of a silence is no occasion for an alert that has recovered',
@@ -159,7 +189,7 @@ const CASES: readonly Case[] = [
   ],
   [
     'the end of a silence leaves an acknowledged alert alone',
-    { occasion: 'silence_ended', alert: { weight: 5, status: 'acknowledged' }, ...earlier('silenced') },
+    { occasion: 'silence_ended', alert: { weight: 5, status: 'acknowledged' }, ...heldBack('silenced') },
     'acknowledged',
   ],
 ]

@@ -1,5 +1,5 @@
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
-import type { Decided, OccasionKind } from './model.ts'
+import type { Decided, OccasionKind, Told } from './model.ts'
 
 /** A silence that matches the alert. */
 export interface SilencedBy {
@@ -24,21 +24,45 @@ export interface Facts {
   readonly minWeight: AlertWeight
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
-  /**
-   * The decision on the alert before this one, since its last pushed end: the decision to push it, else the latest one;
-   * undefined if there is none.
-   */
-  readonly earlier: Decided | undefined
+  /** What the receiver was told last, or is being told; undefined if nothing. */
+  readonly told: Told | undefined
+  /** The last decision not to tell it of the alert. */
+  readonly heldBack: Decided | undefined
 }
 
 /** Suppresses a notification with an outcome and a reason, or passes it on. */
 type Stage = (facts: Facts) => Decided | undefined
 
 const OF_FREEZE: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen'])
-const OF_END: ReadonlySet<OccasionKind> = new Set(['silence_ended', 'inhibition_ended'])
 
-const isPushed = (decided: Decided | undefined) =>
-  decided !== undefined && ['pending', 'sent', 'bundled'].includes(decided.outcome)
+/** Occasions at which the alert itself does not change. */
+export const OF_END: ReadonlySet<OccasionKind> = new Set(['silence_ended', 'inhibition_ended'])
+
+/** Occasions that a freeze does not hold back. */
+export function isOfFreeze(occasion: OccasionKind): boolean {
+  return OF_FREEZE.has(occasion)
+}
+
+/** A fall is told by nobody; what fires after an end or a freeze that was told is other than what was told. */
+const isWorse = ({ alert, told }: Facts) =>
+  alert.weight > 0 && (told === undefined || told.status !== 'firing' || alert.weight > told.weight)
+
+const always = () => true
+
+/** Whether the alert is, at each occasion, worse than or other than what the receiver was told last. */
+const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
+  raised: isWorse,
+  risen: isWorse,
+  silence_ended: isWorse,
+  inhibition_ended: isWorse,
+  // People have waited for it: it is told even if nothing differs.
+  acknowledgement_lapsed: always,
+  // With the number of swings.
+  frozen: always,
+  unfrozen: always,
+  // A stage holds back the end of what was not told, with a reason.
+  recovered: always,
+}
 
 const disabled: Stage = ({ isEnabled }) =>
   isEnabled ? undefined : { outcome: 'disabled', reason: 'No robot is configured (alerts.robot.url).' }
@@ -49,9 +73,9 @@ const isOver = ({ occasion, alert }: Facts) =>
 
 /** The end of an alert that was never pushed has the outcome for which the alert was not pushed. */
 const neverPushed: Stage = (facts) => {
-  const { earlier } = facts
-  if (!isOver(facts) || isPushed(earlier)) return undefined
-  const { outcome = 'disabled', reason = null } = earlier ?? {}
+  const { alert, told, heldBack } = facts
+  if (!isOver(facts) || alert.status === 'frozen' || (told && told.status !== 'recovered')) return undefined
+  const { outcome = 'disabled', reason = null } = heldBack ?? {}
   return { outcome, reason: `The alert was never pushed.${reason === null ? '' : ` ${reason}`}` }
 }
 
@@ -96,21 +120,15 @@ export const STAGES: readonly Stage[] = [
   frozen,
 ]
 
-/** The decision on a notification; `pending` if no stage suppresses it, undefined if none is due. */
+/**
+ * The decision on what a receiver is told: `pending` if it is to be told, another outcome with the reason why not,
+ * undefined if the alert is as it was told.
+ */
 export function decide(facts: Facts): Decided | undefined {
-  return isOccasion(facts) ? decideDue(facts) : undefined
-}
-
-/** The same for a notification that is due, or was due when it became pending. */
-export function decideDue(facts: Facts): Decided {
+  if (!IS_NEWS[facts.occasion](facts)) return undefined
   for (const stage of STAGES) {
     const decided = stage(facts)
     if (decided) return decided
   }
   return { outcome: 'pending', reason: null }
-}
-
-/** The end of a silence or an inhibition matters only to an alert that fires and was never pushed. */
-function isOccasion({ occasion, alert, earlier }: Facts): boolean {
-  return !OF_END.has(occasion) || (alert.weight > 0 && !isPushed(earlier))
 }

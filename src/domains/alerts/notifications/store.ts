@@ -6,16 +6,25 @@ import type { NewRowOf, RowOf, TableOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work-queue.ts'
-import type { Decided, Decision, OccasionKind, Outcome, Waiting } from './model.ts'
-import { channelMessages, channels, db, notifications, pages, statement } from './tables.ts'
+import type { AlertWeight } from '../model.ts'
+import type { Health } from './health.ts'
+import {
+  toldBy,
+  type Decided,
+  type Decision,
+  type OccasionKind,
+  type Outcome,
+  type Told,
+  type Waiting,
+} from './model.ts'
+import { channelMessages, channels, db, notifications, pages, statement, told } from './tables.ts'
 
 type NewNotification = NewRowOf<typeof notifications>
 /** A message that the sender works on. */
 export type ChannelWork = RowOf<typeof channelMessages>
 
-/** The outcomes of a notification that was pushed, or will be. */
-const PUSHED = ['pending', 'sent', 'bundled'] as const satisfies readonly Outcome[]
-const PUSHED_LITERALS = PUSHED.map((outcome) => sql.lit(outcome))
+/** The outcomes of a notification that was sent, or will be. */
+const TOLD_LITERALS = (['pending', 'sent', 'bundled'] as const).map((outcome) => sql.lit(outcome))
 // A query takes at most 32,766 parameters on SQLite; a message has room for fewer notifications than this.
 const MAX_CANDIDATES = 1_000
 // After an outage there may be very many; counting them all at each scrape would take too long.
@@ -34,26 +43,75 @@ const insert = statement<NewNotification>((on, value) =>
   on.insertInto('alert_notifications').values(notifications.values(value)),
 )
 
-const earlier = statement<{ alertId: string; before: number }, Decided>((on, value) =>
+const toldOf = statement<{ alertId: string; receiver: string }, Told>((on, value) =>
+  on
+    .selectFrom('alert_told')
+    .select(told.pick('weight', 'status'))
+    .where('alert_id', '=', value('alertId'))
+    .where('receiver', '=', value('receiver')),
+)
+
+const lower = statement<{ alertId: string; weight: AlertWeight }>((on, value) =>
+  on
+    .updateTable('alert_told')
+    .set({ weight: value('weight') })
+    .where('alert_id', '=', value('alertId'))
+    .where('weight', '>', value('weight')),
+)
+
+const latest = statement<{ alertId: string; channel: string }, Decided>((on, value) =>
   on
     .selectFrom('alert_notifications')
     .select(notifications.pick('outcome', 'reason'))
     .where('alert_id', '=', value('alertId'))
-    .where('seq', '<', value('before'))
-    .where('seq', '>', (recovery) =>
-      recovery
-        .selectFrom('alert_notifications')
-        .select(latestSeq)
-        .where('alert_id', '=', value('alertId'))
-        .where('seq', '<', value('before'))
-        .where('weight', '=', sql.lit(0))
-        // A freeze is not the end of an alert, even if the alert has recovered by the swing that caused it.
-        .where('occasion', '<>', sql.lit('frozen'))
-        .where('outcome', 'in', PUSHED_LITERALS),
-    )
-    .orderBy((row) => row.case().when('outcome', 'in', PUSHED_LITERALS).then(0).else(1).end())
+    .where('channel', '=', value('channel'))
     .orderBy('seq', 'desc')
     .limit(1),
+)
+
+// The newest decision against it; an end that was not told either repeats the reason.
+const heldBack = statement<{ alertId: string; channel: string }, Decided>((on, value) =>
+  on
+    .selectFrom('alert_notifications')
+    .select(notifications.pick('outcome', 'reason'))
+    .where('alert_id', '=', value('alertId'))
+    .where('channel', '=', value('channel'))
+    .where('outcome', 'not in', TOLD_LITERALS)
+    .where('weight', '>', sql.lit(0))
+    .orderBy('seq', 'desc')
+    .limit(1),
+)
+
+type PendingOf = Pick<Waiting, 'id' | 'occasion' | 'weight'> & { readonly isSending: number }
+
+const pendingOf = statement<{ alertId: string; channel: string }, PendingOf>((on, value) =>
+  on
+    .selectFrom('alert_notifications as n')
+    .leftJoin('alert_messages as m', 'm.id', 'n.message_id')
+    .select((row) => [
+      'n.id',
+      'n.occasion',
+      'n.weight',
+      row
+        .case()
+        .when(row.or([row('m.lease_holder', 'is not', null), row('m.is_uncertain', '=', sql.lit(1))]))
+        .then(sql.lit(1))
+        .else(sql.lit(0))
+        .end()
+        .as('isSending'),
+    ])
+    .where('n.alert_id', '=', value('alertId'))
+    .where('n.channel', '=', value('channel'))
+    .where('n.outcome', '=', sql.lit('pending'))
+    .orderBy('n.seq'),
+)
+
+const refresh = statement<Pick<NewNotification, 'id' | 'weight' | 'source' | 'content'>>((on, value) =>
+  on
+    .updateTable('alert_notifications')
+    .set(notifications.set(value, 'weight', 'source', 'content'))
+    .where('id', '=', value('id'))
+    .where('outcome', '=', sql.lit('pending')),
 )
 
 const sameInFreeze = statement<
@@ -93,10 +151,10 @@ const insertMessage = statement<ChannelWork>((on, value) =>
   on.insertInto('alert_messages').values(channelMessages.values(value)),
 )
 
-const saveRate = statement<{ name: string; rate: string }>((on, value) =>
+const saveState = statement<NewRowOf<typeof channels>>((on, value) =>
   on
     .updateTable('alert_channels')
-    .set({ rate: value('rate') })
+    .set(channels.set(value, 'rate', 'health'))
     .where('name', '=', value('name')),
 )
 
@@ -116,13 +174,13 @@ const decideOne = statement<Decided & { id: string }>((on, value) =>
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const giveUp = statement<{ messageId: string; before: number }>((on, value) =>
+const giveUp = statement<{ messageId: string; before: number; why: string }>((on, value) =>
   on
     .updateTable('alert_notifications')
     .set({
       outcome: 'failed',
       // Until now it says why the last attempt has failed.
-      reason: sql<string>`'Given up after 24 hours. ' || coalesce(reason, 'The last attempt has not ended.')`,
+      reason: sql<string>`${value('why')} || ' ' || coalesce(reason, 'The last attempt has not ended.')`,
       content: null,
     })
     .where('message_id', '=', value('messageId'))
@@ -146,10 +204,41 @@ const explain = statement<{ messageId: string; reason: string }>((on, value) =>
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const markRefused = statement<{ id: string; isRefused: number }>((on, value) =>
+const recordFailure = statement<Pick<ChannelWork, 'id' | 'refusals'> & { isUncertain: number }>((on, value) =>
   on
     .updateTable('alert_messages')
-    .set({ is_refused: value('isRefused') })
+    .set({ refusals: value('refusals'), is_uncertain: value('isUncertain') })
+    .where('id', '=', value('id')),
+)
+
+// The messages that were on their way while their alerts changed again.
+const dropReplaced = statement<Decided & { messageId: string }>((on, value) =>
+  on
+    .updateTable('alert_notifications')
+    .set({ outcome: value('outcome'), reason: value('reason'), content: null, message_id: null })
+    .where('message_id', '=', value('messageId'))
+    .where('outcome', '=', sql.lit('pending'))
+    .where('id', 'in', (replaced) =>
+      replaced
+        .selectFrom('alert_notifications as n')
+        .innerJoin('alert_notifications as newer', 'newer.alert_id', 'n.alert_id')
+        .select('n.id')
+        .where('n.message_id', '=', value('messageId'))
+        .where('n.outcome', '=', sql.lit('pending'))
+        .where('newer.outcome', '=', sql.lit('pending'))
+        .whereRef('newer.channel', '=', 'n.channel')
+        .whereRef('newer.seq', '>', 'n.seq'),
+    ),
+)
+
+const claimOne = statement<{ id: string; until: number; holder: string }>((on, value) =>
+  on
+    .updateTable('alert_messages')
+    .set((row) => ({
+      due_at: value('until'),
+      lease_holder: value('holder'),
+      attempts: row('attempts', '+', sql.lit(1)),
+    }))
     .where('id', '=', value('id')),
 )
 
@@ -168,13 +257,41 @@ export async function insertNotification(tx: Tx, notification: NewNotification):
   await tx.change(insert, notification)
 }
 
-/** See `Facts.earlier`; of the decisions before that number. */
-export function findEarlier(
+/** What the receiver was told last of the alert. */
+export function findTold(queries: Queries, alertId: string, receiver: string): Promise<Told | undefined> {
+  return first(queries, toldOf, { alertId, receiver })
+}
+
+/** Whoever knows that the alert is worse now knows that it has this weight. */
+export async function lowerTold(tx: Tx, alertId: string, weight: AlertWeight): Promise<void> {
+  await tx.change(lower, { alertId, weight })
+}
+
+/** The last decision on an alert. */
+export function findLatest(queries: Queries, alertId: string, channel: string): Promise<Decided | undefined> {
+  return first(queries, latest, { alertId, channel })
+}
+
+/** See `Facts.heldBack`. */
+export function findHeldBack(
   queries: Queries,
   alertId: string,
-  before = Number.MAX_SAFE_INTEGER,
+  channel: string,
 ): Promise<Decided | undefined> {
-  return first(queries, earlier, { alertId, before })
+  return first(queries, heldBack, { alertId, channel })
+}
+
+/** The pending notifications of an alert: what the receiver may have got already, and what waits. */
+export async function listPendingOf(queries: Queries, alertId: string, channel: string) {
+  const rows = await queries.run(pendingOf, { alertId, channel })
+  const sent = rows.findLast(({ isSending }) => isSending === 1)
+  return { sending: sent && toldBy(sent), waiting: rows.filter(({ isSending }) => isSending === 0) }
+}
+
+/** Gives a pending notification the present state of its alert. */
+export async function refreshPending(tx: Tx, notification: Waiting): Promise<void> {
+  const { id, weight, source, content } = notification
+  await tx.change(refresh, { id, weight, source, content })
 }
 
 /** Whether the alert has that decision on that occasion since it was frozen last. */
@@ -202,19 +319,26 @@ export async function countPending(queries: Queries): Promise<number> {
   return (await first(queries, pendingCount, { limit: COUNT_LIMIT }))?.pending ?? 0
 }
 
-/** Locks a channel, so that only one process at a time claims messages for it; returns the state of its rate limit. */
-export async function lockChannel(tx: Tx, name: string): Promise<BucketState | undefined> {
+/** The state of a channel, which all processes share. */
+export interface ChannelState {
+  readonly rate: BucketState | undefined
+  readonly health: Health | undefined
+}
+
+/** Locks a channel, so that only one process at a time claims messages for it; returns its state. */
+export async function lockChannel(tx: Tx, name: string): Promise<ChannelState> {
   const row = await db(tx)
     .selectFrom('alert_channels')
-    .select('rate')
+    .select(['rate', 'health'])
     .where('name', '=', name)
     .$call(lockRows(tx.capabilities))
     .executeTakeFirstOrThrow()
-  return channels.decode(row).rate ?? undefined
+  const { rate, health } = channels.decode(row)
+  return { rate: rate ?? undefined, health: health ?? undefined }
 }
 
-export async function saveChannel(tx: Tx, name: string, rate: BucketState): Promise<void> {
-  await tx.change(saveRate, { name, rate: JSON.stringify(rate) })
+export async function saveChannel(tx: Tx, name: string, { rate, health }: ChannelState): Promise<void> {
+  await tx.change(saveState, { name, rate: rate ?? null, health: health ?? null })
 }
 
 /** The messages that are being sent, or wait for another attempt. */
@@ -223,27 +347,41 @@ export async function listUnsent(queries: Queries): Promise<ChannelWork[]> {
   return rows.map((row) => channelMessages.decode(row))
 }
 
-/** Notifications that no message contains yet, oldest first, always including those of CRITICAL alerts. */
+/** What the unsent messages contain. */
+export async function listInMessages(
+  queries: Queries,
+): Promise<{ messageId: string; alertId: string; weight: AlertWeight }[]> {
+  return db(queries)
+    .selectFrom('alert_notifications')
+    .select(['message_id as messageId', 'alert_id as alertId', 'weight'])
+    .where('outcome', '=', sql.lit('pending'))
+    .where('message_id', 'is not', null)
+    .$narrowType<{ messageId: string }>()
+    .execute()
+}
+
+/** Claims a message; the channel is locked. */
+export async function claimMessage(
+  tx: Tx,
+  message: ChannelWork,
+  { until, holder }: { readonly until: number; readonly holder: string },
+): Promise<ChannelWork> {
+  await tx.change(claimOne, { id: message.id, until, holder })
+  return { ...message, dueAt: until, leaseHolder: holder, attempts: message.attempts + 1 }
+}
+
+/** Notifications that no message contains yet: the most severe, and of these the oldest. */
 export async function listWaiting(queries: Queries): Promise<Waiting[]> {
-  const waiting = db(queries)
+  const rows = await db(queries)
     .selectFrom('alert_notifications')
     .select(WAITING)
     .where('outcome', '=', sql.lit('pending'))
     .where('message_id', 'is', null)
+    .orderBy('weight', 'desc')
     .orderBy('seq')
     .limit(MAX_CANDIDATES)
-  const urgent = waiting.where('alert_id', 'in', (critical) =>
-    critical
-      .selectFrom('alert_notifications')
-      .select('alert_id')
-      .where('outcome', '=', sql.lit('pending'))
-      .where('weight', '=', sql.lit(6)),
-  )
-  const rows = [...(await urgent.execute()), ...(await waiting.execute())].map((row) =>
-    notifications.decode(row),
-  )
-  const bySeq = new Map(rows.map((row) => [row.seq, row]))
-  return [...bySeq.values()].sort((a, b) => a.seq - b.seq) as Waiting[]
+    .execute()
+  return rows.map((row) => notifications.decode(row)).sort((a, b) => a.seq - b.seq) as Waiting[]
 }
 
 /** The notifications of a message that is not sent yet, oldest first. */
@@ -292,43 +430,56 @@ export async function createMessage(
 }
 
 /** Records that a message was sent; returns how many notifications it contains. */
-export async function recordSent(tx: Tx, messageId: string): Promise<{ outcome: Outcome; count: number }> {
-  const contained = await countContained(tx, messageId)
-  const outcome = contained === 1 ? 'sent' : 'bundled'
-  const others = contained === 1 ? '' : ` with ${counted(contained - 1, 'other')}`
+export async function recordSent(
+  tx: Tx,
+  messageId: string,
+  now: number,
+): Promise<{ outcome: Outcome; count: number }> {
+  const contained = await listContained(tx, messageId)
+  const outcome = contained.length === 1 ? 'sent' : 'bundled'
+  const others = contained.length === 1 ? '' : ` with ${counted(contained.length - 1, 'other')}`
   const reason = `Sent${others} in message ${messageId}.`
+  await saveTold(tx, messageId, now)
   const count = await tx.change(decideMessage, { messageId, outcome, reason })
   await tx.change(removeMessage, { id: messageId })
   return { outcome, count }
 }
 
+async function saveTold(tx: Tx, messageId: string, now: number): Promise<void> {
+  await sql`insert into alert_told (alert_id, receiver, weight, status, at)
+    select alert_id, channel, weight,
+      case when occasion = 'frozen' then 'frozen' when weight = 0 then 'recovered' else 'firing' end,
+      ${sql.val(now)}
+    from alert_notifications
+    where seq in (select max(seq) from alert_notifications
+      where message_id = ${messageId} and outcome = 'pending' group by alert_id, channel)
+    on conflict (alert_id, receiver) do update
+      set weight = excluded.weight, status = excluded.status, at = excluded.at`.execute(tx.db)
+}
+
 /**
- * Records that a message is not sent again: its notifications up to `before` have failed, the later ones wait for another
- * message. Returns how many have failed.
+ * Records that a message is not sent again, and why: its notifications up to `before` have failed, the later ones wait for
+ * another message. Returns how many have failed.
  */
-export async function markFailed(tx: Tx, messageId: string, before: number): Promise<number> {
-  const count = await tx.change(giveUp, { messageId, before })
+export async function markFailed(
+  tx: Tx,
+  messageId: string,
+  { before, why }: { readonly before: number; readonly why: string },
+): Promise<number> {
+  const count = await tx.change(giveUp, { messageId, before, why })
   await tx.change(unbundle, { messageId })
   await tx.change(removeMessage, { id: messageId })
   return count
 }
 
-/** Records why the last attempt at a message has failed. */
+/** Records why the last attempt at a message has failed; `replacement` decides what newer notifications have replaced. */
 export async function explainFailure(
   tx: Tx,
-  messageId: string,
-  { isRefused, reason }: { readonly isRefused: boolean; readonly reason: string },
+  { id, refusals }: Pick<ChannelWork, 'id' | 'refusals'>,
+  failure: { readonly reason: string; readonly isUncertain: boolean; readonly replacement: Decided },
 ): Promise<void> {
-  await tx.change(explain, { messageId, reason })
-  await tx.change(markRefused, { id: messageId, isRefused: isRefused ? 1 : 0 })
-}
-
-async function countContained(queries: Queries, messageId: string): Promise<number> {
-  const { contained } = await db(queries)
-    .selectFrom('alert_notifications')
-    .select((row) => row.fn.countAll<number>().as('contained'))
-    .where('message_id', '=', messageId)
-    .where('outcome', '=', sql.lit('pending'))
-    .executeTakeFirstOrThrow()
-  return Number(contained)
+  const { reason, isUncertain, replacement } = failure
+  await tx.change(explain, { messageId: id, reason })
+  await tx.change(recordFailure, { id, refusals, isUncertain: isUncertain ? 1 : 0 })
+  if (!isUncertain) await tx.change(dropReplaced, { messageId: id, ...replacement })
 }

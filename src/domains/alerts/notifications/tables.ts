@@ -3,7 +3,8 @@ import { schemaOf } from '../../../store/schema.ts'
 import { WORK_COLUMNS } from '../../../store/work-queue.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
 import type { AlertWeight } from '../model.ts'
-import type { Content, OccasionKind, Outcome } from './model.ts'
+import type { Health } from './health.ts'
+import type { Content, OccasionKind, Outcome, ToldStatus } from './model.ts'
 
 export const notifications = defineColumns({
   seq: generated(),
@@ -28,8 +29,12 @@ export const channelMessages = defineColumns({
   title: text(),
   text: text(),
   level: text(),
-  /** Whether the channel refused the message itself, so that the failure says nothing about other messages. */
+  /** Of an older program; always false. */
   isRefused: flag(),
+  /** How often the channel has refused the message itself. */
+  refusals: integer(),
+  /** Whether the last attempt had no answer, so that the channel may have got the message. */
+  isUncertain: flag(),
   ...WORK_COLUMNS,
 })
 
@@ -37,10 +42,22 @@ export const channels = defineColumns({
   name: text(),
   /** How much of the rate limit is left. It is kept here because the limit is one for all processes. */
   rate: json<BucketState>().nullable(),
+  /** Null while it accepts messages. */
+  health: json<Health>().nullable(),
+})
+
+/** What each receiver was told last of an alert. */
+export const told = defineColumns({
+  alertId: text(),
+  receiver: text(),
+  weight: integer<AlertWeight>(),
+  status: text<ToldStatus>(),
+  at: integer(),
 })
 
 export const { db, names, pages, statement } = schemaOf({
   alert_notifications: notifications,
   alert_messages: channelMessages,
   alert_channels: channels,
+  alert_told: told,
 })

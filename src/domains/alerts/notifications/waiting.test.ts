@@ -57,6 +57,69 @@ async function suppressAll(world: Awaited<ReturnType<typeof waitingWorld>>, b: A
   return { silence, critical }
 }
 
+onEveryDialect('what a receiver was told last', (dialect) => {
+  const ENDS = ['its end', 'another title', 'another source'] as const
+  for (const end of ENDS)
+    it(`is compared with the alert when a silence ends by ${end}`, async () => {
+      await using world = await waitingWorld(dialect)
+      world.startSender()
+      const report = { alarmId: 'a', title: 'a', source: 'one' } as const
+      const { alert } = await world.report({ ...report, level: 'ERROR' })
+      await world.drain()
+      const matchers = { title: 'a', source: 'one' }
+      const { id } = await world.store.write((tx) =>
+        world.silences.create(tx, { matchers, reason: 'r', endsAt: world.clock.now() + HOUR }, 'anna'),
+      )
+      await world.report({ ...report, level: 'CRITICAL' })
+      await world.drain()
+      assert.deepEqual(await world.outcomes(alert), ['raised sent', 'risen silenced'])
+      if (end === 'its end') await world.endSilence(id)
+      else if (end === 'another title') await world.report({ ...report, title: 'b', level: 'CRITICAL' })
+      else await world.report({ ...report, source: 'two', level: 'CRITICAL' })
+      await world.drain()
+      assert.deepEqual(await world.outcomes(alert), ['raised sent', 'risen silenced', 'silence_ended sent'])
+      if (end !== 'its end') await world.endSilence(id)
+      await world.drain()
+      assert.equal(world.shown().length, 2)
+    })
+
+  for (const end of ['recovers', 'moves to another source', 'recovers from another source'] as const)
+    it(`is compared with the alert when the alert that inhibits it ${end}`, async () => {
+      await using world = await waitingWorld(dialect)
+      world.startSender()
+      const a = await world.raise('a', 'WARNING')
+      await world.drain()
+      const inhibitor = { alarmId: 'a.critical', title: 'a.critical' }
+      await world.report({ ...inhibitor, level: 'CRITICAL' })
+      await world.raise('a', 'HIGH')
+      await world.drain()
+      const source = end === 'recovers' ? {} : { source: 'other' }
+      const level = end === 'moves to another source' ? 'CRITICAL' : 'CLOSE'
+      await world.report({ ...inhibitor, ...source, level })
+      await world.drain()
+      const [first, second, last] = await world.outcomes(a)
+      assert.deepEqual([first, second], ['raised sent', 'risen inhibited'])
+      // With the end of the other one, if they are of one source.
+      assert.equal(last, `inhibition_ended ${end === 'recovers' ? 'bundled' : 'sent'}`)
+    })
+
+  it('is what people have acknowledged: a rise from there is told, a rise back to what was told is not', async () => {
+    await using world = await waitingWorld(dialect)
+    world.startSender()
+    const a = await world.raise('a', 'CRITICAL')
+    const b = await world.raise('b', 'CRITICAL')
+    await world.drain()
+    await world.raise('a', 'WARNING')
+    await world.raise('b', 'WARNING')
+    await world.acknowledge(a)
+    await world.raise('a', 'ERROR')
+    await world.raise('b', 'ERROR')
+    await world.drain()
+    assert.deepEqual(await world.outcomes(a), ['raised bundled', 'risen sent'])
+    assert.deepEqual(await world.outcomes(b), ['raised bundled'])
+  })
+})
+
 onEveryDialect('a waiting notification', (dialect) => {
   it('is judged again when its message is made', async () => {
     await using world = await waitingWorld(dialect)
@@ -99,7 +162,7 @@ onEveryDialect('a waiting notification', (dialect) => {
     await suppressAll(world, b)
     world.robots.behave(undefined)
     await world.drain()
-    assert.deepEqual(world.shown(), ['[ERROR] d', '[CRITICAL] c.critical'])
+    assert.deepEqual(world.shown(), ['[CRITICAL] c.critical', '[ERROR] d'])
     for (const [alert, outcome] of [
       [a, 'silenced'],
       [b, 'acknowledged'],
@@ -132,10 +195,10 @@ onEveryDialect('a waiting notification', (dialect) => {
     assert.ok(alert)
     assert.deepEqual(world.shown(), ['[FROZEN] a'])
     assert.deepEqual(await world.outcomes(alert), [
-      'raised frozen',
-      'recovered frozen',
-      'raised frozen',
-      'recovered frozen',
+      'raised superseded',
+      'recovered superseded',
+      'raised superseded',
+      'recovered superseded',
       'frozen sent',
     ])
   })
@@ -153,8 +216,36 @@ onEveryDialect('a waiting notification', (dialect) => {
     await world.drain()
     assert.deepEqual(world.shown(), ['[ERROR] told', '[RECOVERED] told'])
     assert.deepEqual(await world.outcomes(told), ['raised sent', 'recovered sent'])
-    assert.deepEqual(await world.outcomes(untold), ['raised silenced', 'recovered silenced'])
-    assert.match(await world.reason(untold), /^The alert was never pushed\. Silenced by /)
+    assert.deepEqual(await world.outcomes(untold), ['raised superseded', 'recovered superseded'])
+    assert.match(await world.reason(untold), /^The alert was never pushed\./)
+  })
+
+  it('is replaced by the newest state of its alert, which is told once', async () => {
+    await using world = await waitingWorld(dialect)
+    world.robots.behave(ROBOT_FAULTS['answers 500'])
+    world.startSender()
+    const a = await world.raise('a', 'WARNING')
+    await world.pass(2 * SECOND)
+    await world.raise('a', 'CRITICAL')
+    await world.pass(2 * SECOND)
+    await world.raise('a', 'ERROR')
+    world.robots.behave(undefined)
+    await world.drain()
+    assert.deepEqual(world.shown(), ['[ERROR] a'])
+    assert.deepEqual(await world.outcomes(a), ['raised superseded', 'risen sent'])
+  })
+
+  it('is followed by the newest state when the robot may have got it', async () => {
+    await using world = await waitingWorld(dialect)
+    world.robots.behave(ROBOT_FAULTS['resets the connection'])
+    world.startSender()
+    const a = await world.raise('a')
+    await world.pass(2 * SECOND)
+    await world.raise('a', 'CLOSE')
+    world.robots.behave(undefined)
+    await world.drain()
+    assert.deepEqual(world.shown(), ['[ERROR] a', '[RECOVERED] a'])
+    assert.deepEqual(await world.outcomes(a), ['raised sent', 'recovered sent'])
   })
 
   it('is sent again as it is after the death of the process that may have sent it', async () => {
