@@ -3,11 +3,12 @@ import { invalidField } from '../kernel/errors.ts'
 // A tag may contain commas (RFC 9110, section 8.8.3), and a list empty elements (section 5.6.1.2).
 const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
 const LIST = /^[\s,]*(?:W\/)?"[^"]*"(?:\s*,[\s,]*(?:W\/)?"[^"]*")*[\s,]*$/
-const OWN_TAG = /^"(\d{1,15})"$/
+const OWN_TAG = /^(?:W\/)?"(\d{1,15})"$/
 
 /**
  * The versions that an `If-Match` header names (RFC 9110, section 13.1.1), or undefined when any will do (`*`, or no
- * header). A tag that is none of ours names version 0, which nothing has; a weak one never matches.
+ * header). A tag that is none of ours names version 0, which nothing has. A weak one counts as ours: a proxy that compresses
+ * an answer makes its tag weak, and a version names the same object in every encoding.
  */
 export function parseIfMatch(header: string | undefined): readonly number[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined

@@ -12,7 +12,7 @@ const TAGS: readonly (readonly [header: string | undefined, versions: readonly n
   [' * ', undefined],
   ['"3"', [3]],
   ['"3", "4"', [3, 4]],
-  ['W/"3"', [0]],
+  ['W/"3"', [3]],
   ['"of another kind"', [0]],
   ['"with, comma"', [0]],
   ['"3",, "4"', [3, 4]],

@@ -8,6 +8,19 @@ export interface ClientWorld extends AsyncDisposable {
   readonly pauses: readonly number[]
 }
 
+/** Pauses that take no time, and a clock that they put forward. */
+export function playedTiming(onPause: (milliseconds: number) => void = () => undefined) {
+  let passed = 0
+  return {
+    wait: async (milliseconds: number) => {
+      onPause(milliseconds)
+      passed += milliseconds
+    },
+    random: () => 1,
+    now: () => passed,
+  }
+}
+
 /** A typed client of a double with these answers. */
 export async function clientWorld(
   answers: readonly ScriptedAnswer[],
@@ -15,10 +28,7 @@ export async function clientWorld(
 ): Promise<ClientWorld> {
   const api = await startScriptedApi(answers)
   const pauses: number[] = []
-  const timing = {
-    wait: async (milliseconds: number) => void pauses.push(milliseconds),
-    random: () => 1,
-  }
+  const timing = playedTiming((milliseconds) => pauses.push(milliseconds))
   return {
     api,
     pauses,

@@ -116,14 +116,14 @@ describe('an error of a call', () => {
   })
 
   test('has the status for a page of a proxy, and the id that the client has sent', async () => {
-    await using world = await clientWorld([answerText(502, '<html>')], { retries: 0 })
+    await using world = await clientWorld([answerText(502, '<html>')], { retryForMs: 0 })
     const error = await failureOf(world.client.call('getMe'))
     assert.deepEqual([error.code, error.status], ['status_502', 502])
     assert.equal(error.requestId, world.api.requests[0]?.headers['x-request-id'])
   })
 
   test('does not contain the token', async () => {
-    await using world = await clientWorld([resetConnection], { token: 'geheim', retries: 0 })
+    await using world = await clientWorld([resetConnection], { token: 'geheim', retryForMs: 0 })
     const error = await failureOf(world.client.call('getMe'))
     assert.doesNotMatch(`${JSON.stringify(error)} ${error.stack} ${String(error.cause)}`, /geheim/)
   })
@@ -178,10 +178,33 @@ describe('a call is sent again', () => {
     assert.deepEqual(keysOf(world.api.requests), ['mine'])
   })
 
-  test('until the attempts are used up, and fails with the last error', async () => {
-    await using world = await clientWorld([UNAVAILABLE], { retries: 2 })
-    await assert.rejects(world.client.call('getMe'), { code: 'store_unavailable', status: 503, attempts: 3 })
-    assert.equal(world.api.requests.length, 3)
+  test('for longer than a restart of the platform takes, and fails with the last error', async () => {
+    await using world = await clientWorld([UNAVAILABLE])
+    await assert.rejects(world.client.call('getMe'), { code: 'store_unavailable', status: 503 })
+    const waited = world.pauses.reduce((sum, pause) => sum + pause, 0)
+    assert.ok(waited > 20_000 && waited <= 30_000, `${waited} ms`)
+  })
+
+  test('for as long as the caller wants', async () => {
+    await using world = await clientWorld([UNAVAILABLE], { retryForMs: 700 })
+    await assert.rejects(world.client.call('getMe'), { code: 'store_unavailable', attempts: 3 })
+    assert.deepEqual(world.pauses, [200, 400])
+  })
+
+  test('once with another token after a refused one, also if it changes something without a key', async () => {
+    const tokens = ['old', 'new', 'newest']
+    const refused = answerJson(401, { code: 'unauthenticated', message: 'The token has expired.' })
+    const token = () => tokens.shift() ?? ''
+    await using world = await clientWorld([refused, DONE, refused, refused], { token })
+    const change = { path: { id: 'u' }, body: { enabled: false } }
+    await world.client.call('changeUser', change)
+    assert.deepEqual(world.pauses, [], 'at once')
+    await assert.rejects(world.client.call('changeUser', change), { status: 401, attempts: 2 })
+    const sent = world.api.requests.map(({ headers }) => headers.authorization)
+    assert.deepEqual(
+      sent,
+      ['Bearer old', 'Bearer new', 'Bearer newest', 'Bearer '].map((each) => each.trim()),
+    )
   })
 })
 
@@ -205,6 +228,11 @@ describe('a call is not sent again', () => {
     assert.equal(world.api.requests.length, 1)
   })
 
+  test('with a fixed token that is refused', async () => {
+    await using world = await clientWorld([answerJson(401, { code: 'unauthenticated', message: 'No.' })])
+    await assert.rejects(world.client.call('getMe'), { status: 401, attempts: 1 })
+  })
+
   test('when Retry-After is longer than the caller wants to wait', async () => {
     const answer = answerJson(429, { code: 'rate_limited', message: 'Later.' }, { 'retry-after': '61' })
     await using world = await clientWorld([answer])
@@ -215,7 +243,7 @@ describe('a call is not sent again', () => {
     const reason = new Error('the user left')
     const abort = new AbortController()
     const wait = async () => abort.abort(reason)
-    await using world = await clientWorld([UNAVAILABLE], { timing: { wait, random: () => 1 } })
+    await using world = await clientWorld([UNAVAILABLE], { timing: { wait, random: () => 1, now: () => 0 } })
     await assert.rejects(world.client.call('getMe', { signal: abort.signal }), reason)
     assert.equal(world.api.requests.length, 1)
   })

@@ -4,31 +4,57 @@ import { exchange, type Reply } from './exchange.ts'
 import type { Settings } from './options.ts'
 import type { PreparedCall } from './prepared-call.ts'
 
-const BACKOFF = { initialMs: 200, maximumMs: 10_000 }
+const BACKOFF = { initialMs: 200, maximumMs: 5_000 }
 
-/** Sends a call, and sends it again after failures that may pass, where that cannot repeat its effect. */
+/**
+ * Sends a call, and sends it again after failures that may pass, where that cannot repeat its effect, and once with another
+ * token.
+ */
 export async function sendCall(call: PreparedCall, settings: Settings): Promise<Reply> {
-  for (let attempt = 1; ; attempt++) {
+  const { timing, retryForMs } = settings
+  const retryUntil = timing.now() + retryForMs
+  const renewal = new TokenRenewal(settings)
+  for (let attempt = 1, failures = 0; ; attempt++) {
     try {
       return await exchange(call, attempt, settings)
     } catch (error) {
-      const isLast = !call.isRepeatable || attempt > settings.retries
-      if (isLast || !(error instanceof PlatformError) || !isTransient(error)) throw error
-      if ((error.retryAfterSeconds ?? 0) * 1_000 > settings.maximumRetryAfterMs) throw error
-      await pauseAfter(error, attempt - 1, settings, call.signal)
+      if (!(error instanceof PlatformError)) throw error
+      if (renewal.mayFollow(error)) continue
+      const pauseMs = pauseAfter(error, failures++, settings)
+      if (!call.isRepeatable || !isTransient(error) || timing.now() + pauseMs > retryUntil) throw error
+      await waitUnlessAborted(pauseMs, settings, call.signal)
     }
   }
 }
 
-/** Waits before another attempt. Rejects with the reason of the signal when that aborts. */
-export async function pauseAfter(
-  error: PlatformError | undefined,
-  failures: number,
+/** One more attempt after a refused token, if the next token may be another one. */
+export class TokenRenewal {
+  #isLeft: boolean
+
+  constructor({ canRenewToken }: Settings) {
+    this.#isLeft = canRenewToken
+  }
+
+  /** Whether the same request may be sent at once with another token; once after each success. */
+  mayFollow({ status }: PlatformError): boolean {
+    if (status !== 401 || !this.#isLeft) return false
+    this.#isLeft = false
+    return true
+  }
+}
+
+/** Milliseconds before another attempt. */
+export function pauseAfter(error: PlatformError | undefined, failures: number, { timing }: Settings): number {
+  // Clients that got the same `Retry-After` must not come back at the same moment.
+  return (error?.retryAfterSeconds ?? 0) * 1_000 + backoffMs(BACKOFF, failures, timing.random)
+}
+
+/** Rejects with the reason of the signal when that aborts. */
+export async function waitUnlessAborted(
+  milliseconds: number,
   { timing }: Settings,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  // Clients that got the same `Retry-After` must not come back at the same moment.
-  const jittered = backoffMs(BACKOFF, failures, timing.random)
-  await timing.wait((error?.retryAfterSeconds ?? 0) * 1_000 + jittered, signal)
+  await timing.wait(milliseconds, signal)
   signal?.throwIfAborted()
 }

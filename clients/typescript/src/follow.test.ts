@@ -97,6 +97,21 @@ describe('the live stream', () => {
     }
   })
 
+  test('asks for another token once after a refused one, and again after it was open', async () => {
+    const refused = answerJson(401, { code: 'unauthenticated', message: 'The token has expired.' })
+    const token = () => 'a-token'
+    await using world = await clientWorld(
+      [refused, endAfter(eventText(1)), refused, stayAfter(eventText(2))],
+      {
+        token,
+      },
+    )
+    assert.deepEqual(await firstIds(world, 2), ['1', '2'])
+    await using stopped = await clientWorld([refused], { token })
+    await assert.rejects(firstIds(stopped, 1), { status: 401 })
+    assert.equal(stopped.api.requests.length, 2)
+  })
+
   test('ends with an error that stays', async () => {
     await using world = await clientWorld([answerJson(403, { code: 'forbidden', message: 'No.' })])
     await assert.rejects(firstIds(world, 1), { code: 'forbidden', operation: 'streamEvents' })

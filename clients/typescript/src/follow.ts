@@ -1,4 +1,4 @@
-import { pauseAfter } from './calls.ts'
+import { pauseAfter, TokenRenewal, waitUnlessAborted } from './calls.ts'
 import { isTransient, PlatformError } from './errors.ts'
 import { StreamParser, type StreamEvent } from './event-stream.ts'
 import { exchange } from './exchange.ts'
@@ -24,26 +24,32 @@ export async function* followStream(
   settings: Settings,
 ): AsyncGenerator<StreamEvent, void> {
   const parser = new StreamParser(request.headers?.['Last-Event-ID'])
+  let renewal = new TokenRenewal(settings)
   for (let failures = 0; ; failures++) {
     const interruption = yield* readConnection(
       new Connection(name, request, settings, parser),
-      () => (failures = 0),
+      renewal,
+      () => {
+        failures = 0
+        renewal = new TokenRenewal(settings)
+      },
     )
     request.onInterruption?.(interruption)
-    await pauseAfter(interruption, failures, settings, request.signal)
+    await waitUnlessAborted(pauseAfter(interruption, failures, settings), settings, request.signal)
   }
 }
 
 /** Returns why another connection is needed; throws an error that stays. */
 async function* readConnection(
   connection: Connection,
+  renewal: TokenRenewal,
   onBytes: () => void,
 ): AsyncGenerator<StreamEvent, PlatformError | undefined> {
   try {
     yield* connection.events(onBytes)
     return undefined
   } catch (error) {
-    if (error instanceof PlatformError && isTransient(error)) return error
+    if (error instanceof PlatformError && (isTransient(error) || renewal.mayFollow(error))) return error
     throw error
   }
 }

@@ -4,9 +4,15 @@ export interface Timing {
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>
   /** From 0 to 1. */
   random(): number
+  /** Milliseconds since some moment; never goes back. */
+  now(): number
 }
 
-export const systemTiming: Timing = { wait: waitFor, random: Math.random }
+export const systemTiming: Timing = {
+  wait: waitFor,
+  random: Math.random,
+  now: () => performance.now(),
+}
 
 /** Resolves after `milliseconds`, or as soon as the signal aborts; never rejects. */
 export function waitFor(milliseconds: number, signal?: AbortSignal): Promise<void> {

@@ -3,12 +3,12 @@ import { test, type TestContext } from 'node:test'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startGatewayDouble, type GatewayDouble } from '../../../test/support/gateway-double.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
+import { playedTiming } from '../../../test/support/typed-client.ts'
 import { framesOf, tokenUntil } from '../../../test/support/vpn-world.ts'
 import { createClient } from './index.ts'
 import { connectVpn } from './vpn.ts'
 
 const ORDER = { order_id: 'a', platform: 'live', amount_cents: 1 }
-const timing = { wait: async () => undefined, random: () => 1 }
 
 /** A client whose calls go through a session with a double. */
 async function connectedClient(t: TestContext) {
@@ -17,7 +17,7 @@ async function connectedClient(t: TestContext) {
   const vpn = connectVpn({ gateways: [gateway.url], token: () => tokenUntil(1_000), device: 'laptop' })
   scope.defer(() => vpn.stop())
   assert.equal(await vpn.connected, '100.64.0.2')
-  return { gateway, vpn, client: createClient({ url: '', fetch: vpn.fetch, timing }) }
+  return { gateway, vpn, client: createClient({ url: '', fetch: vpn.fetch, timing: playedTiming() }) }
 }
 
 /** Answers each request with the next of these frames. */
@@ -60,6 +60,18 @@ test('a request that is too large for a frame fails with 413, once', async (t) =
   await assert.rejects(client.call('publishMessage', { body }), expected)
 })
 
+test('a stream through a session ends with an error that says so', async (t) => {
+  const { gateway, client } = await connectedClient(t)
+  const answering = answerRequests(gateway, [
+    { type: 'error', code: 'stream_in_session', message: 'A session carries no stream of events.' },
+  ])
+  const reading = async () => {
+    for await (const _ of client.events()) assert.fail('there is no event')
+  }
+  await assert.rejects(reading(), { code: 'stream_in_session', status: 501 })
+  assert.equal((await answering).length, 1)
+})
+
 test('an answer without a body is undefined, and one that is text is text', async (t) => {
   const { gateway, client } = await connectedClient(t)
   const removed = client.call('deleteUser', { path: { id: 'u' } })
@@ -82,7 +94,7 @@ test('a call is unreachable without a session, and ends with its signal', async 
   await assert.rejects(waiting, reason)
   await vpn.stop()
   assert.deepEqual(await vpn.ended, { code: 1000, reason: 'stopped' })
-  await assert.rejects(client.call('getMe'), { code: 'unreachable', attempts: 5 })
+  await assert.rejects(client.call('getMe'), { code: 'unreachable' })
 })
 
 test('waiting for a session fails when the client has ended before', async () => {

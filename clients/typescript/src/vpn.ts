@@ -84,7 +84,14 @@ function fetchThrough(client: VpnClient): Fetch {
 function refusalOf(error: unknown): Answered {
   if (!(error instanceof AppError) || error.code === 'no_session') throw error
   const { code, message } = error
-  return { status: code === 'payload_too_large' ? 413 : 503, body: { code, message } }
+  return { status: STATUS_OF_REFUSAL[code] ?? 503, body: { code, message } }
+}
+
+/** Refusals that would be the same again. */
+const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = {
+  payload_too_large: 413,
+  answer_too_large: 413,
+  stream_in_session: 501,
 }
 
 function frameOf({ headers, body }: RequestInit): RequestOptions {

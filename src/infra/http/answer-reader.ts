@@ -37,7 +37,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     signal.addEventListener('abort', this.#abort)
   }
 
-  /** Rejects with the error of the connection, of `reserve`, with the reason of the signal or `answer_too_large`. */
+  /** Rejects with the error of the connection, of `reserve`, with the reason of the signal, `answer_too_large` or `stream_in_session`. */
   get answer(): Promise<ApiAnswer> {
     return this.#answer.promise
   }
@@ -52,7 +52,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     if (status < 200) return
     this.#status = status
     this.#headers = headers
-    if (isEventStream(headers)) return this.#fail(tooLarge('A stream of events does not fit into a frame.'))
+    if (isEventStream(headers)) return this.#fail(streamInSession())
     const reserved = this.#reserve(sizeOf(headers))
     if (!reserved) return
     controller.pause()
@@ -115,6 +115,12 @@ function singleHeaders(headers: Headers): Record<string, string> {
   for (const [name, value] of Object.entries(headers))
     single[name] = Array.isArray(value) ? value.join(', ') : `${value}`
   return single
+}
+
+function streamInSession(): AppError {
+  const message =
+    'A session carries no stream of events; request it from the gateway over HTTP, with the same token.'
+  return new AppError('conflict', 'stream_in_session', message)
 }
 
 function tooLarge(message: string): AppError {

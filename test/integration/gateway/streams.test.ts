@@ -52,6 +52,6 @@ test('a frame of a session cannot hold a stream', async (t) => {
   world.api.reply = reply
   const session = await openSession(world.url, { token: await world.token() })
   session.send({ type: 'request', id: 'a', method: 'GET', path: '/events' })
-  assert.equal((await session.frame('error', { id: 'a' }))['code'], 'answer_too_large')
+  assert.equal((await session.frame('error', { id: 'a' }))['code'], 'stream_in_session')
   await untilApiIsLeft(world)
 })
