@@ -23,11 +23,20 @@ export interface ErrorDetail {
   readonly message: string
 }
 
+/** What is wrong with the token of a call; `invalid` says nothing to the sender of a forged one. */
+export type TokenFault = 'invalid' | 'expired' | 'revoked'
+
+export type ErrorValues = Readonly<Record<string, string | readonly string[]>>
+
 export interface AppErrorOptions {
   readonly cause?: unknown
   readonly details?: readonly ErrorDetail[]
+  /** What the message says, for programs: by the name of the value. */
+  readonly values?: ErrorValues
   /** How long a caller should wait before it tries again, in seconds. */
   readonly retryAfterSeconds?: number
+  /** Of a call that has a token. */
+  readonly tokenFault?: TokenFault
 }
 
 /**
@@ -40,14 +49,18 @@ export class AppError extends Error {
   readonly kind: ErrorKind
   readonly code: string
   readonly details: readonly ErrorDetail[] | undefined
+  readonly values: ErrorValues | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly tokenFault: TokenFault | undefined
 
   constructor(kind: ErrorKind, code: string, message: string, options: AppErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
     this.kind = kind
     this.code = code
     this.details = options.details
+    this.values = options.values
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.tokenFault = options.tokenFault
   }
 }
 
@@ -61,9 +74,15 @@ export function invalidField(path: string, message: string): AppError {
   return new AppError('invalid', 'validation_failed', `${path}: ${message}`, { details: [{ path, message }] })
 }
 
-/** The error for a change of state that is not allowed; the message names the allowed ones. */
-export function invalidTransition(message: string): AppError {
-  return new AppError('conflict', 'invalid_transition', message)
+/** The error for a change of state that is not allowed. Its values are the current status and the allowed ones. */
+export function invalidTransition(message: string, status: string, allowed: readonly string[]): AppError {
+  return new AppError('conflict', 'invalid_transition', message, { values: { status, allowed } })
+}
+
+/** The error for a move that the table of moves does not have. `subject`: `An order`. */
+export function invalidMove(subject: string, from: string, to: string, moves: readonly string[]): AppError {
+  const allowed = moves.length > 0 ? `allowed: ${moves.join(', ')}` : 'it is final'
+  return invalidTransition(`${subject} that is ${from} cannot become ${to}; ${allowed}.`, from, moves)
 }
 
 /**
@@ -76,8 +95,9 @@ export function requireVersion(
   subject: string,
 ): void {
   if (!expected || expected.includes(version)) return
-  const message = `The ${subject} has changed; its ETag is "${version}" now.`
-  throw new AppError('precondition_failed', 'precondition_failed', message)
+  const etag = `"${version}"`
+  const message = `The ${subject} has changed; its ETag is ${etag} now.`
+  throw new AppError('precondition_failed', 'precondition_failed', message, { values: { etag } })
 }
 
 /** The error for a change while the platform is read-only. */

@@ -48,10 +48,10 @@ test('backoff doubles up to its maximum, with jitter over the upper half', () =>
 
 test('the next page starts after the last item of this one, and the last page has no next page', () => {
   const rows = [5, 4, 3].map((seq) => ({ seq }))
-  const page = (limit: number) => pageOf(rows, limit, NEWEST_FIRST)
-  assert.deepEqual(page(2), { items: rows.slice(0, 2), next: { order: 'newest', values: [4] } })
+  const page = (limit: number) => pageOf(rows, limit, NEWEST_FIRST, 'rows')
+  assert.deepEqual(page(2), { items: rows.slice(0, 2), next: { list: 'rows', order: 'newest', values: [4] } })
   assert.deepEqual(page(3), { items: rows, next: null })
-  assert.deepEqual(pageOf([], 3, NEWEST_FIRST), { items: [], next: null })
+  assert.deepEqual(pageOf([], 3, NEWEST_FIRST, 'rows'), { items: [], next: null })
 })
 
 test('a wait of the system clock ends after its time, or as soon as its signal is aborted', async () => {

@@ -1,3 +1,5 @@
+import { invalidField } from './errors.ts'
+
 /** A value that a list is ordered by. */
 export type SortValue = string | number | null
 
@@ -34,8 +36,10 @@ export const OLDEST_FIRST: PageOrder<'seq'> = {
   keys: [{ name: 'seq', type: 'integer', direction: 'asc' }],
 }
 
-/** The position of a row in an order. */
+/** The position of a row in an order of a list. */
 export interface PagePosition {
+  /** The name of the list, unique among the lists; a position without it is of any. */
+  readonly list?: string
   /** The name of the order. */
   readonly order: string
   /** The row's value for each key of the order. */
@@ -68,17 +72,25 @@ export function pageOf<R extends Readonly<Record<Name, SortValue>>, Name extends
   rows: readonly R[],
   limit: number,
   order: PageOrder<Name>,
+  list: string,
 ): Page<R> {
   const items = rows.slice(0, limit)
-  return { items, next: rows.length > limit ? positionOf(items.at(-1), order) : null }
+  return { items, next: rows.length > limit ? positionOf(items.at(-1), order, list) : null }
 }
 
 /** The position of a row in an order; null without a row. */
 export function positionOf<R extends Readonly<Record<Name, SortValue>>, Name extends string>(
   row: R | undefined,
   { name: order, keys }: PageOrder<Name>,
+  list: string,
 ): PagePosition | null {
-  return row ? { order, values: keys.map(({ name }) => row[name]) } : null
+  return row ? { list, order, values: keys.map(({ name }) => row[name]) } : null
+}
+
+/** Throws `validation_failed` for the position of another list. */
+export function requireList(after: PagePosition | null | undefined, list: string): void {
+  if (after?.list !== undefined && after.list !== list)
+    throw invalidField('cursor', 'is the next_cursor of another list')
 }
 
 /** The same page with each item converted. */

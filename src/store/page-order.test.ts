@@ -136,7 +136,7 @@ test('a page far into a list with two keys is read by its index, without sorting
     { ...NAME, direction: 'asc' },
     { ...SEQ, direction: 'asc' },
   ] as const
-  const after = { order: 'name', values: ['a', 5] }
+  const after = { list: 'items', order: 'name', values: ['a', 5] }
   const plans = await plansOf(w.store, (queries) =>
     readItems(queries, {}, { limit: 3, order: { name: 'name', keys }, after }),
   )

@@ -66,13 +66,22 @@ onEveryDialect('pages of a table', (dialect) => {
     assert.deepEqual(await seqsOf({ kind: undefined, label: 'a' }), [8, 4])
   })
 
+  test('do not begin at a position of another list', async () => {
+    await using w = await world(dialect)
+    const after = { list: 'others', order: 'newest', values: [4] }
+    await assert.rejects(w.list({}, { limit: 3, after }), { code: 'validation_failed', message: /cursor/ })
+  })
+
   test('follow each other without a gap', async () => {
     await using w = await world(dialect)
     assert.deepEqual(await w.list({ kind: 'round' }, { limit: 3 }), { seqs: [8, 6, 4], next: [4] })
-    assert.deepEqual(await w.list({ kind: 'round' }, { limit: 3, after: { order: 'newest', values: [4] } }), {
-      seqs: [2],
-      next: null,
-    })
+    assert.deepEqual(
+      await w.list({ kind: 'round' }, { limit: 3, after: { list: 'things', order: 'newest', values: [4] } }),
+      {
+        seqs: [2],
+        next: null,
+      },
+    )
     assert.deepEqual(await w.list({ kind: 'round' }, { limit: 4 }), { seqs: [8, 6, 4, 2], next: null })
   })
 

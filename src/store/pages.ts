@@ -3,6 +3,7 @@ import {
   NEWEST_FIRST,
   pageOf,
   positionOf,
+  requireList,
   type Page,
   type PageOrder,
   type PagePosition,
@@ -97,6 +98,7 @@ type Row = Readonly<Record<string, SortValue>>
 type Rows<R> = Statement<Values, R>
 
 class PageStatements {
+  readonly #list: string
   readonly #literals: readonly string[]
   readonly #ranges: CreatedRanges | undefined
   readonly #select: Select
@@ -107,6 +109,7 @@ class PageStatements {
 
   constructor(options: PageOptions<string>, select: Select, conditions: Conditions<AnyQuery>) {
     const { table, createdAt, literals = [], size } = options
+    this.#list = table
     this.#literals = literals
     this.#size = size
     this.#ranges = createdAt === undefined ? undefined : new CreatedRanges(table, createdAt)
@@ -116,6 +119,7 @@ class PageStatements {
 
   async read(reads: Reads, filter: object, page: PageRequest<string>): Promise<Page<Row>> {
     const { order = NEWEST_FIRST, after, limit } = page
+    requireList(after, this.#list)
     const range = await this.#ranges?.find(reads, page)
     const values = { ...filter, ...range, ...positionValues(after) }
     const shape = this.#shapeOf(values, order, after)
@@ -123,9 +127,9 @@ class PageStatements {
       this.#build(this.#select, shape, values),
     )
     const part = this.#size && (await this.#partOf(this.#size, reads, shape, { ...values, limit: limit + 1 }))
-    if (!part) return pageOf(await reads.run(rows, { ...values, limit: limit + 1 }), limit, order)
+    if (!part) return pageOf(await reads.run(rows, { ...values, limit: limit + 1 }), limit, order, this.#list)
     const items = await reads.run(rows, { ...values, limit: part })
-    return { items, next: positionOf(items.at(-1), order) }
+    return { items, next: positionOf(items.at(-1), order, this.#list) }
   }
 
   /** The number of rows if the size ends the page; undefined if the limit or the end of the list does. */

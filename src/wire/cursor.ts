@@ -1,17 +1,23 @@
 import { invalidField } from '../kernel/errors.ts'
 import type { PageOrder, PagePosition, SortKey, SortValue } from '../kernel/page.ts'
 
-/** A position as `next_cursor`: the name of its order, and its values. */
-export function encodeCursor({ order, values }: PagePosition): string {
-  return Buffer.from(JSON.stringify([order, ...values])).toString('base64url')
+/** A position as `next_cursor`: the names of its list and of its order, and its values. */
+export function encodeCursor({ list, order, values }: PagePosition): string {
+  return Buffer.from(JSON.stringify([list, order, ...values])).toString('base64url')
 }
 
-/** Throws `validation_failed` for a cursor that this program did not make, or made for another order. */
+/**
+ * Throws `validation_failed` for a cursor that this program did not make, or made for another order. The list itself compares
+ * its name.
+ */
 export function decodeCursor(cursor: string, { name, keys }: PageOrder): PagePosition {
-  const [order, ...values] = parseList(Buffer.from(cursor, 'base64url').toString())
+  const [list, order, ...values] = parseList(Buffer.from(cursor, 'base64url').toString())
   const isValid =
-    order === name && values.length === keys.length && values.every((value, at) => fits(value, keys[at]))
-  const position = { order: name, values: values as SortValue[] }
+    typeof list === 'string' &&
+    order === name &&
+    values.length === keys.length &&
+    values.every((value, at) => fits(value, keys[at]))
+  const position = { list: String(list), order: name, values: values as SortValue[] }
   // Compared, because another encoding of the same values is not from this program.
   if (!isValid || encodeCursor(position) !== cursor)
     throw invalidField('cursor', 'must be the next_cursor of an earlier page of the same order')

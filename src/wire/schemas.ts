@@ -32,8 +32,16 @@ export function GivenTime(description = 'RFC 3339 with any offset.') {
   })
 }
 
+/**
+ * A pattern that the server checks with the flag `u` of ECMAScript, and the one in the document, which matches the same texts
+ * without that flag and in RE2, or some more.
+ */
+export function checked(pattern: string, documentedPattern: string) {
+  return { pattern, documentedPattern }
+}
+
 // NUL cannot be stored by PostgreSQL, and half a surrogate pair is not text.
-const TEXT = '^[^\\u0000\\uD800-\\uDFFF]*$'
+const TEXT = checked('^[^\\u0000\\uD800-\\uDFFF]*$', '^[^\\x00]*$')
 
 /** Free text for people. */
 export function Text(options: {
@@ -42,7 +50,7 @@ export function Text(options: {
   description?: string
   examples?: string[]
 }) {
-  return Type.String({ pattern: TEXT, ...options })
+  return Type.String({ ...TEXT, ...options })
 }
 
 /** A filter of a list; `fields` names what contains the text. */
@@ -73,6 +81,13 @@ export const ErrorBody = Fields(
           message: Type.String({ description: 'What was expected.' }),
         }),
       ),
+    ),
+    values: Type.Optional(
+      Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]), {
+        description:
+          'What the message says, for programs. `invalid_transition`: `status` and the `allowed` ones; ' +
+          '`precondition_failed`: the current `etag`; `order_exists`: the `differing` fields.',
+      }),
     ),
   },
   { $id: 'Error' },

@@ -174,7 +174,11 @@ export class Alerts implements RecoverableAlerts {
     if (after !== alert && after.status === 'acknowledged')
       await this.#deps.notifications.acknowledged(tx, after)
     if (after.status !== 'acknowledged')
-      throw invalidTransition(`A ${after.status} alert cannot be acknowledged; only a firing one can.`)
+      throw invalidTransition(
+        `A ${after.status} alert cannot be acknowledged; only a firing one can.`,
+        after.status,
+        [],
+      )
     return after
   }
 
@@ -185,7 +189,11 @@ export class Alerts implements RecoverableAlerts {
   async unfreeze(tx: Tx, id: string, actor: string): Promise<Alert> {
     const alert = requireAlert(await lockAlert(tx, id), id)
     if (alert.status !== 'frozen')
-      throw invalidTransition(`The alert is ${alert.status}; only a frozen one can be unfrozen.`)
+      throw invalidTransition(
+        `The alert is ${alert.status}; only a frozen one can be unfrozen.`,
+        alert.status,
+        [],
+      )
     return this.#apply(tx, alert, judgeUnfreeze(alert, this.#cause(actor)), actor)
   }
 

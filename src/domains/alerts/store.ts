@@ -276,7 +276,7 @@ export async function listHistory(
   if (after || line.at < createdFrom || line.at >= createdTo) return changes
   const entries: (HistoryEntry & { seq: number })[] = [line, ...changes.items]
   return entries.length > limit
-    ? pageOf<HistoryEntry & { seq: number }, 'seq'>(entries, limit, OLDEST_FIRST)
+    ? pageOf<HistoryEntry & { seq: number }, 'seq'>(entries, limit, OLDEST_FIRST, 'alert_history')
     : { items: entries, next: changes.next }
 }
 

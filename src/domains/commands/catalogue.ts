@@ -1,6 +1,6 @@
 import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { pageOf, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
+import { pageOf, requireList, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
 
 /** A command of either kind. */
 export type AnyCommand = BuiltInCommand | ProgramCommand
@@ -9,6 +9,8 @@ export type AnyCommand = BuiltInCommand | ProgramCommand
 export function isProgramCommand(command: AnyCommand): command is ProgramCommand {
   return Array.isArray(command.run)
 }
+
+const LIST = 'commands'
 
 export const BY_ID: PageOrder<'id'> = { name: 'id', keys: [{ name: 'id', type: 'text', direction: 'asc' }] }
 
@@ -47,9 +49,10 @@ export class Catalogue {
   }
 
   page(isListed: (command: AnyCommand) => boolean, { after, limit }: PageRequest<'id'>): Page<AnyCommand> {
+    requireList(after, LIST)
     const [last = ''] = after?.values ?? []
     const rest = [...this.#commands.values()].filter((each) => each.id > String(last) && isListed(each))
-    return pageOf<AnyCommand, 'id'>(rest.slice(0, limit + 1), limit, BY_ID)
+    return pageOf<AnyCommand, 'id'>(rest.slice(0, limit + 1), limit, BY_ID, LIST)
   }
 
   /** How many executions of each command may run at the same time. */

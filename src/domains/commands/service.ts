@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Command } from '../../kernel/command.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, invalidField, invalidTransition, notFound, requireVersion } from '../../kernel/errors.ts'
+import { AppError, invalidField, invalidMove, notFound, requireVersion } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -216,7 +216,7 @@ export class Commands {
     if (!mayDecide(await readPolicy(tx), execution.commandId, identity))
       throw forbidden('decide on this command')
     const status = decision === 'approved' ? 'queued' : 'rejected'
-    if (!canMoveExecution(execution.status, status)) throw invalidMove(execution, status)
+    if (!canMoveExecution(execution.status, status)) throw refusedMove(execution, status)
     if (status === 'queued') {
       const ended = await this.#endUnlessAllowed(tx, execution)
       if (ended) return ended
@@ -245,7 +245,7 @@ export class Commands {
     }
     await cancelIfRunning(tx, id, identity.id)
     const current = await requireExecution(tx, id)
-    if (current.status !== 'running') throw invalidMove(current, 'cancelled')
+    if (current.status !== 'running') throw refusedMove(current, 'cancelled')
     return current
   }
 
@@ -300,7 +300,7 @@ export class Commands {
     const waiting = { ...execution, status: 'awaiting_approval', queuedAt: execution.createdAt } as const
     if (!(await this.#deps.rules.endUnlessAllowed(tx, waiting))) return undefined
     const ended = await requireExecution(tx, execution.id)
-    if (!ended.statusReason) throw invalidMove(ended, 'queued')
+    if (!ended.statusReason) throw refusedMove(ended, 'queued')
     return ended
   }
 
@@ -308,7 +308,7 @@ export class Commands {
   async #lostDecision(tx: Tx, id: string, status: ExecutionStatus, now: number): Promise<AppError> {
     const current = await requireExecution(tx, id)
     const isTooOld = current.status === 'awaiting_approval' && (current.expiresAt ?? 0) <= now
-    return invalidMove(isTooOld ? { ...current, status: 'expired' } : current, status)
+    return refusedMove(isTooOld ? { ...current, status: 'expired' } : current, status)
   }
 }
 
@@ -330,9 +330,6 @@ function ownRequest(): AppError {
   return new AppError('forbidden', 'own_request', 'Another person has to decide on your own request.')
 }
 
-function invalidMove({ status: from }: Pick<Execution, 'status'>, to: ExecutionStatus): AppError {
-  const moves = EXECUTION_MOVES[from]
-  const allowed = moves.length > 0 ? `allowed: ${moves.join(', ')}` : 'it is final'
-  const message = `An execution that is ${from} cannot become ${to}; ${allowed}.`
-  return invalidTransition(message)
+function refusedMove({ status }: Pick<Execution, 'status'>, to: ExecutionStatus): AppError {
+  return invalidMove('An execution', status, to, EXECUTION_MOVES[status])
 }

@@ -1,6 +1,6 @@
 import { Type, type TObject } from 'typebox'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
-import { Fields, Nullable, Text, Timestamp } from '../../wire/schemas.ts'
+import { checked, Fields, Nullable, Text, Timestamp } from '../../wire/schemas.ts'
 import { HIGHEST_POSITION, LEVEL_LIMIT, NODE_LIMIT, type MenuEdit } from './model.ts'
 
 const Id = Type.String({
@@ -12,7 +12,7 @@ const Title = Text({ minLength: 1, maxLength: 100, examples: ['Products'] })
 const ParentId = Nullable<string>({ ...Id, description: 'Null at the top.' })
 const Path = Nullable<string>({
   ...Type.String({
-    pattern: '^/[^\\u0000\\uD800-\\uDFFF]*$',
+    ...checked('^/[^\\u0000\\uD800-\\uDFFF]*$', '^/[^\\x00]*$'),
     maxLength: 256,
     description: 'Begins with `/`.',
     examples: ['/products'],

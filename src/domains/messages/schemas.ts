@@ -2,16 +2,28 @@ import { Type, type Static } from 'typebox'
 import { JsonText } from '../../kernel/json-text.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import {
+  checked,
+  Fields,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../wire/schemas.ts'
 import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
 
 // Tokens of visible characters separated by dots, without the wildcards of subscriptions; `$` is reserved by the server.
 const TOKEN = '[^\\s.*>\\u0000-\\u0020\\u007f\\uD800-\\uDFFF]+'
 const SUBJECT = `^(?!\\$)${TOKEN}(?:\\.${TOKEN})*$`
 
+const DOCUMENTED_TOKEN = '[^\\s.*>\\x00-\\x20\\x7f]+'
+const DOCUMENTED_SUBJECT = `^[^$\\s.*>\\x00-\\x20\\x7f][^\\s.*>\\x00-\\x20\\x7f]*(?:\\.${DOCUMENTED_TOKEN})*$`
+
 const Status = OneOf(MESSAGE_STATUSES, 'Whether the bus has confirmed it.')
 const Subject = Type.String({
-  pattern: SUBJECT,
+  ...checked(SUBJECT, DOCUMENTED_SUBJECT),
   maxLength: 255,
   description: 'A subject to publish on: tokens separated by dots, no wildcards, not beginning with `$`.',
   examples: ['shop.opened'],
@@ -19,7 +31,7 @@ const Subject = Type.String({
 // NATS sends headers as lines, and interprets names that begin with `Nats-`.
 const Headers = Type.Record(
   Type.String({ pattern: '^(?![Nn][Aa][Tt][Ss]-)[A-Za-z0-9_-]{1,64}$' }),
-  Type.String({ maxLength: 1_024, pattern: '^[\\t\\u0020-\\u007e]*$' }),
+  Type.String({ maxLength: 1_024, pattern: '^[\\t\\x20-\\x7e]*$' }),
   { maxProperties: 32, additionalProperties: false, description: 'Headers of the bus message.' },
 )
 const Payload = Type.Unknown({ description: 'Any JSON value.' })

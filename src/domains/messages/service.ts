@@ -249,7 +249,7 @@ function requireMessage(message: Message | undefined, id: string): Message {
 }
 
 function notDead({ status }: Message): AppError {
-  return invalidTransition(`A ${status} message cannot be redriven; only a dead one can.`)
+  return invalidTransition(`A ${status} message cannot be redriven; only a dead one can.`, status, [])
 }
 
 function shorten(reason: string): string {

@@ -89,12 +89,12 @@ export function newOrder(wanted: NewOrder, createdBy: string, at: number, expiry
   }
 }
 
-/** Whether `wanted` matches the existing order (docs/specification.md, Orders). */
-export function isSameOrder(order: Order, wanted: NewOrder): boolean {
-  return (
-    order.orderId === wanted.orderId &&
-    order.platform === wanted.platform &&
-    order.amountCents === wanted.amountCents &&
-    (wanted.expiresAt === undefined || order.expiresAt === wanted.expiresAt)
-  )
+/** The fields in which `wanted` is another order than the existing one (docs/specification.md, Orders). */
+export function differencesOf(order: Order, wanted: NewOrder): string[] {
+  const differs = {
+    platform: order.platform !== wanted.platform,
+    amount_cents: order.amountCents !== wanted.amountCents,
+    expires_at: wanted.expiresAt !== undefined && order.expiresAt !== wanted.expiresAt,
+  }
+  return Object.entries(differs).flatMap(([field, isDifferent]) => (isDifferent ? [field] : []))
 }

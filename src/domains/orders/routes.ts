@@ -7,6 +7,8 @@ import { sortOf } from './list.ts'
 import type { Order } from './model.ts'
 import {
   decodeNewOrder,
+  CreatedOrderSchema,
+  encodeCreatedOrder,
   encodeHistory,
   encodeOrder,
   fromOrderQuery,
@@ -45,13 +47,14 @@ export function orderRoutes(orders: Orders): Route[] {
       access: WRITERS,
       body: NewOrderBody,
       answers: {
-        201: { description: 'The new order, pending.', schema: OrderSchema },
+        201: { description: 'The new order, pending.', schema: CreatedOrderSchema },
         200: { description: 'The same order exists already.', schema: OrderSchema },
       },
       errors: { order_exists },
       change: async (tx, { body, identity }) => {
         const { order, outcome } = await orders.create(tx, decodeNewOrder(body), identity.id)
-        return outcome === 'created' ? created(orderText(order), entityTag(order)) : orderAnswer(order)
+        if (outcome === 'unchanged') return orderAnswer(order)
+        return created(new JsonText(encodeCreatedOrder(order)), entityTag(order))
       },
     }),
     route({

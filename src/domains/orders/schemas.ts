@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, GivenTime, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
-import { ORDER_STATUSES, type NewOrder, type OrderStatus } from './model.ts'
+import { ORDER_STATUSES, type NewOrder, type Order, type OrderStatus } from './model.ts'
 import type { OrderFilter } from './list.ts'
 
 const Status = OneOf(ORDER_STATUSES, 'The status of the order.')
@@ -34,6 +35,20 @@ export const OrderSchema = Fields(
     expired_at: NullableTimestamp,
   },
   { $id: 'Order' },
+)
+
+/** The answer to a creation. */
+export const CreatedOrderSchema = Fields(
+  {
+    ...OrderSchema.properties,
+    warning: Type.Optional(
+      Fields({
+        code: OneOf(['expires_at_in_past'], 'The order was due when it came: perhaps a clock is wrong.'),
+        message: Type.String({ description: 'One sentence, with the time of the platform.' }),
+      }),
+    ),
+  },
+  { $id: 'CreatedOrder' },
 )
 
 export const OrderPage = PageOf(OrderSchema)
@@ -105,5 +120,16 @@ export const decodeNewOrder = decoderOf<NewOrder>(NewOrderBody)
 
 /** The order in responses, pages and events. */
 export const encodeOrder = encoderOf(OrderSchema)
+
+/** The order in the answer to its creation. */
+export const encodeCreatedOrder = encoderOf(CreatedOrderSchema, {
+  warning: ({ expiresAt, createdAt }: Order) =>
+    expiresAt <= createdAt
+      ? {
+          code: 'expires_at_in_past',
+          message: `expires_at is in the past, so the order is due at once; the clock of the platform says ${toRfc3339(createdAt)}.`,
+        }
+      : undefined,
+})
 
 export const encodeHistory = encoderOf(OrderHistory)

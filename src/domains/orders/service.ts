@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, invalidTransition, notFound, requireVersion } from '../../kernel/errors.ts'
+import { AppError, invalidMove, notFound, requireVersion } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -13,7 +13,7 @@ import {
   applyMove,
   canMove,
   isDue,
-  isSameOrder,
+  differencesOf,
   newOrder,
   ORDER_MOVES,
   ORDER_STATUSES,
@@ -119,7 +119,7 @@ export class Orders {
       const order = requireOrder(await findOrder(tx, orderId), orderId)
       requireVersion(order.version, expectedVersions, 'order')
       if (order.status === to) return order
-      if (!canMove(order.status, to)) throw invalidMove(order, to)
+      if (!canMove(order.status, to)) throw refusedMove(order, to)
       const next = await this.#move(tx, order, to, actor, this.#deps.clock.now())
       if (next) return next
     }
@@ -214,11 +214,13 @@ function sumByStatus(rows: readonly { readonly status: OrderStatus | null; reado
 
 async function requireSameOrder(tx: Tx, wanted: NewOrder): Promise<Order> {
   const order = requireOrder(await findOrder(tx, wanted.orderId), wanted.orderId)
-  if (isSameOrder(order, wanted)) return order
+  const differing = differencesOf(order, wanted)
+  if (differing.length === 0) return order
   throw new AppError(
     'conflict',
     'order_exists',
-    `Another order has the order_id ${JSON.stringify(wanted.orderId)}.`,
+    `Another order has the order_id ${JSON.stringify(wanted.orderId)}; it differs in ${differing.join(', ')}.`,
+    { values: { differing } },
   )
 }
 
@@ -227,10 +229,8 @@ function requireOrder(order: Order | undefined, orderId: string): Order {
   return order
 }
 
-function invalidMove({ status: from }: Order, to: OrderStatus): AppError {
-  const moves = ORDER_MOVES[from]
-  const allowed = moves.length > 0 ? `allowed: ${moves.join(', ')}` : 'it is final'
-  return invalidTransition(`An order that is ${from} cannot become ${to}; ${allowed}.`)
+function refusedMove({ status }: Order, to: OrderStatus): AppError {
+  return invalidMove('An order', status, to, ORDER_MOVES[status])
 }
 
 function eventOf(order: Order) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { invalidField, invalidTransition, notFound, requireVersion } from '../../kernel/errors.ts'
+import { invalidField, invalidMove, notFound, requireVersion } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
@@ -213,6 +213,5 @@ function requireTicket<T>(ticket: T | undefined, id: string): T {
 
 function requireMove({ status: from }: Ticket, { status: to = from }: TicketEdit): void {
   if (to === from || canMoveTicket(from, to)) return
-  const allowed = TICKET_MOVES[from].join(', ')
-  throw invalidTransition(`A ticket that is ${from} cannot become ${to}; allowed: ${allowed}.`)
+  throw invalidMove('A ticket', from, to, TICKET_MOVES[from])
 }

@@ -84,5 +84,7 @@ function toHolder({ id, name }: User, claims: TokenClaims, roles: readonly Role[
 
 function requireAccepted(user: User | undefined, token: TokenIssue): User {
   if (user && acceptsToken(user, token)) return user
-  throw new AppError('unauthenticated', 'unauthenticated', 'The token was revoked; sign in again.')
+  throw new AppError('unauthenticated', 'unauthenticated', 'The token was revoked; sign in again.', {
+    tokenFault: 'revoked',
+  })
 }

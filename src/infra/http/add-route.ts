@@ -19,6 +19,7 @@ import {
   type RouteRequest,
   type StreamRoute,
 } from '../../wire/route.ts'
+import { Fields } from '../../wire/schemas.ts'
 import { keyedRequest, type Changes } from './changes.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
@@ -51,14 +52,17 @@ export interface RouteOptions {
   readonly longResponses: LongResponses
 }
 
+/** A parameter that the operation would ignore is refused, so that `?dry_run=true` changes nothing by mistake. */
+const NO_QUERY = Fields({})
+
 /** Adds an operation to the server. */
 export function addRoute(app: FastifyInstance, route: Route, options: RouteOptions): void {
-  const { params, query, body } = route
+  const { params, query = NO_QUERY, body } = route
   const respond = isStream(route) ? streamer(route, options) : responder(route, options)
   app.route({
     method: route.method,
     url: route.path,
-    schema: { ...(params && { params }), ...(query && { querystring: query }), ...(body && { body }) },
+    schema: { ...(params && { params }), querystring: query, ...(body && { body }) },
     bodyLimit: maxBodyBytes(route),
     onRequest: admission(route, options),
     config: { isProbe: route.isProbe === true },

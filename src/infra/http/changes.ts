@@ -114,5 +114,11 @@ export function keyedRequest(
     throw malformed('Idempotency-Key', 'must be 1 to 128 printable ASCII characters')
   }
   const { method, url, body } = request
-  return { caller: identity.id, key, text: JSON.stringify([method, url, body ?? null]) }
+  return { caller: identity.id, key, text: JSON.stringify([method, url, body ?? null], inNameOrder) }
+}
+
+/** For `JSON.stringify`: the order of the members of an object means nothing (RFC 8259, section 4). */
+function inNameOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }

@@ -1,4 +1,4 @@
-import { AppError, type ErrorKind } from '../../kernel/errors.ts'
+import { AppError, type ErrorKind, type TokenFault } from '../../kernel/errors.ts'
 import type { Answer } from '../../wire/route.ts'
 
 /** HTTP status of each kind of error (docs/specification.md, HTTP API). */
@@ -64,12 +64,31 @@ export function toAppError(error: unknown): AppError {
 }
 
 /** The error as an answer: status, headers and the body `{code, message, details?}`. */
-export function errorAnswer({ kind, code, message, details, retryAfterSeconds }: AppError): Answer {
+export function errorAnswer({
+  kind,
+  code,
+  message,
+  details,
+  values,
+  retryAfterSeconds,
+  tokenFault,
+}: AppError): Answer {
   const headers: Record<string, string> = {}
-  if (kind === 'unauthenticated') headers['www-authenticate'] = 'Bearer'
+  if (kind === 'unauthenticated') headers['www-authenticate'] = challengeOf(tokenFault)
   if (retryAfterSeconds !== undefined)
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
-  return { status: STATUS[kind], body: details ? { code, message, details } : { code, message }, headers }
+  return {
+    status: STATUS[kind],
+    body: { code, message, ...(details && { details }), ...(values && { values }) },
+    headers,
+  }
+}
+
+/** RFC 6750, section 3. */
+function challengeOf(fault: TokenFault | undefined): string {
+  if (fault === undefined) return 'Bearer'
+  const challenge = 'Bearer error="invalid_token"'
+  return fault === 'invalid' ? challenge : `${challenge}, error_description="${fault}"`
 }
 
 function codeOf(error: unknown): string {

@@ -181,7 +181,9 @@ function referring(schema: unknown): unknown {
 }
 
 function membersReferring(schema: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(schema).map(([name, member]) => [name, referring(member)]))
+  const { documentedPattern, ...members } = schema as { readonly documentedPattern?: string }
+  const documented = documentedPattern === undefined ? members : { ...members, pattern: documentedPattern }
+  return Object.fromEntries(Object.entries(documented).map(([name, member]) => [name, referring(member)]))
 }
 
 function accessSentence(access: Access): string {

@@ -16,8 +16,19 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
     const value = part === 'body' ? given : converted(given as Record<string, unknown>, types)
     if (check.Check(value)) return value
     describe ??= schemaErrors(schema)
-    throw validationFailed(part, distinct(describe(value, '').flatMap(detailsOf)))
+    const details = distinct(describe(value, '').flatMap(detailsOf))
+    throw validationFailed(
+      part,
+      part === 'query' ? details.map((each) => withPlusHint(each, value)) : details,
+    )
   }
+}
+
+/** In a query a plus sign stands for a space, which is the usual mistake in a time with an offset. */
+function withPlusHint(detail: ErrorDetail, query: unknown): ErrorDetail {
+  const text = (query as Record<string, unknown>)[detail.path]
+  if (typeof text !== 'string' || !/^\d{4}-.* \d{2}:\d{2}$/.test(text)) return detail
+  return { ...detail, message: `${detail.message}; write + as %2B` }
 }
 
 /** {@link compileValidation} in the form of the framework: errors are returned as `error`. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, type TokenFault } from '../../kernel/errors.ts'
 import { TOKEN_PURPOSES, type TokenPurpose } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { RotatedKeys } from '../../kernel/secret.ts'
@@ -101,16 +101,16 @@ function optional(check: (value: unknown) => boolean) {
 }
 
 function requireValidNow({ exp, nbf = 0, iat }: Payload, now: number): void {
-  if (exp * SECOND <= now) throw unauthenticated('The token has expired; sign in again.')
+  if (exp * SECOND <= now) throw unauthenticated('The token has expired; sign in again.', 'expired')
   // Whole seconds, as other verifiers count them.
   if (nbf > Math.floor(now / SECOND) || iat * SECOND > now + FUTURE_LEEWAY_MS) throw invalid()
 }
 
 /** The message does not say why: the sender of a forged token would learn from it. */
 function invalid(): AppError {
-  return unauthenticated('The token is not valid.')
+  return unauthenticated('The token is not valid.', 'invalid')
 }
 
-function unauthenticated(message: string): AppError {
-  return new AppError('unauthenticated', 'unauthenticated', message)
+function unauthenticated(message: string, tokenFault: TokenFault): AppError {
+  return new AppError('unauthenticated', 'unauthenticated', message, { tokenFault })
 }

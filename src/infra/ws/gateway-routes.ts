@@ -32,6 +32,7 @@ export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
       tag: 'Gateway',
       summary: 'Leads a browser to the page of the tunnels',
       access: 'public',
+      query: Type.Object({}),
       answers: { 302: { description: 'To `/tunnels`.' } },
       read: () => ({ status: 302, headers: { location: '/tunnels' } }),
     }),
@@ -42,6 +43,9 @@ export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
       tag: 'Gateway',
       summary: 'Open a session over WebSocket',
       access: 'public',
+      query: Type.Object({
+        device: Type.Optional(Type.String({ description: 'Names the device of the client.' })),
+      }),
       answers: {},
       errors: { upgrade_required },
       read: () => ({

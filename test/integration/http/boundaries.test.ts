@@ -4,6 +4,7 @@ import { bodySchema, hasOpenBody, hasOpenQuery, type Parameter, type Place, type
 import { assertAccepted, assertRefused, openApi } from './client.ts'
 import type { Sent } from './traffic.ts'
 import { bodyCases, fitsIntoTarget, queryCases, textCases, type FieldCase } from './field-cases.ts'
+import { cursorCases } from './cursors.ts'
 import { fieldsOf, hoursFromNow, sampleOf, toRequest } from './samples.ts'
 
 // What is compared with a secret may be any text.
@@ -83,13 +84,7 @@ const MEANINGS: readonly {
     bad: [{}, 'x', 1, null],
     only: true,
   },
-  {
-    field: /^get(Ticket|Alert)History\.cursor$/,
-    good: ['WyJvbGRlc3QiLDFd'],
-    bad: ['', 'x', 'WyJuZXdlc3QiLDFd'],
-  },
-  { field: /^listCommands\.cursor$/, good: ['WyJpZCIsImEiXQ'], bad: ['', 'x', 'WyJuZXdlc3QiLDFd'] },
-  { field: /\.cursor$/, good: ['WyJuZXdlc3QiLDFd'], bad: ['', 'x', 'cDE', '1', 'a'.repeat(1_024)] },
+  ...cursorCases(),
 ]
 
 const UNKNOWN_FIELDS = [

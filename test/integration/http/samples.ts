@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { freshCertificate } from '../../support/certificate-sample.ts'
+import { cursorOf } from './cursors.ts'
 import type { Place } from './document.ts'
 import type { Sent } from './traffic.ts'
 
@@ -21,8 +22,6 @@ const timedPage = {
   created_from: '2026-01-31T02:00:00Z',
   created_to: '2099-01-31T03:00:00+01:00',
 }
-/** From the position of the first row, oldest first. */
-const OLDEST_CURSOR = 'WyJvbGRlc3QiLDFd'
 
 /** A valid request of every operation, with names that do not exist yet. */
 const SAMPLES: Readonly<Record<string, () => Sample>> = {
@@ -103,7 +102,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listTicketComments: () => ({ params: unknownId(), query: timedPage }),
   getTicketHistory: () => ({
     params: unknownId(),
-    query: { ...timedPage, cursor: OLDEST_CURSOR },
+    query: { ...timedPage, cursor: cursorOf('getTicketHistory') },
   }),
   editTicket: () => ({
     params: unknownId(),
@@ -126,7 +125,10 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   deleteMenu: () => ({ params: { id: fresh('menu') } }),
   acknowledgeAlert: () => ({ params: unknownId(), body: { comment: 'Anna is on it.' } }),
   unfreezeAlert: () => ({ params: unknownId() }),
-  getAlertHistory: () => ({ params: unknownId(), query: { ...timedPage, cursor: OLDEST_CURSOR } }),
+  getAlertHistory: () => ({
+    params: unknownId(),
+    query: { ...timedPage, cursor: cursorOf('getAlertHistory') },
+  }),
   listAlertDecisions: () => ({ params: unknownId(), query: timedPage }),
   createSilence: () => ({
     body: {
@@ -186,7 +188,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getDataBackupFile: () => ({ params: unknownId() }),
   deleteDataBackup: () => ({ params: unknownId() }),
   pruneDataBackups: () => ({ body: { keep: 7 } }),
-  listCommands: () => ({ query: { all: 'false', limit: '10', cursor: 'WyJpZCIsImEiXQ' } }),
+  listCommands: () => ({ query: { all: 'false', limit: '10', cursor: cursorOf('listCommands') } }),
   explainCommandAccess: () => ({ params: { id: 'orders.expire-due' }, query: { user_id: randomUUID() } }),
   executeCommand: () => ({
     params: { id: fresh('command') },
