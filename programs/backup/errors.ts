@@ -2,6 +2,7 @@
 export const ERROR_CODES = [
   'snapshot_failed',
   'archive_failed',
+  'log_missing',
   'no_space',
   'token_unreadable',
   'token_refresh_failed',

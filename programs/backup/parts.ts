@@ -221,6 +221,7 @@ function nightSettingsOf(config: Config): NightSettings {
     madeBy: `${hostname()}:${backup.installRoot}`,
     sourcePath: sourcePathOf(config),
     logs: backup.logs,
+    optionalLogs: backup.logsOptional,
     staging: backup.staging,
     compression: backup.compression,
     recipients: backup.encryption.recipients,

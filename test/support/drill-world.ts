@@ -113,6 +113,7 @@ export function drillWorld(options: { readonly drive?: Drive } = {}): DrillWorld
         // Without the hash, so that of a spoilt database is right.
         database: { file: snapshot.file, path: files.packagedAs },
         logs: [logs],
+        optionalLogs: [],
         directory: staging,
         name: `backup-${BACKUP_ID}`,
         compression: 'zstd',

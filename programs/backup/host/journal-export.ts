@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { searchPath } from '../env.ts'
+import type { NoJournal } from '../night/deps.ts'
 import { systemErrorCode } from '../../files/system-error.ts'
 
 const COMMAND = ['journalctl', '--output=export', '--no-pager', '--quiet'] as const
@@ -11,7 +12,7 @@ export async function exportJournal(
   target: string,
   signal: AbortSignal | undefined,
   command: readonly string[] = COMMAND,
-): Promise<string | undefined> {
+): Promise<NoJournal | undefined> {
   const [program = '', ...args] = command
   await using file = await open(target, 'w', 0o600)
   try {
@@ -22,10 +23,15 @@ export async function exportJournal(
       ...(signal && { signal }),
     })
     const [code] = (await once(child, 'close')) as [number | null]
-    if (code !== 0) return `${program} has ended with ${code ?? 'a signal'}`
+    if (code !== 0) return lost(`${program} has ended with ${code ?? 'a signal'}`)
   } catch (error) {
     signal?.throwIfAborted()
-    return systemErrorCode(error) === 'ENOENT' ? `${program} is not installed` : `${program} could not be run`
+    return systemErrorCode(error) === 'ENOENT'
+      ? none(`${program} is not installed`)
+      : lost(`${program} could not be run`)
   }
-  return (await file.stat()).size === 0 ? 'the journal is empty' : undefined
+  return (await file.stat()).size === 0 ? none('the journal is empty') : undefined
 }
+
+const none = (reason: string): NoJournal => ({ reason, isLost: false })
+const lost = (reason: string): NoJournal => ({ reason, isLost: true })

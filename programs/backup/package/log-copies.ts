@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir } from 'node:fs/promises'
+import type { Dirent } from 'node:fs'
+import { mkdir, open, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { getSystemErrorMessage } from 'node:util'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { transientChunksOf, openRegularFile } from './file-chunks.ts'
 import type { PackagedFile } from './manifest.ts'
@@ -18,6 +20,14 @@ export interface LogCopy extends PackagedFile {
 export interface SkippedLog {
   readonly path: string
   readonly reason: string
+  /** A configured directory that is missing or cannot be read, and that is not optional. */
+  readonly isMissingRoot?: boolean
+}
+
+/** The directories of logs, and those of them that may be missing. */
+export interface LogRoots {
+  readonly logs: readonly string[]
+  readonly optionalLogs: readonly string[]
 }
 
 export interface LogCopies {
@@ -27,19 +37,21 @@ export interface LogCopies {
 
 /**
  * Copies every log below the roots, and hashes it on the way: one that grows, shrinks or goes later changes nothing.
- * Links are not followed; sockets and pipes are no logs. A log whose name no reader accepts is skipped, because the whole
- * package could not be restored with it.
+ * Links are not followed; one that leads to a log below a root is no file of its own. A log whose name no reader accepts is
+ * skipped, because the whole package could not be restored with it.
  */
-export async function copyLogs(
-  roots: readonly string[],
-  directory: string,
-  signal?: AbortSignal,
-): Promise<LogCopies> {
+export async function copyLogs(roots: LogRoots, directory: string, signal?: AbortSignal): Promise<LogCopies> {
   const copies: LogCopy[] = []
   const skipped: SkippedLog[] = []
-  for (const [name, root] of namedRoots(roots)) {
-    for await (const path of logsBelow(root, skipped)) {
+  const isPacked = await packedTargets(roots)
+  for (const [name, root] of namedRoots(roots.logs)) {
+    for await (const { path, entry } of filesBelow(root, (each) => skipped.push(atRoot(each, root, roots)))) {
       signal?.throwIfAborted()
+      if (!entry.isFile()) {
+        const reason = await reasonOfSpecial(path, entry, isPacked)
+        if (reason !== undefined) skipped.push({ path, reason })
+        continue
+      }
       const packedAs = join(name, path.slice(root.length + 1))
       if (!isRestorable(packedAs)) {
         skipped.push({ path, reason: 'its name cannot be restored' })
@@ -47,7 +59,7 @@ export async function copyLogs(
       }
       const copy = await copyLog(path, packedAs, join(directory, packedAs)).catch((error: unknown) => {
         if (isOfTarget(error)) throw error
-        skipped.push({ path, reason: errorMessage(error) })
+        skipped.push({ path, reason: reasonOf(error) })
       })
       if (copy) copies.push(copy)
     }
@@ -57,7 +69,7 @@ export async function copyLogs(
 
 /** `logs/…` for one root; `logs/<its name>/…` for several, of which no two have the same name. */
 function namedRoots(roots: readonly string[]): [name: string, root: string][] {
-  const clean = roots.map((root) => root.replace(/(?<=[^/])\/+$/, ''))
+  const clean = roots.map(withoutSlash)
   if (clean.length === 1) return clean.map((root) => ['logs', root])
   const taken = new Set<string>()
   return clean.map((root) => {
@@ -68,16 +80,56 @@ function namedRoots(roots: readonly string[]): [name: string, root: string][] {
   })
 }
 
-async function* logsBelow(directory: string, skipped: SkippedLog[]): AsyncIterable<string> {
+function withoutSlash(path: string): string {
+  return path.replace(/(?<=[^/])\/+$/, '')
+}
+
+/** Everything below the directory that is no directory. */
+async function* filesBelow(
+  directory: string,
+  onSkipped: (skipped: SkippedLog) => void,
+): AsyncIterable<{ readonly path: string; readonly entry: Dirent }> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
-    skipped.push({ path: directory, reason: errorMessage(error) })
+    onSkipped({ path: directory, reason: reasonOf(error) })
     return []
   })
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(directory, entry.name)
-    if (entry.isDirectory()) yield* logsBelow(path, skipped)
-    else if (entry.isFile()) yield path
+    if (entry.isDirectory()) yield* filesBelow(path, onSkipped)
+    else yield { path, entry }
   }
+}
+
+function atRoot(skipped: SkippedLog, root: string, { optionalLogs }: LogRoots): SkippedLog {
+  const isRoot = skipped.path === root
+  return isRoot && !optionalLogs.map(withoutSlash).includes(root)
+    ? { ...skipped, isMissingRoot: true }
+    : skipped
+}
+
+/** Whether the target of a link is below a root, and thereby packed itself. */
+async function packedTargets({ logs }: LogRoots): Promise<(target: string) => boolean> {
+  const real = await Promise.all(logs.map((root) => realpath(root).catch(() => root)))
+  return (target) => real.some((root) => target.startsWith(`${root}/`))
+}
+
+/** Undefined for a link to what is packed. */
+async function reasonOfSpecial(
+  path: string,
+  entry: Dirent,
+  isPacked: (target: string) => boolean,
+): Promise<string | undefined> {
+  if (!entry.isSymbolicLink()) return 'it is a socket, a pipe or a device'
+  const target = await realpath(path).catch(() => undefined)
+  if (target === undefined) return 'it is a link that leads nowhere'
+  return isPacked(target) ? undefined : 'it is a link to another place'
+}
+
+/** Without the path, which stands beside it. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error && 'errno' in error && typeof error.errno === 'number'
+    ? getSystemErrorMessage(error.errno)
+    : errorMessage(error)
 }
 
 /** An error of the copy, such as a full disk, is no reason to leave a log out. */
@@ -111,7 +163,7 @@ async function copyLog(source: string, path: string, file: string): Promise<LogC
 export async function logBytes(roots: readonly string[]): Promise<number> {
   let bytes = 0
   for (const root of roots) {
-    for await (const path of logsBelow(root, [])) {
+    for await (const { path } of filesBelow(root, () => undefined)) {
       const file = await openRegularFile(path).catch(() => undefined)
       bytes += (await file?.stat())?.size ?? 0
       await file?.close()

@@ -146,15 +146,30 @@ describe('a package', () => {
     symlinkSync('/etc/passwd', join(w.logs, 'link.log'))
     symlinkSync('/etc', join(w.logs, 'linked'))
     execFileSync('mkfifo', [join(w.logs, 'pipe')])
-    const { manifest, skippedLogs } = await w.write({ logs: [w.logs, join(w.directory, 'none')] })
+    symlinkSync(join(w.logs, 'a.log'), join(w.logs, 'current'))
+    symlinkSync('nothing', join(w.logs, 'dangling'))
+    const roots = ['none', 'optional'].map((name) => join(w.directory, name))
+    const { manifest, skippedLogs } = await w.write({
+      logs: [w.logs, ...roots],
+      optionalLogs: [`${w.directory}/optional/`],
+    })
     assert.deepEqual(
       manifest.files.map(({ path }) => path),
       ['database/platform.db', 'logs/logs/a.log'],
     )
     assert.deepEqual(
-      skippedLogs.map(({ path }) => path),
-      [join(w.directory, 'none')],
+      skippedLogs.map(({ path, reason }) => [path.slice(w.directory.length + 1), reason]),
+      [
+        ['logs/dangling', 'it is a link that leads nowhere'],
+        ['logs/link.log', 'it is a link to another place'],
+        ['logs/linked', 'it is a link to another place'],
+        ['logs/pipe', 'it is a socket, a pipe or a device'],
+        ['none', 'no such file or directory'],
+        ['optional', 'no such file or directory'],
+      ],
     )
+    assert.deepEqual([manifest.left_out?.count, manifest.left_out?.files.length], [6, 5])
+    assert.deepEqual(manifest.left_out?.missing_roots, [roots[0]])
   })
 })
 
@@ -163,7 +178,7 @@ describe('a log', () => {
     using w = temporaryPackageWorld()
     for (const name of ['grows', 'shrinks', 'goes', 'rotates', 'changes']) w.log(name, name.repeat(50_000))
     const copies = join(w.directory, 'copies')
-    const { copies: logs } = await copyLogs([w.logs], copies)
+    const { copies: logs } = await copyLogs({ logs: [w.logs], optionalLogs: [] }, copies)
     appendFileSync(join(w.logs, 'grows'), 'more')
     truncateSync(join(w.logs, 'shrinks'), 3)
     rmSync(join(w.logs, 'goes'))
