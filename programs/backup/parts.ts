@@ -220,6 +220,7 @@ function nightSettingsOf(config: Config): NightSettings {
     hostName: hostname(),
     madeBy: `${hostname()}:${backup.installRoot}`,
     sourcePath: sourcePathOf(config),
+    certificates: join(config.dataDir, 'certs'),
     logs: backup.logs,
     optionalLogs: backup.logsOptional,
     staging: backup.staging,

@@ -112,6 +112,7 @@ export function drillWorld(options: { readonly drive?: Drive } = {}): DrillWorld
         },
         // Without the hash, so that of a spoilt database is right.
         database: { file: snapshot.file, path: files.packagedAs },
+        certificates: join(directory, 'certs'),
         logs: [logs],
         optionalLogs: [],
         directory: staging,

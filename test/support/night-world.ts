@@ -144,6 +144,7 @@ export function settingsIn(directory: string): NightSettings {
     hostName: 'server-1',
     madeBy: `server-1:${directory}`,
     sourcePath: '/var/lib/platform/platform.db',
+    certificates: join(directory, 'certs'),
     logs: [join(directory, 'logs')],
     optionalLogs: [],
     staging: join(directory, 'staging'),

@@ -18,6 +18,8 @@ export interface NightSettings extends Schedule, LogRoots {
   readonly madeBy: string
   /** The database, as people may see it. */
   readonly sourcePath: string
+  /** The directory with the files of the platform's certificates. */
+  readonly certificates: string
   /** Where the package is made. Everything in it is removed. */
   readonly staging: string
   readonly compression: Compression

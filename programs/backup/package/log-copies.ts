@@ -4,6 +4,7 @@ import { mkdir, open, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 import { errorMessage } from '../../../src/kernel/errors.ts'
+import { systemErrorCode } from '../../files/system-error.ts'
 import { transientChunksOf, openRegularFile } from './file-chunks.ts'
 import type { PackagedFile } from './manifest.ts'
 import { writeAll } from './new-file.ts'
@@ -53,18 +54,48 @@ export async function copyLogs(roots: LogRoots, directory: string, signal?: Abor
         continue
       }
       const packedAs = join(name, path.slice(root.length + 1))
-      if (!isRestorable(packedAs)) {
-        skipped.push({ path, reason: 'its name cannot be restored' })
-        continue
-      }
-      const copy = await copyLog(path, packedAs, join(directory, packedAs)).catch((error: unknown) => {
-        if (isOfTarget(error)) throw error
-        skipped.push({ path, reason: reasonOf(error) })
-      })
-      if (copy) copies.push(copy)
+      if (isRestorable(packedAs)) await addCopy(path, packedAs, directory, { copies, skipped })
+      else skipped.push({ path, reason: 'its name cannot be restored' })
     }
   }
   return { copies, skipped }
+}
+
+// Of the platform (docs/specification.md, Certificates). The directory may have others, such as those with tokens.
+const CERTIFICATE_FILE = /^[0-9a-f]{64}\.pem$/
+
+/** Copies the files of the certificates, as {@link copyLogs} does. Without the directory there is no certificate yet. */
+export async function copyCertificates(
+  certificates: string | undefined,
+  directory: string,
+  signal?: AbortSignal,
+): Promise<LogCopies> {
+  const copies: LogCopy[] = []
+  const skipped: SkippedLog[] = []
+  if (certificates === undefined) return { copies, skipped }
+  const names = await readdir(certificates).catch((error: unknown) => {
+    if (systemErrorCode(error) !== 'ENOENT') skipped.push({ path: certificates, reason: reasonOf(error) })
+    return []
+  })
+  for (const name of names.filter((each) => CERTIFICATE_FILE.test(each)).toSorted()) {
+    signal?.throwIfAborted()
+    await addCopy(join(certificates, name), join('certs', name), directory, { copies, skipped })
+  }
+  return { copies, skipped }
+}
+
+async function addCopy(
+  path: string,
+  packedAs: string,
+  directory: string,
+  { copies, skipped }: { readonly copies: LogCopy[]; readonly skipped: SkippedLog[] },
+): Promise<void> {
+  try {
+    copies.push(await copyLog(path, packedAs, join(directory, packedAs)))
+  } catch (error) {
+    if (isOfTarget(error)) throw error
+    skipped.push({ path, reason: reasonOf(error) })
+  }
 }
 
 /** `logs/…` for one root; `logs/<its name>/…` for several, of which no two have the same name. */

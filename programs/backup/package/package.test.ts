@@ -71,18 +71,27 @@ describe('a package', () => {
   }
 
   it(
-    'has the manifest first, then the database, the logs and the journal, for the usual commands',
+    'has the manifest first, then the database, the certificates, the logs and the journal, for the usual commands',
     { skip: !hasZstd },
     async () => {
       using w = temporaryPackageWorld()
       w.log('a.log', 'a')
       w.log('b/c.log', 'c')
+      const certificates = join(w.directory, 'certs')
+      const certificate = `${'0a'.repeat(32)}.pem`
+      mkdirSync(join(certificates, 'backend'), { recursive: true })
+      for (const name of [certificate, `${certificate}.5f.tmp`, '.keep', 'backend/drive-token.json'])
+        writeFileSync(join(certificates, name), name)
       writeFileSync(join(w.directory, 'journal'), 'journal')
-      const { file, manifest } = await w.write({ journal: { file: join(w.directory, 'journal') } })
+      const { file, manifest } = await w.write({
+        certificates,
+        journal: { file: join(w.directory, 'journal') },
+      })
       const names = execFileSync('tar', ['--zstd', '-tf', file], { encoding: 'utf8' }).trimEnd().split('\n')
       assert.deepEqual(names, ['MANIFEST.json', ...manifest.files.map(({ path }) => path)])
       assert.deepEqual(names.slice(1), [
         'database/platform.db',
+        `certs/${certificate}`,
         'logs/a.log',
         'logs/b/c.log',
         'journal.export',

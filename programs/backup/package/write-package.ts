@@ -8,7 +8,7 @@ import { seal } from './age.ts'
 import { gzipChunks, zstdFrames } from './compression.ts'
 import { transientChunks } from './file-chunks.ts'
 import { leftOutOf } from './left-out.ts'
-import { copyLogs, type LogRoots, type SkippedLog } from './log-copies.ts'
+import { copyCertificates, copyLogs, type LogRoots, type SkippedLog } from './log-copies.ts'
 import { encodeManifest, MANIFEST_NAME, type PackagedFile, type PackageManifest } from './manifest.ts'
 import { NewFile } from './new-file.ts'
 import { tarArchive, type TarFile } from './tar-entries.ts'
@@ -29,6 +29,8 @@ export interface PackageRequest extends LogRoots {
   readonly manifest: Omit<PackageManifest, 'format' | 'size' | 'sha256' | 'files' | 'left_out'>
   /** The snapshot, and its name in the package, such as `database/platform.db`. */
   readonly database: StableFile & { readonly path: `database/${string}` }
+  /** The directory with the files of the certificates. */
+  readonly certificates?: string | undefined
   /** What is not in the package for another reason. */
   readonly skipped?: readonly SkippedLog[] | undefined
   /** The exported journal. */
@@ -107,12 +109,13 @@ interface Contents {
 async function contentsOf(request: PackageRequest, copies: string): Promise<Contents> {
   const { database, journal, skipped = [], signal } = request
   const first = await describe(database.path, database)
+  const certificates = await copyCertificates(request.certificates, copies, signal)
   const logCopies = await copyLogs(request, copies, signal)
   const last = journal ? [await describe('journal.export', journal)] : []
-  const described = [first, ...logCopies.copies, ...last]
+  const described = [first, ...certificates.copies, ...logCopies.copies, ...last]
   const { size, sha256 } = first
   const files = described.map(({ path, size: bytes, sha256: hash }) => ({ path, size: bytes, sha256: hash }))
-  const allSkipped = [...skipped, ...logCopies.skipped]
+  const allSkipped = [...skipped, ...certificates.skipped, ...logCopies.skipped]
   const leftOut = leftOutOf(allSkipped)
   const manifest: PackageManifest = {
     format: 1,

@@ -144,7 +144,7 @@ export class Drill {
 
   #packageDetail(
     name: (typeof PACKAGE_CHECKS)[number],
-    { files, servers, schema_version: schema }: PackageManifest,
+    { files, servers, schema_version: schema, tables }: PackageManifest,
   ): string {
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
     const details = {
@@ -153,7 +153,7 @@ export class Drill {
         : 'the package is not sealed',
       unpacks: `${sizeText(bytes)} in ${countText(files.length, 'file')}`,
       manifest: `format 1, schema ${schema}, servers ${servers.join(', ')}`,
-      files: 'every file has the size and the SHA-256 of the manifest',
+      files: `every file has the size and the SHA-256 of the manifest; ${certificatesText(files, tables)}`,
     }
     return details[name]
   }
@@ -197,6 +197,18 @@ export class Drill {
 
 class CheckFailed extends Error {
   override readonly name = 'CheckFailed'
+}
+
+/** A certificate without its file raises an alert at the restored server. */
+function certificatesText(
+  files: PackageManifest['files'],
+  { certificates }: PackageManifest['tables'],
+): string {
+  const found = files.filter(({ path }) => path.startsWith('certs/')).length
+  const registered = certificates?.rows ?? 0
+  return found < registered
+    ? `only ${found} of ${countText(registered, 'certificate')} have their files`
+    : `with ${countText(found, 'file')} of certificates`
 }
 
 /** The path of the database in a package. */

@@ -56,6 +56,23 @@ describe('a restore drill', () => {
     assert.match(text, /\| `logs-readable` \| ok \| 1 file, 7 kB, 1,000 lines \|/)
   })
 
+  it('restores the files of the certificates, and says when one lacks its own', async () => {
+    using w = drillWorld()
+    {
+      using database = new DatabaseSync(w.live)
+      database.exec('create table certificates (id text); insert into certificates values (1), (2)')
+    }
+    const name = `certs/${'0a'.repeat(32)}.pem`
+    mkdirSync(join(w.directory, 'certs'))
+    writeFileSync(join(w.directory, name), 'PEM')
+    await w.publish(readFileSync((await w.pack()).file))
+    const into = join(w.directory, 'restored')
+    const { checks } = await w.restore({ into })
+    assert.equal(readFileSync(join(into, name), 'utf8'), 'PEM')
+    const { detail } = checks.find((check) => check.name === 'files') ?? {}
+    assert.match(detail ?? '', /; only 1 of 2 certificates have their files$/)
+  })
+
   it('says what the package lacks since it was made', async () => {
     using w = drillWorld()
     symlinkSync('nowhere', join(w.directory, 'logs/link'))

@@ -28,6 +28,8 @@ function failAt(name: string, error: Error = unreachable) {
 describe('a good night', () => {
   test('reports its steps, in their order, and leaves a backup that can be restored', async () => {
     await using world = await nightWorld()
+    mkdirSync(join(world.directory, 'certs'))
+    writeFileSync(join(world.directory, 'certs', `${'0a'.repeat(32)}.pem`), 'PEM')
     const outcome = await world.night().runScheduled()
     assert.equal(outcome.outcome, 'succeeded')
     assert.deepEqual(world.alerts, ['backup.start INFO 2', ...SUCCESS, ...AFTERWARDS])
@@ -39,7 +41,7 @@ describe('a good night', () => {
       backup_id: '20260131-020000',
       file: ARCHIVE,
       created_at: '2026-01-31T01:00:00.000Z',
-      contents: ['database/platform.db', 'logs', 'journal.export'],
+      contents: ['database/platform.db', 'certs', 'logs', 'journal.export'],
       servers: ['primary'],
     })
     const { pendingReboot, rebootedOn, run } = world.state()

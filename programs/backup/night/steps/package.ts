@@ -12,7 +12,7 @@ import { emptyStaging, isIntact } from '../staging.ts'
 import type { StagedArchive } from '../state.ts'
 import type { NightStep } from './step.ts'
 
-/** Copies the database, exports the journal, and packs both with the logs. An archive of an earlier try is used again. */
+/** Copies the database, exports the journal, and packs both with certificates and logs. An archive of an earlier try is used again. */
 export const packageStep: NightStep = {
   name: 'package',
   reaches: 'packaged',
@@ -45,7 +45,8 @@ async function requireSpace({ deps }: RunContext): Promise<void> {
       cause: error,
     })
   })
-  await requireFreeSpace(settings.staging, { databaseBytes, logBytes: await logBytes(settings.logs) })
+  const { certificates, logs, staging } = settings
+  await requireFreeSpace(staging, { databaseBytes, logBytes: await logBytes([certificates, ...logs]) })
 }
 
 /** The store wraps what SQLite reports in an error for clients. */
@@ -55,7 +56,7 @@ function causeOf(error: unknown): unknown {
 
 async function writeArchive(context: RunContext): Promise<WrittenPackage> {
   const { deps, run } = context
-  const { staging, logs, optionalLogs, compression, recipients } = deps.settings
+  const { staging, certificates, logs, optionalLogs, compression, recipients } = deps.settings
   deps.progress('copying the database')
   const snapshot = await takeSnapshot(deps.databases, join(staging, 'database.snapshot'), {
     signal: deps.signal,
@@ -65,6 +66,7 @@ async function writeArchive(context: RunContext): Promise<WrittenPackage> {
   const written = await writePackage({
     manifest: describeBackup(context, snapshot),
     database: { path: deps.databases.packagedAs, file: snapshot.file, sha256: snapshot.sha256 },
+    certificates,
     logs,
     optionalLogs,
     skipped,
@@ -107,7 +109,7 @@ function describeBackup({ deps, run }: RunContext, snapshot: DatabaseSnapshot) {
 
 function stagedArchive(written: WrittenPackage, { deps, run }: RunContext): StagedArchive {
   const { size, sha256, sha1, manifest } = written
-  const places = manifest.files.map(({ path }) => (path.startsWith('logs/') ? 'logs' : path))
+  const places = manifest.files.map(({ path }) => /^(?:logs|certs)(?=\/)/.exec(path)?.[0] ?? path)
   return {
     name: written.file.slice(deps.settings.staging.length + 1),
     size,
