@@ -17,3 +17,8 @@ for (const [what, command, outcome] of [
     const found = await exportJournal(join(directory, 'journal.export'), undefined, command)
     assert.partialDeepStrictEqual({ found }, { found: outcome })
   })
+
+test('a journal that does not fit on the disk is no lost one, but a full disk', async () => {
+  const command = ['sh', '-c', 'echo __CURSOR=1 || exit 1']
+  await assert.rejects(exportJournal('/dev/full', undefined, command), { code: 'ENOSPC' })
+})

@@ -168,6 +168,12 @@ class TargetError extends Error {
   override readonly name = 'TargetError'
 }
 
+function onTarget<T>(step: Promise<T>): Promise<T> {
+  return step.catch((error: unknown) => {
+    throw new TargetError(errorMessage(error), { cause: error })
+  })
+}
+
 function isOfTarget(error: unknown): boolean {
   return error instanceof TargetError
 }
@@ -175,14 +181,12 @@ function isOfTarget(error: unknown): boolean {
 async function copyLog(source: string, path: string, file: string): Promise<LogCopy> {
   await using log = await openRegularFile(source)
   const { size: sizeAtOpen, mtimeMs } = await log.stat()
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await using copy = await open(file, 'wx', 0o600)
+  await onTarget(mkdir(dirname(file), { recursive: true, mode: 0o700 }))
+  await using copy = await onTarget(open(file, 'wx', 0o600))
   const hash = createHash('sha256')
   let size = 0
   for await (const chunk of transientChunksOf(log, sizeAtOpen)) {
-    const written = writeAll(copy, chunk).catch((error: unknown) => {
-      throw new TargetError(errorMessage(error), { cause: error })
-    })
+    const written = onTarget(writeAll(copy, chunk))
     hash.update(chunk)
     size += chunk.length
     await written

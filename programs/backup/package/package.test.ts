@@ -183,6 +183,15 @@ describe('a package', () => {
 })
 
 describe('a log', () => {
+  it('whose copy cannot be made is not left out: the package has failed', async () => {
+    using w = temporaryPackageWorld()
+    w.log('sub/a.log', 'a')
+    const copies = join(w.directory, 'copies')
+    mkdirSync(copies)
+    writeFileSync(join(copies, 'logs'), 'in the way')
+    await assert.rejects(copyLogs({ logs: [w.logs], optionalLogs: [] }, copies), { name: 'TargetError' })
+  })
+
   it('is packed as it was first read, whatever happens to it afterwards', async () => {
     using w = temporaryPackageWorld()
     for (const name of ['grows', 'shrinks', 'goes', 'rotates', 'changes']) w.log(name, name.repeat(50_000))

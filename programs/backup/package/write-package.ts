@@ -12,7 +12,6 @@ import { copyCertificates, copyLogs, type LogRoots, type SkippedLog } from './lo
 import { encodeManifest, MANIFEST_NAME, type PackagedFile, type PackageManifest } from './manifest.ts'
 import { NewFile } from './new-file.ts'
 import { tarArchive, type TarFile } from './tar-entries.ts'
-import { systemErrorCode } from '../../files/system-error.ts'
 
 export type Compression = 'zstd' | 'gzip'
 
@@ -88,15 +87,9 @@ export async function writePackage(request: PackageRequest): Promise<WrittenPack
 
 function packageFailure(error: unknown): BackupError {
   if (error instanceof BackupError) return error
-  const isFull =
-    error instanceof Error && /\b(?:ENOSPC|EDQUOT)\b/.test(`${error.message} ${systemErrorCode(error)}`)
-  return new BackupError(
-    isFull ? 'no_space' : 'archive_failed',
-    `The package was not written: ${errorMessage(error)}`,
-    {
-      cause: error,
-    },
-  )
+  return new BackupError('archive_failed', `The package was not written: ${errorMessage(error)}`, {
+    cause: error,
+  })
 }
 
 interface Contents {

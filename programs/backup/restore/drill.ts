@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import type { DatabaseFiles } from '../../../src/ports/database-files.ts'
 import type { Drive } from '../drive/port.ts'
+import { isNoSpace } from '../errors.ts'
 import { readIdentities } from '../package/identity-file.ts'
 import { encodeManifest, MANIFEST_NAME, type PackageManifest } from '../package/manifest.ts'
 import { PACKAGE_CHECKS, PackageError, unpackPackage } from '../package/read-package.ts'
@@ -184,7 +185,8 @@ export class Drill {
 
   /** Paths inside of the workspace are named as in the package. */
   #failed(name: DrillCheckName, error: unknown): CheckFailed {
-    const detail = errorMessage(error).replaceAll(`${this.#subject.workspace.files}/`, '')
+    const reason = isNoSpace(error) ? `no_space: ${errorMessage(error)}` : errorMessage(error)
+    const detail = reason.replaceAll(`${this.#subject.workspace.files}/`, '')
     this.#add({ name, ok: false, detail })
     return new CheckFailed(name, { cause: error })
   }
