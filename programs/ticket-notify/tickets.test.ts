@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ticketPage, ticketsOf } from './tickets.ts'
+import { parseTicketList } from '../../test/support/ticket-api.ts'
 
 const AT = '2026-11-21T02:00:00.000Z'
 const WHOLE = { id: 't-1', status: 'open', level: 'HIGH', title: 'Disk', created_at: AT, updated_at: AT }
 
-const parseTicketList = (answer: unknown) => {
-  const page = ticketPage(answer)
-  return page && ticketsOf(page.tickets)
-}
 const only = (value: unknown) => parseTicketList([value])?.tickets[0]
 
 test('a list is an array, or in items, tickets or data', () => {
