@@ -30,6 +30,7 @@ const { size } = await writePackage({
     tables,
   },
   database: { path: 'database/platform.db', file, ...known },
+  optionalLogs: [],
   logs: [logs],
   directory,
   name: 'backup',

@@ -1,7 +1,10 @@
+import { isDiskFull } from '../files/system-error.ts'
+
 /** Why a night failed (docs/specification.md, Nightly backup). */
 export const ERROR_CODES = [
   'snapshot_failed',
   'archive_failed',
+  'log_missing',
   'no_space',
   'token_unreadable',
   'token_refresh_failed',
@@ -15,13 +18,21 @@ export const ERROR_CODES = [
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** A failure of the routine. The message is one sentence without secrets, for the alert and the log. */
+/**
+ * A failure of the routine. The message is one sentence without secrets, for the alert and the log. Whatever was done, a full
+ * disk as its cause makes it `no_space`.
+ */
 export class BackupError extends Error {
   override readonly name: string = 'BackupError'
   readonly errorCode: ErrorCode
 
   constructor(errorCode: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)
-    this.errorCode = errorCode
+    this.errorCode = isDiskFull(options?.cause) ? 'no_space' : errorCode
   }
+}
+
+/** Whether a full disk is the reason, or too little space on it. */
+export function isNoSpace(error: unknown): boolean {
+  return error instanceof BackupError ? error.errorCode === 'no_space' : isDiskFull(error)
 }

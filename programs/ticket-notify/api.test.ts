@@ -31,6 +31,46 @@ test('500 tickets with long descriptions are read', async () => {
   assert.deepEqual([fetched, tickets.length], [500, 500])
 })
 
+const paths = ({ requests }: { readonly requests: readonly { readonly url?: string | undefined }[] }) =>
+  requests.map(({ url = '' }) => url)
+
+test('more tickets than a page has are fetched page by page, up to the limit', async () => {
+  await using api = await startTicketApi()
+  const all = Array.from({ length: 2_700 }, (_, n) => ticket(`t${n}`))
+  api.behave((response) => {
+    const { searchParams } = new URL(paths(api).at(-1) ?? '', api.url)
+    const [limit, from] = [Number(searchParams.get('limit')), Number(searchParams.get('cursor'))]
+    if (limit > 1_000) return void response.writeHead(400).end()
+    const to = from + Math.min(limit, 900)
+    response.end(
+      JSON.stringify({ items: all.slice(from, to), next_cursor: to < all.length ? String(to) : null }),
+    )
+  })
+  for (const [limit, fetched, requests] of [
+    [5_000, 2_700, 3],
+    [1_000, 1_000, 2],
+    [500, 500, 1],
+  ] as const) {
+    const before = api.requests.length
+    const list = await fetchTickets(optionsFor(api.url, { limit }))
+    assert.deepEqual(
+      [list.fetched, list.tickets.length, api.requests.length - before],
+      [fetched, fetched, requests],
+    )
+  }
+})
+
+test('a list without pages is fetched whole', async () => {
+  await using api = await startTicketApi()
+  const all = Array.from({ length: 1_500 }, (_, n) => ticket(`t${n}`))
+  api.behave((response) => {
+    const limit = Number(new URL(paths(api).at(-1) ?? '', api.url).searchParams.get('limit'))
+    response.end(JSON.stringify(all.slice(0, limit)))
+  })
+  assert.equal((await fetchTickets(optionsFor(api.url, { limit: 5_000 }))).fetched, 1_500)
+  assert.deepEqual(paths(api), ['/tickets?limit=1000', '/tickets?limit=5000'])
+})
+
 for (const [fault, behaviour] of Object.entries(TICKET_API_FAULTS)) {
   test(`a platform that ${fault} is a failed fetch`, async () => {
     await using api = await startTicketApi()

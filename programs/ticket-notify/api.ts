@@ -1,7 +1,9 @@
 import type { Options } from './options.ts'
-import { parseTicketList, type TicketList } from './tickets.ts'
+import { ticketPage, ticketsOf, type TicketList, type TicketPage } from './tickets.ts'
 
 const FETCH_TIMEOUT_MS = 30_000
+// The most that the platform answers at once (docs/specification.md, Limits).
+const MAX_PAGE = 1_000
 const REPORT_TIMEOUT_MS = 10_000
 // 500 tickets with long descriptions have a fraction of this.
 const MAX_ANSWER_BYTES = 32 * 1_048_576
@@ -29,12 +31,45 @@ export interface RequestOptions extends Pick<Options, 'api' | 'identity'> {
 
 export interface FetchOptions extends RequestOptions, Pick<Options, 'limit'> {}
 
-/** Fetches the newest tickets. Throws a FetchError with the reason. */
+/** Fetches the newest tickets, in as many pages as they need. Throws a FetchError with the reason. */
 export async function fetchTickets(options: FetchOptions): Promise<TicketList> {
-  const text = await request(options, { method: 'GET', path: `/tickets?limit=${options.limit}` })
-  const list = parseTicketList(parseJson(text))
-  if (!list) throw new FetchError('the answer holds no list of tickets')
-  return list
+  const { limit, timeoutMs = FETCH_TIMEOUT_MS } = options
+  const startedAt = performance.now()
+  const tickets: unknown[] = []
+  let cursor: string | undefined
+  do {
+    // The limit of time is that of all pages.
+    const leftMs = cursor === undefined ? timeoutMs : timeoutMs - (performance.now() - startedAt)
+    const page = await fetchPage({ ...options, timeoutMs: leftMs }, limit - tickets.length, cursor)
+    tickets.push(...page.tickets)
+    if (page.tickets.length === 0 || page.nextCursor === cursor) break
+    cursor = page.nextCursor
+  } while (cursor !== undefined && tickets.length < limit)
+  return ticketsOf(tickets.slice(0, limit))
+}
+
+async function fetchPage(
+  options: FetchOptions,
+  limit: number,
+  cursor: string | undefined,
+): Promise<TicketPage> {
+  const size = Math.min(limit, MAX_PAGE)
+  const page = await getPage(options, size, cursor)
+  // Where there are no pages, the list has as many as are asked for.
+  const isCut = !page.hasPages && size < limit && page.tickets.length >= size
+  return isCut ? getPage(options, limit, cursor) : page
+}
+
+async function getPage(
+  options: FetchOptions,
+  limit: number,
+  cursor: string | undefined,
+): Promise<TicketPage> {
+  const after = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`
+  const text = await request(options, { method: 'GET', path: `/tickets?limit=${limit}${after}` })
+  const page = ticketPage(parseJson(text))
+  if (!page) throw new FetchError('the answer holds no list of tickets')
+  return page
 }
 
 /** Reports an alert to the platform. Throws a FetchError with the reason. */
@@ -57,7 +92,10 @@ async function request(
   { method, path, body }: Call,
 ): Promise<string> {
   const control = new AbortController()
-  const timer = setTimeout(() => control.abort(`no answer within ${timeoutMs / 1_000} s`), timeoutMs)
+  const timer = setTimeout(
+    () => control.abort(`no answer within ${Math.round(timeoutMs) / 1_000} s`),
+    timeoutMs,
+  )
   const stop = () => control.abort('interrupted')
   if (signal.aborted) stop()
   signal.addEventListener('abort', stop, { once: true })

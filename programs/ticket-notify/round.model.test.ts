@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseTicketList } from '../../test/support/ticket-api.ts'
 import fc from 'fast-check'
 import { fakeClock } from '../../test/support/clock.ts'
 import { Killed, MemoryStateStore, type NotifierDisk } from '../../test/support/memory-state-store.ts'
 import { createLog } from './log.ts'
 import { CHANNEL_OUTCOMES, type ChannelOutcome, failedOnBoth, wasDelivered } from './notification.ts'
 import { runRound, SaveError, type RoundCounts } from './round.ts'
-import { parseTicketList } from './tickets.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE

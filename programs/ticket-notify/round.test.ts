@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseTicketList } from '../../test/support/ticket-api.ts'
 import { type FakeClock, fakeClock } from '../../test/support/clock.ts'
 import { MemoryStateStore, type NotifierDisk } from '../../test/support/memory-state-store.ts'
 import { type Alert, FetchError } from './api.ts'
 import { createLog } from './log.ts'
 import type { ChannelOutcome, Notification, NotifyResult } from './notification.ts'
 import { type RoundSettings, runRound, SaveError, type RoundCounts } from './round.ts'
-import { parseTicketList } from './tickets.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE

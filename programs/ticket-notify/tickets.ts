@@ -32,10 +32,26 @@ const UNPRINTABLE = /[\s\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The tickets of an answer, undefined when it has no list. */
-export function parseTicketList(answer: unknown): TicketList | undefined {
-  const list = listIn(answer)
-  if (!list) return undefined
+/** A list, or a part of it. */
+export interface TicketPage {
+  readonly tickets: readonly unknown[]
+  /** Undefined at the end. */
+  readonly nextCursor: string | undefined
+  /** Whether the answer says if there is more. */
+  readonly hasPages: boolean
+}
+
+/** The list of an answer, undefined when it has none. */
+export function ticketPage(answer: unknown): TicketPage | undefined {
+  const tickets = listIn(answer)
+  if (!tickets) return undefined
+  const { next_cursor: cursor }: Fields = Array.isArray(answer) ? {} : { ...Object(answer) }
+  const nextCursor = typeof cursor === 'string' && cursor !== '' ? cursor : undefined
+  return { tickets, nextCursor, hasPages: cursor !== undefined }
+}
+
+/** The tickets of a list. */
+export function ticketsOf(list: readonly unknown[]): TicketList {
   const tickets = new Map<string, Ticket>()
   let malformed = 0
   for (const each of list) {

@@ -79,6 +79,10 @@ export const BACKUP_SETTINGS = {
       return outer === undefined ? undefined : `directories without backup.staging, which is in ${outer}`
     },
   }),
+  'backup.logs_optional': setting(pathList, {
+    description: 'Those of `backup.logs` that may be missing: a night without them has not failed.',
+    default: 'none',
+  }),
   'backup.staging': setting(path, {
     description: 'Where a package is made: a directory of its own.',
     default: ({ installRoot }): string => `${installRoot}/backups/staging`,

@@ -80,6 +80,7 @@ test('without a file and an environment everything has its default', () => {
     backup: {
       installRoot: '/opt/platform',
       logs: ['/opt/platform/logs'],
+      logsOptional: [],
       staging: '/opt/platform/backups/staging',
       timeZone: systemTimeZone(undefined),
       compression: 'zstd',
@@ -249,6 +250,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     envText: `postgres://${SECRET}@db/platform`,
   },
   'backup.logs': { toml: '["/a,b", "/c"]', fileText: '["/a,b","/c"]', env: '/d, /e', envText: '["/d","/e"]' },
+  'backup.logs_optional': { toml: '["/c"]', fileText: '["/c"]', env: '/d', envText: '["/d"]' },
   'backup.staging': { toml: '"/srv/file"', env: '/srv/env' },
   'backup.time_zone': { toml: '"Europe/Berlin"', env: 'Asia/Shanghai' },
   'backup.compression': { toml: '"gzip"', env: 'zstd' },

@@ -13,6 +13,8 @@ export interface WantedCertificate {
   /** As in `subjectAltName`: `DNS:shop.example.com`, `IP:192.0.2.1`. */
   readonly names?: readonly string[]
   readonly isCa?: boolean
+  /** Such as `digitalSignature`, which may not sign certificates. */
+  readonly keyUsage?: string
   /** Options of `openssl genpkey`; see {@link KEYS}. */
   readonly key?: readonly string[]
   readonly digest?: string
@@ -58,11 +60,11 @@ export class CertificateAuthority implements Disposable {
 
   async issue(wanted: WantedCertificate = {}): Promise<IssuedCertificate> {
     const number = ++this.#issued
-    const { subject = `/CN=certificate ${number}`, isCa = false, names = [], signer } = wanted
+    const { subject = `/CN=certificate ${number}`, isCa = false, names = [], keyUsage, signer } = wanted
     const keyPath = wanted.sameKeyAs?.keyPath ?? (await this.#keyFor(wanted, number))
     const base = join(this.path, `certificate-${number}`)
     const path = `${base}.pem`
-    writeFileSync(`${base}.cnf`, configuration(`${base}.index`, this.path, { isCa, names }))
+    writeFileSync(`${base}.cnf`, configuration(`${base}.index`, this.path, { isCa, names, keyUsage }))
     writeFileSync(`${base}.index`, '')
     const config = ['-config', `${base}.cnf`]
     await openssl([
@@ -112,7 +114,7 @@ export async function openssl(args: readonly string[]): Promise<string> {
 function configuration(
   database: string,
   directory: string,
-  { isCa, names }: { isCa: boolean; names: readonly string[] },
+  { isCa, names, keyUsage }: { isCa: boolean; names: readonly string[]; keyUsage?: string | undefined },
 ): string {
   return [
     '[ca]',
@@ -129,6 +131,7 @@ function configuration(
     ...['countryName', 'organizationName', 'commonName'].map((name) => `${name} = optional`),
     '[extensions]',
     `basicConstraints = critical, CA:${isCa ? 'TRUE' : 'FALSE'}`,
+    ...(keyUsage === undefined ? [] : [`keyUsage = critical, ${keyUsage}`]),
     'subjectKeyIdentifier = hash',
     ...(names.length > 0 ? [`subjectAltName = ${names.join(', ')}`] : []),
     '[req]',

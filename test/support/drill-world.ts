@@ -112,7 +112,9 @@ export function drillWorld(options: { readonly drive?: Drive } = {}): DrillWorld
         },
         // Without the hash, so that of a spoilt database is right.
         database: { file: snapshot.file, path: files.packagedAs },
+        certificates: join(directory, 'certs'),
         logs: [logs],
+        optionalLogs: [],
         directory: staging,
         name: `backup-${BACKUP_ID}`,
         compression: 'zstd',

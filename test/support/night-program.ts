@@ -84,7 +84,7 @@ const host: NightHost = {
   clean: async () => ({ steps: [], failure: undefined }),
   closedGate: async () => undefined,
   reboot: async () => undefined,
-  exportJournal: async () => 'no journal',
+  exportJournal: async () => ({ reason: 'no journal', isLost: false }),
 }
 
 /** The same object with a point before and after each call. */

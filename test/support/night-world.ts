@@ -10,6 +10,7 @@ import type {
   CleanedStep,
   NightDeps,
   NightReporter,
+  NoJournal,
   NightSettings,
 } from '../../programs/backup/night/deps.ts'
 import { Night, type NightOptions } from '../../programs/backup/night/night.ts'
@@ -31,7 +32,7 @@ export interface NightFaults {
   /** Called before each call of the drive; may throw. */
   drive?: (method: string) => void
   openDrive?: Error
-  journal?: Error
+  journal?: Error | NoJournal
   cleaning?: Error
   /** What holds the reboot back. */
   gate?: string
@@ -143,7 +144,9 @@ export function settingsIn(directory: string): NightSettings {
     hostName: 'server-1',
     madeBy: `server-1:${directory}`,
     sourcePath: '/var/lib/platform/platform.db',
+    certificates: join(directory, 'certs'),
     logs: [join(directory, 'logs')],
+    optionalLogs: [],
     staging: join(directory, 'staging'),
     compression: 'zstd',
     recipients: [],
@@ -201,7 +204,9 @@ function fakeHost(world: NightWorld): NightDeps['host'] {
       return world.faults.reboot
     },
     async exportJournal(target) {
-      if (world.faults.journal) throw world.faults.journal
+      const { journal } = world.faults
+      if (journal instanceof Error) throw journal
+      if (journal) return journal
       writeFileSync(target, '__CURSOR=1\n')
       return undefined
     },
@@ -232,9 +237,8 @@ export function recordedAlerts(alerts: { push(line: string): unknown }): NightRe
       const { alarmId, level } = NIGHT_ALERTS[event]
       const shown = level === 'ERROR' || level === 'HIGH' || level === 'CRITICAL' ? code : undefined
       const line = `${alarmId} ${level} ${weightOfNightLevel(level)}`
-      alerts.push(
-        [line, shown, event === 'reboot_blocked' ? details[0] : undefined].filter(Boolean).join(' '),
-      )
+      const detail = ['reboot_blocked', 'backup_succeeded'].includes(event) ? details[0] : undefined
+      alerts.push([line, shown, detail].filter(Boolean).join(' '))
     },
     async openTicket({ level, dedup_key: key }) {
       alerts.push(`ticket ${level} ${key}`)

@@ -62,6 +62,7 @@ export function temporaryPackageWorld(): PackageWorld {
         manifest: DESCRIBED,
         database: { path: 'database/platform.db', file: source },
         logs: [logs],
+        optionalLogs: [],
         directory: staging,
         name: 'backup-20260131-020000',
         compression: 'zstd',

@@ -1,3 +1,4 @@
+import { ticketPage, ticketsOf, type TicketList } from '../../programs/ticket-notify/tickets.ts'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -78,4 +79,10 @@ export const TICKET_API_FAULTS: Readonly<Record<string, (response: ServerRespons
   'answers 503 with a list': (response) => void response.writeHead(503).end('{"items":[]}'),
   'answers 401': (response) => void response.writeHead(401).end('{"code":"unauthenticated","message":"no"}'),
   'redirects elsewhere': (response) => void response.writeHead(302, { location: '/tickets2' }).end('[]'),
+}
+
+/** The tickets of an answer, undefined when it has no list. */
+export function parseTicketList(answer: unknown): TicketList | undefined {
+  const page = ticketPage(answer)
+  return page && ticketsOf(page.tickets)
 }

@@ -3,6 +3,7 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import { newId } from '../../../src/kernel/ids.ts'
 import type { Logger } from '../../../src/kernel/logger.ts'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
+import { isDiskFull } from '../../files/system-error.ts'
 import {
   describeEntry,
   formatOutbox,
@@ -93,7 +94,12 @@ export class Outbox {
       return true
     } catch (error) {
       const path = this.#deps.files.path(OUTBOX_FILE)
-      this.#deps.logger.error({ path, error: errorMessage(error) }, 'the outbox cannot be written')
+      const fields = {
+        path,
+        error: errorMessage(error),
+        ...(isDiskFull(error) && { error_code: 'no_space' }),
+      }
+      this.#deps.logger.error(fields, 'the outbox cannot be written')
       return false
     }
   }

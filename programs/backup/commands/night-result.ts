@@ -1,4 +1,5 @@
 import type { NightOutcome } from '../night/night.ts'
+import { leftOutText } from '../package/left-out.ts'
 import { sizeText } from '../restore/words.ts'
 import type { CommandResult } from './result.ts'
 
@@ -19,7 +20,8 @@ function textOf(outcome: NightOutcome): string {
       return `${run ? `backup ${run.backupId}` : 'the backup'} has failed: ${errorCode}: ${message}`
     case 'succeeded': {
       const stored = `${sizeText(run?.archive?.size ?? 0)} at ${run?.remote?.path}`
-      return `backup ${run?.backupId} is verified: ${stored}; ${rebootText(outcome)}`
+      const leftOut = run?.archive?.leftOut
+      return `backup ${run?.backupId} is verified: ${stored}; ${leftOut ? `${leftOutText(leftOut)}; ` : ''}${rebootText(outcome)}`
     }
   }
 }
@@ -38,6 +40,7 @@ function jsonOf({ outcome, message, run, errorCode, reboot, heldBackBy }: NightO
     ...(errorCode && { error_code: errorCode, job_name: run?.failure?.job }),
     ...(run?.archive && { size: run.archive.size, sha256: run.archive.sha256 }),
     ...(run?.remote && { target_path: run.remote.path }),
+    ...(run?.archive?.leftOut && { left_out: run.archive.leftOut }),
     ...(reboot && { reboot }),
     ...(heldBackBy && { gate: heldBackBy.gate, reason: heldBackBy.reason }),
   }

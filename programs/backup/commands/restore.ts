@@ -1,7 +1,7 @@
-import { AppError } from '../../../src/kernel/errors.ts'
+import { AppError, errorMessage } from '../../../src/kernel/errors.ts'
 import { DrillTicket } from '../alerts/drill-ticket.ts'
 import { isBackupId } from '../drive/index-entries.ts'
-import { BackupError } from '../errors.ts'
+import { BackupError, isNoSpace } from '../errors.ts'
 import { placesOf, type BackupParts } from '../parts.ts'
 import type { DrillCheck, DrillReport } from '../restore/drill-report.ts'
 import { reportFailedStart } from '../restore/failed-start.ts'
@@ -68,12 +68,14 @@ async function failedDrill(
   if (error instanceof RestoreError) throw new AppError('conflict', 'restore_failed', error.message)
   if (error instanceof BackupError)
     throw new AppError('unavailable', error.errorCode, `${error.errorCode}: ${error.message}`)
+  if (isNoSpace(error)) throw new AppError('unavailable', 'no_space', `no_space: ${errorMessage(error)}`)
   throw error
 }
 
-/** Undefined for another error than one of the drive. */
+/** Undefined for another error than one of the drive or of a full disk. */
 function reasonOfDrive(error: unknown): string | undefined {
   if (error instanceof BackupError) return `${error.errorCode}: ${error.message}`
+  if (isNoSpace(error)) return `no_space: ${errorMessage(error)}`
   return error instanceof RestoreError && error.isOfDrive ? error.message : undefined
 }
 

@@ -4,6 +4,7 @@ import { toRfc3339 } from '../../../src/kernel/time.ts'
 import { nextDrill, nextRun } from '../install/index.ts'
 import { localTime } from '../night/local-time.ts'
 import { nightOf, type BackupState, type RunRecord } from '../night/state.ts'
+import { leftOutText } from '../package/left-out.ts'
 import { placesOf, type BackupParts } from '../parts.ts'
 import { sizeText } from '../restore/words.ts'
 import type { CommandResult } from './result.ts'
@@ -43,14 +44,22 @@ function runJson({ backupId, startedAt, reached, failure, archive, remote }: Run
     reached,
     ...(archive && { size: archive.size }),
     ...(remote && { target_path: remote.path }),
+    ...(archive?.leftOut && { left_out: archive.leftOut }),
     ...(failure && { error_code: failure.errorCode, job_name: failure.job, message: failure.message }),
   }
 }
 
 function successJson({ lastSuccess }: BackupState) {
   if (!lastSuccess) return null
-  const { backupId, at, size, sha256, path } = lastSuccess
-  return { backup_id: backupId, at: toRfc3339(at), size, sha256, target_path: path }
+  const { backupId, at, size, sha256, path, leftOut } = lastSuccess
+  return {
+    backup_id: backupId,
+    at: toRfc3339(at),
+    size,
+    sha256,
+    target_path: path,
+    ...(leftOut && { left_out: leftOut }),
+  }
 }
 
 function todayJson(state: BackupState, date: string) {
@@ -87,6 +96,7 @@ function rowsOf(json: StatusJson, { run, lastSuccess, drill, pendingReboot }: Ba
         ? `${toRfc3339(lastSuccess.at)}, ${sizeText(lastSuccess.size)} at ${lastSuccess.path}`
         : 'none',
     ],
+    ...(lastSuccess?.leftOut ? [['LEFT OUT', leftOutText(lastSuccess.leftOut)]] : []),
     ['FAILURES TODAY', String(json.today.failures)],
     ['NEXT RUN', json.next_run],
     ['LAST DRILL', drill ? `${toRfc3339(drill.endedAt)}, ${drill.passed ? 'passed' : 'failed'}` : 'none'],

@@ -64,8 +64,8 @@ export class TokenFile {
     } catch (error) {
       throw new BackupError(
         'token_refresh_failed',
+        // Without the cause, which on a full disk would be the code: more space does not bring the tokens back.
         `${this.#path}: the renewed tokens could not be stored (${errorMessage(error)}); authorise the drive anew`,
-        { cause: error },
       )
     }
   }

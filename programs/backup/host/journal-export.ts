@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import { searchPath } from '../env.ts'
-import { systemErrorCode } from '../../files/system-error.ts'
+import type { NoJournal } from '../night/deps.ts'
+import { isDiskFull, systemErrorCode } from '../../files/system-error.ts'
 
+const PROBE_BYTES = 64 * 1_024
 const COMMAND = ['journalctl', '--output=export', '--no-pager', '--quiet'] as const
 
 /** Writes the journal in the form that systemd-journal-remote(8) reads. Resolves with why there is none. */
@@ -11,7 +13,7 @@ export async function exportJournal(
   target: string,
   signal: AbortSignal | undefined,
   command: readonly string[] = COMMAND,
-): Promise<string | undefined> {
+): Promise<NoJournal | undefined> {
   const [program = '', ...args] = command
   await using file = await open(target, 'w', 0o600)
   try {
@@ -22,10 +24,22 @@ export async function exportJournal(
       ...(signal && { signal }),
     })
     const [code] = (await once(child, 'close')) as [number | null]
-    if (code !== 0) return `${program} has ended with ${code ?? 'a signal'}`
+    if (code !== 0) await requireRoom(file)
+    if (code !== 0) return lost(`${program} has ended with ${code ?? 'a signal'}`)
   } catch (error) {
     signal?.throwIfAborted()
-    return systemErrorCode(error) === 'ENOENT' ? `${program} is not installed` : `${program} could not be run`
+    if (isDiskFull(error)) throw error
+    return systemErrorCode(error) === 'ENOENT'
+      ? none(`${program} is not installed`)
+      : lost(`${program} could not be run`)
   }
-  return (await file.stat()).size === 0 ? 'the journal is empty' : undefined
+  return (await file.stat()).size === 0 ? none('the journal is empty') : undefined
 }
+
+/** The program does not say that the disk is full; a write of our own does. */
+async function requireRoom(file: FileHandle): Promise<void> {
+  await file.writeFile(Buffer.alloc(PROBE_BYTES))
+}
+
+const none = (reason: string): NoJournal => ({ reason, isLost: false })
+const lost = (reason: string): NoJournal => ({ reason, isLost: true })

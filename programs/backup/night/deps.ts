@@ -5,19 +5,21 @@ import type { DatabaseFiles } from '../../../src/ports/database-files.ts'
 import type { Drive } from '../drive/port.ts'
 import type { Retention } from '../drive/retention.ts'
 import type { ClosedGate } from '../host/gates.ts'
+import type { LogRoots } from '../package/log-copies.ts'
 import type { Compression } from '../package/write-package.ts'
 import type { Schedule } from './schedule.ts'
 import type { StateStore } from './state-file.ts'
 
 /** The settings of `[backup]` that a run depends on. Paths are absolute. */
-export interface NightSettings extends Schedule {
+export interface NightSettings extends Schedule, LogRoots {
   readonly server: 'primary' | 'standby'
   readonly hostName: string
   /** What tells this server from others that use the same folder of the drive. */
   readonly madeBy: string
   /** The database, as people may see it. */
   readonly sourcePath: string
-  readonly logs: readonly string[]
+  /** The directory with the files of the platform's certificates. */
+  readonly certificates: string
   /** Where the package is made. Everything in it is removed. */
   readonly staging: string
   readonly compression: Compression
@@ -52,6 +54,13 @@ export interface CleaningOutcome {
   readonly failure: Error | undefined
 }
 
+/** Why a package has no journal. */
+export interface NoJournal {
+  readonly reason: string
+  /** False on a server without one. */
+  readonly isLost: boolean
+}
+
 /** This server. */
 export interface NightHost {
   /** The names of the cleaning steps that are configured. */
@@ -64,8 +73,8 @@ export interface NightHost {
   }): Promise<ClosedGate | undefined>
   /** Resolves when the reboot has begun, or with why there is none. */
   reboot(): Promise<string | undefined>
-  /** Writes the journal of the system; resolves with why there is none. */
-  exportJournal(target: string, signal: AbortSignal | undefined): Promise<string | undefined>
+  /** Writes the journal of the system. */
+  exportJournal(target: string, signal: AbortSignal | undefined): Promise<NoJournal | undefined>
 }
 
 /** What a run needs. A dry run has other implementations of state, drive, alerts and host. */

@@ -2,7 +2,7 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import { singleLine } from '../alerts/variables.ts'
 import { BackupError, type ErrorCode } from '../errors.ts'
 import type { RunFailure } from './state.ts'
-import { isSystemError, systemErrorCode } from '../../files/system-error.ts'
+import { isDiskFull, isSystemError } from '../../files/system-error.ts'
 
 const MAX_MESSAGE = 1_000
 
@@ -27,7 +27,6 @@ export function toFailure(
   })
   if (isAborted) return failure('interrupted', `The run was ended by a signal during the step ${name}.`)
   if (error instanceof BackupError) return failure(error.errorCode)
-  const code = systemErrorCode(error)
-  if (code === 'ENOSPC' || code === 'EDQUOT') return failure('no_space')
+  if (isDiskFull(error)) return failure('no_space')
   return failure(isSystemError(error) ? errorCode : 'internal')
 }

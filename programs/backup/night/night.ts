@@ -24,6 +24,7 @@ import {
 import { cleanStep } from './steps/clean.ts'
 import { packageStep } from './steps/package.ts'
 import { REBOOT_JOB, rebootServer } from './steps/reboot.ts'
+import { logsStep } from './steps/logs.ts'
 import type { NightStep } from './steps/step.ts'
 import { succeedStep } from './steps/succeed.ts'
 import { uploadStep } from './steps/upload.ts'
@@ -161,7 +162,7 @@ export class Night {
   async #steps(context: RunContext): Promise<NightOutcome> {
     const isVerified = hasReached(context.run, 'verified')
     const steps = isVerified ? [verifyStep, succeedStep] : BACKUP_STEPS
-    for (const step of [...steps, cleanStep]) {
+    for (const step of [...steps, logsStep, cleanStep]) {
       const failure = await this.#step(context, step)
       if (failure) return this.#failed(context, failure)
     }

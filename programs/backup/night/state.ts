@@ -1,5 +1,6 @@
 import type { UploadState } from '../drive/port.ts'
 import { ERROR_CODES, type ErrorCode } from '../errors.ts'
+import type { LeftOut } from '../package/left-out.ts'
 
 /** What a run has reached, in this order (docs/specification.md, Nightly backup). */
 export const RUN_STATES = [
@@ -33,6 +34,7 @@ export interface StagedArchive {
   readonly createdAt: number
   /** What is in it, for the index of the month. */
   readonly contents: readonly string[]
+  readonly leftOut?: LeftOut
 }
 
 /** An archive that this server has made and that may be on the drive. */
@@ -84,6 +86,7 @@ export interface LastSuccess {
   readonly size: number
   readonly sha256: string
   readonly path: string
+  readonly leftOut?: LeftOut
 }
 
 /** A reboot that the self-check has to confirm. */
@@ -218,6 +221,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 const isDate: Check = (value) => typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value)
 const isBackupId: Check = (value) => typeof value === 'string' && /^\d{8}-\d{6}$/.test(value)
 
+const isLeftOut = objectOf({
+  count: isNumber,
+  files: listOf(objectOf({ path: isText, reason: isText })),
+  missing_roots: listOf(isText),
+})
+
 const isRun = objectOf({
   backupId: isBackupId,
   date: isDate,
@@ -235,6 +244,7 @@ const isRun = objectOf({
       sha1: isText,
       createdAt: isNumber,
       contents: listOf(isText),
+      leftOut: optional(isLeftOut),
     }),
   ),
   upload: optional(
@@ -263,7 +273,14 @@ const CHECKS: Readonly<Record<keyof BackupState, Check>> = {
     }),
   ),
   lastSuccess: optional(
-    objectOf({ backupId: isBackupId, at: isNumber, size: isNumber, sha256: isText, path: isText }),
+    objectOf({
+      backupId: isBackupId,
+      at: isNumber,
+      size: isNumber,
+      sha256: isText,
+      path: isText,
+      leftOut: optional(isLeftOut),
+    }),
   ),
   openAlerts: listOf(oneOf(OPEN_ALERTS)),
   givenIds: listOf(isBackupId),

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir } from 'node:fs/promises'
+import type { Dirent } from 'node:fs'
+import { mkdir, open, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { getSystemErrorMessage } from 'node:util'
 import { errorMessage } from '../../../src/kernel/errors.ts'
+import { systemErrorCode } from '../../files/system-error.ts'
 import { transientChunksOf, openRegularFile } from './file-chunks.ts'
 import type { PackagedFile } from './manifest.ts'
 import { writeAll } from './new-file.ts'
@@ -18,6 +21,14 @@ export interface LogCopy extends PackagedFile {
 export interface SkippedLog {
   readonly path: string
   readonly reason: string
+  /** A configured directory that is missing or cannot be read, and that is not optional. */
+  readonly isMissingRoot?: boolean
+}
+
+/** The directories of logs, and those of them that may be missing. */
+export interface LogRoots {
+  readonly logs: readonly string[]
+  readonly optionalLogs: readonly string[]
 }
 
 export interface LogCopies {
@@ -27,37 +38,69 @@ export interface LogCopies {
 
 /**
  * Copies every log below the roots, and hashes it on the way: one that grows, shrinks or goes later changes nothing.
- * Links are not followed; sockets and pipes are no logs. A log whose name no reader accepts is skipped, because the whole
- * package could not be restored with it.
+ * Links are not followed; one that leads to a log below a root is no file of its own. A log whose name no reader accepts is
+ * skipped, because the whole package could not be restored with it.
  */
-export async function copyLogs(
-  roots: readonly string[],
-  directory: string,
-  signal?: AbortSignal,
-): Promise<LogCopies> {
+export async function copyLogs(roots: LogRoots, directory: string, signal?: AbortSignal): Promise<LogCopies> {
   const copies: LogCopy[] = []
   const skipped: SkippedLog[] = []
-  for (const [name, root] of namedRoots(roots)) {
-    for await (const path of logsBelow(root, skipped)) {
+  const isPacked = await packedTargets(roots)
+  for (const [name, root] of namedRoots(roots.logs)) {
+    for await (const { path, entry } of filesBelow(root, (each) => skipped.push(atRoot(each, root, roots)))) {
       signal?.throwIfAborted()
-      const packedAs = join(name, path.slice(root.length + 1))
-      if (!isRestorable(packedAs)) {
-        skipped.push({ path, reason: 'its name cannot be restored' })
+      if (!entry.isFile()) {
+        const reason = await reasonOfSpecial(path, entry, isPacked)
+        if (reason !== undefined) skipped.push({ path, reason })
         continue
       }
-      const copy = await copyLog(path, packedAs, join(directory, packedAs)).catch((error: unknown) => {
-        if (isOfTarget(error)) throw error
-        skipped.push({ path, reason: errorMessage(error) })
-      })
-      if (copy) copies.push(copy)
+      const packedAs = join(name, path.slice(root.length + 1))
+      if (isRestorable(packedAs)) await addCopy(path, packedAs, directory, { copies, skipped })
+      else skipped.push({ path, reason: 'its name cannot be restored' })
     }
   }
   return { copies, skipped }
 }
 
+// Of the platform (docs/specification.md, Certificates). The directory may have others, such as those with tokens.
+const CERTIFICATE_FILE = /^[0-9a-f]{64}\.pem$/
+
+/** Copies the files of the certificates, as {@link copyLogs} does. Without the directory there is no certificate yet. */
+export async function copyCertificates(
+  certificates: string | undefined,
+  directory: string,
+  signal?: AbortSignal,
+): Promise<LogCopies> {
+  const copies: LogCopy[] = []
+  const skipped: SkippedLog[] = []
+  if (certificates === undefined) return { copies, skipped }
+  const names = await readdir(certificates).catch((error: unknown) => {
+    if (systemErrorCode(error) !== 'ENOENT') skipped.push({ path: certificates, reason: reasonOf(error) })
+    return []
+  })
+  for (const name of names.filter((each) => CERTIFICATE_FILE.test(each)).toSorted()) {
+    signal?.throwIfAborted()
+    await addCopy(join(certificates, name), join('certs', name), directory, { copies, skipped })
+  }
+  return { copies, skipped }
+}
+
+async function addCopy(
+  path: string,
+  packedAs: string,
+  directory: string,
+  { copies, skipped }: { readonly copies: LogCopy[]; readonly skipped: SkippedLog[] },
+): Promise<void> {
+  try {
+    copies.push(await copyLog(path, packedAs, join(directory, packedAs)))
+  } catch (error) {
+    if (isOfTarget(error)) throw error
+    skipped.push({ path, reason: reasonOf(error) })
+  }
+}
+
 /** `logs/…` for one root; `logs/<its name>/…` for several, of which no two have the same name. */
 function namedRoots(roots: readonly string[]): [name: string, root: string][] {
-  const clean = roots.map((root) => root.replace(/(?<=[^/])\/+$/, ''))
+  const clean = roots.map(withoutSlash)
   if (clean.length === 1) return clean.map((root) => ['logs', root])
   const taken = new Set<string>()
   return clean.map((root) => {
@@ -68,21 +111,67 @@ function namedRoots(roots: readonly string[]): [name: string, root: string][] {
   })
 }
 
-async function* logsBelow(directory: string, skipped: SkippedLog[]): AsyncIterable<string> {
+function withoutSlash(path: string): string {
+  return path.replace(/(?<=[^/])\/+$/, '')
+}
+
+/** Everything below the directory that is no directory. */
+async function* filesBelow(
+  directory: string,
+  onSkipped: (skipped: SkippedLog) => void,
+): AsyncIterable<{ readonly path: string; readonly entry: Dirent }> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
-    skipped.push({ path: directory, reason: errorMessage(error) })
+    onSkipped({ path: directory, reason: reasonOf(error) })
     return []
   })
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(directory, entry.name)
-    if (entry.isDirectory()) yield* logsBelow(path, skipped)
-    else if (entry.isFile()) yield path
+    if (entry.isDirectory()) yield* filesBelow(path, onSkipped)
+    else yield { path, entry }
   }
+}
+
+function atRoot(skipped: SkippedLog, root: string, { optionalLogs }: LogRoots): SkippedLog {
+  const isRoot = skipped.path === root
+  return isRoot && !optionalLogs.map(withoutSlash).includes(root)
+    ? { ...skipped, isMissingRoot: true }
+    : skipped
+}
+
+/** Whether the target of a link is below a root, and thereby packed itself. */
+async function packedTargets({ logs }: LogRoots): Promise<(target: string) => boolean> {
+  const real = await Promise.all(logs.map((root) => realpath(root).catch(() => root)))
+  return (target) => real.some((root) => target.startsWith(`${root}/`))
+}
+
+/** Undefined for a link to what is packed. */
+async function reasonOfSpecial(
+  path: string,
+  entry: Dirent,
+  isPacked: (target: string) => boolean,
+): Promise<string | undefined> {
+  if (!entry.isSymbolicLink()) return 'it is a socket, a pipe or a device'
+  const target = await realpath(path).catch(() => undefined)
+  if (target === undefined) return 'it is a link that leads nowhere'
+  return isPacked(target) ? undefined : 'it is a link to another place'
+}
+
+/** Without the path, which stands beside it. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error && 'errno' in error && typeof error.errno === 'number'
+    ? getSystemErrorMessage(error.errno)
+    : errorMessage(error)
 }
 
 /** An error of the copy, such as a full disk, is no reason to leave a log out. */
 class TargetError extends Error {
   override readonly name = 'TargetError'
+}
+
+function onTarget<T>(step: Promise<T>): Promise<T> {
+  return step.catch((error: unknown) => {
+    throw new TargetError(errorMessage(error), { cause: error })
+  })
 }
 
 function isOfTarget(error: unknown): boolean {
@@ -92,14 +181,12 @@ function isOfTarget(error: unknown): boolean {
 async function copyLog(source: string, path: string, file: string): Promise<LogCopy> {
   await using log = await openRegularFile(source)
   const { size: sizeAtOpen, mtimeMs } = await log.stat()
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await using copy = await open(file, 'wx', 0o600)
+  await onTarget(mkdir(dirname(file), { recursive: true, mode: 0o700 }))
+  await using copy = await onTarget(open(file, 'wx', 0o600))
   const hash = createHash('sha256')
   let size = 0
   for await (const chunk of transientChunksOf(log, sizeAtOpen)) {
-    const written = writeAll(copy, chunk).catch((error: unknown) => {
-      throw new TargetError(errorMessage(error), { cause: error })
-    })
+    const written = onTarget(writeAll(copy, chunk))
     hash.update(chunk)
     size += chunk.length
     await written
@@ -111,7 +198,7 @@ async function copyLog(source: string, path: string, file: string): Promise<LogC
 export async function logBytes(roots: readonly string[]): Promise<number> {
   let bytes = 0
   for (const root of roots) {
-    for await (const path of logsBelow(root, [])) {
+    for await (const { path } of filesBelow(root, () => undefined)) {
       const file = await openRegularFile(path).catch(() => undefined)
       bytes += (await file?.stat())?.size ?? 0
       await file?.close()

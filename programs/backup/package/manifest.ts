@@ -1,5 +1,6 @@
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
 import type { TableContents } from '../../../src/ports/database-files.ts'
+import type { LeftOut } from './left-out.ts'
 
 export const MANIFEST_NAME = 'MANIFEST.json'
 
@@ -26,6 +27,8 @@ export interface PackageManifest {
   readonly schema_version: string
   readonly tables: Readonly<Record<string, TableContents>>
   readonly files: readonly PackagedFile[]
+  /** Missing when nothing was left out. */
+  readonly left_out?: LeftOut
 }
 
 export function encodeManifest(manifest: PackageManifest): string {
@@ -62,6 +65,13 @@ const CHECKS: Readonly<Record<keyof PackageManifest, Check>> = {
     value !== null &&
     Object.values(value).every(isObjectOf({ rows: isCount, hash: isText })),
   files: isListOf(isObjectOf({ path: isText, size: isCount, sha256: isSha256 })),
+  left_out: (value) =>
+    value === undefined ||
+    isObjectOf({
+      count: isCount,
+      files: isListOf(isObjectOf({ path: isText, reason: isText })),
+      missing_roots: isListOf(isText),
+    })(value),
 }
 
 /** Throws an error that names the first member that is wrong. */

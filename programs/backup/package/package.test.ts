@@ -71,18 +71,27 @@ describe('a package', () => {
   }
 
   it(
-    'has the manifest first, then the database, the logs and the journal, for the usual commands',
+    'has the manifest first, then the database, the certificates, the logs and the journal, for the usual commands',
     { skip: !hasZstd },
     async () => {
       using w = temporaryPackageWorld()
       w.log('a.log', 'a')
       w.log('b/c.log', 'c')
+      const certificates = join(w.directory, 'certs')
+      const certificate = `${'0a'.repeat(32)}.pem`
+      mkdirSync(join(certificates, 'backend'), { recursive: true })
+      for (const name of [certificate, `${certificate}.5f.tmp`, '.keep', 'backend/drive-token.json'])
+        writeFileSync(join(certificates, name), name)
       writeFileSync(join(w.directory, 'journal'), 'journal')
-      const { file, manifest } = await w.write({ journal: { file: join(w.directory, 'journal') } })
+      const { file, manifest } = await w.write({
+        certificates,
+        journal: { file: join(w.directory, 'journal') },
+      })
       const names = execFileSync('tar', ['--zstd', '-tf', file], { encoding: 'utf8' }).trimEnd().split('\n')
       assert.deepEqual(names, ['MANIFEST.json', ...manifest.files.map(({ path }) => path)])
       assert.deepEqual(names.slice(1), [
         'database/platform.db',
+        `certs/${certificate}`,
         'logs/a.log',
         'logs/b/c.log',
         'journal.export',
@@ -146,24 +155,48 @@ describe('a package', () => {
     symlinkSync('/etc/passwd', join(w.logs, 'link.log'))
     symlinkSync('/etc', join(w.logs, 'linked'))
     execFileSync('mkfifo', [join(w.logs, 'pipe')])
-    const { manifest, skippedLogs } = await w.write({ logs: [w.logs, join(w.directory, 'none')] })
+    symlinkSync(join(w.logs, 'a.log'), join(w.logs, 'current'))
+    symlinkSync('nothing', join(w.logs, 'dangling'))
+    const roots = ['none', 'optional'].map((name) => join(w.directory, name))
+    const { manifest, skippedLogs } = await w.write({
+      logs: [w.logs, ...roots],
+      optionalLogs: [`${w.directory}/optional/`],
+    })
     assert.deepEqual(
       manifest.files.map(({ path }) => path),
       ['database/platform.db', 'logs/logs/a.log'],
     )
     assert.deepEqual(
-      skippedLogs.map(({ path }) => path),
-      [join(w.directory, 'none')],
+      skippedLogs.map(({ path, reason }) => [path.slice(w.directory.length + 1), reason]),
+      [
+        ['logs/dangling', 'it is a link that leads nowhere'],
+        ['logs/link.log', 'it is a link to another place'],
+        ['logs/linked', 'it is a link to another place'],
+        ['logs/pipe', 'it is a socket, a pipe or a device'],
+        ['none', 'no such file or directory'],
+        ['optional', 'no such file or directory'],
+      ],
     )
+    assert.deepEqual([manifest.left_out?.count, manifest.left_out?.files.length], [6, 5])
+    assert.deepEqual(manifest.left_out?.missing_roots, [roots[0]])
   })
 })
 
 describe('a log', () => {
+  it('whose copy cannot be made is not left out: the package has failed', async () => {
+    using w = temporaryPackageWorld()
+    w.log('sub/a.log', 'a')
+    const copies = join(w.directory, 'copies')
+    mkdirSync(copies)
+    writeFileSync(join(copies, 'logs'), 'in the way')
+    await assert.rejects(copyLogs({ logs: [w.logs], optionalLogs: [] }, copies), { name: 'TargetError' })
+  })
+
   it('is packed as it was first read, whatever happens to it afterwards', async () => {
     using w = temporaryPackageWorld()
     for (const name of ['grows', 'shrinks', 'goes', 'rotates', 'changes']) w.log(name, name.repeat(50_000))
     const copies = join(w.directory, 'copies')
-    const { copies: logs } = await copyLogs([w.logs], copies)
+    const { copies: logs } = await copyLogs({ logs: [w.logs], optionalLogs: [] }, copies)
     appendFileSync(join(w.logs, 'grows'), 'more')
     truncateSync(join(w.logs, 'shrinks'), 3)
     rmSync(join(w.logs, 'goes'))

@@ -18,15 +18,8 @@ export async function takeSnapshot(
     const written = await files.snapshot(target, options)
     return { file: target, ...written, ...(await files.inspect(target, options)) }
   } catch (error) {
-    throw snapshotFailure(error)
+    throw new BackupError('snapshot_failed', `The database was not copied: ${errorMessage(error)}`, {
+      cause: error,
+    })
   }
-}
-
-// The messages of the system, of SQLite and of pg_dump.
-const NO_SPACE = /\b(?:ENOSPC|EDQUOT)\b|no space left|disk is full/i
-
-function snapshotFailure(error: unknown): BackupError {
-  const message = errorMessage(error)
-  const code = NO_SPACE.test(message) ? 'no_space' : 'snapshot_failed'
-  return new BackupError(code, `The database was not copied: ${message}`, { cause: error })
 }

@@ -7,11 +7,11 @@ import { flushDirectory } from '../../files/replace-file.ts'
 import { seal } from './age.ts'
 import { gzipChunks, zstdFrames } from './compression.ts'
 import { transientChunks } from './file-chunks.ts'
-import { copyLogs, type SkippedLog } from './log-copies.ts'
+import { leftOutOf } from './left-out.ts'
+import { copyCertificates, copyLogs, type LogRoots, type SkippedLog } from './log-copies.ts'
 import { encodeManifest, MANIFEST_NAME, type PackagedFile, type PackageManifest } from './manifest.ts'
 import { NewFile } from './new-file.ts'
 import { tarArchive, type TarFile } from './tar-entries.ts'
-import { systemErrorCode } from '../../files/system-error.ts'
 
 export type Compression = 'zstd' | 'gzip'
 
@@ -23,13 +23,15 @@ export interface StableFile {
   readonly sha256?: string
 }
 
-export interface PackageRequest {
+export interface PackageRequest extends LogRoots {
   /** The members that describe the backup; those of its files are added. */
-  readonly manifest: Omit<PackageManifest, 'format' | 'size' | 'sha256' | 'files'>
+  readonly manifest: Omit<PackageManifest, 'format' | 'size' | 'sha256' | 'files' | 'left_out'>
   /** The snapshot, and its name in the package, such as `database/platform.db`. */
   readonly database: StableFile & { readonly path: `database/${string}` }
-  /** The directories of logs. */
-  readonly logs: readonly string[]
+  /** The directory with the files of the certificates. */
+  readonly certificates?: string | undefined
+  /** What is not in the package for another reason. */
+  readonly skipped?: readonly SkippedLog[] | undefined
   /** The exported journal. */
   readonly journal?: StableFile | undefined
   /** An empty directory for the package, and for copies of the logs while it is made. */
@@ -85,15 +87,9 @@ export async function writePackage(request: PackageRequest): Promise<WrittenPack
 
 function packageFailure(error: unknown): BackupError {
   if (error instanceof BackupError) return error
-  const isFull =
-    error instanceof Error && /\b(?:ENOSPC|EDQUOT)\b/.test(`${error.message} ${systemErrorCode(error)}`)
-  return new BackupError(
-    isFull ? 'no_space' : 'archive_failed',
-    `The package was not written: ${errorMessage(error)}`,
-    {
-      cause: error,
-    },
-  )
+  return new BackupError('archive_failed', `The package was not written: ${errorMessage(error)}`, {
+    cause: error,
+  })
 }
 
 interface Contents {
@@ -104,18 +100,28 @@ interface Contents {
 
 /** Every file with its hash, and the manifest, which comes first, of them. */
 async function contentsOf(request: PackageRequest, copies: string): Promise<Contents> {
-  const { database, journal, logs, signal } = request
+  const { database, journal, skipped = [], signal } = request
   const first = await describe(database.path, database)
-  const logCopies = await copyLogs(logs, copies, signal)
+  const certificates = await copyCertificates(request.certificates, copies, signal)
+  const logCopies = await copyLogs(request, copies, signal)
   const last = journal ? [await describe('journal.export', journal)] : []
-  const described = [first, ...logCopies.copies, ...last]
+  const described = [first, ...certificates.copies, ...logCopies.copies, ...last]
   const { size, sha256 } = first
   const files = described.map(({ path, size: bytes, sha256: hash }) => ({ path, size: bytes, sha256: hash }))
-  const manifest: PackageManifest = { format: 1, ...request.manifest, size, sha256, files }
+  const allSkipped = [...skipped, ...certificates.skipped, ...logCopies.skipped]
+  const leftOut = leftOutOf(allSkipped)
+  const manifest: PackageManifest = {
+    format: 1,
+    ...request.manifest,
+    size,
+    sha256,
+    files,
+    ...(leftOut && { left_out: leftOut }),
+  }
   return {
     manifest,
     files: [manifestFile(manifest), ...described.map(toTarFile)],
-    skippedLogs: logCopies.skipped,
+    skippedLogs: allSkipped,
   }
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import type { DatabaseFiles } from '../../../src/ports/database-files.ts'
 import type { Drive } from '../drive/port.ts'
+import { isNoSpace } from '../errors.ts'
 import { readIdentities } from '../package/identity-file.ts'
 import { encodeManifest, MANIFEST_NAME, type PackageManifest } from '../package/manifest.ts'
 import { PACKAGE_CHECKS, PackageError, unpackPackage } from '../package/read-package.ts'
@@ -144,7 +145,7 @@ export class Drill {
 
   #packageDetail(
     name: (typeof PACKAGE_CHECKS)[number],
-    { files, servers, schema_version: schema }: PackageManifest,
+    { files, servers, schema_version: schema, tables }: PackageManifest,
   ): string {
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
     const details = {
@@ -153,7 +154,7 @@ export class Drill {
         : 'the package is not sealed',
       unpacks: `${sizeText(bytes)} in ${countText(files.length, 'file')}`,
       manifest: `format 1, schema ${schema}, servers ${servers.join(', ')}`,
-      files: 'every file has the size and the SHA-256 of the manifest',
+      files: `every file has the size and the SHA-256 of the manifest; ${certificatesText(files, tables)}`,
     }
     return details[name]
   }
@@ -184,7 +185,8 @@ export class Drill {
 
   /** Paths inside of the workspace are named as in the package. */
   #failed(name: DrillCheckName, error: unknown): CheckFailed {
-    const detail = errorMessage(error).replaceAll(`${this.#subject.workspace.files}/`, '')
+    const reason = isNoSpace(error) ? `no_space: ${errorMessage(error)}` : errorMessage(error)
+    const detail = reason.replaceAll(`${this.#subject.workspace.files}/`, '')
     this.#add({ name, ok: false, detail })
     return new CheckFailed(name, { cause: error })
   }
@@ -197,6 +199,18 @@ export class Drill {
 
 class CheckFailed extends Error {
   override readonly name = 'CheckFailed'
+}
+
+/** A certificate without its file raises an alert at the restored server. */
+function certificatesText(
+  files: PackageManifest['files'],
+  { certificates }: PackageManifest['tables'],
+): string {
+  const found = files.filter(({ path }) => path.startsWith('certs/')).length
+  const registered = certificates?.rows ?? 0
+  return found < registered
+    ? `only ${found} of ${countText(registered, 'certificate')} have their files`
+    : `with ${countText(found, 'file')} of certificates`
 }
 
 /** The path of the database in a package. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash, randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
@@ -54,6 +54,33 @@ describe('a restore drill', () => {
     assert.match(text, /\| `row-counts` \| ok \| 3 tables with 304 rows \|/)
     assert.match(text, /\| `orders` \| 300 \|/)
     assert.match(text, /\| `logs-readable` \| ok \| 1 file, 7 kB, 1,000 lines \|/)
+  })
+
+  it('restores the files of the certificates, and says when one lacks its own', async () => {
+    using w = drillWorld()
+    {
+      using database = new DatabaseSync(w.live)
+      database.exec('create table certificates (id text); insert into certificates values (1), (2)')
+    }
+    const name = `certs/${'0a'.repeat(32)}.pem`
+    mkdirSync(join(w.directory, 'certs'))
+    writeFileSync(join(w.directory, name), 'PEM')
+    await w.publish(readFileSync((await w.pack()).file))
+    const into = join(w.directory, 'restored')
+    const { checks } = await w.restore({ into })
+    assert.equal(readFileSync(join(into, name), 'utf8'), 'PEM')
+    const { detail } = checks.find((check) => check.name === 'files') ?? {}
+    assert.match(detail ?? '', /; only 1 of 2 certificates have their files$/)
+  })
+
+  it('says what the package lacks since it was made', async () => {
+    using w = drillWorld()
+    symlinkSync('nowhere', join(w.directory, 'logs/link'))
+    await w.publish(readFileSync((await w.pack()).file))
+    assert.match(
+      (await w.restore()).checks.at(-1)?.detail ?? '',
+      /^1 file, 7 kB, 1,000 lines; not in the package: 1: \S+\/logs\/link \(it is a link that leads nowhere\)$/,
+    )
   })
 
   it('takes the newest backup of all months without an id', async () => {

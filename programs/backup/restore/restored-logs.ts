@@ -1,12 +1,16 @@
 import { join } from 'node:path'
 import { transientChunks } from '../package/file-chunks.ts'
+import { leftOutText } from '../package/left-out.ts'
 import type { PackageManifest } from '../package/manifest.ts'
 import { countText, sizeText } from './words.ts'
 
 const NEWLINE = 0x0a
 
 /** Reads every log of an unpacked package to its end. */
-export async function readRestoredLogs(directory: string, { files }: PackageManifest): Promise<string> {
+export async function readRestoredLogs(
+  directory: string,
+  { files, left_out: leftOut }: PackageManifest,
+): Promise<string> {
   const logs = files.filter(({ path }) => path.startsWith('logs/') || path === 'journal.export')
   let [bytes, lines] = [0, 0]
   for (const { path } of logs) {
@@ -15,8 +19,11 @@ export async function readRestoredLogs(directory: string, { files }: PackageMani
       lines += countOf(chunk, NEWLINE)
     }
   }
-  if (logs.length === 0) return 'the package has no logs'
-  return [countText(logs.length, 'file'), sizeText(bytes), countText(lines, 'line')].join(', ')
+  const found =
+    logs.length === 0
+      ? 'the package has no logs'
+      : [countText(logs.length, 'file'), sizeText(bytes), countText(lines, 'line')].join(', ')
+  return leftOut ? `${found}; ${leftOutText(leftOut)}` : found
 }
 
 function countOf(bytes: Uint8Array, byte: number): number {

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockOwner, takeProcessLock, type ReleaseLock } from '../../files/process-lock.ts'
+import { BackupError } from '../errors.ts'
 import { RestoreError } from './restore-error.ts'
 import { sizeText } from './words.ts'
 
@@ -73,7 +74,8 @@ export async function requireSpaceFor(directory: string, bytes: number, what: st
   const { bavail, bsize } = await statfs(directory)
   const free = bavail * bsize
   if (free >= bytes) return
-  throw new Error(
+  throw new BackupError(
+    'no_space',
     `there is too little space in ${directory}: ${what} needs ${sizeText(bytes)}, and ${sizeText(free)} are free`,
   )
 }

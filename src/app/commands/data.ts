@@ -43,9 +43,10 @@ export async function makeBackup(
   options: ConfigOptions & { readonly note?: string },
 ): Promise<void> {
   const { note } = options
+  const loaded = configOf(context, options)
   if (note !== undefined && note.length > 1_000)
     throw invalidField('--note', 'expected at most 1000 characters')
-  const backup = await withBackups(configOf(context, options), async ({ backups, worker }) => {
+  const backup = await withBackups(loaded, async ({ backups, worker }) => {
     const stopping = new AbortController()
     void stopSignal().then(() => stopping.abort())
     worker.start()
@@ -60,6 +61,10 @@ export async function makeBackup(
   })
   requireCompleted(backup)
   context.stdout.write(`${backup.id}: ${describe(backup)}\n`)
+  const { dataDir } = loaded.config
+  const others = ['certs', 'jwt-secret'].map((name) => join(dataDir, name)).filter((path) => existsSync(path))
+  if (others.length > 0)
+    context.stdout.write(`It holds the database only; save ${others.join(' and ')}, too.\n`)
 }
 
 function requireCompleted({ id, status, error }: DataBackup): void {

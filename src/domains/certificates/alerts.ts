@@ -41,8 +41,8 @@ export function fileAlert(
     title: `The file of the certificate ${name} ${problem ?? 'is as it was written'}`,
     body:
       problem === undefined
-        ? 'An inspection has found it, or the certificate was deleted.'
-        : `Put certs/${fingerprintSha256}.pem back from a backup, or delete the certificate and register it again.`,
+        ? 'It was found or written again, or the certificate was deleted.'
+        : `Register the same PEM again, which writes the file anew, or put certs/${fingerprintSha256}.pem back from a backup.`,
     severity: problem === undefined ? 'CLOSE' : 'ERROR',
   }
 }

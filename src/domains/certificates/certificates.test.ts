@@ -211,6 +211,47 @@ onEveryDialect('files of certificates', (dialect) => {
     assert.match(w.alerts[2]?.title ?? '', /was altered$/)
   })
 
+  test('registering the same PEM again writes a damaged file anew and recovers its alert at once', async () => {
+    await using w = await certificateWorld(dialect)
+    const wanted = { notAfter: w.clock.now() + 90 * DAY, fingerprintSha256: 'f'.repeat(64) }
+    const certificate = await w.register(wanted)
+    await assert.rejects(w.another.register(wanted), { code: 'certificate_exists' })
+    const path = pathOf(w, certificate)
+    const content = readFileSync(path, 'utf8')
+    for (const damage of [() => rmSync(path), () => writeFileSync(path, 'altered')]) {
+      damage()
+      await w.inspect()
+      const otherChain = { ...wanted, pem: 'another chain' }
+      await assert.rejects(w.another.register(otherChain), {
+        code: 'certificate_exists',
+        message: / Its file (is missing|was altered); send it with the chain/,
+      })
+      const { id, name } = await w.another.register(wanted, 'another name')
+      assert.deepEqual([id, name], [certificate.id, 'shop'])
+      assert.equal(readFileSync(path, 'utf8'), content)
+      assert.equal((await w.inspect()).damagedFiles, 0)
+    }
+    assert.deepEqual(w.alertLines(), ['certificate.file ERROR', 'certificate.file ERROR'])
+    assert.deepEqual(w.another.alertLines(), ['certificate.file CLOSE', 'certificate.file CLOSE'])
+    assert.deepEqual(
+      w.another.events.map(({ type }) => type),
+      [],
+    )
+    await assert.rejects(w.register(wanted), { code: 'certificate_exists' })
+  })
+
+  test('a repair of a certificate that is deleted meanwhile is refused', async () => {
+    await using w = await certificateWorld(dialect)
+    const wanted = { notAfter: w.clock.now() + DAY, fingerprintSha256: 'f'.repeat(64) }
+    const certificate = await w.register(wanted)
+    rmSync(pathOf(w, certificate))
+    const repair = await w.another.prepare(wanted)
+    await w.certificates.remove(certificate.id, 'ada')
+    await assert.rejects(w.another.certificates.register(repair, 'ada'), { code: 'certificate_busy' })
+    await w.service.removalsDone()
+    assert.equal((await w.register(wanted)).fingerprintSha256, wanted.fingerprintSha256)
+  })
+
   test('deleting a certificate recovers the alert of its file', async () => {
     await using w = await certificateWorld(dialect)
     const certificate = await w.register({ notAfter: w.clock.now() + 90 * DAY })

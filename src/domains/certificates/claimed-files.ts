@@ -4,10 +4,10 @@ import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import type { CertificateFiles } from '../../ports/certificate-files.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
+import type { Store, Tx } from '../../store/store.ts'
 import { claimFile, releaseFile, useClaim } from './file-claims.ts'
 import type { Certificate } from './model.ts'
-import { findRegisteredName } from './store.ts'
+import { findByFingerprint } from './store.ts'
 
 export interface FileDeps {
   readonly store: Store
@@ -20,6 +20,8 @@ export interface WrittenFile {
   readonly fingerprintSha256: string
   /** SHA-256 of its content, in hexadecimal. */
   readonly sha256: string
+  /** Whether its certificate is registered already: its file was damaged, and nothing is claimed. */
+  readonly isRepair: boolean
 }
 
 /** How a file differs from what was written; undefined if it does not. */
@@ -40,20 +42,31 @@ export class ClaimedFiles {
   }
 
   /**
-   * Writes the file of a certificate that is to be registered. Rejects with `certificate_exists`, with `certificate_busy`
-   * while another process works on the file, and with `certificate_file_unavailable` if it cannot be written.
+   * Writes the file of a certificate that is to be registered, or the damaged one of a registered certificate. Rejects with
+   * `certificate_exists` if there is nothing to write, with `certificate_busy` while another process works on the file, and
+   * with `certificate_file_unavailable` if it cannot be written.
    */
   async write(fingerprintSha256: string, pem: string): Promise<WrittenFile> {
     const sha256 = digest(pem)
     const outcome = await this.#claim(fingerprintSha256, sha256)
-    if (outcome === 'registered') throw await certificateExists(this.#deps.store.read, fingerprintSha256)
     if (outcome === 'busy') throw certificateBusy(fingerprintSha256)
+    const isRepair = outcome === 'registered'
+    if (isRepair) await this.#requireDamage(fingerprintSha256, sha256)
     try {
       await this.#deps.files.write(fingerprintSha256, pem)
     } catch (cause) {
       throw fileUnavailable('The file of the certificate cannot be written; the log has the reason.', cause)
     }
-    return { fingerprintSha256, sha256 }
+    return { fingerprintSha256, sha256, isRepair }
+  }
+
+  /** A file is written again as it was registered: with another chain it would be altered. */
+  async #requireDamage(fingerprintSha256: string, sha256: string): Promise<void> {
+    const registered = await findByFingerprint(this.#deps.store.read, fingerprintSha256)
+    if (!registered) throw certificateBusy(fingerprintSha256)
+    const problem = await this.problemOf(registered)
+    if (problem !== undefined && registered.fileSha256 === sha256) return
+    throw certificateExists(registered, problem)
   }
 
   /** Gives the claim back in the transaction of the registration. Rejects with `certificate_busy` if it has lapsed. */
@@ -124,15 +137,21 @@ interface Finding {
   readonly cause?: unknown
 }
 
-export async function certificateExists(queries: Queries, fingerprint: string): Promise<AppError> {
-  const name = await findRegisteredName(queries, fingerprint)
-  // It may have been deleted since.
-  const as = name === undefined ? '' : ` as ${JSON.stringify(name)}`
-  const message = `A certificate with the fingerprint ${fingerprint} is registered${as}.`
-  return new AppError('conflict', 'certificate_exists', message)
+/** The file of a registered certificate with a problem is written again from the PEM of its registration only. */
+export function certificateExists(
+  { fingerprintSha256, name }: Pick<Certificate, 'fingerprintSha256' | 'name'>,
+  problem?: FileProblem,
+): AppError {
+  const registered = `A certificate with the fingerprint ${fingerprintSha256} is registered as ${JSON.stringify(name)}.`
+  const remedy = `Its file ${problem}; send it with the chain with which it was registered.`
+  return new AppError(
+    'conflict',
+    'certificate_exists',
+    problem === undefined ? registered : `${registered} ${remedy}`,
+  )
 }
 
-function certificateBusy(fingerprint: string): AppError {
+export function certificateBusy(fingerprint: string): AppError {
   return new AppError(
     'unavailable',
     'certificate_busy',

@@ -1,5 +1,5 @@
 import { statement } from './tables.ts'
-import { findRegisteredName } from './store.ts'
+import { findByFingerprint } from './store.ts'
 import type { Tx } from '../../store/store.ts'
 
 interface Claim {
@@ -59,7 +59,7 @@ export async function claimFile(
 ): Promise<'claimed' | 'busy' | 'registered'> {
   // The claim comes first: a registration that commits after it needs the claim, too.
   const changed = (await tx.change(insert, claim)) + (await tx.change(take, { ...claim, now }))
-  const isKnown = (await findRegisteredName(tx, claim.fingerprintSha256)) !== undefined
+  const isKnown = (await findByFingerprint(tx, claim.fingerprintSha256)) !== undefined
   if (isKnown && changed > 0) await tx.change(release, claim)
   if (isKnown) return 'registered'
   return changed > 0 ? 'claimed' : 'busy'

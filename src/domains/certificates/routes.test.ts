@@ -78,6 +78,10 @@ test('the PEM is read as a file, without the text that came with it', async () =
   rmSync(join(api.directory, `${body.fingerprint_sha256}.pem`))
   const gone = await api.call('GET', `/certificates/${body.id}/pem`)
   assert.deepEqual([gone.status, gone.body.code], [503, 'certificate_file_unavailable'])
+  assert.deepEqual(await api.call('POST', '/certificates', register(chained, 'again')), { status: 200, body })
+  const repaired = await api.send('GET', `/certificates/${body.id}/pem`, { role: 'auditor' })
+  assert.equal(await repaired.text(), pem)
+  assert.equal((await api.call('POST', '/certificates', register(chained))).status, 409)
 })
 
 test('the same certificate again is 409, also with another chain; with its Idempotency-Key it is the first answer', async () => {

@@ -61,10 +61,14 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       summary: 'Register a certificate with its chain',
       description:
         'The first certificate of the PEM is registered, the others are its chain. A request that contains a private key ' +
-        'is refused, and nothing of it is stored.',
+        'is refused, and nothing of it is stored. If the certificate is registered and its file is missing or altered, the ' +
+        'same PEM writes the file again.',
       access: OPERATORS,
       body: NewCertificateBody,
-      answers: { 201: { description: 'The registered certificate.', schema: CertificateSchema } },
+      answers: {
+        201: { description: 'The registered certificate.', schema: CertificateSchema },
+        200: { description: 'The certificate, whose file was written again.', schema: CertificateSchema },
+      },
       errors: {
         invalid_certificate,
         private_key_refused,
@@ -73,8 +77,12 @@ export function certificateRoutes(certificates: Certificates): Route[] {
         certificate_file_unavailable,
       },
       prepare: ({ body }) => certificates.prepare(decodeNewCertificate(body)),
-      change: async (tx, { identity }, registration) =>
-        created(new JsonText(encodeCertificate(await certificates.register(tx, registration, identity.id)))),
+      change: async (tx, { identity }, registration) => {
+        const answer = registration.file.isRepair ? ok : created
+        return answer(
+          new JsonText(encodeCertificate(await certificates.register(tx, registration, identity.id))),
+        )
+      },
     }),
     route({
       method: 'GET',

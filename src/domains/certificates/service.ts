@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Tx } from '../../store/store.ts'
 import { endingRecovery, fileAlert } from './alerts.ts'
 import { readBundle, type CertificateBundle } from './bundle.ts'
-import { certificateExists, ClaimedFiles, type WrittenFile } from './claimed-files.ts'
+import { certificateBusy, certificateExists, ClaimedFiles, type WrittenFile } from './claimed-files.ts'
 import type { CertificateDeps } from './deps.ts'
 import { CERTIFICATE_EVENTS } from './events.ts'
 import { Inspection, type InspectionResult } from './inspection.ts'
@@ -16,11 +16,13 @@ import { updateReplacements } from './replacements.ts'
 import {
   countCertificates,
   deleteCertificate,
+  findByFingerprint,
   findCertificate,
   insertCertificate,
   listCertificates,
   lockAllReplacements,
   lockCertificate,
+  recordFileAlert,
   recordSteps,
   revokeCertificate,
   SOONEST_END_FIRST,
@@ -33,7 +35,7 @@ export interface NewCertificate {
   readonly pem: string
 }
 
-/** A certificate that is ready to be registered: its file is written and claimed. */
+/** A certificate that is ready to be registered: its file is written, and claimed unless it was repaired. */
 export interface Registration extends Pick<CertificateBundle, 'facts'> {
   readonly name: string
   readonly file: WrittenFile
@@ -76,15 +78,41 @@ export class Certificates {
     return { name, facts, file: await this.#files.write(facts.fingerprintSha256, pem) }
   }
 
-  /** Registers a certificate. Rejects with `certificate_exists`, and with `certificate_busy` if its preparation is too old. */
+  /**
+   * Registers a certificate, or returns the registered one whose file was repaired. Rejects with `certificate_exists`, and
+   * with `certificate_busy` if its preparation is too old.
+   */
   async register(tx: Tx, { name, facts, file }: Registration, actor: string): Promise<CertificateView> {
+    if (file.isRepair) return this.#repaired(tx, file, actor)
     await lockAllReplacements(tx)
     const certificate = newCertificate(name, facts, file, { actor, at: this.#deps.clock.now() })
-    if (!(await insertCertificate(tx, certificate)))
-      throw await certificateExists(tx, facts.fingerprintSha256)
+    if (!(await insertCertificate(tx, certificate))) {
+      const registered = await findByFingerprint(tx, facts.fingerprintSha256)
+      throw registered ? certificateExists(registered) : certificateBusy(facts.fingerprintSha256)
+    }
     await this.#files.adopt(tx, file)
     const replacedBy = await this.#updateReplacements(tx, certificate)
     return this.#record(tx, 'registered', { ...certificate, replacedBy }, actor)
+  }
+
+  /** Recovers the alert of the file. */
+  async #repaired(tx: Tx, { fingerprintSha256 }: WrittenFile, actor: string): Promise<CertificateView> {
+    const { alerts, clock, logger } = this.#deps
+    const found = await findByFingerprint(tx, fingerprintSha256)
+    const certificate = found && (await lockCertificate(tx, found.id))
+    if (!certificate) throw certificateBusy(fingerprintSha256)
+    if (certificate.hasFileAlert) {
+      await recordFileAlert(tx, certificate.id, false)
+      await alerts.raise(tx, fileAlert(certificate, undefined))
+    }
+    const { id, name } = certificate
+    tx.afterCommit(() =>
+      logger.info(
+        { certificate_id: id, name, fingerprint: fingerprintSha256, actor },
+        'certificate file repaired',
+      ),
+    )
+    return viewOf(certificate, clock.now())
   }
 
   /** Rejects with `certificate_not_found`. */

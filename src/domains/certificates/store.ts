@@ -41,8 +41,11 @@ const lock = statement<{ id: string }, StoredRow>((on, value, capabilities) =>
     .$call(lockRows(capabilities)),
 )
 
-const findNameOf = statement<{ fingerprint: string }, { name: string }>((on, value) =>
-  on.selectFrom('certificates').select('name').where('fingerprint_sha256', '=', value('fingerprint')),
+const findRegistered = statement<{ fingerprint: string }, StoredRow>((on, value) =>
+  on
+    .selectFrom('certificates')
+    .select(certificates.all)
+    .where('fingerprint_sha256', '=', value('fingerprint')),
 )
 
 const batch = statement<{ after: number; limit: number }, StoredRow>((on, value) =>
@@ -111,9 +114,13 @@ export async function lockCertificate(tx: Tx, id: string): Promise<InspectedCert
   return row && certificates.decode(row)
 }
 
-/** The name of the certificate with this fingerprint; undefined if none is registered. */
-export async function findRegisteredName(queries: Queries, fingerprint: string): Promise<string | undefined> {
-  return (await first(queries, findNameOf, { fingerprint }))?.name
+/** The certificate with this fingerprint; undefined if none is registered. */
+export async function findByFingerprint(
+  queries: Queries,
+  fingerprint: string,
+): Promise<InspectedCertificate | undefined> {
+  const row = await first(queries, findRegistered, { fingerprint })
+  return row && certificates.decode(row)
 }
 
 /** The certificates behind a position, in the order of their registration. */

@@ -44,14 +44,22 @@ export function parseCertificate(der: Buffer, block: number): ParsedCertificate 
   }
 }
 
-/** Whether a certificate names that issuer, and the key of the issuer has signed it. */
-export function isSignedBy({ x509 }: ParsedCertificate, issuer: ParsedCertificate): boolean {
+/**
+ * Whether a certificate names that issuer, and the key of the issuer has signed it. Whether the issuer may sign is another
+ * question: a certificate for a server may be signed with its own key without `keyCertSign`.
+ */
+export function isSignedBy({ x509, issuer: name }: ParsedCertificate, issuer: ParsedCertificate): boolean {
   try {
-    return x509.checkIssued(issuer.x509) && x509.verify(issuer.publicKey)
+    return comparable(name) === comparable(issuer.subject) && x509.verify(issuer.publicKey)
   } catch {
     // The key cannot verify any signature, or not one of this algorithm.
     return false
   }
+}
+
+/** RFC 5280, section 7.1: without regard to case and to the number of spaces. */
+function comparable(distinguishedName: string): string {
+  return distinguishedName.toLowerCase().replaceAll(/\s+/g, ' ')
 }
 
 function readX509(der: Buffer, block: number): X509Certificate {

@@ -388,3 +388,9 @@ test('the subject is written as RFC 4514 has it', async () => {
   const { facts: nameless } = await readBundle((await authority.issue({ subject: '/', names: NAMES })).pem)
   assert.equal(nameless.subject, '')
 })
+
+test('a certificate that its own key has signed is self-signed, also without the right to sign others', async () => {
+  const wanted = { subject: '/O=Zoo/CN=own key', names: NAMES, keyUsage: 'digitalSignature' }
+  const { facts } = await readBundle((await authority.issue(wanted)).pem)
+  assert.deepEqual(facts.warnings, ['self_signed'])
+})

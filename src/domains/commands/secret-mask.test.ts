@@ -42,6 +42,28 @@ test('a secret is masked in JSON and in a URL too', () => {
   assert.equal(masked(['a"b c'], ['{"k":"a\\"b c"} ?k=a%22b%20c']), '{"k":"**redacted**"} ?k=**redacted**')
 })
 
+test('a secret is masked in Base64, in both alphabets, at each alignment, wherever it is cut', () => {
+  // With digits that differ between the alphabets.
+  const secret = 'hunter2\u00ff>>>???~~~'
+  for (const alphabet of ['base64', 'base64url'] as const)
+    for (const before of ['', 'a', 'ab', 'abc'])
+      for (const after of ['', 'x', 'xy', 'xyz']) {
+        const text = Buffer.from(`${before}${secret}${after}`).toString(alphabet)
+        for (let at = 0; at <= text.length; at++) {
+          const output = masked([secret], [text.slice(0, at), text.slice(at)])
+          const shown = output.split('**redacted**').join('')
+          // At each end one digit has bits of what is around the secret.
+          const others =
+            Buffer.from(before).toString(alphabet).length + Buffer.from(after).toString(alphabet).length
+          assert.ok(output.includes('**redacted**') && shown.length <= others + 4, `${text} ${output}`)
+        }
+      }
+})
+
+test('a short secret masks no digits of Base64', () => {
+  assert.equal(masked(['a'], ['YQ== Y']), 'YQ== Y')
+})
+
 test('an empty secret masks nothing', () => {
   assert.equal(masked([''], ['text']), 'text')
 })

@@ -57,13 +57,31 @@ export class SecretMask {
   }
 }
 
-/** A program may print a secret as it is, in a JSON text or in a URL, and each of its lines alone. */
+/** A program may print a secret as it is, in a JSON text, in a URL or in Base64, and each of its lines alone. */
 function formsOf(secret: string): string[] {
   return [secret, ...linesOf(secret)].flatMap((text) => [
     text,
     JSON.stringify(text).slice(1, -1),
     encodeURIComponent(text),
+    ...base64FormsOf(text),
   ])
+}
+
+// Fewer bytes have few digits of their own, which are part of many texts that are no secret.
+const MIN_BASE64_BYTES = 6
+
+/**
+ * The Base64 digits that depend on the secret alone, in both alphabets (RFC 4648), behind any number of other bytes: three
+ * bytes are four digits, so there are three alignments. The digits at both ends have bits of what is around them.
+ */
+function base64FormsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  if (bytes.length < MIN_BASE64_BYTES) return []
+  return [0, 1, 2].flatMap((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes])
+    const digits = [Math.ceil((before * 8) / 6), Math.floor((encoded.length * 8) / 6)] as const
+    return (['base64', 'base64url'] as const).map((alphabet) => encoded.toString(alphabet).slice(...digits))
+  })
 }
 
 function linesOf(secret: string): string[] {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { bytesSource } from '../../../programs/backup/drive/sources.ts'
 import { BackupError, ERROR_CODES, type ErrorCode } from '../../../programs/backup/errors.ts'
+import { nightResult } from '../../../programs/backup/commands/night-result.ts'
 import type { NightOutcome } from '../../../programs/backup/night/night.ts'
 import { HOUR, MINUTE } from '../../../src/kernel/time.ts'
 import { storeUnavailable } from '../../../src/store/unavailable.ts'
@@ -27,6 +28,8 @@ function failAt(name: string, error: Error = unreachable) {
 describe('a good night', () => {
   test('reports its steps, in their order, and leaves a backup that can be restored', async () => {
     await using world = await nightWorld()
+    mkdirSync(join(world.directory, 'certs'))
+    writeFileSync(join(world.directory, 'certs', `${'0a'.repeat(32)}.pem`), 'PEM')
     const outcome = await world.night().runScheduled()
     assert.equal(outcome.outcome, 'succeeded')
     assert.deepEqual(world.alerts, ['backup.start INFO 2', ...SUCCESS, ...AFTERWARDS])
@@ -38,7 +41,7 @@ describe('a good night', () => {
       backup_id: '20260131-020000',
       file: ARCHIVE,
       created_at: '2026-01-31T01:00:00.000Z',
-      contents: ['database/platform.db', 'logs', 'journal.export'],
+      contents: ['database/platform.db', 'certs', 'logs', 'journal.export'],
       servers: ['primary'],
     })
     const { pendingReboot, rebootedOn, run } = world.state()
@@ -224,6 +227,55 @@ describe('a night with failures', () => {
   })
 })
 
+describe('a night without some of its logs', () => {
+  test('that are whole directories has failed, and its backup of the rest stays: no reboot, no retry', async () => {
+    await using world = await nightWorld()
+    const gone = join(world.directory, 'gone')
+    const settings = { logs: [join(world.directory, 'logs'), gone] }
+    for (const failure of ['backup.failed ERROR 4 log_missing', 'backup.failed ERROR 4 log_missing']) {
+      world.alerts.length = 0
+      const outcome = await world.night({}, settings).runScheduled()
+      assert.deepEqual([outcome.outcome, outcome.errorCode], ['failed', 'log_missing'])
+      assert.match(outcome.message, new RegExp(`no logs of ${gone}: .* backup.logs_optional`))
+      assert.deepEqual(world.alerts, [
+        'backup.start INFO 2',
+        `backup.done INFO 2 not in the package: 1: ${gone} (no such file or directory)`,
+        'beat backup',
+        failure,
+      ])
+      assert.equal((await world.night().retryOnce()).outcome, 'nothing')
+      world.clock.advance(24 * HOUR)
+    }
+    assert.ok(!world.calls.includes('reboot') && !world.calls.includes('clean'))
+    const [json] = [nightResult(await world.night({}, settings).run()).json as Record<string, unknown>]
+    const leftOut = {
+      count: 1,
+      files: [{ path: gone, reason: 'no such file or directory' }],
+      missing_roots: [gone],
+    }
+    assert.deepEqual(json['left_out'], leftOut)
+    assert.deepEqual(world.state().lastSuccess?.leftOut, leftOut)
+    world.alerts.length = 0
+    await world.night({}, { ...settings, optionalLogs: [gone] }).run()
+    assert.deepEqual(world.alerts.slice(2, 4), ['backup.failed CLOSE 0', 'beat backup'])
+  })
+})
+
+test('a journal that could not be exported is told, and one of a server without one is not', async () => {
+  await using world = await nightWorld()
+  for (const [isLost, done] of [
+    [true, 'backup.done INFO 2 not in the package: 1: journal.export (it has failed)'],
+    [false, 'backup.done INFO 2'],
+  ] as const) {
+    world.faults = { journal: { reason: 'it has failed', isLost } }
+    assert.equal((await world.night().run()).outcome, 'succeeded')
+    assert.equal(
+      world.alerts.findLast((line) => line.startsWith('backup.done')),
+      done,
+    )
+  }
+})
+
 describe('each error code has a fault of its own', () => {
   const fullDisk = Object.assign(new Error('ENOSPC: no space left on device, write'), {
     code: 'ENOSPC',
@@ -238,6 +290,7 @@ describe('each error code has a fault of its own', () => {
         journal: Object.assign(new Error('input/output error'), { code: 'EIO', syscall: 'write' }),
       }
     },
+    log_missing: ({ directory }) => rmSync(join(directory, 'logs'), { recursive: true }),
     no_space: (world) => {
       world.faults = { databases: { snapshot: fullDisk } }
     },

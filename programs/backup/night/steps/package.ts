@@ -5,14 +5,14 @@ import { toRfc3339 } from '../../../../src/kernel/time.ts'
 import { takeSnapshot, type DatabaseSnapshot } from '../../package/take-snapshot.ts'
 import { BackupError } from '../../errors.ts'
 import { requireFreeSpace } from '../../package/free-space.ts'
-import { logBytes } from '../../package/log-copies.ts'
+import { logBytes, type SkippedLog } from '../../package/log-copies.ts'
 import { writePackage, type WrittenPackage } from '../../package/write-package.ts'
 import type { RunContext } from '../run-context.ts'
 import { emptyStaging, isIntact } from '../staging.ts'
 import type { StagedArchive } from '../state.ts'
 import type { NightStep } from './step.ts'
 
-/** Copies the database, exports the journal, and packs both with the logs. An archive of an earlier try is used again. */
+/** Copies the database, exports the journal, and packs both with certificates and logs. An archive of an earlier try is used again. */
 export const packageStep: NightStep = {
   name: 'package',
   reaches: 'packaged',
@@ -45,7 +45,8 @@ async function requireSpace({ deps }: RunContext): Promise<void> {
       cause: error,
     })
   })
-  await requireFreeSpace(settings.staging, { databaseBytes, logBytes: await logBytes(settings.logs) })
+  const { certificates, logs, staging } = settings
+  await requireFreeSpace(staging, { databaseBytes, logBytes: await logBytes([certificates, ...logs]) })
 }
 
 /** The store wraps what SQLite reports in an error for clients. */
@@ -55,17 +56,20 @@ function causeOf(error: unknown): unknown {
 
 async function writeArchive(context: RunContext): Promise<WrittenPackage> {
   const { deps, run } = context
-  const { staging, logs, compression, recipients } = deps.settings
+  const { staging, certificates, logs, optionalLogs, compression, recipients } = deps.settings
   deps.progress('copying the database')
   const snapshot = await takeSnapshot(deps.databases, join(staging, 'database.snapshot'), {
     signal: deps.signal,
   })
-  const journal = await exportJournal(context)
+  const { journal, skipped } = await exportJournal(context)
   deps.progress('packing')
   const written = await writePackage({
     manifest: describeBackup(context, snapshot),
     database: { path: deps.databases.packagedAs, file: snapshot.file, sha256: snapshot.sha256 },
+    certificates,
     logs,
+    optionalLogs,
+    skipped,
     journal: journal === undefined ? undefined : { file: journal },
     directory: staging,
     name: `backup-${run.backupId}`,
@@ -80,14 +84,15 @@ async function writeArchive(context: RunContext): Promise<WrittenPackage> {
   return written
 }
 
-/** The exported journal; undefined on a server that has none. */
-async function exportJournal({ deps }: RunContext): Promise<string | undefined> {
+/** The exported journal, and what is told when there should be one. */
+async function exportJournal({ deps }: RunContext): Promise<{ journal?: string; skipped?: SkippedLog[] }> {
   const target = join(deps.settings.staging, 'journal.export')
-  const reason = await deps.host.exportJournal(target, deps.signal)
-  if (reason === undefined) return target
+  const none = await deps.host.exportJournal(target, deps.signal)
+  if (!none) return { journal: target }
+  const { reason, isLost } = none
   deps.logger.info({ reason }, 'the journal is not in the package')
   await rm(target, { force: true })
-  return undefined
+  return { skipped: isLost ? [{ path: 'journal.export', reason }] : [] }
 }
 
 function describeBackup({ deps, run }: RunContext, snapshot: DatabaseSnapshot) {
@@ -104,7 +109,7 @@ function describeBackup({ deps, run }: RunContext, snapshot: DatabaseSnapshot) {
 
 function stagedArchive(written: WrittenPackage, { deps, run }: RunContext): StagedArchive {
   const { size, sha256, sha1, manifest } = written
-  const places = manifest.files.map(({ path }) => (path.startsWith('logs/') ? 'logs' : path))
+  const places = manifest.files.map(({ path }) => /^(?:logs|certs)(?=\/)/.exec(path)?.[0] ?? path)
   return {
     name: written.file.slice(deps.settings.staging.length + 1),
     size,
@@ -112,5 +117,6 @@ function stagedArchive(written: WrittenPackage, { deps, run }: RunContext): Stag
     sha1,
     createdAt: run.startedAt,
     contents: [...new Set(places)],
+    ...(manifest.left_out && { leftOut: manifest.left_out }),
   }
 }

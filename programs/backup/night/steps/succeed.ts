@@ -1,4 +1,5 @@
 import type { AlertVariables } from '../../alerts/variables.ts'
+import { leftOutText } from '../../package/left-out.ts'
 import { expireRemote } from '../remote-retention.ts'
 import type { RunContext } from '../run-context.ts'
 import { nightOf, withNight } from '../state.ts'
@@ -20,10 +21,17 @@ export const succeedStep: NightStep = {
     await reportSuccess(context)
     const { run, deps, state } = context
     const now = deps.clock.now()
-    const { size, sha256 } = requireArchive(context)
+    const { size, sha256, leftOut } = requireArchive(context)
     context.update({
       nights: withNight(state, { ...nightOf(state, run.date), succeededAt: now }),
-      lastSuccess: { backupId: run.backupId, at: now, size, sha256, path: run.remote?.path ?? '' },
+      lastSuccess: {
+        backupId: run.backupId,
+        at: now,
+        size,
+        sha256,
+        path: run.remote?.path ?? '',
+        ...(leftOut && { leftOut }),
+      },
       // Only a self-check that passes closes its alert.
       openAlerts: state.openAlerts.filter((alert) => alert === 'selfcheck'),
     })
@@ -33,9 +41,12 @@ export const succeedStep: NightStep = {
 async function reportSuccess(context: RunContext): Promise<void> {
   const { deps, isRetry, state } = context
   const variables: AlertVariables = { ...context.variables('backup'), backup_status: 'succeeded' }
-  await deps.alerts.report('backup_succeeded', variables)
+  const { leftOut } = requireArchive(context)
+  await deps.alerts.report('backup_succeeded', variables, leftOut && [leftOutText(leftOut)])
   if (isRetry) await deps.alerts.report('retry_succeeded', variables)
   if (state.openAlerts.includes('critical')) await deps.alerts.report('lost_night_closed', variables)
-  if (state.openAlerts.includes('failed')) await deps.alerts.report('failure_closed', variables)
+  // Otherwise the alert of a night before goes on: the next step fails for the same reason.
+  const isWhole = (leftOut?.missing_roots ?? []).length === 0
+  if (isWhole && state.openAlerts.includes('failed')) await deps.alerts.report('failure_closed', variables)
   await deps.alerts.beat('backup')
 }
