@@ -10,7 +10,7 @@ import type { TicketDetails } from './model.ts'
 import {
   decodeNewTicket,
   decodeTicketEdit,
-  encodeComment,
+  encodeTicketComment,
   encodeTicket,
   encodeTicketChange,
   encodeTicketDetails,
@@ -92,7 +92,7 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       answers: { 200: { description: 'A page of comments.', schema: TicketComments } },
       errors: { ticket_not_found },
       read: async ({ params, query }) =>
-        ok(encodePage(await tickets.comments(params.id, parsePage(query)), encodeComment)),
+        ok(encodePage(await tickets.comments(params.id, parsePage(query)), encodeTicketComment)),
     }),
     route({
       method: 'GET',

@@ -137,6 +137,6 @@ export const encodeTicket = encoderOf(TicketSchema)
 /** One ticket in responses and events. */
 export const encodeTicketDetails = encoderOf(TicketDetailsSchema)
 
-export const encodeComment = encoderOf(CommentSchema)
+export const encodeTicketComment = encoderOf(CommentSchema)
 
 export const encodeTicketChange = encoderOf(HistoryEntry)

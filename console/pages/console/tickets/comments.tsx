@@ -33,7 +33,7 @@ export function TicketComments({ ticket, model }: TicketCommentsProps) {
   return (
     <Section title={words.comments}>
       {comments.length < ticket.comment_count && (
-        <button type="button" class="button" onClick={showOlder}>
+        <button type="button" class="button" onClick={() => void showOlder()}>
           {words.olderComments}
         </button>
       )}
