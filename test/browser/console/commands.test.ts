@@ -219,6 +219,26 @@ test('a request is rejected with a comment, by keyboard alone', async (t) => {
   await drawer(page, 'Wait for a long time').getByRole('list', { name: 'Decisions' }).getByText('x').waitFor()
 })
 
+test('an approval that the policy has overtaken says so, and the request is shown as cancelled', async (t) => {
+  const id = await execute('wait', { reason: 'overtaken' })
+  const page = await world.open(t, `executions/${id}`)
+  const shown = drawer(page, 'Wait for a long time')
+  await shown.getByRole('button', { name: 'Approve' }).click()
+  await page.route(`**/commands/executions/${id}/approve`, (route) =>
+    route.fulfill({ status: 409, json: { code: 'no_longer_allowed', message: 'cancelled' } }),
+  )
+  await page.route(`**/commands/executions/${id}`, async (route) => {
+    const execution = (await (await route.fetch()).json()) as object
+    const ended = { status: 'cancelled', status_reason: 'no_longer_allowed', approvers: null }
+    await route.fulfill({ json: { ...execution, ...ended } })
+  })
+  await page.getByRole('dialog', { name: 'Approve' }).getByRole('button', { name: 'Approve' }).click()
+  await page.getByText('may not run this command any more, so it was cancelled.').waitFor()
+  await shown.getByText('Cancelled', { exact: true }).waitFor()
+  await shown.getByText('Why it never started').waitFor()
+  assert.equal(await page.getByRole('dialog').count(), 0)
+})
+
 test('hostile values are shown as text, also in the output', async (t) => {
   const body = { reason: `${HOSTILE}${'x'.repeat(900)}`, params: { text: HOSTILE } }
   const page = await world.open(t, `executions/${await execute('mischief', body)}`)
